@@ -1,0 +1,87 @@
+# `make` lists the verbs. Each verb sets up what it needs: a fresh Debian machine has only make.
+
+export PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+UV := UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv
+JOBS ?= 2
+# What the checks and tests start besides Python. Add chromium here with the first browser test.
+TOOLS := git java maven node
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list the verbs
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+
+# ---- the two commands of the README ----
+
+.PHONY: run
+run: install ## start Evenkeel
+	@echo "Nothing to run yet: the engine is being built, the control room comes after it (README.md, State)."
+
+.PHONY: test
+test: debs check ## run the checks, then every test
+	$(PY) -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+
+# ---- setting up ----
+
+.PHONY: install
+install: $(VENV)/.installed ## make the virtual environment from requirements.lock
+
+$(VENV)/bin/python:
+	@.ci/debs python
+	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else \
+		"Evenkeel needs Python 3.11 to 3.13, and $(PYTHON) is %d.%d. Another one: make PYTHON=..." % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	@rm -f $(VENV)/.locked
+
+# uv is twice as fast as pip, but reads no pip configuration: where it finds no registry, pip installs the same lock
+$(VENV)/.locked: requirements.lock | $(VENV)/bin/python
+	$(PY) -m pip install --quiet uv==0.13.8 || true
+	$(UV) pip install --require-hashes -r $< || $(PY) -m pip install --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml $(VENV)/.locked
+	$(UV) pip install --no-deps --no-build-isolation -e . || $(PY) -m pip install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: debs
+debs: ## install missing Debian packages (as root), or say what goes without them
+	@.ci/debs $(TOOLS)
+
+# ---- working on it ----
+
+.PHONY: check
+check: install ## check format, lint, types, import floors, templates and JavaScript
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-logo
+	$(PY) -m tests.house.check_templates
+	$(PY) -m tests.house.check_javascript
+
+.PHONY: fmt
+fmt: install ## format the Python files, and mend what lint can mend
+	$(VENV)/bin/ruff check --fix-only
+	$(VENV)/bin/ruff format
+
+.PHONY: test-fast
+test-fast: install ## run the tests that need neither Java, Spark, a browser nor patience
+	$(PY) -m pytest -n $(JOBS) -m "not (java or spark or browser or slow)"
+
+.PHONY: bench
+bench: debs install ## measure speed side by side with RocketMQ's and Kafka's Java classes
+	$(PY) -m tests.bench
+
+.PHONY: lock
+lock: install ## write requirements.lock anew from requirements.in
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		requirements.in --output-file requirements.lock
+
+.PHONY: clean
+clean: ## remove everything that make made, the virtual environment included
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
