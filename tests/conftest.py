@@ -1,0 +1,37 @@
+"""What holds for every test: which programs a marked test needs, in which order tests run, how hypothesis behaves."""
+
+import os
+import shutil
+
+import pytest
+from hypothesis import settings
+
+pytest_plugins = ["pytester"]
+
+IN_CI = os.environ.get("CI") == "true"
+PROGRAMS = {"java": ("javac", "mvn"), "spark": ("java",), "browser": ("chromium",)}
+
+# No deadline: a test that measures the wall clock fails on a busy machine.
+settings.register_profile("default", deadline=None)
+# Random in CI too, where it finds more; a failure prints what reproduces it.
+settings.register_profile("ci", deadline=None, derandomize=False, print_blob=True)
+settings.load_profile("ci" if IN_CI else "default")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests that start large programs last, each kind in one process, so that a kind's fixture starts once."""
+    for item in items:
+        for kind in PROGRAMS:
+            if item.get_closest_marker(kind):
+                item.add_marker(pytest.mark.xdist_group(kind))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is not None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose programs are missing, with a clear word; in CI that is a failure."""
+    kinds = (programs for kind, programs in PROGRAMS.items() if item.get_closest_marker(kind))
+    missing = sorted({program for programs in kinds for program in programs if shutil.which(program) is None})
+    if missing:
+        answer = pytest.fail if IN_CI else pytest.skip
+        answer(f"needs {' and '.join(missing)}, which this machine does not have")

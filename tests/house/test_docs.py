@@ -1,0 +1,57 @@
+"""The documents name what there is, and what they point to is there."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rebalance_engine.allocation import STRATEGIES
+from tests.house.project import ROOT, files
+
+DOCS = "\n".join((ROOT / path).read_text() for path in files("docs/*.md"))
+COMMANDS = "\n".join((ROOT / name).read_text() for name in ("README.md", "docs/contributing.md"))
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")  # a colon would be another site's
+
+
+def verbs() -> list[str]:
+    """Ask make, without what an outer make hands down."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    listed = subprocess.run(["make"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
+    return re.findall(r"^ +make (\S+)", listed, re.MULTILINE)
+
+
+def test_make_lists_every_verb() -> None:
+    declared = re.findall(r"^\.PHONY: (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+    assert {"run", "test", "check"} <= set(declared)
+    assert verbs() == declared
+
+
+def test_the_docs_name_every_verb() -> None:
+    unnamed = [verb for verb in verbs() if not re.search(rf"\bmake {verb}(?![\w-])", COMMANDS)]
+
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_docs_name_every_strategy(strategy: str) -> None:
+    assert f"`{strategy}`" in DOCS
+
+
+def test_the_architecture_names_every_room_of_the_engine() -> None:
+    architecture = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = {path.parts[1] + "/" * (len(path.parts) > 2) for path in files("rebalance_engine/*.py")}
+
+    unnamed = [room for room in sorted(rooms - {"__init__.py"}) if f"`{room}`" not in architecture]
+
+    assert "model.py" in rooms
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("document", files("*.md"), ids=str)
+def test_links_lead_somewhere(document: Path) -> None:
+    targets = LINK.findall((ROOT / document).read_text())
+
+    assert [target for target in targets if not (ROOT / document.parent / target).exists()] == []

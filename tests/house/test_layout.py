@@ -1,0 +1,30 @@
+"""Where things stand: each module has its test, and no file becomes the product."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.house.project import ROOT, files
+
+MODULES = [path for path in files("rebalance_engine/*.py") if path.name != "__init__.py"]
+MAX_LINES = 400
+LONG_FOR_A_REASON: dict[str, str] = {}  # path -> reason
+
+
+def test_the_modules_are_found() -> None:
+    assert Path("rebalance_engine/model.py") in MODULES
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_every_module_has_its_test(module: Path) -> None:
+    test = ROOT / "tests" / module.with_name(f"test_{module.name}")
+
+    assert test.is_file()
+
+
+def test_no_python_file_is_long_without_a_reason() -> None:
+    lengths = {str(path): len((ROOT / path).read_text().splitlines()) for path in files("*.py")}
+
+    too_long = {path: length for path, length in lengths.items() if length > MAX_LINES}
+
+    assert too_long.keys() == LONG_FOR_A_REASON.keys()
