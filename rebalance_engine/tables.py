@@ -95,6 +95,11 @@ class QueueTable:
         brokers = map(self.brokers.__getitem__, self.broker[numbers].tolist())
         return list(map(MessageQueue, topics, brokers, self.queue_id[numbers].tolist()))
 
+    def subset(self, numbers: Int32s | NDArray[np.intp]) -> QueueTable:
+        """Keep the queues of these ascending numbers; names keep their numbers too."""
+        columns = (self.topic[numbers], self.broker[numbers], self.queue_id[numbers])
+        return QueueTable(self.order, self.topics, self.brokers, *columns)
+
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """Where each topic begins, and the end: ``topics[t]`` is at ``starts[t]`` to ``starts[t + 1]``."""
@@ -227,6 +232,10 @@ class ClientTable:
         ordered = np.sort(self.members)
         return bool((ordered[1:] == ordered[:-1]).any())
 
+    def subset(self, positions: NDArray[np.intp]) -> ClientTable:
+        """Keep the members at these ascending positions, with their numbers."""
+        return ClientTable(self.order, self.names, self.members[positions])
+
     @cached_property
     def computing(self) -> Int32s:
         """int32[c]: ``members``, with -1 for the second and later of duplicates.
@@ -279,7 +288,7 @@ class ClientTable:
         elif client_id in self._departed:
             number = names.index(client_id)
         else:
-            names, number = (*names, client_id), len(names)
+            names, number = names + (client_id,), len(names)  # noqa: RUF005 - one copy instead of two
         members = np.empty(len(self) + 1, dtype=np.int32)
         members[:place], members[place], members[place + 1 :] = self.members[:place], number, self.members[place:]
         ids = list(self.ids)

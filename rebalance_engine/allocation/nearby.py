@@ -1,0 +1,128 @@
+"""MACHINE_ROOM_NEARBY: queues stay with the members of their broker's room; rooms without members go to all.
+
+Source: ``client/.../consumer/rebalance/AllocateMachineRoomNearby.java``. An inner strategy works inside of
+each room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from rebalance_engine.allocation.contract import Strategy, UnresolvedRoom, computes
+from rebalance_engine.allocation.rooms import BrokerRoom, ClientRoom, resolve
+from rebalance_engine.model import MessageQueue, Order
+from rebalance_engine.ownership import UNOWNED
+from rebalance_engine.tables import ClientTable, Int32s, QueueTable
+
+
+def bind(name: str, inner: Strategy, broker_room: BrokerRoom, client_room: ClientRoom) -> Strategy:
+    """Make the strategy around a Java client's inner one."""
+    return Strategy(
+        name,
+        Order.JAVA,
+        partial(member, inner=inner, broker_room=broker_room, client_room=client_room),
+        inner.owners and partial(owners, inner=inner, broker_room=broker_room, client_room=client_room),
+        partial(listing, broker_room=broker_room, client_room=client_room),
+    )
+
+
+def owners(
+    queues: QueueTable,
+    clients: ClientTable,
+    *,
+    inner: Strategy,
+    broker_room: BrokerRoom,
+    client_room: ClientRoom,
+) -> Int32s:
+    """Give int32[n]: the client number that owns each queue, as all members compute it.
+
+    Raises:
+        UnresolvedRoom: some queue or client is in no room.
+    """
+    assert inner.owners is not None
+    owner = np.full(len(queues), UNOWNED, dtype=np.int32)
+    room_of_queue, room_of_member, rooms = _rooms(queues, clients, broker_room, client_room)
+    for room in range(len(rooms)):
+        inside = np.flatnonzero(room_of_queue == room)
+        if len(inside):
+            nearby = np.flatnonzero(room_of_member == room)
+            owner[inside] = inner.owners(queues.subset(inside), clients.subset(nearby) if len(nearby) else clients)
+    return owner
+
+
+def listing(
+    queues: QueueTable,
+    clients: ClientTable,
+    owner: Int32s,
+    *,
+    broker_room: BrokerRoom,
+    client_room: ClientRoom,
+) -> Int32s:
+    """Rank the queues as each owner lists them: topic by topic, its own room first, then rooms by name."""
+    room_of_queue, room_of_member, _ = _rooms(queues, clients, broker_room, client_room)
+    foreign = room_of_queue != room_of_member[clients.rank[owner]]
+    in_order = np.lexsort((np.arange(len(queues)), room_of_queue, foreign, queues.topic))
+    place = np.empty(len(queues), dtype=np.int32)
+    place[in_order] = np.arange(len(queues), dtype=np.int32)
+    return place
+
+
+def _rooms(
+    queues: QueueTable, clients: ClientTable, broker_room: BrokerRoom, client_room: ClientRoom
+) -> tuple[Int32s, Int32s, list[str]]:
+    """Number the rooms in the clients' string order: int32[n] of the queues, int32[c] of the members."""
+    of_queues = [resolve(broker_room(queue), f"queue {queue}") for queue in queues]
+    of_members = [resolve(client_room(name), f"client {name!r}") for name in clients.ids]
+    rooms = queues.order.sort({*of_queues, *of_members})
+    number = {room: i for i, room in enumerate(rooms)}
+    room_of_queue = np.array([number[room] for room in of_queues], dtype=np.int32)
+    return room_of_queue, np.array([number[room] for room in of_members], dtype=np.int32), rooms
+
+
+def member(
+    client_id: str | None,
+    queues: Sequence[MessageQueue] | None,
+    clients: Sequence[str] | None,
+    *,
+    inner: Strategy,
+    broker_room: BrokerRoom,
+    client_room: ClientRoom,
+) -> list[MessageQueue] | None:
+    """Compute one member's share of sorted lists, as the Java client does.
+
+    Raises:
+        IllegalArgument: something is empty, or (as UnresolvedRoom) a queue or client is in no room.
+        MemberFailure: the inner strategy's.
+    """
+    if not computes(client_id, queues, clients):
+        return []
+    assert client_id is not None and queues is not None and clients is not None and inner.member is not None
+    queues_of, members_of = _by_room(queues, clients, broker_room, client_room)
+    own = client_room(client_id)
+    share: list[MessageQueue] = []
+    if own in queues_of and own is not None:
+        share += inner.member(client_id, queues_of[own], members_of[own]) or []
+    for room in inner.order.sort(queues_of.keys() - members_of.keys()):
+        share += inner.member(client_id, queues_of[room], clients) or []
+    return share
+
+
+def _by_room(
+    queues: Sequence[MessageQueue], clients: Sequence[str], broker_room: BrokerRoom, client_room: ClientRoom
+) -> tuple[Mapping[str, list[MessageQueue]], Mapping[str, list[str]]]:
+    queues_of: dict[str, list[MessageQueue]] = {}
+    members_of: dict[str, list[str]] = {}
+    for queue in queues:
+        room = broker_room(queue)
+        if not room:
+            raise UnresolvedRoom(f"Machine room is null for mq {queue}")
+        queues_of.setdefault(room, []).append(queue)
+    for name in clients:
+        room = client_room(name)
+        if not room:
+            raise UnresolvedRoom(f"Machine room is null for consumer id {name}")
+        members_of.setdefault(room, []).append(name)
+    return queues_of, members_of
