@@ -30,6 +30,13 @@ class MessageQueue(NamedTuple):
         return f"MessageQueue [topic={self.topic}, brokerName={self.broker}, queueId={self.queue_id}]"
 
 
+class MessageModel(Enum):
+    """How a group shares its messages; the values are those of heartbeats."""
+
+    CLUSTERING = "CLUSTERING"
+    BROADCASTING = "BROADCASTING"
+
+
 class Order(Enum):
     """How a client language compares strings.
 

@@ -137,9 +137,12 @@ class Ownership:
         if clients.continues(self.clients):
             return Ownership(self.queues, clients, self.owner, self.further_queue, self.further_client)
         number = self.clients.numbers_in(clients)
-        queue, client = self.pairs()
-        translated = number[client]
-        if len(translated) and translated.min() < 0:
-            lost = self.clients.names[client[int(np.argmin(translated))]]
-            raise ValueError(f"{lost!r} owns queues but is not named in the other table")
-        return Ownership.from_pairs(self.queues, clients, queue, translated)
+        owner, further = number[self.owner], number[self.further_client]
+        lost = np.concatenate([self.owner[owner < self.owner.clip(max=0)], self.further_client[further < 0]])
+        if len(lost):
+            raise ValueError(f"{self.clients.names[lost[0]]!r} owns queues but is not named in the other table")
+        if len(further):
+            queue = np.concatenate([np.arange(len(owner), dtype=np.int32), self.further_queue])
+            client = np.concatenate([owner, further])
+            return Ownership.from_pairs(self.queues, clients, queue[client >= 0], client[client >= 0])
+        return Ownership(self.queues, clients, owner)

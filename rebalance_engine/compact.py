@@ -1,0 +1,222 @@
+"""A diff in few bytes, for the wire and the database.
+
+When one member joins an averaging group nearly every queue moves, but nearly all of them by the same distance:
+from a member to its neighbour. So moves are written as runs of consecutive queues whose owner shifts equally,
+counted in places of one sorted list of everybody before and after the change; all of it is deflated where that
+makes it shorter. The reader has the ownership before the change: it knows the old owners already.
+
+Layout; all numbers are zigzag-coded base-128 varints:
+
+    version    one byte: 1, plus 128 where the rest is deflated
+    left       texts (a count, then each one's UTF-8 length and bytes); an id as often as it left
+    joined     texts, likewise
+    strangers  texts: owners that are members neither before nor after
+    removed    a column (a count, then its numbers): gaps between the queues' numbers before
+    added      texts: topic, broker and id of each queue
+    check      a column: CRC-32 of the old owners' places, so that a reader who starts elsewhere finds out; and
+               1 for runs, 0 for pairs, which are needed where queues have several owners
+    moves      three columns. Runs: gap from the end of the run before, length, shift of the place;
+               pairs: gap from the queue before, old place, new place
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebalance_engine.diff import Alignment, Diff, StaleDiff
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.ownership import Ownership
+from rebalance_engine.tables import ClientTable, Int32s, QueueTable
+from rebalance_engine.varints import BadBytes, Reader, Writer
+
+VERSION = 1
+DEFLATED = 128
+LONGEST = 64 * 2**20  # inflated bytes: a million queues that all move at random take 8 MB
+
+Int64s = NDArray[np.int64]
+
+
+def compact(change: Diff) -> bytes:
+    """Write a diff as bytes; :func:`expand` reads them."""
+    left, joined = _left_and_joined(change.old_clients, change.clients)
+    places = _Places.of(change.old_clients, change.clients, _strangers(change))
+    source, destination = places.of_number[change.source], places.of_number[change.destination]
+    out = Writer()
+    out.texts(left)
+    out.texts(joined)
+    out.texts(places.strangers)
+    out.column(np.diff(change.removed.astype(np.int64), prepend=0))
+    out.texts(_flat(change.queues.take(change.added)))
+    out.column([_checksum(source), int(change.single_owners)])
+    if change.single_owners:
+        out.columns(*_runs(change.queue, destination - source))
+    else:
+        out.columns(np.diff(change.queue.astype(np.int64), prepend=0), source, destination)
+    return _shorter(bytes(out))
+
+
+def expand(data: bytes, old: Ownership) -> Diff:
+    """Read a compact diff of the change that began at ``old``.
+
+    Raises:
+        BadBytes: these are not the bytes of a compact diff.
+        StaleDiff: the change began elsewhere.
+    """
+    reader = Reader(_inflate(data))
+    clients = _clients_after(old.clients, reader.texts(), reader.texts())
+    places = _Places.of(old.clients, clients, reader.texts())
+    removed, added = np.cumsum(reader.column()).astype(np.int32), _queues(reader.texts())
+    (checksum, single), columns = reader.pair(), reader.columns(3)
+    reader.finish()
+    queues = _queues_after(old.queues, removed, added)
+    before = (old if queues is old.queues else Alignment.of(old.queues, queues).carry(old)).renumbered(places.clients)
+    if single:
+        queue, shift = _queues_of_runs(columns, len(queues))
+        source = places.of_number[before.owner[queue]]
+        destination = source + shift
+    else:
+        queue, source, destination = np.cumsum(columns[0]), columns[1], columns[2]
+    if _checksum(source) != checksum:
+        raise StaleDiff("the owners before this diff are not those that it starts at")
+    numbers = (places.number_at(source), places.number_at(destination))
+    return _diff_from(old, before, queue.astype(np.int32), *numbers, single_owners=bool(single))
+
+
+def _diff_from(
+    old: Ownership, before: Ownership, queue: Int32s, source: Int32s, destination: Int32s, *, single_owners: bool
+) -> Diff:
+    change = Diff(before.queues, before.clients, old.clients, queue, source, destination, single_owners=single_owners)
+    if before.queues is old.queues:
+        return change
+    alignment = Alignment.of(old.queues, before.queues)
+    return change.across(alignment, old)
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Everybody before and after the change in one sorted list: place 1 and up, strangers last, 0 is nobody.
+
+    Attributes:
+        clients: the members after the change, with everybody's name.
+        of_number: int64[names + 1], the place of each client number, and of -1.
+    """
+
+    clients: ClientTable
+    strangers: list[str]
+    of_number: Int64s
+
+    @classmethod
+    def of(cls, before: ClientTable, after: ClientTable, strangers: list[str]) -> _Places:
+        members = after.order.sort({*before.ids, *after.ids})
+        names = tuple(dict.fromkeys((*after.names, *strangers)))
+        number = {name: i for i, name in enumerate(names)}
+        of_number = np.zeros(len(names) + 1, dtype=np.int64)
+        listed = [*members, *strangers]
+        of_number[[number[name] for name in listed]] = np.arange(1, len(listed) + 1)
+        return cls(ClientTable(after.order, names, after.members), strangers, of_number)
+
+    def number_at(self, places: Int64s) -> Int32s:
+        by_place = np.full(int(self.of_number.max()) + 1, -1, dtype=np.int32)
+        listed = np.flatnonzero(self.of_number[:-1])
+        by_place[self.of_number[listed]] = listed
+        wrong = places[(places < 0) | (places >= len(by_place))]
+        if len(wrong):
+            raise BadBytes(f"a place must be from 0 to {len(by_place) - 1}, not {wrong[0]}")
+        return by_place[places]
+
+
+def _left_and_joined(before: ClientTable, after: ClientTable) -> tuple[list[str], list[str]]:
+    left, joined = Counter(before.ids), Counter(after.ids)
+    left, joined = left - joined, joined - left
+    return sorted(left.elements()), sorted(joined.elements())
+
+
+def _clients_after(before: ClientTable, left: list[str], joined: list[str]) -> ClientTable:
+    clients = before
+    for client_id in left:
+        if clients.position(client_id) is None:
+            raise StaleDiff(f"{client_id!r} leaves, but is not a member before this diff")
+        clients = clients.left(client_id)
+    for client_id in joined:
+        clients = clients.joined(client_id)
+    return clients
+
+
+def _strangers(change: Diff) -> list[str]:
+    """Name the owners that are members neither before nor after."""
+    owners = np.union1d(change.source, change.destination)
+    members = np.union1d(change.old_clients.members, change.clients.members)
+    return [change.clients.names[number] for number in np.setdiff1d(owners, members).tolist() if number >= 0]
+
+
+def _runs(queue: Int32s, shift: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """Find runs of consecutive queues that shift equally: (gap, length, shift) of each."""
+    queue = queue.astype(np.int64)
+    first = np.ones(len(queue), dtype=bool)
+    first[1:] = (np.diff(queue) != 1) | (shift[1:] != shift[:-1])
+    starts = np.flatnonzero(first)
+    lengths = np.diff(starts, append=len(queue))
+    ends = queue[starts] + lengths
+    return queue[starts] - np.concatenate([[0], ends[:-1]])[: len(starts)], lengths, shift[starts]
+
+
+def _queues_of_runs(columns: list[Int64s], queues: int) -> tuple[Int64s, Int64s]:
+    gaps, lengths, shifts = columns
+    if len(gaps) and (gaps.min() < 0 or lengths.min() < 1 or gaps.sum() + lengths.sum() > queues):
+        raise BadBytes(f"runs must lie within {queues} queues")
+    starts = np.cumsum(gaps) + np.cumsum(lengths) - lengths
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(starts, lengths) + within, np.repeat(shifts, lengths)
+
+
+def _queues_after(queues: QueueTable, removed: Int32s, added: list[MessageQueue]) -> QueueTable:
+    if not len(removed) and not added:
+        return queues
+    if len(removed) and removed[-1] >= len(queues):
+        raise StaleDiff(f"queue number {removed[-1]} goes, but there are {len(queues)} before this diff")
+    stays = np.delete(np.arange(len(queues)), removed)
+    return QueueTable.of([*queues.take(stays), *added], queues.order)
+
+
+def _flat(queues: Iterable[MessageQueue]) -> list[str]:
+    return [text for queue in queues for text in (queue.topic, queue.broker, str(queue.queue_id))]
+
+
+def _queues(texts: list[str]) -> list[MessageQueue]:
+    try:
+        return [MessageQueue(texts[i], texts[i + 1], int(texts[i + 2])) for i in range(0, len(texts), 3)]
+    except (IndexError, ValueError) as error:
+        raise BadBytes(f"an added queue needs a topic, a broker and a number: {error}") from error
+
+
+def _checksum(places: Int64s) -> int:
+    return zlib.crc32(places.astype("<i4").tobytes())
+
+
+def _shorter(plain: bytes) -> bytes:
+    deflated = zlib.compress(plain, level=9)
+    if len(deflated) < len(plain):
+        return bytes([VERSION | DEFLATED]) + deflated
+    return bytes([VERSION]) + plain
+
+
+def _inflate(data: bytes) -> bytes:
+    if not data or data[0] & ~DEFLATED != VERSION:
+        seen = data[0] & ~DEFLATED if data else "no byte at all"
+        raise BadBytes(f"a compact diff begins with version {VERSION}, not {seen}")
+    if not data[0] & DEFLATED:
+        return data[1:]
+    inflater = zlib.decompressobj()
+    try:
+        plain = inflater.decompress(data[1:], LONGEST)
+    except zlib.error as error:
+        raise BadBytes(f"a compact diff that cannot be inflated: {error}") from error
+    if not inflater.eof or inflater.unused_data:
+        raise BadBytes(f"a compact diff that ends too early or too late, or inflates to more than {LONGEST} bytes")
+    return plain
