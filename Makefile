@@ -24,7 +24,7 @@ run: install ## start Evenkeel
 
 .PHONY: test
 test: debs check ## run the checks, then every test
-	$(PY) -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+	$(PY) -m pytest -n $(JOBS)
 
 # ---- setting up ----
 
