@@ -99,6 +99,10 @@ class GroupView:
             matrix[:, number] = [topic in topics for topic in self.queues.topics]
         return matrix
 
+    def subscribes(self, client_id: str, topic: str) -> bool:
+        """Whether a member subscribes to a topic, as far as is known."""
+        return topic in self.topics_of.get(client_id, ALL)
+
     @property
     def everybody_answered(self) -> bool:
         """Whether it is known of every member what it holds: only then can a queue be called unowned."""
@@ -139,7 +143,8 @@ def only_subscribed(view: GroupView, ownership: Ownership) -> Ownership:
     return Ownership.from_pairs(ownership.queues, ownership.clients, queue[keeps], client[keeps])
 
 
-def eligible_numbers(view: GroupView, topic: int) -> Int32s:
-    """Give the numbers of the members that subscribe to a topic number, in the clients' order, each once."""
-    members = view.clients.computing[view.clients.computing >= 0]
-    return members if view.subscribed is None else members[view.subscribed[topic, members]]
+def subscribers(view: GroupView) -> list[Int32s] | None:
+    """Give for each topic number the members that subscribe to it; None where every member does to everything."""
+    if view.subscribed is None:
+        return None
+    return [np.flatnonzero(row).astype(np.int32) for row in view.subscribed]

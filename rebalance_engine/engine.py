@@ -1,0 +1,140 @@
+"""One rebalance of one group, from two looks at it: the new target, what moves, what it costs, what is wrong.
+
+What Celery, the dry run, the simulator and the back-test all call. Nothing here knows time, storage or network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rebalance_engine.diff import Alignment, Diff, diff
+from rebalance_engine.events import Cause
+from rebalance_engine.findings import Finding, by_config_gaps, find_faults
+from rebalance_engine.group import GroupView
+from rebalance_engine.measures import MoveCount, Skew, count_moves, skew, skew_by_topic
+from rebalance_engine.ownership import Ownership
+from rebalance_engine.plan import Plan, target
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is different between the two looks, and what shows it."""
+
+    cause: Cause
+    evidence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a rebalance comes to.
+
+    Attributes:
+        target: who should have what from now on.
+        changes: what is different from before; empty when nothing made this rebalance necessary.
+        moves: from the target before to the target now.
+        held_moves: from what was held to what is held; None while some member's part of either is unknown.
+        outstanding: from what is held now to the target; None while what some member holds is unknown.
+        move_count: the figures of ``moves``.
+        skew, skew_by_topic: how even the target is.
+        held_skew: how even what is held is, over the members that answered; None where nobody was asked.
+        findings: what this look proves to be wrong.
+    """
+
+    plan: Plan
+    target: Ownership
+    changes: tuple[Change, ...]
+    moves: Diff
+    held_moves: Diff | None
+    outstanding: Diff | None
+    move_count: MoveCount
+    skew: Skew
+    skew_by_topic: dict[str, Skew]
+    held_skew: Skew | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether held equals target; None while it is unknown."""
+        return None if self.outstanding is None else not len(self.outstanding)
+
+
+def rebalance(
+    before: GroupView, after: GroupView, plan: Plan, *, previous: Ownership | None = None, old_plan: Plan | None = None
+) -> Outcome:
+    """Compute one rebalance of a whole group.
+
+    Args:
+        before, after: the group as it was and as it is.
+        plan: what decides the target now.
+        previous: the target before; by default what ``old_plan`` gives for ``before``.
+        old_plan: what decided the target before, where that was another plan.
+
+    Raises:
+        AllocationError: a plan's strategy or parameters make no sense.
+    """
+    old_target = target(before, old_plan or plan) if previous is None else previous
+    new_target = target(after, plan, old_target)
+    moves = diff(old_target, new_target)
+    return Outcome(
+        plan=plan,
+        target=new_target,
+        changes=(*_changes(before, after), *_plan_changes(old_plan or plan, plan)),
+        moves=moves,
+        held_moves=_diff_if_known(before, before.held, after, after.held),
+        outstanding=_diff_if_known(after, after.held, after, new_target),
+        move_count=count_moves(moves, old_target, new_target),
+        skew=skew(new_target),
+        skew_by_topic=skew_by_topic(after, new_target),
+        held_skew=None if after.held is None else skew(after.held, silent=after.silent),
+        findings=(*find_faults(after), *_config_gaps(after, plan)),
+    )
+
+
+def _diff_if_known(
+    old_view: GroupView, old: Ownership | None, new_view: GroupView, new: Ownership | None
+) -> Diff | None:
+    if old is None or new is None or old_view.silent or new_view.silent:
+        return None
+    return diff(old, new)
+
+
+def _changes(before: GroupView, after: GroupView) -> Iterator[Change]:
+    was, now = set(before.clients.ids), set(after.clients.ids)
+    yield from (
+        Change(Cause.MEMBER_JOINED, f"{name} is a member now") for name in after.clients.distinct if name not in was
+    )
+    yield from (
+        Change(Cause.MEMBER_LEFT, f"{name} is no member any more")
+        for name in before.clients.distinct
+        if name not in now
+    )
+    for name in after.clients.distinct:
+        if name in was and before.topics_of.get(name) != after.topics_of.get(name):
+            yield Change(Cause.SUBSCRIPTION_CHANGED, f"{name} subscribes to {_spell_topics(after, name)} now")
+    if not before.queues.same_queues(after.queues):
+        alignment = Alignment.of(before.queues, after.queues)
+        yield Change(
+            Cause.ROUTE_CHANGED,
+            f"{len(alignment.added)} queues came, {len(alignment.removed)} went, {len(after.queues)} are there",
+        )
+    for name in after.clients.distinct:
+        if name in was and before.strategies.get(name, after.strategies.get(name)) != after.strategies.get(name):
+            yield Change(Cause.STRATEGY_CHANGED, f"{name} uses {after.strategies.get(name, 'an unknown strategy')} now")
+
+
+def _spell_topics(view: GroupView, client_id: str) -> str:
+    topics = view.topics_of.get(client_id)
+    return "unknown topics" if topics is None else ", ".join(sorted(topics)) or "nothing"
+
+
+def _plan_changes(old: Plan, new: Plan) -> Iterator[Change]:
+    if old.strategy != new.strategy:
+        yield Change(Cause.STRATEGY_CHANGED, f"the plan says {new.strategy} now, not {old.strategy}")
+    elif old.params != new.params:
+        yield Change(Cause.CONFIG_CHANGED, f"the plan has other parameters for {new.strategy} now")
+
+
+def _config_gaps(view: GroupView, plan: Plan) -> Iterator[Finding]:
+    if plan.strategy in {"CONFIG", "GO_CONFIG"}:
+        yield from by_config_gaps(view, plan.params.get("config") or {})

@@ -1,0 +1,161 @@
+"""Faults that a single look at a group can prove, each with the rows that prove it.
+
+One look makes a finding *suspected*; confirming it takes a second look, which is not this room's business.
+Nothing is found about what is unknown: a queue is an orphan only when every member has said what it holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebalance_engine.group import GroupView
+from rebalance_engine.model import MessageModel, MessageQueue
+from rebalance_engine.ownership import Ownership
+
+MOST_ROWS = 50
+
+
+class FindingKind(Enum):
+    """The name of each fault."""
+
+    ORPHAN_QUEUE = "orphan queue"
+    DOUBLE_OWNER = "double owner"
+    IDLE_CONSUMER = "idle consumer"
+    STRATEGY_MISMATCH = "strategy mismatch"
+    BY_CONFIG_GAP = "by-config gap"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A named fault with the rows that prove it.
+
+    Attributes:
+        subject: what it is about, so that two looks can be told to speak of the same: a queue, a client id,
+            or the group.
+        sentence: one sentence for a person.
+        proof: rows of text, each of which was seen in the view.
+    """
+
+    kind: FindingKind
+    group: str
+    subject: str
+    sentence: str
+    proof: tuple[str, ...]
+
+
+def find_faults(view: GroupView) -> tuple[Finding, ...]:
+    """Find everything that this look proves, in the order of ``FindingKind``."""
+    if view.model is MessageModel.BROADCASTING:
+        return ()  # every member has every queue: nothing to be orphaned, owned twice or idle over
+    return (*orphan_queues(view), *double_owners(view), *idle_consumers(view), *strategy_mismatch(view))
+
+
+def orphan_queues(view: GroupView) -> Iterator[Finding]:
+    """Find queues that no member holds, where somebody subscribes to the topic and everybody answered."""
+    if view.held is None or not view.everybody_answered or not len(view.clients):
+        return
+    proof = _rows(f"{client_id} answered, and does not hold it" for client_id in view.clients.distinct)
+    for queue in _wanted(view, view.held.unowned()):
+        sentence = f"Nobody consumes {queue}: all {len(view.clients)} members answered, and none holds it."
+        yield Finding(FindingKind.ORPHAN_QUEUE, view.group, queue, sentence, proof)
+
+
+def double_owners(view: GroupView) -> Iterator[Finding]:
+    """Find queues that two processes hold or more; members that have not answered do not matter."""
+    if view.held is None:
+        return
+    for number in view.held.owned_twice().tolist():
+        queue, owners = spell(view.queues[number]), view.held.owners_of(number)
+        sentence = f"{len(owners)} members hold {queue}: {', '.join(owners)}."
+        proof = _rows(f"{client_id} holds {queue}" for client_id in owners)
+        yield Finding(FindingKind.DOUBLE_OWNER, view.group, queue, sentence, proof)
+
+
+def idle_consumers(view: GroupView) -> Iterator[Finding]:
+    """Find members that answered that they hold nothing, though topics that they subscribe to have queues."""
+    if view.held is None:
+        return
+    loads, busy_elsewhere = view.held.loads(), {client_id for client_id, _ in view.strays}
+    for client_id in view.clients.distinct:
+        number = view.held.clients.number(client_id)
+        if number is None or loads[number] or client_id in view.silent | busy_elsewhere:
+            continue
+        sizes = {
+            topic: len(view.queues.of_topic(topic)) for topic in view.queues.topics if view.subscribes(client_id, topic)
+        }
+        if sizes:
+            yield _idle(view, client_id, sizes)
+
+
+def _idle(view: GroupView, client_id: str, sizes: Mapping[str, int]) -> Finding:
+    most = max(sizes.values())
+    too_many = f"; with {len(view.clients)} members for {most} queues some must be" if len(view.clients) > most else ""
+    sentence = f"{client_id} is idle: it holds none of the {sum(sizes.values())} queues of its topics{too_many}."
+    topics = _rows(f"it subscribes to {topic}, which has {size} queues" for topic, size in sizes.items())
+    proof = (f"{client_id} answered, and holds nothing", *topics)
+    return Finding(FindingKind.IDLE_CONSUMER, view.group, client_id, sentence, proof)
+
+
+def strategy_mismatch(view: GroupView) -> Iterator[Finding]:
+    """Find that members divide the same queues by different strategies."""
+    told = {
+        client_id: view.strategies[client_id] for client_id in view.clients.distinct if client_id in view.strategies
+    }
+    counts = Counter(told.values())
+    if len(counts) > 1:
+        by = ", ".join(f"{name} by {count}" for name, count in counts.most_common())
+        sentence = f"Members use {len(counts)} strategies ({by}): queues can be left out or owned twice."
+        proof = _rows(f"{client_id} uses {name}" for client_id, name in told.items())
+        yield Finding(FindingKind.STRATEGY_MISMATCH, view.group, view.group, sentence, proof)
+
+
+def by_config_gaps(view: GroupView, config: Mapping[str, Iterable[MessageQueue]]) -> Iterator[Finding]:
+    """Find what is wrong with a by-config assignment, whether members follow it yet or not.
+
+    A queue of a subscribed topic that no member's list names; one that several lists name; one that the group
+    does not have; a list for a client that is not a member.
+    """
+    lists = {client_id: list(queues) for client_id, queues in config.items()}
+    effective = {client_id: lists[client_id] for client_id in view.clients.distinct if client_id in lists}
+    named = Ownership.from_lists(view.queues, view.clients, effective)
+    sizes = _rows(f"{client_id} is given {len(lists.get(client_id, []))} queues" for client_id in view.clients.distinct)
+    for queue in _wanted(view, named.unowned()):
+        yield _gap(view, queue, f"No member's list names {queue}.", sizes)
+    for number in named.owned_twice().tolist():
+        queue, owners = spell(view.queues[number]), named.owners_of(number)
+        yield _gap(view, queue, f"{len(owners)} lists name {queue}.", _rows(f"{c} is given it" for c in owners))
+    for client_id in sorted(lists.keys() - effective.keys()):
+        row = f"{client_id} is given {len(lists[client_id])} queues"
+        yield _gap(view, client_id, f"There is a list for {client_id}, which is not a member.", (row,))
+    for client_id, queues in effective.items():
+        for unknown in sorted({spell(queue) for queue in queues if view.queues.find(queue) is None}):
+            yield _gap(view, unknown, f"The group has no queue {unknown}.", (f"{client_id} is given {unknown}",))
+
+
+def _gap(view: GroupView, subject: str, sentence: str, proof: tuple[str, ...]) -> Finding:
+    return Finding(FindingKind.BY_CONFIG_GAP, view.group, subject, sentence, proof)
+
+
+def _wanted(view: GroupView, numbers: NDArray[np.intp]) -> Iterator[str]:
+    """Spell those queues to whose topic somebody subscribes."""
+    topics = {topic for topic in view.queues.topics if any(view.subscribes(c, topic) for c in view.clients.distinct)}
+    return (spell(queue) for queue in view.queues.take(numbers) if queue.topic in topics)
+
+
+def _rows(rows: Iterable[str]) -> tuple[str, ...]:
+    """Keep proof to what a person reads: the first rows, and how many there are besides."""
+    first = list(islice(rows := iter(rows), MOST_ROWS))
+    besides = sum(1 for _ in rows)
+    return (*first, f"and {besides} more alike") if besides else tuple(first)
+
+
+def spell(queue: MessageQueue) -> str:
+    """Write a queue as ``topic/broker/id``."""
+    return f"{queue.topic}/{queue.broker}/{queue.queue_id}"

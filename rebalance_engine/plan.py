@@ -1,0 +1,77 @@
+"""What a whole group should have: one target for all topics, whatever the members subscribe to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rebalance_engine.allocation import STRATEGIES, allocate, strategy
+from rebalance_engine.allocation.contract import Strategy
+from rebalance_engine.group import GroupView, only_subscribed, subscribers
+from rebalance_engine.model import MessageModel
+from rebalance_engine.ownership import Ownership
+
+PREVIOUS = "previous"
+SUBSCRIBERS = "subscribers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What decides a group's target, and who decided it.
+
+    Attributes:
+        strategy, params: as in ``STRATEGIES``. What a strategy remembers or must know of the group (the
+            assignment before, the subscriptions) is filled in from the view.
+        epoch: grows with every plan of a group; a plan of a lower epoch never replaces one of a higher.
+    """
+
+    strategy: str = "AVG"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    epoch: int = 0
+    author: str = ""
+    reason: str = ""
+
+
+def target(view: GroupView, plan: Plan, previous: Ownership | None = None) -> Ownership:
+    """Compute who should have which queue, all topics in one pass.
+
+    For RocketMQ's strategies this is what the members, each computing alone, end up with: every topic is divided
+    by all members of the group, and the share of one that does not subscribe to a topic stays unowned. In a
+    broadcasting group every member has all queues. Without members or queues nobody has anything.
+
+    Args:
+        view: the group; what is held in it does not matter, but for the default of ``previous``.
+        previous: where strategies that move as little as possible start: by default what is held.
+
+    Raises:
+        AllocationError: the plan's strategy or parameters make no sense.
+    """
+    bound = _bind(view, plan, view.held if previous is None else previous)
+    if not len(view.queues) or not len(view.clients):
+        return Ownership.nobody(view.queues, view.clients)
+    if view.model is MessageModel.BROADCASTING:
+        return only_subscribed(view, _everybody(view))
+    return only_subscribed(view, _allocate(view, plan, bound))
+
+
+def _bind(view: GroupView, plan: Plan, previous: Ownership | None) -> Strategy:
+    takes = STRATEGIES[plan.strategy].takes if plan.strategy in STRATEGIES else frozenset()
+    known = {PREVIOUS: previous, SUBSCRIBERS: subscribers(view) if SUBSCRIBERS in takes else None}
+    filled_in = {name: value for name, value in known.items() if name in takes and name not in plan.params}
+    return strategy(plan.strategy, **filled_in, **plan.params)
+
+
+def _allocate(view: GroupView, plan: Plan, bound: Strategy) -> Ownership:
+    if bound.owners is not None and bound.order is view.queues.order:
+        return Ownership(view.queues, view.clients, bound.owners(view.queues, view.clients))
+    lists = allocate(plan.strategy, view.queues, view.clients.ids, **plan.params)
+    return Ownership.from_lists(view.queues, view.clients, lists)
+
+
+def _everybody(view: GroupView) -> Ownership:
+    members = np.unique(view.clients.members)
+    queue = np.repeat(np.arange(len(view.queues), dtype=np.int32), len(members))
+    return Ownership.from_pairs(view.queues, view.clients, queue, np.tile(members, len(view.queues)))
