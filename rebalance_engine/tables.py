@@ -293,8 +293,12 @@ class ClientTable:
         members[:place], members[place], members[place + 1 :] = self.members[:place], number, self.members[place:]
         ids = list(self.ids)
         ids.insert(place, client_id)
-        exotic = self._exotic if client_id.isascii() else (client_id,)
-        return self._succeeded_by(names, members, ids, exotic, self._departed - {client_id})
+        table = self._succeeded_by(names, members, ids, self._departed - {client_id})
+        again = place < len(self) and self.ids[place] == client_id
+        table.__dict__.update(has_duplicates=self.has_duplicates or again)
+        if not client_id.isascii():
+            table.__dict__.update(_exotic=(client_id,))
+        return table
 
     def left(self, client_id: str) -> ClientTable:
         """Take one registration of a member away; the numbers of the others stay.
@@ -308,14 +312,17 @@ class ClientTable:
         ids = list(self.ids)
         del ids[place]
         departed = self._departed | ({client_id} - set(ids[place : place + 1]))
-        return self._succeeded_by(self.names, np.delete(self.members, place), ids, self._exotic, departed)
+        table = self._succeeded_by(self.names, np.delete(self.members, place), ids, departed)
+        if not self.has_duplicates:
+            table.__dict__.update(has_duplicates=False)
+        return table
 
     def _succeeded_by(
-        self, names: tuple[str, ...], members: Int32s, ids: list[str], exotic: tuple[str, ...], departed: frozenset[str]
+        self, names: tuple[str, ...], members: Int32s, ids: list[str], departed: frozenset[str]
     ) -> ClientTable:
         """Make the next table, and hand on what is known of it: to find it out again costs more than the change."""
         table = ClientTable(self.order, names, members)
-        table.__dict__.update(ids=tuple(ids), _exotic=exotic, _departed=departed)
+        table.__dict__.update(ids=tuple(ids), _exotic=self._exotic, _departed=departed)
         return table
 
     def continues(self, other: ClientTable) -> bool:

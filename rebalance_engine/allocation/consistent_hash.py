@@ -11,6 +11,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from rebalance_engine.model import MessageQueue, Order, java_utf8
 from rebalance_engine.ownership import UNOWNED
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
+Number = TypeVar("Number", bound=np.generic)
 DEFAULT_VIRTUAL_NODES = 10
 MOST_VIRTUAL_NODES = 100_000  # far above anything in use; a mistyped number must not eat the memory
 
@@ -103,7 +106,8 @@ class HashRing:
 
     def _winning_nodes(self, clients: ClientTable, client_id: str) -> Words:
         """Hash the newcomer's nodes, without those that a later client's node with the same hash hides."""
-        nodes = np.unique(_node_hashes((client_id,), self.virtual_nodes)[0])
+        heads = {_node_hash(client_id, node) for node in range(self.virtual_nodes)}
+        nodes = np.array(sorted(heads), dtype=np.uint32)
         places = np.minimum(np.searchsorted(self.points, nodes), len(self.points) - 1)
         taken = np.flatnonzero(self.points[places] == nodes)
         rank = clients.position(client_id)
@@ -115,24 +119,36 @@ class HashRing:
         inside = places < len(self.points)
         replaces = inside.copy()
         replaces[inside] = self.points[places[inside]] == nodes[inside]
-        holders = self.holders.copy()
-        holders[places[replaces]] = number
-        points = np.insert(self.points, places[~replaces], nodes[~replaces])
-        holders = np.insert(holders, places[~replaces], np.int32(number))
+        holders = self.holders
+        if replaces.any():
+            holders = holders.copy()
+            holders[places[replaces]] = number
+        added = places[~replaces].tolist()
+        points = _spliced(self.points, added, nodes[~replaces])
+        holders = _spliced(holders, added, np.full(len(added), number, dtype=np.int32))
         return HashRing(clients, self.virtual_nodes, points, holders)
 
     def _take_over(self, number: int, queues: QueueTable, owner: Int32s) -> Int32s:
         hashes, queue = queues.by_md5
         owner = owner.copy()
-        for place in np.flatnonzero(self.holders == number).tolist():
-            end = np.searchsorted(hashes, self.points[place], side="right")
-            start = np.searchsorted(hashes, self.points[place - 1], side="right")
-            if place:
-                owner[queue[start:end]] = number
-            else:  # the first point also gets what lies behind the last one
-                owner[queue[:end]] = number
-                owner[queue[start:]] = number
+        places = np.flatnonzero(self.holders == number)
+        starts = np.searchsorted(hashes, self.points[places - 1], side="right").tolist()
+        ends = np.searchsorted(hashes, self.points[places], side="right").tolist()
+        if len(places) and places[0] == 0:  # the first point also gets what lies behind the last one
+            owner[queue[starts[0] :]] = number
+            starts[0] = 0
+        for start, end in zip(starts, ends, strict=True):
+            owner[queue[start:end]] = number
         return owner
+
+
+def _spliced(array: NDArray[Number], places: list[int], values: NDArray[Number]) -> NDArray[Number]:
+    """Insert a few values into a long array: ``np.insert``, at the price of one copy."""
+    spliced = np.empty(len(array) + len(places), dtype=array.dtype)
+    for nth, (start, end) in enumerate(pairwise([0, *places, len(array)])):
+        spliced[start + nth : end + nth] = array[start:end]
+    spliced[[place + nth for nth, place in enumerate(places)]] = values
+    return spliced
 
 
 def _put_at_once(clients: ClientTable, virtual_nodes: int) -> tuple[Words, Int32s]:
