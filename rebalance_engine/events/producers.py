@@ -1,0 +1,65 @@
+"""Producers: how fast brokers answer them, and which ones they back away from. ``client`` is the producer's id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from rebalance_engine.events.fact import Fact
+from rebalance_engine.events.shapes import Milliseconds, Text
+from rebalance_engine.model import MessageQueue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerFact(Fact):
+    """What every fact about a producer and one broker carries."""
+
+    client: Text
+    broker: Text
+
+
+class SendOutcome(Enum):
+    """How one attempt to send ended, as far as fault avoidance tells them apart (``DefaultMQProducerImpl.java``)."""
+
+    OK = "ok"
+    NOT_STORED = "not stored"
+    CLIENT_ERROR = "client error"
+    REMOTING_ERROR = "remoting error"
+    BROKER_ERROR = "broker error"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerLatency(ProducerFact):
+    """One attempt to send, begun ``at``, took this long; the figure is ``latency_ms``."""
+
+    FIGURE: ClassVar[str] = "latency_ms"
+
+    latency_ms: Milliseconds
+    outcome: SendOutcome
+    queue: MessageQueue | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerBackedOff(ProducerFact):
+    """The producer avoids the broker for ``backoff_ms``; isolated: for a failure, not for its latency."""
+
+    backoff_ms: Milliseconds
+    is_isolated: bool
+    latency_ms: Milliseconds | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerBackoffEnded(ProducerFact):
+    """The broker is available to the producer again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerUnreachable(ProducerFact):
+    """The producer holds the broker for unreachable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerReachable(ProducerFact):
+    """The broker answers again."""
