@@ -18,16 +18,14 @@ from rebalance_engine.allocation.contract import OnEmpty, Panic, Strategy, compu
 from rebalance_engine.allocation.machine_room import check_rooms
 from rebalance_engine.hashing import crc32_heads
 from rebalance_engine.model import MessageQueue, Order, java_utf8
-from rebalance_engine.ownership import UNOWNED
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
 
 def bind_consistent_hash(name: str, *, virtual_nodes: object) -> Strategy:
     """Make the strategy of a number of virtual nodes a member, which has no default there."""
     nodes = check_virtual_nodes(virtual_nodes)
-    return Strategy(
-        name, Order.BYTES, partial(hash_member, virtual_nodes=nodes), partial(hash_owners, virtual_nodes=nodes)
-    )
+    owners = partial(hash_owners, virtual_nodes=nodes) if nodes else None
+    return Strategy(name, Order.BYTES, partial(hash_member, virtual_nodes=nodes), owners)
 
 
 def bind_machine_room(name: str, *, consumer_idcs: object) -> Strategy:
@@ -39,8 +37,6 @@ def bind_machine_room(name: str, *, consumer_idcs: object) -> Strategy:
 def hash_owners(queues: QueueTable, clients: ClientTable, *, virtual_nodes: int) -> Int32s:
     """Give int32[n]: the client number that owns each queue on the Go client's ring."""
     points, names = _ring_of(clients.ids, virtual_nodes)
-    if not points:
-        return np.full(len(queues), UNOWNED, dtype=np.int32)
     number = {name: clients.number(name) for name in clients.distinct}
     holders = np.array([number[name] for name in names], dtype=np.int32)
     hashes = crc32_heads(java_utf8(str(queue)) for queue in queues)
@@ -54,7 +50,11 @@ def hash_member(
     *,
     virtual_nodes: int,
 ) -> list[MessageQueue] | None:
-    """Compute one member's share: the first node strictly after a queue's CRC-32 owns it."""
+    """Compute one member's share: the first node strictly after a queue's CRC-32 owns it.
+
+    Raises:
+        Panic: there are no virtual nodes.
+    """
     if not computes(client_id, queues, clients, OnEmpty.DROP):
         return None
     assert queues is not None and clients is not None
@@ -63,13 +63,15 @@ def hash_member(
     return [
         queue
         for queue, crc in zip(queues, hashes, strict=True)
-        if points and names[bisect_right(points, crc) % len(points)] == client_id
+        if names[bisect_right(points, crc) % len(points)] == client_id
     ]
 
 
 @lru_cache(maxsize=8)
 def _ring_of(clients: tuple[str, ...], virtual_nodes: int) -> tuple[list[int], list[str]]:
     """Put nodes named index first, without a separator; a later one replaces an earlier one of the same hash."""
+    if not virtual_nodes:  # updateSortedHashes divides by it
+        raise Panic("runtime error: integer divide by zero")
     ring = {zlib.crc32(java_utf8(f"{node}{name}")): name for name in clients for node in range(virtual_nodes)}
     points = sorted(ring)
     return points, [ring[point] for point in points]
@@ -98,7 +100,8 @@ def machine_room_member(
     base, extra = divmod(len(chosen), len(clients))
     end = base * (position + 1)
     if base and end > len(queues):
-        raise Panic(f"index out of range [{len(queues)}] with length {len(queues)}")
+        first_missing = max(end - base, len(queues))
+        raise Panic(f"runtime error: index out of range [{first_missing}] with length {len(queues)}")
     share = list(queues[end - base : end])
     if position < extra:
         share.append(chosen[base * len(clients) + position])
