@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from rebalance_engine.allocation.contract import Strategy, UnresolvedRoom, computes
+from rebalance_engine.allocation.contract import NullPointer, Strategy, UnresolvedRoom, computes
 from rebalance_engine.allocation.rooms import BrokerRoom, ClientRoom, resolve
 from rebalance_engine.model import MessageQueue, Order
 from rebalance_engine.ownership import UNOWNED
@@ -95,18 +95,29 @@ def member(
 
     Raises:
         IllegalArgument: something is empty, or (as UnresolvedRoom) a queue or client is in no room.
+        NullPointer: the inner strategy answers null, as CONFIG does where no list was set.
         MemberFailure: the inner strategy's.
     """
     if not computes(client_id, queues, clients):
         return []
-    assert client_id is not None and queues is not None and clients is not None and inner.member is not None
+    assert client_id is not None and queues is not None and clients is not None
     queues_of, members_of = _by_room(queues, clients, broker_room, client_room)
     own = client_room(client_id)
     share: list[MessageQueue] = []
     if own in queues_of and own is not None:
-        share += inner.member(client_id, queues_of[own], members_of[own]) or []
+        share += _inner_share(inner, client_id, queues_of[own], members_of[own])
     for room in inner.order.sort(queues_of.keys() - members_of.keys()):
-        share += inner.member(client_id, queues_of[room], clients) or []
+        share += _inner_share(inner, client_id, queues_of[room], clients)
+    return share
+
+
+def _inner_share(
+    inner: Strategy, client_id: str, queues: Sequence[MessageQueue], clients: Sequence[str]
+) -> list[MessageQueue]:
+    assert inner.member is not None
+    share = inner.member(client_id, queues, clients)
+    if share is None:  # Java hands it to addAll
+        raise NullPointer(f"the inner strategy {inner.name} answered null for {client_id!r}")
     return share
 
 
