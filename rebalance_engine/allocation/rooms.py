@@ -79,7 +79,7 @@ def read_rule(data: Mapping[str, Any]) -> Rule:
             invalid regular expression.
     """
     kind = data.get("rule")
-    if kind not in RULES:
+    if not isinstance(kind, str) or kind not in RULES:
         raise BadParameter(f"a room rule must be one of {', '.join(sorted(RULES))}, not {kind!r}")
     read, keys = RULES[kind]
     unknown = sorted(data.keys() - keys - {"rule"})
