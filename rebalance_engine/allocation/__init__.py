@@ -37,6 +37,7 @@ from rebalance_engine.allocation.contract import (
     NoQueues,
     Strategy,
     UnknownStrategy,
+    UnresolvedRoom,
 )
 from rebalance_engine.allocation.mixed import MixedMember, MixedResult, compute_mixed
 from rebalance_engine.model import MessageQueue, Order, sort_queues
@@ -160,8 +161,8 @@ def _ask(chosen: Strategy, client_id: str, queues: list[MessageQueue], ids: list
     assert chosen.member is not None
     try:
         return chosen.member(client_id, queues, ids) or []
-    except AllocationError:
-        raise
+    except UnresolvedRoom as failure:
+        raise UnresolvedRoom(f"{failure}; needed is a name") from failure
     except MemberFailure as failure:
         raise AllocationError(f"{chosen.name} throws for member {client_id!r}: {failure}") from failure
 

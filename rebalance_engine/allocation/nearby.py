@@ -128,12 +128,12 @@ def _by_room(
     members_of: dict[str, list[str]] = {}
     for queue in queues:
         room = broker_room(queue)
-        if not room:
+        if not isinstance(room, str) or not room:
             raise UnresolvedRoom(f"Machine room is null for mq {queue}")
         queues_of.setdefault(room, []).append(queue)
     for name in clients:
         room = client_room(name)
-        if not room:
+        if not isinstance(room, str) or not room:
             raise UnresolvedRoom(f"Machine room is null for consumer id {name}")
         members_of.setdefault(room, []).append(name)
     return queues_of, members_of
