@@ -52,9 +52,11 @@ class QueueTable:
     def from_routes(cls, routes: Iterable[tuple[str, str, int]], order: Order = Order.JAVA) -> QueueTable:
         """Make queues 0 to count - 1 of each (topic, broker, count), without an object a queue."""
         routes = list(routes)
+        fewest = min((count for _, _, count in routes), default=0)
+        if fewest < 0:
+            raise ValueError(f"a queue count must be 0 or more, not {fewest}")
+        routes = [route for route in routes if route[2]]  # a name without queues would make equal tables differ
         counts = np.array([count for _, _, count in routes], dtype=np.int64)
-        if counts.size and counts.min() < 0:
-            raise ValueError(f"a queue count must be 0 or more, not {counts.min()}")
         starts = np.repeat(np.cumsum(counts) - counts, counts)
         ids = (np.arange(counts.sum()) - starts).astype(np.int32)
         topics, brokers = [topic for topic, _, _ in routes], [broker for _, broker, _ in routes]
