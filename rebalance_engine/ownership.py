@@ -119,9 +119,9 @@ class Ownership:
         """Ask whether both say the same of the same queues, whatever the clients' numbers."""
         if not self.queues.same_queues(other.queues):
             return False
-        if not self.clients.continues(other.clients):
-            other = other.renumbered(self.clients.renumbered_like(other.clients))
-        mine = self.renumbered(other.clients) if not other.clients.continues(self.clients) else self
+        mine = self
+        if not self.clients.continues(other.clients) and not other.clients.continues(self.clients):
+            mine = self.renumbered(self.clients.renumbered_like(other.clients))
         return (
             np.array_equal(mine.owner, other.owner)
             and np.array_equal(mine.further_queue, other.further_queue)
