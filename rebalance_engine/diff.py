@@ -157,18 +157,29 @@ def apply(old: Ownership, change: Diff) -> Ownership:
 
 def _starting_point(old: Ownership, change: Diff) -> Ownership:
     """Say the same as ``old``, in the tables after the change."""
-    if old.queues.same_queues(change.queues):
-        carried = old
-    else:
+    carried = old
+    if len(change.added) or len(change.removed) or not old.queues.same_queues(change.queues):
         alignment = Alignment.of(old.queues, change.queues)
-        expected = (change.added, change.removed)
-        if not all(map(np.array_equal, (alignment.added, alignment.removed), expected)):
-            raise StaleDiff(
-                f"the diff adds {len(change.added)} queues and removes {len(change.removed)}, but from here"
-                f" {len(alignment.added)} would be added and {len(alignment.removed)} removed"
-            )
+        _check_queues(old, change, alignment)
         carried = alignment.carry(old)
-    return carried.renumbered(change.clients)
+    try:
+        return carried.renumbered(change.clients)
+    except ValueError as error:
+        raise StaleDiff(f"the diff starts elsewhere: {error}") from error
+
+
+def _check_queues(old: Ownership, change: Diff, alignment: Alignment) -> None:
+    expected = (change.added, change.removed)
+    if not all(map(np.array_equal, (alignment.added, alignment.removed), expected)):
+        raise StaleDiff(
+            f"the diff adds {len(change.added)} queues and removes {len(change.removed)}, but from here"
+            f" {len(alignment.added)} would be added and {len(alignment.removed)} removed"
+        )
+    gone_queue, gone_source = alignment.gone(old)
+    owned = {(queue, old.clients.names[n]) for queue, n in zip(old.queues.take(gone_queue), gone_source, strict=True)}
+    needed = zip(change.removed_queues, map(change.name_of, change.removed_source.tolist()), strict=True)
+    for queue, owner in owned ^ set(needed):
+        raise StaleDiff(f"{queue} goes, and whether {owner!r} owned it is told otherwise by the diff")
 
 
 def _apply_to_pairs(before: Ownership, change: Diff) -> Ownership:
