@@ -30,14 +30,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebalance_engine.diff import Alignment, Diff, StaleDiff
-from rebalance_engine.model import MessageQueue
+from rebalance_engine.model import MAX_QUEUE_ID, MessageQueue
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 from rebalance_engine.varints import BadBytes, Reader, Writer
 
 VERSION = 1
 DEFLATED = 128
-LONGEST = 64 * 2**20  # inflated bytes: a million queues that all move at random take 8 MB
+LONGEST = 16 * 2**20  # inflated bytes: a million queues that all move at random take 8 MB; more is not deflated
 
 Int64s = NDArray[np.int64]
 
@@ -71,8 +71,8 @@ def expand(data: bytes, old: Ownership) -> Diff:
     reader = Reader(_inflate(data))
     clients = _clients_after(old.clients, reader.texts(), reader.texts())
     places = _Places.of(old.clients, clients, reader.texts())
-    removed, added = np.cumsum(reader.column()).astype(np.int32), _queues(reader.texts())
-    (checksum, single), columns = reader.pair(), reader.columns(3)
+    removed, added = np.cumsum(reader.column()), _queues(reader.texts())
+    (checksum, single), columns = _check(reader), reader.columns(3)
     reader.finish()
     queues = _queues_after(old.queues, removed, added)
     before = (old if queues is old.queues else Alignment.of(old.queues, queues).carry(old)).renumbered(places.clients)
@@ -81,10 +81,12 @@ def expand(data: bytes, old: Ownership) -> Diff:
         source = places.of_number[before.owner[queue]]
         destination = source + shift
     else:
-        queue, source, destination = np.cumsum(columns[0]), columns[1], columns[2]
+        queue, source, destination = _queues_of_pairs(columns[0], len(queues)), columns[1], columns[2]
     if _checksum(source) != checksum:
         raise StaleDiff("the owners before this diff are not those that it starts at")
     numbers = (places.number_at(source), places.number_at(destination))
+    if not single and not _owned(before, queue, numbers[0]):
+        raise StaleDiff("a queue has not the owner before this diff that it starts at")
     return _diff_from(old, before, queue.astype(np.int32), *numbers, single_owners=bool(single))
 
 
@@ -138,14 +140,12 @@ def _left_and_joined(before: ClientTable, after: ClientTable) -> tuple[list[str]
 
 
 def _clients_after(before: ClientTable, left: list[str], joined: list[str]) -> ClientTable:
-    clients = before
+    registered = Counter(before.ids)
     for client_id in left:
-        if clients.position(client_id) is None:
+        if not registered[client_id]:
             raise StaleDiff(f"{client_id!r} leaves, but is not a member before this diff")
-        clients = clients.left(client_id)
-    for client_id in joined:
-        clients = clients.joined(client_id)
-    return clients
+        registered[client_id] -= 1
+    return ClientTable.of([*registered.elements(), *joined], before.order).renumbered_like(before)
 
 
 def _strangers(change: Diff) -> list[str]:
@@ -168,20 +168,47 @@ def _runs(queue: Int32s, shift: Int64s) -> tuple[Int64s, Int64s, Int64s]:
 
 def _queues_of_runs(columns: list[Int64s], queues: int) -> tuple[Int64s, Int64s]:
     gaps, lengths, shifts = columns
-    if len(gaps) and (gaps.min() < 0 or lengths.min() < 1 or gaps.sum() + lengths.sum() > queues):
-        raise BadBytes(f"runs must lie within {queues} queues")
+    _refuse_outside(gaps, queues)
+    _refuse_outside(lengths, queues)  # each before the sum, which could wrap
+    if gaps.sum() + lengths.sum() > queues:
+        raise BadBytes(f"runs must lie within {queues} queues, not {gaps.sum() + lengths.sum()}")
     starts = np.cumsum(gaps) + np.cumsum(lengths) - lengths
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(starts, lengths) + within, np.repeat(shifts, lengths)
 
 
-def _queues_after(queues: QueueTable, removed: Int32s, added: list[MessageQueue]) -> QueueTable:
+def _queues_of_pairs(gaps: Int64s, queues: int) -> Int64s:
+    _refuse_outside(gaps, queues)
+    queue = np.cumsum(gaps)
+    if len(queue) and queue[-1] >= queues:
+        raise BadBytes(f"a queue's number must be below {queues}, not {queue[-1]}")
+    return queue
+
+
+def _refuse_outside(numbers: Int64s, queues: int) -> None:
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= queues:
+        raise BadBytes(f"a distance between queues must be from 0 to {queues}, not {numbers.min()} or {numbers.max()}")
+
+
+def _owned(before: Ownership, queue: Int64s, source: Int32s) -> bool:
+    held_queue, held_client = before.pairs()
+    held = (held_queue.astype(np.int64) << 32) | held_client
+    claimed = ((queue << 32) | source)[source >= 0]
+    return bool(np.isin(claimed, held).all())
+
+
+def _queues_after(queues: QueueTable, removed: Int64s, added: list[MessageQueue]) -> QueueTable:
     if not len(removed) and not added:
         return queues
+    if len(removed) and (removed[0] < 0 or (np.diff(removed) <= 0).any()):
+        raise BadBytes("the numbers of the queues that go must ascend from 0")
     if len(removed) and removed[-1] >= len(queues):
         raise StaleDiff(f"queue number {removed[-1]} goes, but there are {len(queues)} before this diff")
     stays = np.delete(np.arange(len(queues)), removed)
-    return QueueTable.of([*queues.take(stays), *added], queues.order)
+    after = QueueTable.of([*queues.take(stays), *added], queues.order)
+    if len(after) != len(stays) + len(added):
+        raise StaleDiff("a queue comes that is there before this diff")
+    return after
 
 
 def _flat(queues: Iterable[MessageQueue]) -> list[str]:
@@ -190,9 +217,20 @@ def _flat(queues: Iterable[MessageQueue]) -> list[str]:
 
 def _queues(texts: list[str]) -> list[MessageQueue]:
     try:
-        return [MessageQueue(texts[i], texts[i + 1], int(texts[i + 2])) for i in range(0, len(texts), 3)]
+        queues = [MessageQueue(texts[i], texts[i + 1], int(texts[i + 2])) for i in range(0, len(texts), 3)]
     except (IndexError, ValueError) as error:
         raise BadBytes(f"an added queue needs a topic, a broker and a number: {error}") from error
+    for queue in queues:
+        if not -MAX_QUEUE_ID - 1 <= queue.queue_id <= MAX_QUEUE_ID:
+            raise BadBytes(f"the id of an added queue must be a Java int, not {queue.queue_id}")
+    return queues
+
+
+def _check(reader: Reader) -> tuple[int, int]:
+    checksum, single = reader.pair()
+    if single not in (0, 1):
+        raise BadBytes(f"moves must be written as 1 (runs) or 0 (pairs), not {single}")
+    return checksum, single
 
 
 def _checksum(places: Int64s) -> int:
@@ -201,7 +239,7 @@ def _checksum(places: Int64s) -> int:
 
 def _shorter(plain: bytes) -> bytes:
     deflated = zlib.compress(plain, level=9)
-    if len(deflated) < len(plain):
+    if len(deflated) < len(plain) <= LONGEST:
         return bytes([VERSION | DEFLATED]) + deflated
     return bytes([VERSION]) + plain
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Int64s = NDArray[np.int64]
 LONGEST_VARINT = 10  # bytes: 64 bits in groups of 7
+CHUNK = 2**16  # numbers decoded at a time: decoding takes some 50 bytes of memory a byte
 
 
 class BadBytes(ValueError):
@@ -85,11 +86,18 @@ class Reader:
         return count
 
     def _numbers(self, count: int) -> Int64s:
+        numbers = np.empty(count, dtype=np.int64)
+        for start in range(0, count, CHUNK):
+            part = numbers[start : start + CHUNK]
+            part[:] = self._chunk(len(part))
+        return numbers
+
+    def _chunk(self, count: int) -> Int64s:
         window = np.frombuffer(self._data, dtype=np.uint8, offset=self._at, count=-1)[: count * LONGEST_VARINT]
         ends = np.flatnonzero(window < 128)[:count] + 1
         if len(ends) < count:
             raise BadBytes(f"byte {self._at}: {count} numbers are needed, there are {len(ends)}")
-        used = int(ends[-1]) if count else 0
+        used = int(ends[-1])
         numbers = _decode(window[:used], ends, self._at)
         self._at += used
         return numbers
@@ -120,8 +128,6 @@ def _encode(numbers: Int64s) -> bytes:
 
 
 def _decode(window: NDArray[np.uint8], ends: NDArray[np.intp], offset: int) -> Int64s:
-    if not len(ends):
-        return np.empty(0, dtype=np.int64)
     starts = np.concatenate([[0], ends[:-1]])
     lengths = ends - starts
     if int(lengths.max()) > LONGEST_VARINT:
