@@ -65,7 +65,7 @@ def _bind(view: GroupView, plan: Plan, previous: Ownership | None) -> Strategy:
 
 
 def _allocate(view: GroupView, plan: Plan, bound: Strategy) -> Ownership:
-    if bound.owners is not None and bound.order is view.queues.order:
+    if bound.owners is not None and bound.order is view.queues.order is view.clients.order:
         return Ownership(view.queues, view.clients, bound.owners(view.queues, view.clients))
     lists = allocate(plan.strategy, view.queues, view.clients.ids, **plan.params)
     return Ownership.from_lists(view.queues, view.clients, lists)
