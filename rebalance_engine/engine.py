@@ -5,6 +5,7 @@ What Celery, the dry run, the simulator and the back-test all call. Nothing here
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from rebalance_engine.events import Cause
 from rebalance_engine.findings import Finding, by_config_gaps, find_faults
 from rebalance_engine.group import GroupView
 from rebalance_engine.measures import MoveCount, Skew, count_moves, skew, skew_by_topic
+from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan, target
 
@@ -100,15 +102,16 @@ def _diff_if_known(
 
 
 def _changes(before: GroupView, after: GroupView) -> Iterator[Change]:
-    was, now = set(before.clients.ids), set(after.clients.ids)
-    yield from (
-        Change(Cause.MEMBER_JOINED, f"{name} is a member now") for name in after.clients.distinct if name not in was
-    )
-    yield from (
-        Change(Cause.MEMBER_LEFT, f"{name} is no member any more")
-        for name in before.clients.distinct
-        if name not in now
-    )
+    was, now = Counter(before.clients.ids), Counter(after.clients.ids)
+    for name in after.clients.distinct:
+        if now[name] > was[name]:
+            yield Change(Cause.MEMBER_JOINED, f"{name} is a member now{_how_often(was[name], now[name])}")
+    for name in before.clients.distinct:
+        if now[name] < was[name]:
+            often = _how_often(was[name], now[name])
+            yield Change(
+                Cause.MEMBER_LEFT, f"{name} {'is a member still' if now[name] else 'is no member any more'}{often}"
+            )
     for name in after.clients.distinct:
         if name in was and before.topics_of.get(name) != after.topics_of.get(name):
             yield Change(Cause.SUBSCRIPTION_CHANGED, f"{name} subscribes to {_spell_topics(after, name)} now")
@@ -121,6 +124,11 @@ def _changes(before: GroupView, after: GroupView) -> Iterator[Change]:
     for name in after.clients.distinct:
         if name in was and before.strategies.get(name, after.strategies.get(name)) != after.strategies.get(name):
             yield Change(Cause.STRATEGY_CHANGED, f"{name} uses {after.strategies.get(name, 'an unknown strategy')} now")
+
+
+def _how_often(was: int, now: int) -> str:
+    """Say it of an id that is registered by several processes, each of which counts as a member."""
+    return f", {now} times instead of {was}" if max(was, now) > 1 else ""
 
 
 def _spell_topics(view: GroupView, client_id: str) -> str:
@@ -136,5 +144,5 @@ def _plan_changes(old: Plan, new: Plan) -> Iterator[Change]:
 
 
 def _config_gaps(view: GroupView, plan: Plan) -> Iterator[Finding]:
-    if plan.strategy in {"CONFIG", "GO_CONFIG"}:
+    if plan.strategy in {"CONFIG", "GO_CONFIG"} and view.model is MessageModel.CLUSTERING:
         yield from by_config_gaps(view, plan.params.get("config") or {})
