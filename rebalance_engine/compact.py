@@ -13,8 +13,8 @@ Layout; all numbers are zigzag-coded base-128 varints:
     strangers  texts: owners that are members neither before nor after
     removed    a column (a count, then its numbers): gaps between the queues' numbers before
     added      texts: topic, broker and id of each queue
-    check      a column: CRC-32 of the old owners' places, so that a reader who starts elsewhere finds out; and
-               1 for runs, 0 for pairs, which are needed where queues have several owners
+    check      a column: CRC-32 of the members before and of the old owners' places, so that a reader who starts
+               elsewhere finds out; and 1 for runs, 0 for pairs, which are needed where queues have several owners
     moves      three columns. Runs: gap from the end of the run before, length, shift of the place;
                pairs: gap from the queue before, old place, new place
 """
@@ -53,7 +53,7 @@ def compact(change: Diff) -> bytes:
     out.texts(places.strangers)
     out.column(np.diff(change.removed.astype(np.int64), prepend=0))
     out.texts(_flat(change.queues.take(change.added)))
-    out.column([_checksum(source), int(change.single_owners)])
+    out.column([_checksum(change.old_clients, source), int(change.single_owners)])
     if change.single_owners:
         out.columns(*_runs(change.queue, destination - source))
     else:
@@ -82,8 +82,8 @@ def expand(data: bytes, old: Ownership) -> Diff:
         destination = source + shift
     else:
         queue, source, destination = _queues_of_pairs(columns[0], len(queues)), columns[1], columns[2]
-    if _checksum(source) != checksum:
-        raise StaleDiff("the owners before this diff are not those that it starts at")
+    if _checksum(old.clients, source) != checksum:
+        raise StaleDiff("the members or owners before this diff are not those that it starts at")
     numbers = (places.number_at(source), places.number_at(destination))
     if not single and not _owned(before, queue, numbers[0]):
         raise StaleDiff("a queue has not the owner before this diff that it starts at")
@@ -200,7 +200,7 @@ def _owned(before: Ownership, queue: Int64s, source: Int32s) -> bool:
 def _queues_after(queues: QueueTable, removed: Int64s, added: list[MessageQueue]) -> QueueTable:
     if not len(removed) and not added:
         return queues
-    if len(removed) and (removed[0] < 0 or (np.diff(removed) <= 0).any()):
+    if len(removed) and (removed[0] < 0 or (removed[1:] <= removed[:-1]).any()):
         raise BadBytes("the numbers of the queues that go must ascend from 0")
     if len(removed) and removed[-1] >= len(queues):
         raise StaleDiff(f"queue number {removed[-1]} goes, but there are {len(queues)} before this diff")
@@ -233,8 +233,9 @@ def _check(reader: Reader) -> tuple[int, int]:
     return checksum, single
 
 
-def _checksum(places: Int64s) -> int:
-    return zlib.crc32(places.astype("<i4").tobytes())
+def _checksum(members: ClientTable, places: Int64s) -> int:
+    names = "\0".join(members.ids).encode("utf-8", "surrogatepass")
+    return zlib.crc32(places.astype("<i4").tobytes(), zlib.crc32(names))
 
 
 def _shorter(plain: bytes) -> bytes:
