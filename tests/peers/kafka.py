@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rebalance_engine.tables import Int32s
@@ -14,18 +14,16 @@ MAIN = "evenkeel.peer.UniformPeer"
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
-    """What Kafka does when the last member of a group joins.
+class Assigned:
+    """What Kafka assigns.
 
     Attributes:
         rounds_ns: how long the assignor took, a round each.
-        before: the number of the member that owned each partition; partitions are numbered through.
-        after: the same after the join.
+        owner: the number of the member that gets each partition; partitions are numbered through.
     """
 
     rounds_ns: list[int]
-    before: Int32s
-    after: Int32s
+    owner: Int32s
 
 
 class Kafka(Peer):
@@ -34,27 +32,25 @@ class Kafka(Peer):
     def __init__(self, release: str = RELEASE, *options: str) -> None:
         super().__init__("kafka", release, MAIN, *options)
 
-    def join(
+    def assign(
         self,
         partitions: Sequence[int],
-        members: Sequence[str],
-        subscriptions: Sequence[Sequence[int]],
+        subscriptions: Mapping[str, Sequence[int]],
+        before: Int32s,
         *,
         rounds: int,
         allowed_s: float,
-    ) -> Join:
-        """Let the last member join a group that Kafka itself had balanced.
+    ) -> Assigned:
+        """Let Kafka assign anew.
 
         Args:
             partitions: how many each topic has.
-            members: their ids.
-            subscriptions: for each member, the numbers of its topics.
-            rounds: how often the join is timed at most,
+            subscriptions: for each member the numbers of its topics.
+            before: the number of the member that had each partition, -1 for none.
+            rounds: how often it is timed at most,
             allowed_s: and for about how long.
         """
-        described = (
-            wire.utf(name) + wire.integers(topics) for name, topics in zip(members, subscriptions, strict=True)
-        )
-        group = wire.integers(partitions) + wire.integer(len(members)) + b"".join(described)
-        answer = self.ask(b"J" + group + wire.integer(rounds) + wire.long(round(allowed_s * 1e9)))
-        return Join(answer.longs(), answer.integers(), answer.integers())
+        members = b"".join(wire.utf(name) + wire.integers(topics) for name, topics in subscriptions.items())
+        group = wire.integers(partitions) + wire.integer(len(subscriptions)) + members + wire.integers(before)
+        answer = self.ask(b"A" + group + wire.integer(rounds) + wire.long(round(allowed_s * 1e9)))
+        return Assigned(answer.longs(), answer.integers())

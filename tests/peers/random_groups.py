@@ -179,11 +179,6 @@ def _config(luck: random.Random, queues: list[MessageQueue], clients: list[str])
     return {"config": lists}, rocketmq.config(lists)
 
 
-def _told_all(clients: list[str], told: Mapping[str, list[MessageQueue]]) -> Parameters:
-    lists = {name: told.get(name, []) for name in clients}
-    return {"config": lists}, rocketmq.config(lists)
-
-
 def _nearby(luck: random.Random, queues: list[MessageQueue], clients: list[str]) -> Parameters:
     inner = luck.choice(INNER)
     rooms = luck.sample(("east", "west", "\uff5e1", "\U0001f6001", "r1"), luck.randint(1, 4))
@@ -193,8 +188,6 @@ def _nearby(luck: random.Random, queues: list[MessageQueue], clients: list[str])
         spoilt = luck.choice([table for table in (broker_rooms, client_rooms) if table])
         spoilt[luck.choice(list(spoilt))] = luck.choice((None, ""))
     params, wire = PARAMETERS[inner.rpartition("-")[2]](luck, queues, clients)
-    if inner == "CONFIG":
-        params, wire = _told_all(clients, params["config"])
     for _ in range(inner.count("NEARBY")):
         wire = rocketmq.nearby(broker_rooms, client_rooms, wire)
     where = {"broker_room": lambda queue: broker_rooms.get(queue.broker), "client_room": client_rooms.get}

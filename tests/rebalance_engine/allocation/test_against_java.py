@@ -62,7 +62,6 @@ def test_several_topics_are_allocated_topic_by_topic(java: RocketMQ, name: str) 
         assert _each_once(_by_group(topics)) in map(_each_once, _expected(answers)), topics
 
 
-@pytest.mark.xfail(reason="the engine takes Java's null for an empty list", strict=True)
 def test_a_member_without_a_list_fails_inside_of_a_room(java: RocketMQ) -> None:
     queues = [MessageQueue("TopicTest", "broker-a", 0)]
     wire = nearby({"broker-a": "east"}, {"A": "east"}, config({}))

@@ -21,7 +21,7 @@ import org.apache.kafka.coordinator.group.modern.Assignment;
 import org.apache.kafka.coordinator.group.modern.GroupSpecImpl;
 import org.apache.kafka.coordinator.group.modern.MemberSubscriptionAndAssignmentImpl;
 
-/** A group in Kafka's terms. Partitions are numbered through, topic by topic; the last member is the newcomer. */
+/** A group in Kafka's terms. Partitions are numbered through, topic by topic, and members likewise. */
 final class Group implements SubscribedTopicDescriber {
     private static final int UNOWNED = -1;
 
@@ -30,6 +30,7 @@ final class Group implements SubscribedTopicDescriber {
     private final Map<Uuid, Integer> numberOfTopic = new HashMap<>();
     private final String[] members;
     private final Map<String, Set<Uuid>> subscriptions = new HashMap<>();
+    private final int[] before;
 
     private Group(DataInputStream in) throws IOException {
         topics = new Uuid[in.readInt()];
@@ -45,6 +46,10 @@ final class Group implements SubscribedTopicDescriber {
         for (int member = 0; member < members.length; member++) {
             members[member] = in.readUTF();
             subscriptions.put(members[member], shared.computeIfAbsent(readTopics(in), topicIds -> topicIds));
+        }
+        before = new int[in.readInt()];
+        for (int number = 0; number < before.length; number++) {
+            before[number] = in.readInt();
         }
     }
 
@@ -70,22 +75,30 @@ final class Group implements SubscribedTopicDescriber {
         return Collections.emptySet();
     }
 
-    GroupSpec beforeTheJoin() {
-        Map<String, MemberSubscriptionAndAssignmentImpl> specs = new HashMap<>();
-        for (String member : members) {
-            specs.put(member, spec(member, Assignment.EMPTY));
+    /** The group, with what every member has been assigned before. */
+    GroupSpec changed() {
+        Map<Uuid, Map<Integer, String>> names = new HashMap<>();
+        Map<String, Map<Uuid, Set<Integer>>> held = new HashMap<>();
+        int number = 0;
+        for (int topic = 0; topic < topics.length; topic++) {
+            for (int partition = 0; partition < partitions[topic]; partition++) {
+                int owner = before[number++];
+                if (owner != UNOWNED) {
+                    names.computeIfAbsent(topics[topic], unused -> new HashMap<>()).put(partition, members[owner]);
+                    held.computeIfAbsent(members[owner], unused -> new HashMap<>())
+                        .computeIfAbsent(topics[topic], unused -> new HashSet<>()).add(partition);
+                }
+            }
         }
-        specs.remove(members[members.length - 1]);
-        return new GroupSpecImpl(specs, subscriptionType(), Collections.emptyMap());
+        return new GroupSpecImpl(specs(held), subscriptionType(), names);
     }
 
-    GroupSpec joining(GroupAssignment before) {
+    private Map<String, MemberSubscriptionAndAssignmentImpl> specs(Map<String, Map<Uuid, Set<Integer>>> held) {
         Map<String, MemberSubscriptionAndAssignmentImpl> specs = new HashMap<>();
         for (String member : members) {
-            MemberAssignment held = before.members().getOrDefault(member, Assignment.EMPTY);
-            specs.put(member, spec(member, new Assignment(held.partitions())));
+            specs.put(member, spec(member, new Assignment(held.getOrDefault(member, Collections.emptyMap()))));
         }
-        return new GroupSpecImpl(specs, subscriptionType(), ownerNames(before));
+        return specs;
     }
 
     private MemberSubscriptionAndAssignmentImpl spec(String member, Assignment held) {
@@ -96,15 +109,6 @@ final class Group implements SubscribedTopicDescriber {
     private SubscriptionType subscriptionType() {
         boolean alike = new HashSet<>(subscriptions.values()).size() == 1;
         return alike ? SubscriptionType.HOMOGENEOUS : SubscriptionType.HETEROGENEOUS;
-    }
-
-    private Map<Uuid, Map<Integer, String>> ownerNames(GroupAssignment assignment) {
-        Map<Uuid, Map<Integer, String>> names = new HashMap<>();
-        assignment.members().forEach((member, held) -> held.partitions().forEach((topic, numbers) -> {
-            Map<Integer, String> ofTopic = names.computeIfAbsent(topic, unused -> new HashMap<>());
-            numbers.forEach(number -> ofTopic.put(number, member));
-        }));
-        return names;
     }
 
     /** The number of the member that owns each partition. */

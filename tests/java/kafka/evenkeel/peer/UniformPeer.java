@@ -9,13 +9,12 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 
-import org.apache.kafka.coordinator.group.api.assignor.GroupAssignment;
 import org.apache.kafka.coordinator.group.api.assignor.GroupSpec;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 
 /**
- * Tells on standard output what Kafka's server-side UniformAssignor assigns when the last member of a group joins,
- * and how long it takes, for the groups read from standard input. Ends with its input.
+ * Tells on standard output what Kafka's server-side UniformAssignor assigns to groups in which something has
+ * changed, and how long it takes, for the groups read from standard input. Ends with its input.
  */
 public final class UniformPeer {
     private static final long WARM_UP_NS = 5_000_000_000L;
@@ -44,34 +43,32 @@ public final class UniformPeer {
     }
 
     private void run(DataOutputStream out) throws IOException {
-        GroupAssignment before = assignor.assign(group.beforeTheJoin(), group);
-        GroupSpec joining = group.joining(before);
-        warmUp(joining);
-        long[] times = times(joining);
+        GroupSpec changed = group.changed();
+        warmUp(changed);
+        long[] times = times(changed);
         out.writeInt(times.length);
         for (long time : times) {
             out.writeLong(time);
         }
-        writeOwners(group.owners(before), out);
-        writeOwners(group.owners(assignor.assign(joining, group)), out);
+        writeOwners(group.owners(assignor.assign(changed, group)), out);
     }
 
-    private void warmUp(GroupSpec joining) {
+    private void warmUp(GroupSpec changed) {
         long start = System.nanoTime();
         int done = 0;
         while (done < FEWEST_WARM_UPS || System.nanoTime() - start < WARM_UP_NS) {
-            assignor.assign(joining, group);
+            assignor.assign(changed, group);
             done++;
         }
     }
 
-    private long[] times(GroupSpec joining) {
+    private long[] times(GroupSpec changed) {
         long[] times = new long[rounds];
         long begun = System.nanoTime();
         int done = 0;
         while (done < rounds && (done < FEWEST_WARM_UPS || System.nanoTime() - begun < allowedNs)) {
             long start = System.nanoTime();
-            assignor.assign(joining, group);
+            assignor.assign(changed, group);
             times[done++] = System.nanoTime() - start;
         }
         return Arrays.copyOf(times, done);
