@@ -268,9 +268,7 @@ def test_well_formed_nonsense_is_read_or_refused(
 ) -> None:
     columns = [[row[i] for row in moves] for i in range(3)]
 
-    data = message(
-        members="ABC", removed=removed, sources=sources, runs=runs, moves=(columns[0], columns[1], columns[2])
-    )
+    data = message(removed=removed, sources=sources, runs=runs, moves=(columns[0], columns[1], columns[2]))
 
     read(data, owning("ABA-AB"))
 
