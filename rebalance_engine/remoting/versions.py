@@ -1,0 +1,43 @@
+"""Which release a peer's version number stands for.
+
+Source: ``common/.../MQVersion.java``, an enum whose ordinals travel. Each release takes two, first its snapshot. From
+4.0.0 on the numbers follow one rule; of the releases before it only whole lines matter to anybody, so they keep the
+plain number.
+"""
+
+from __future__ import annotations
+
+V4_0_0_SNAPSHOT = 212  # every minor version has ten patches, every patch two numbers
+HIGHER_VERSION = 612  # what ``MQVersion.value2Version`` makes of anything above 5.9.9
+
+V3_1_8_SNAPSHOT = 62  # from here on brokers relay GET_CONSUMER_RUNNING_INFO to a client
+V4_9_4 = 401  # from here on a NameServer answers routes in standard JSON
+ANNOUNCED = 441  # 5.1.4: everything a broker offers by version, and no duty to obey GO_AWAY (after 441, or 475)
+
+
+def version_name(number: int) -> str:
+    """Name the release: ``5.1.4``, ``5.1.4-SNAPSHOT``; a number without a rule is shown as it is.
+
+    >>> version_name(407)
+    '4.9.7'
+    """
+    if not V4_0_0_SNAPSHOT <= number < HIGHER_VERSION:
+        return str(number)
+    minors, rest = divmod(number - V4_0_0_SNAPSHOT, 20)
+    patch, is_release = divmod(rest, 2)
+    return f"{4 + minors // 10}.{minors % 10}.{patch}{'' if is_release else '-SNAPSHOT'}"
+
+
+def version_number(name: str) -> int:
+    """Give the number of a release from 4.0.0 on.
+
+    Raises:
+        ValueError: it is no release from 4.0.0 to 5.9.9.
+    """
+    try:
+        major, minor, patch = map(int, name.split("."))
+    except ValueError:
+        raise ValueError(f"version {name!r}; it needs to be like 5.1.4") from None
+    if major not in {4, 5} or not (0 <= minor <= 9 and 0 <= patch <= 9):
+        raise ValueError(f"version {name!r}; it needs to be from 4.0.0 to 5.9.9")
+    return V4_0_0_SNAPSHOT + 20 * (10 * (major - 4) + minor) + 2 * patch + 1
