@@ -6,17 +6,20 @@ What Celery, the dry run, the simulator and the back-test all call. Nothing here
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rebalance_engine.diff import Alignment, Diff, diff
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import Finding, by_config_gaps, find_faults
 from rebalance_engine.group import GroupView
 from rebalance_engine.measures import MoveCount, Skew, count_moves, skew, skew_by_topic
-from rebalance_engine.model import MessageModel
+from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan, target
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Outcome:
         skew, skew_by_topic: how even the target is.
         held_skew: how even what is held is, over the members that answered; None where nobody was asked.
         findings: what this look proves to be wrong.
+        strays: (client id, queue) that are held though no route has the queue: no part of ``outstanding``.
     """
 
     plan: Plan
@@ -54,11 +58,12 @@ class Outcome:
     skew_by_topic: dict[str, Skew]
     held_skew: Skew | None
     findings: tuple[Finding, ...]
+    strays: tuple[tuple[str, MessageQueue], ...] = ()
 
     @property
     def converged(self) -> bool | None:
         """Whether held equals target; None while it is unknown."""
-        return None if self.outstanding is None else not len(self.outstanding)
+        return None if self.outstanding is None else not len(self.outstanding) and not self.strays
 
 
 def rebalance(
@@ -90,6 +95,7 @@ def rebalance(
         skew_by_topic=skew_by_topic(after, new_target),
         held_skew=None if after.held is None else skew(after.held, silent=after.silent),
         findings=(*find_faults(after), *_config_gaps(after, plan)),
+        strays=after.strays,
     )
 
 
@@ -102,38 +108,42 @@ def _diff_if_known(
 
 
 def _changes(before: GroupView, after: GroupView) -> Iterator[Change]:
+    """Tell what differs; what was or is unknown did not change."""
+    yield from _member_changes(before, after)
+    if not before.queues.same_queues(after.queues):
+        alignment = Alignment.of(before.queues, after.queues)
+        came, went = len(alignment.added), len(alignment.removed)
+        yield Change(Cause.ROUTE_CHANGED, f"{came} queues came, {went} went, {len(after.queues)} are there")
+    if before.model is not after.model:
+        yield Change(Cause.CONFIG_CHANGED, f"the group is {after.model.value} now, not {before.model.value}")
+    for name, topics in _differing(before, before.topics_of, after, after.topics_of):
+        yield Change(Cause.SUBSCRIPTION_CHANGED, f"{name} subscribes to {', '.join(sorted(topics)) or 'nothing'} now")
+    for name, used in _differing(before, before.strategies, after, after.strategies):
+        yield Change(Cause.STRATEGY_CHANGED, f"{name} uses {used} now")
+
+
+def _member_changes(before: GroupView, after: GroupView) -> Iterator[Change]:
     was, now = Counter(before.clients.ids), Counter(after.clients.ids)
     for name in after.clients.distinct:
         if now[name] > was[name]:
             yield Change(Cause.MEMBER_JOINED, f"{name} is a member now{_how_often(was[name], now[name])}")
     for name in before.clients.distinct:
         if now[name] < was[name]:
-            often = _how_often(was[name], now[name])
-            yield Change(
-                Cause.MEMBER_LEFT, f"{name} {'is a member still' if now[name] else 'is no member any more'}{often}"
-            )
-    for name in after.clients.distinct:
-        if name in was and before.topics_of.get(name) != after.topics_of.get(name):
-            yield Change(Cause.SUBSCRIPTION_CHANGED, f"{name} subscribes to {_spell_topics(after, name)} now")
-    if not before.queues.same_queues(after.queues):
-        alignment = Alignment.of(before.queues, after.queues)
-        yield Change(
-            Cause.ROUTE_CHANGED,
-            f"{len(alignment.added)} queues came, {len(alignment.removed)} went, {len(after.queues)} are there",
-        )
-    for name in after.clients.distinct:
-        if name in was and before.strategies.get(name, after.strategies.get(name)) != after.strategies.get(name):
-            yield Change(Cause.STRATEGY_CHANGED, f"{name} uses {after.strategies.get(name, 'an unknown strategy')} now")
+            still = "is a member still" if now[name] else "is no member any more"
+            yield Change(Cause.MEMBER_LEFT, f"{name} {still}{_how_often(was[name], now[name])}")
+
+
+def _differing(
+    before: GroupView, old: Mapping[str, T], after: GroupView, new: Mapping[str, T]
+) -> Iterator[tuple[str, T]]:
+    """Give what those who were and are members told otherwise before, in the group's order."""
+    stayed = set(before.clients.ids) & old.keys() & new.keys()
+    return ((name, new[name]) for name in after.clients.distinct if name in stayed and old[name] != new[name])
 
 
 def _how_often(was: int, now: int) -> str:
     """Say it of an id that is registered by several processes, each of which counts as a member."""
     return f", {now} times instead of {was}" if max(was, now) > 1 else ""
-
-
-def _spell_topics(view: GroupView, client_id: str) -> str:
-    topics = view.topics_of.get(client_id)
-    return "unknown topics" if topics is None else ", ".join(sorted(topics)) or "nothing"
 
 
 def _plan_changes(old: Plan, new: Plan) -> Iterator[Change]:

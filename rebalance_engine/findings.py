@@ -68,7 +68,7 @@ def orphan_queues(view: GroupView) -> Iterator[Finding]:
 
 
 def double_owners(view: GroupView) -> Iterator[Finding]:
-    """Find queues that two processes hold or more; members that have not answered do not matter."""
+    """Find queues that two client ids hold or more; members that have not answered do not matter."""
     if view.held is None:
         return
     for number in view.held.owned_twice().tolist():
@@ -87,18 +87,18 @@ def idle_consumers(view: GroupView) -> Iterator[Finding]:
         number = view.held.clients.number(client_id)
         if number is None or loads[number] or client_id in view.silent | busy_elsewhere:
             continue
-        sizes = {
-            topic: len(view.queues.of_topic(topic)) for topic in view.queues.topics if view.subscribes(client_id, topic)
-        }
-        if sizes:
-            yield _idle(view, client_id, sizes)
+        topics = [topic for topic in view.queues.topics if view.subscribes(client_id, topic)]
+        if topics:
+            yield _idle(view, client_id, {topic: len(view.queues.of_topic(topic)) for topic in topics})
 
 
 def _idle(view: GroupView, client_id: str, sizes: Mapping[str, int]) -> Finding:
     most = max(sizes.values())
     too_many = f"; with {len(view.clients)} members for {most} queues some must be" if len(view.clients) > most else ""
     sentence = f"{client_id} is idle: it holds none of the {sum(sizes.values())} queues of its topics{too_many}."
-    topics = _rows(f"it subscribes to {topic}, which has {size} queues" for topic, size in sizes.items())
+    known = client_id in view.topics_of
+    subscribes = "it subscribes to" if known else "what it subscribes to is unknown; the group consumes"
+    topics = _rows(f"{subscribes} {topic}, which has {size} queues" for topic, size in sizes.items())
     proof = (f"{client_id} answered, and holds nothing", *topics)
     return Finding(FindingKind.IDLE_CONSUMER, view.group, client_id, sentence, proof)
 

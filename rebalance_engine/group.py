@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
-from rebalance_engine.tables import ClientTable, Int32s, QueueTable
+from rebalance_engine.tables import ClientTable, QueueTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +141,3 @@ def only_subscribed(view: GroupView, ownership: Ownership) -> Ownership:
     queue, client = ownership.pairs()
     keeps = subscribed[view.queues.topic[queue], client]
     return Ownership.from_pairs(ownership.queues, ownership.clients, queue[keeps], client[keeps])
-
-
-def subscribers(view: GroupView) -> list[Int32s] | None:
-    """Give for each topic number the members that subscribe to it; None where every member does to everything."""
-    if view.subscribed is None:
-        return None
-    return [np.flatnonzero(row).astype(np.int32) for row in view.subscribed]

@@ -201,10 +201,14 @@ class ClientTable:
         """Sort and intern client ids; duplicates stay, as in the list that a broker answers."""
         ids = order.sort(clients)
         names = tuple(dict.fromkeys(ids))
-        if len(names) == len(ids):
-            return cls(order, names, np.arange(len(ids), dtype=np.int32))
-        number = {name: i for i, name in enumerate(names)}
-        return cls(order, names, np.array([number[name] for name in ids], dtype=np.int32))
+        has_duplicates = len(names) < len(ids)
+        members = np.arange(len(ids), dtype=np.int32)
+        if has_duplicates:
+            number = {name: i for i, name in enumerate(names)}
+            members = np.array([number[name] for name in ids], dtype=np.int32)
+        table = cls(order, names, members)
+        table.__dict__.update(has_duplicates=has_duplicates, ids=tuple(ids) if has_duplicates else names)
+        return table
 
     def __len__(self) -> int:
         """Count the members, duplicates included: the divisor of every average."""
@@ -213,13 +217,7 @@ class ClientTable:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The members' ids, sorted, duplicates included."""
-        if len(self.members) == len(self.names) and self._is_interned_in_order:
-            return self.names
         return tuple(map(self.names.__getitem__, self.members.tolist()))
-
-    @cached_property
-    def _is_interned_in_order(self) -> bool:
-        return bool((self.members == np.arange(len(self.members))).all())
 
     @cached_property
     def distinct(self) -> tuple[str, ...]:
@@ -229,8 +227,6 @@ class ClientTable:
     @cached_property
     def has_duplicates(self) -> bool:
         """Whether some id is registered more than once."""
-        if self._is_interned_in_order:
-            return False
         ordered = np.sort(self.members)
         return bool((ordered[1:] == ordered[:-1]).any())
 

@@ -320,3 +320,21 @@ def test_only_a_change_moves_the_target(before: GroupView, after: GroupView, pla
     outcome = rebalance(before, after, plan)
 
     assert outcome.changes or not len(outcome.moves)
+
+
+def test_what_becomes_known_is_no_change() -> None:
+    before = GroupView.of("g", ORDERS, [Member(client_id="A")])
+    after = GroupView.of("g", ORDERS, [Member(client_id="A", topics=frozenset({"orders"}), strategy="AVG")])
+
+    assert rebalance(before, after, Plan()).changes == ()
+    assert rebalance(after, before, Plan()).changes == ()
+
+
+def test_a_stray_queue_keeps_a_group_from_converging() -> None:
+    stray = MessageQueue("orders", "gone", 0)
+    view = GroupView.of("g", ORDERS, [Member(client_id="A", held=(*ORDERS, stray))])
+
+    outcome = rebalance(view, view, Plan())
+
+    assert outcome.strays == (("A", stray),)
+    assert outcome.converged is False

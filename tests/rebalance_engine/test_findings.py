@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -98,7 +99,18 @@ def test_proof_of_an_idle_consumer_names_its_topics() -> None:
     (fault,) = idle_consumers(IDLE)
 
     assert fault.sentence == "B is idle: it holds none of the 3 queues of its topics."
-    assert fault.proof == ("B answered, and holds nothing", "it subscribes to orders, which has 3 queues")
+    assert fault.proof == (
+        "B answered, and holds nothing",
+        "what it subscribes to is unknown; the group consumes orders, which has 3 queues",
+    )
+
+
+def test_a_known_subscription_of_an_idle_consumer_is_proof() -> None:
+    view = replace(IDLE, topics_of={"B": frozenset({"orders"})})
+
+    (fault,) = idle_consumers(view)
+
+    assert fault.proof[1] == "it subscribes to orders, which has 3 queues"
 
 
 def test_where_members_are_too_many_that_is_said() -> None:

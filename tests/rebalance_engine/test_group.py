@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_engine import MessageQueue
-from rebalance_engine.group import ALL, GroupView, Member, only_subscribed, subscribers
+from rebalance_engine.group import ALL, GroupView, Member, only_subscribed
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import ClientTable, QueueTable
@@ -45,7 +45,6 @@ def test_an_empty_group_is_a_view_too() -> None:
     assert held_of(view) == {}
     assert view.everybody_answered
     assert view.subscribed is None
-    assert subscribers(view) is None
 
 
 def test_a_member_that_did_not_answer_is_silent_not_empty_handed() -> None:
@@ -121,7 +120,6 @@ def test_where_everybody_subscribes_to_everything_there_is_no_table_of_it(topics
     view = GroupView.of("g", ORDERS + PAYMENTS, [Member(client_id="A", topics=topics), Member(client_id="B")])
 
     assert view.subscribed is None
-    assert subscribers(view) is None
 
 
 def test_subscribers_are_listed_topic_by_topic() -> None:
@@ -133,9 +131,8 @@ def test_subscribers_are_listed_topic_by_topic() -> None:
 
     view = GroupView.of("g", ORDERS + PAYMENTS, members)
 
-    listed = subscribers(view)
-    assert listed is not None
-    assert [column.tolist() for column in listed] == [[0, 2], [1, 2]]
+    assert view.subscribed is not None
+    assert view.subscribed.tolist() == [[True, False, True], [False, True, True]]
 
 
 def test_former_members_subscribe_to_nothing() -> None:
@@ -143,9 +140,8 @@ def test_former_members_subscribe_to_nothing() -> None:
 
     view = GroupView("g", QueueTable.of(ORDERS), clients, topics_of={"B": frozenset()})
 
-    listed = subscribers(view)
-    assert listed is not None
-    assert [column.tolist() for column in listed] == [[0]]
+    assert view.subscribed is not None
+    assert view.subscribed.tolist() == [[True, False, False]]
 
 
 def test_every_topic_contains_all_others() -> None:
