@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from rebalance_engine.allocation import STRATEGIES, allocate, strategy
-from rebalance_engine.allocation.contract import Strategy
-from rebalance_engine.group import GroupView, only_subscribed, subscribers
+from rebalance_engine.group import GroupView, only_subscribed
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 
 PREVIOUS = "previous"
-SUBSCRIBERS = "subscribers"
+SUBSCRIPTIONS = "subscriptions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,26 +48,24 @@ def target(view: GroupView, plan: Plan, previous: Ownership | None = None) -> Ow
     Raises:
         AllocationError: the plan's strategy or parameters make no sense.
     """
-    bound = _bind(view, plan, view.held if previous is None else previous)
+    params = {**_known_of_the_group(view, plan, view.held if previous is None else previous), **plan.params}
+    bound = strategy(plan.strategy, **params)
     if not len(view.queues) or not len(view.clients):
         return Ownership.nobody(view.queues, view.clients)
     if view.model is MessageModel.BROADCASTING:
         return only_subscribed(view, _everybody(view))
-    return only_subscribed(view, _allocate(view, plan, bound))
-
-
-def _bind(view: GroupView, plan: Plan, previous: Ownership | None) -> Strategy:
-    takes = STRATEGIES[plan.strategy].takes if plan.strategy in STRATEGIES else frozenset()
-    known = {PREVIOUS: previous, SUBSCRIBERS: subscribers(view) if SUBSCRIBERS in takes else None}
-    filled_in = {name: value for name, value in known.items() if name in takes and name not in plan.params}
-    return strategy(plan.strategy, **filled_in, **plan.params)
-
-
-def _allocate(view: GroupView, plan: Plan, bound: Strategy) -> Ownership:
     if bound.owners is not None and bound.order is view.queues.order is view.clients.order:
-        return Ownership(view.queues, view.clients, bound.owners(view.queues, view.clients))
-    lists = allocate(plan.strategy, view.queues, view.clients.ids, **plan.params)
-    return Ownership.from_lists(view.queues, view.clients, lists)
+        owner = bound.owners(view.queues, view.clients)
+        return only_subscribed(view, Ownership(view.queues, view.clients, owner))
+    lists = allocate(plan.strategy, view.queues, view.clients.ids, **params)
+    return only_subscribed(view, Ownership.from_lists(view.queues, view.clients, lists))
+
+
+def _known_of_the_group(view: GroupView, plan: Plan, previous: Ownership | None) -> dict[str, Any]:
+    """Give what the plan's strategy must know of the group."""
+    takes = STRATEGIES[plan.strategy].takes if plan.strategy in STRATEGIES else frozenset()
+    topics_of = view.topics_of if SUBSCRIPTIONS in takes and view.subscribed is not None else None
+    return {name: value for name, value in ((PREVIOUS, previous), (SUBSCRIPTIONS, topics_of)) if name in takes}
 
 
 def _everybody(view: GroupView) -> Ownership:

@@ -20,10 +20,13 @@ from rebalance_engine.allocation import (
     by_config,
     circle,
     consistent_hash,
+    following,
     golang,
     machine_room,
     nearby,
     rooms,
+    sticky,
+    weighted,
 )
 from rebalance_engine.allocation.contract import (
     CPP,
@@ -42,7 +45,7 @@ from rebalance_engine.allocation.contract import (
 from rebalance_engine.allocation.mixed import MixedMember, MixedResult, compute_mixed
 from rebalance_engine.model import MessageQueue, Order, sort_queues
 from rebalance_engine.ownership import UNOWNED
-from rebalance_engine.tables import ClientTable, QueueTable
+from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
 __all__ = [
     "STRATEGIES",
@@ -200,7 +203,13 @@ def _kind(name: str, summary: str, bind: Callable[..., Strategy], needs: str = "
     return Kind(name, summary, partial(bind, name), needed | frozenset(takes.split()), needed)
 
 
+def _followed(name: str, summary: str, owners: Callable[..., Int32s], takes: str = "") -> Kind:
+    bound = partial(following.bind, name, owners)
+    return Kind(name, summary, bound, frozenset(f"previous subscriptions {takes}".split()))
+
+
 _INNER_TAKES = "virtual_nodes consumer_idcs config"
+_WEIGHTED_TAKES = "weights capacities budget tolerance"
 _KINDS = (
     _kind("AVG", "contiguous blocks; every client's default", average.bind),
     _kind("AVG_BY_CIRCLE", "dealt out like cards", circle.bind),
@@ -215,5 +224,8 @@ _KINDS = (
     _kind("GO_MACHINE_ROOM", "with the Go client's mistake", golang.bind_machine_room, needs="consumer_idcs"),
     _kind("GO_MACHINE_ROOM_NEARBY", "not written there: the same as GO_AVG", partial(average.bind, dialect=GO)),
     _kind("GO_CONSISTENT_HASH", "a ring of CRC-32 hashes", golang.bind_consistent_hash, needs="virtual_nodes"),
+    _followed("STICKY", "even in each topic, fewest moves", sticky.owners),
+    _followed("STICKY_ACROSS_TOPICS", "even over all topics, fewest moves", sticky.owners_across_topics),
+    _followed("WEIGHTED", "even in lag or rate, moves within a budget", weighted.owners, _WEIGHTED_TAKES),
 )
 STRATEGIES: dict[str, Kind] = {kind.name: kind for kind in _KINDS}

@@ -51,7 +51,14 @@ def first_units(name: str, units: int) -> str:
 
 def test_the_vectors_are_all_there() -> None:
     assert sum(map(len, CASES.values())) == 1800
-    assert set(CASES) >= {"AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "CONSISTENT_HASH", "MACHINE_ROOM_NEARBY-AVG"}
+    assert set(CASES) >= {
+        "AVG",
+        "AVG_BY_CIRCLE",
+        "CONFIG",
+        "MACHINE_ROOM",
+        "CONSISTENT_HASH",
+        "MACHINE_ROOM_NEARBY-AVG",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

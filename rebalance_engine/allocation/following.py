@@ -1,0 +1,81 @@
+"""Strategies for groups that follow a plan, bound to what they must know of the group.
+
+No member can compute these alone: they depend on who had what before. What operators and the database write
+down (client ids, topics, queues) is turned into columns here, when the group's tables are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rebalance_engine.allocation.contract import BadParameter, Strategy
+from rebalance_engine.allocation.starting_point import Subscribers, subscribers_of
+from rebalance_engine.allocation.weighing import Floats
+from rebalance_engine.model import MessageQueue, Order
+from rebalance_engine.ownership import Ownership
+from rebalance_engine.tables import ClientTable, Int32s, QueueTable
+
+OwnersFrom = Callable[..., Int32s]
+
+
+def bind(
+    name: str, owners: OwnersFrom, *, previous: object = None, subscriptions: object = None, **rest: Any
+) -> Strategy:
+    """Make a strategy of what its ``owners`` must know.
+
+    Args:
+        previous: an Ownership, or a mapping of client ids to their queues; None is nobody.
+        subscriptions: a mapping of client ids to their topics, in which a client that is missing subscribes to
+            everything; or for each topic number the client numbers; None is everybody to everything.
+        rest: what ``owners`` takes besides; ``weights`` may be a mapping of queues to numbers, too.
+
+    Raises:
+        BadParameter: one of them is something else.
+    """
+    if not (previous is None or isinstance(previous, Ownership | Mapping)):
+        raise BadParameter(f"previous must be a mapping of client ids to queues, or an Ownership, not {previous!r}")
+    if not (subscriptions is None or isinstance(subscriptions, Sequence | Mapping)):
+        raise BadParameter(
+            f"subscriptions must be a mapping of client ids to topics, or columns, not {subscriptions!r}"
+        )
+    bound = partial(_owners, owners, previous=previous, subscriptions=subscriptions, rest=rest)
+    return Strategy(name, Order.JAVA, None, bound)
+
+
+def _owners(
+    owners: OwnersFrom,
+    queues: QueueTable,
+    clients: ClientTable,
+    *,
+    previous: Ownership | Mapping[str, Iterable[MessageQueue]] | None,
+    subscriptions: Subscribers | Mapping[str, Collection[str]] | None,
+    rest: Mapping[str, Any],
+) -> Int32s:
+    before = _ownership_of(previous) if isinstance(previous, Mapping) else previous
+    by_topic = _subscribers(queues, clients, subscriptions) if isinstance(subscriptions, Mapping) else subscriptions
+    weights = rest.get("weights")
+    if isinstance(weights, Mapping):
+        rest = {**rest, "weights": _weights(queues, weights)}
+    return owners(queues, clients, previous=before, subscribers=by_topic, **rest)
+
+
+def _ownership_of(lists: Mapping[str, Iterable[MessageQueue]]) -> Ownership:
+    held = {client_id: list(queues) for client_id, queues in lists.items()}
+    everything = QueueTable.of(queue for queues in held.values() for queue in queues)
+    return Ownership.from_lists(everything, ClientTable.of(held), held)
+
+
+def _subscribers(queues: QueueTable, clients: ClientTable, topics: Mapping[str, Collection[str]]) -> Subscribers:
+    members = {client_id: topics.get(client_id, queues.topics) for client_id in clients.distinct}
+    return subscribers_of(queues, clients, members)
+
+
+def _weights(queues: QueueTable, weights: Mapping[MessageQueue, float]) -> Floats:
+    missing = [queue for queue in queues if queue not in weights]
+    if missing:
+        raise BadParameter(f"weights must name every queue; {len(missing)} are missing, such as {missing[0]}")
+    return np.array([weights[queue] for queue in queues], dtype=np.float64)
