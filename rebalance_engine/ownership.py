@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,9 +104,15 @@ class Ownership:
         return {name: held for name, held in lists.items() if held or name in members}
 
     def loads(self) -> NDArray[np.int64]:
-        """int64[len(clients.names)]: how many queues each client number owns."""
-        counts = np.bincount(self.owner + 1, minlength=len(self.clients.names) + 1)[1:]
-        return counts + np.bincount(self.further_client, minlength=len(self.clients.names))
+        """int64[len(clients.names)]: how many queues each client number owns; read only, and kept."""
+        return self._loads
+
+    @cached_property
+    def _loads(self) -> NDArray[np.int64]:
+        counts = np.bincount(np.add(self.owner, 1, dtype=np.intp), minlength=len(self.clients.names) + 1)[1:]
+        loads = counts + np.bincount(self.further_client, minlength=len(self.clients.names))
+        loads.setflags(write=False)
+        return loads
 
     def unowned(self) -> NDArray[np.intp]:
         """Give the numbers of the queues that nobody owns."""

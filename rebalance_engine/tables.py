@@ -320,12 +320,18 @@ class ClientTable:
     ) -> ClientTable:
         """Make the next table, and hand on what is known of it: to find it out again costs more than the change."""
         table = ClientTable(self.order, names, members)
-        table.__dict__.update(ids=tuple(ids), _exotic=self._exotic, _departed=departed)
+        table.__dict__.update(ids=tuple(ids), _exotic=self._exotic, _departed=departed, _names_before=self.names)
         return table
+
+    @cached_property
+    def _names_before(self) -> tuple[str, ...]:
+        """The names of the table that this one was made from."""
+        return self.names
 
     def continues(self, other: ClientTable) -> bool:
         """Ask whether every number of ``other`` means the same client here."""
-        return self.names is other.names or self.names[: len(other.names)] == other.names
+        known = self.names is other.names or self._names_before is other.names
+        return known or self.names[: len(other.names)] == other.names
 
     def renumbered_like(self, other: ClientTable) -> ClientTable:
         """Give the same members, numbered so that the result continues ``other``."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rebalance_engine.allocation.contract import BadParameter
 from rebalance_engine.ownership import UNOWNED, Ownership
@@ -37,6 +38,27 @@ def owners_before(queues: QueueTable, clients: ClientTable, previous: Ownership 
     if not clients.continues(previous.clients):
         return previous.clients.numbers_in(clients)[owner]
     return owner.copy() if owner is previous.owner else owner
+
+
+def count_loads(owner: Int32s, names: int) -> NDArray[np.intp]:
+    """Count int64[names + 1]: the queues that each client number has, and last those of nobody, number -1."""
+    counts = np.bincount(np.add(owner, 1, dtype=np.intp), minlength=names + 1)
+    return np.roll(counts, -1)
+
+
+def loads_before(
+    queues: QueueTable, clients: ClientTable, previous: Ownership | None, owner: Int32s
+) -> NDArray[np.intp]:
+    """Count the loads of what :func:`owners_before` gave; those that ``previous`` keeps are not counted again."""
+    if previous is None or previous.queues is not queues or len(previous.further_queue):
+        return count_loads(owner, len(clients.names))
+    if not clients.continues(previous.clients):
+        return count_loads(owner, len(clients.names))
+    loads = np.zeros(len(clients.names) + 1, dtype=np.intp)
+    kept = previous.loads()
+    loads[: len(kept)] = kept
+    loads[-1] = len(owner) - kept.sum()
+    return loads
 
 
 def subscribers_of(queues: QueueTable, clients: ClientTable, topics: Mapping[str, Iterable[str]]) -> Subscribers:

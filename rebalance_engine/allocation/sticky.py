@@ -16,11 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebalance_engine.allocation.fair_flow import fair_flow
-from rebalance_engine.allocation.starting_point import Subscribers, eligible_members, members_once, owners_before
+from rebalance_engine.allocation.starting_point import (
+    Subscribers,
+    count_loads,
+    eligible_members,
+    loads_before,
+    members_once,
+    owners_before,
+)
 from rebalance_engine.ownership import UNOWNED, Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, Int32s, QueueTable
 
 Numbers = NDArray[np.intp]
+FEW = 300  # queues, below which a plain loop beats sorting them in columns
+MANY = 20_000  # queues, above which testing for membership beats looking every owner up
 
 
 def owners(
@@ -53,10 +62,12 @@ def owners(
     a member are its last queues; what is free is dealt out in circles. No input order matters.
     """
     owner = owners_before(queues, clients, previous)
-    for (start, end), members in zip(
-        pairwise(_starts(queues)), eligible_members(queues, clients, subscribers), strict=True
-    ):
-        _even_out(owner[start:end], members, len(clients.names))
+    eligible = eligible_members(queues, clients, subscribers)
+    if len(eligible) == 1:
+        _even_out(owner, eligible[0], loads_before(queues, clients, previous, owner))
+        return owner
+    for (start, end), members in zip(pairwise(queues.starts), eligible, strict=True):
+        _even_out(owner[start:end], members, count_loads(owner[start:end], len(clients.names)))
     return owner
 
 
@@ -81,7 +92,8 @@ def owners_across_topics(
     owner = owners_before(queues, clients, previous)
     eligible = eligible_members(queues, clients, subscribers)
     if _all_alike(eligible):
-        _even_out(owner, eligible[0] if eligible else NO_INTS, len(clients.names))
+        members = eligible[0] if eligible else NO_INTS
+        _even_out(owner, members, loads_before(queues, clients, previous, owner))
         return owner
     return _flow_out(owner, queues, clients, eligible)
 
@@ -109,30 +121,27 @@ def fewest_moves(owner: Int32s, members: Int32s) -> int:
     return int(left_behind + above.sum() - min(extra, np.count_nonzero(above)))
 
 
-def _starts(queues: QueueTable) -> tuple[int, ...]:
-    return (0, len(queues)) if len(queues.topics) == 1 else queues.starts
-
-
 def _all_alike(eligible: Sequence[Int32s]) -> bool:
     return all(members is eligible[0] or np.array_equal(members, eligible[0]) for members in eligible)
 
 
-def _even_out(owner: Int32s, members: Int32s, names: int) -> None:
-    """Change ``owner`` so that all of it is shared evenly by ``members``, with as few changes as possible."""
+def _even_out(owner: Int32s, members: Int32s, load: Numbers) -> None:
+    """Change ``owner`` so that all of it is shared evenly by ``members``, with as few changes as possible.
+
+    Args:
+        load: int64[names + 1], how many queues each number has, and nobody, which is number -1.
+    """
     if not len(members):
         owner[:] = UNOWNED
         return
-    slot = np.add(owner, 1, dtype=np.intp)  # 0 is nobody
-    load = np.bincount(slot, minlength=names + 1)
-    shared = members.astype(np.intp) + 1
-    held = load[shared]
-    fair = _fair_shares(held, len(owner))
-    missing = np.maximum(fair - held, 0)
-    if not missing.any():
+    held = load[members]
+    missing = _fair_shares(held, len(owner)) - held
+    takers = (missing > 0).nonzero()[0]
+    if not len(takers):
         return
-    share = np.zeros(names + 1, dtype=np.intp)
-    share[shared] = fair
-    owner[_given_up(slot, load, share)] = _dealt(members, missing)
+    surplus = load.copy()
+    surplus[members] = -missing
+    owner[_given_up(owner, load, surplus)] = _dealt(members[takers], missing[takers])
 
 
 def _fair_shares(held: Numbers, queues: int) -> Numbers:
@@ -141,34 +150,57 @@ def _fair_shares(held: Numbers, queues: int) -> Numbers:
     It does not matter how many too many: each extra queue spares one move, to whichever of them it goes.
     """
     base, extra = divmod(queues, len(held))
-    fair = np.full(len(held), base)
+    fair = np.empty(len(held), dtype=np.intp)
+    fair.fill(base)
     if extra:
         above = held > base
-        chosen = np.flatnonzero(above)[:extra]
-        fair[chosen] += 1
+        chosen = above.nonzero()[0][:extra]
+        fair[chosen] = base + 1
         if len(chosen) < extra:
-            fair[np.flatnonzero(~above)[: extra - len(chosen)]] += 1
+            fair[(~above).nonzero()[0][: extra - len(chosen)]] = base + 1
     return fair
 
 
-def _given_up(slot: Numbers, load: Numbers, share: Numbers) -> Numbers:
-    """Find the queues that are free, or that their owners have beyond their share: the last ones."""
-    gives = load > share
-    loose = np.flatnonzero(gives[slot])
-    if not share[gives].any():
+def _given_up(owner: NDArray[np.signedinteger], load: Numbers, surplus: Numbers) -> Numbers:
+    """Find the queues that are free, or that their owners have beyond their share: the last ones.
+
+    The last entry of ``load`` and ``surplus`` is nobody's, number -1, who gives up everything.
+    """
+    gives = surplus > 0
+    loose = _owned_by(owner, gives)
+    if len(loose) == surplus[gives].sum():
         return loose
-    own = slot[loose]
-    by_owner = np.argsort(own, kind="stable")
-    beyond = _place_in_run(own[by_owner]) >= share[own[by_owner]]
-    given = loose[by_owner[beyond]]
-    given.sort()
+    own = owner[loose]
+    if len(loose) < FEW:
+        return loose[_last_ones(own.tolist(), dict(zip(own.tolist(), surplus[own].tolist(), strict=True)))]
+    by_owner = own.argsort(kind="stable")
+    in_order = own[by_owner]
+    given: Numbers = np.sort(loose[by_owner[_place_in_run(in_order) >= (load - surplus)[in_order]]])
+    return given
+
+
+def _owned_by(owner: NDArray[np.signedinteger], givers: NDArray[np.bool_]) -> Numbers:
+    if len(owner) < MANY:
+        return np.flatnonzero(givers[owner])
+    numbers = givers.nonzero()[0]
+    numbers[numbers == len(givers) - 1] = UNOWNED
+    return np.isin(owner, numbers).nonzero()[0]
+
+
+def _last_ones(owners: list[int], surplus: dict[int, int]) -> list[int]:
+    given = []
+    for place in range(len(owners) - 1, -1, -1):
+        if surplus[owners[place]]:
+            surplus[owners[place]] -= 1
+            given.append(place)
+    given.reverse()
     return given
 
 
 def _dealt(members: Int32s, missing: Numbers) -> Int32s:
     """Repeat each member as often as it misses a queue, in circles, as cards are dealt."""
     takers = np.repeat(members, missing)
-    if missing.max() == 1:
+    if len(members) == 1 or len(takers) == len(members):
         return takers
     turn = _place_in_run(takers)
     if turn[-1] < 2**16 and len(turn) > 1000:
@@ -206,7 +238,8 @@ def _flow_out(owner: Int32s, queues: QueueTable, clients: ClientTable, eligible:
     narrowed = np.full(len(eligible), -1)
     narrowed[shared_out] = np.arange(len(shared_out))
     share = fair_flow(supply, narrowed[topic], member, kept, count)
-    given = _given_up(place, np.append(kept, len(owner)), np.append(share, 0))
+    had = np.append(kept, len(owner))
+    given = _given_up(place, had, had - np.append(share, 0))
     given = given[narrowed[queues.topic[given]] >= 0]
     result = np.where(narrowed[queues.topic] >= 0, owner, np.int32(UNOWNED))
     result[given] = everybody[np.repeat(member, np.maximum(share - kept, 0))]
