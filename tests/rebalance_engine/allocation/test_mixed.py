@@ -181,7 +181,7 @@ def test_a_queue_that_one_process_computes_twice_has_one_owner() -> None:
 
     result = allocate_mixed(queues(0) + queues(0, topic="S"), [MixedMember("A", "CONFIG", {"config": {"A": told}})])
 
-    assert result.held == {"A": queues(0) + queues(0, topic="S")}
+    assert result.shares == (Share("A", tuple(queues(0) + queues(0, topic="S"))),)
     assert result.double_owners == {}
 
 

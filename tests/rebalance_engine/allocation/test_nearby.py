@@ -64,6 +64,13 @@ def test_the_own_room_comes_first_and_the_others_by_name() -> None:
         assert places(allocated) == {"r2-c1": ["r2:0", "r1:0", "r3:0"]}
 
 
+def test_the_own_room_comes_first_also_behind_two_processes_of_one_id() -> None:
+    given_queues = rooms(3, 1, 1)
+
+    for allocated in on_both_paths("MACHINE_ROOM_NEARBY-AVG", given_queues, ["r2-A", "r2-A", "r3-B"], **BY_DASH):
+        assert places(allocated) == {"r2-A": ["r2:0", "r1:0"], "r3-B": ["r3:0", "r1:2"]}
+
+
 def test_rooms_without_members_come_in_utf16_order() -> None:
     given_queues = queues(0, broker="\uff5e-a") + queues(0, broker="\U0001f600-a")
 
