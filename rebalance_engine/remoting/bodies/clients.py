@@ -55,7 +55,7 @@ class SubscriptionData(JavaObject):
     tags_set: tuple[str, ...] = ()
     code_set: tuple[int, ...] = ()
     sub_version: int = 0
-    expression_type: str | None = "TAG"
+    expression_type: str = "TAG"
     class_filter_mode: bool = False
 
 

@@ -83,7 +83,7 @@ class ConsumeStats(JavaObject):
     """How far a group is. Doubles that Java could not write are None."""
 
     offset_table: Mapping[MessageQueue, OffsetWrapper] = field(default_factory=dict)
-    consume_tps: float | None = 0.0
+    consume_tps: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

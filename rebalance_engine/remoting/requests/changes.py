@@ -36,7 +36,7 @@ class UpdateAndCreateTopic(RpcRequest[Response]):
     write_queue_nums: int
     perm: int
     topic_filter_type: str = "SINGLE_TAG"
-    topic_sys_flag: int | None = 0
+    topic_sys_flag: int = 0
     order: bool = False
     attributes: str | None = None
     force: bool | None = None
@@ -77,8 +77,8 @@ class InvokeBrokerToResetOffset(RpcRequest[InvokeBrokerToResetOffsetResponse]):
     topic: str
     timestamp: int
     is_force: bool
-    queue_id: int | None = ALL_QUEUES
-    offset: int | None = BY_TIME
+    queue_id: int = ALL_QUEUES
+    offset: int = BY_TIME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -185,7 +185,7 @@ class ConsumerSendMsgBack(RpcRequest[Response]):
     delay_level: int
     origin_msg_id: str | None = None
     origin_topic: str | None = None
-    unit_mode: bool | None = False
+    unit_mode: bool = False
     max_reconsume_times: int | None = None
 
 

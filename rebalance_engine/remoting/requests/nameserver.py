@@ -172,7 +172,7 @@ class RegisterBroker(Request[RegisterBrokerResponse]):
     heartbeat_timeout_millis: int | None = None
     enable_acting_master: bool | None = None
     compressed: bool = False
-    body_crc32: int | None = 0
+    body_crc32: int = 0
     body: RegisterBrokerBody | None = None
 
 

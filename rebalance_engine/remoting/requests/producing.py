@@ -70,10 +70,10 @@ class SendMessage(RpcRequest[SendMessageResponse]):
     born_timestamp: int
     flag: int = 0
     properties: str | None = None
-    reconsume_times: int | None = 0
-    unit_mode: bool | None = False
+    reconsume_times: int = 0
+    unit_mode: bool = False
     max_reconsume_times: int | None = None
-    batch: bool | None = False
+    batch: bool = False
     body: bytes = b""
 
 
@@ -106,7 +106,7 @@ class SendBatchMessage(SendMessageV2):
 
     CODE = RequestCode.SEND_BATCH_MESSAGE
 
-    batch: bool | None = True
+    batch: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class EndTransaction(RpcRequest[Response]):
     tran_state_table_offset: int
     commit_log_offset: int
     commit_or_rollback: int
-    from_transaction_check: bool | None = False
+    from_transaction_check: bool = False
     msg_id: str
     transaction_id: str | None = None
 
