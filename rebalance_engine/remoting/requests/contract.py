@@ -77,3 +77,12 @@ class RpcRequest(Request[R_co]):
     nsd: bool | None = None
     lo: bool | None = None
     oway: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownRequest(Request[Response]):
+    """A request of a code that ``REQUESTS`` does not list, unread; it deserves REQUEST_CODE_NOT_SUPPORTED."""
+
+    code: int
+    ext_fields: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
