@@ -34,6 +34,7 @@ from rebalance_engine.allocation.contract import (
     AllocationError,
     BadClient,
     BadParameter,
+    BadQueue,
     Kind,
     MemberFailure,
     NoClients,
@@ -43,7 +44,7 @@ from rebalance_engine.allocation.contract import (
     UnresolvedRoom,
 )
 from rebalance_engine.allocation.mixed import MixedMember, MixedResult, compute_mixed
-from rebalance_engine.model import MessageQueue, Order, sort_queues
+from rebalance_engine.model import MAX_QUEUE_ID, MessageQueue, Order, sort_queues
 from rebalance_engine.ownership import UNOWNED
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
@@ -64,7 +65,7 @@ FEW = 1000  # queues times clients, below which asking every member is quicker t
 
 
 def allocate(
-    name: str, queues: Iterable[MessageQueue], clients: Iterable[str], **params: Any
+    name: str, /, queues: Iterable[MessageQueue], clients: Iterable[str], **params: Any
 ) -> dict[str, list[MessageQueue]]:
     """Compute what every member ends up with: one key per distinct client.
 
@@ -117,7 +118,7 @@ def broadcast(queues: Iterable[MessageQueue], clients: Iterable[str]) -> dict[st
     return {client_id: list(everything) for client_id in ClientTable.of(clients).distinct}
 
 
-def strategy(name: str, **params: Any) -> Strategy:
+def strategy(name: str, /, **params: Any) -> Strategy:
     """Look a strategy up and bind its parameters.
 
     Raises:
@@ -138,6 +139,9 @@ def _refuse_bad_input(queues: Sequence[MessageQueue], clients: Sequence[object])
         raise NoQueues("there are no queues to allocate: at least one is needed")
     if not clients:
         raise NoClients("there are no clients to allocate to: at least one is needed")
+    for queue in queues:
+        if not -MAX_QUEUE_ID - 1 <= queue.queue_id <= MAX_QUEUE_ID:
+            raise BadQueue(f"a queue id must be a Java int, {-MAX_QUEUE_ID - 1} to {MAX_QUEUE_ID}, not that of {queue}")
     for client_id in clients:
         if not isinstance(client_id, str) or not client_id:
             raise BadClient(f"a client id must be a text that is not empty, not {client_id!r}")

@@ -24,6 +24,9 @@ def bind(name: str, dialect: Dialect = JAVA, *, config: object = None) -> Strate
     """
     if config is not None and not isinstance(config, Mapping):
         raise BadParameter(f"config must be a mapping of client ids to queues, not {config!r}")
+    for client_id, queues in (config or {}).items():
+        if queues is not None and not isinstance(queues, Iterable):
+            raise BadParameter(f"config must give {client_id!r} a list of queues, not {queues!r}")
     return Strategy(name, dialect.order, partial(member, config=config), None)
 
 
@@ -36,6 +39,5 @@ def member(
 ) -> list[MessageQueue] | None:
     """Give the configured list as it is; None (Java's null) where none was set."""
     del queues, clients
-    if config is None or client_id is None or client_id not in config:
-        return None
-    return list(config[client_id])
+    told = None if config is None or client_id is None else config.get(client_id)
+    return None if told is None else list(told)

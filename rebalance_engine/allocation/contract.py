@@ -5,7 +5,7 @@ client computing alone, and fails as its language fails, because the consumer's 
 differently on an empty answer and on an exception (``AbstractAllocateMessageQueueStrategy.java``, ``check``).
 
     AllocationError (ValueError)        the question put to the engine makes no sense
-    +-- NoQueues, NoClients, BadClient
+    +-- NoQueues, NoClients, BadQueue, BadClient
     +-- UnknownStrategy
     +-- UnknownParameter, MissingParameter, BadParameter
     +-- UnresolvedRoom                  also an IllegalArgument
@@ -40,6 +40,10 @@ class NoQueues(AllocationError):
 
 class NoClients(AllocationError):
     """There is nobody to allocate to."""
+
+
+class BadQueue(AllocationError):
+    """A queue's number is none that a broker could have."""
 
 
 class BadClient(AllocationError):

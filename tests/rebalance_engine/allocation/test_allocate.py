@@ -14,6 +14,7 @@ from rebalance_engine import MessageQueue, allocation
 from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate, allocate_mixed, strategy
 from rebalance_engine.allocation.contract import (
     BadClient,
+    BadQueue,
     Kind,
     MissingParameter,
     NoClients,
@@ -288,3 +289,16 @@ def test_a_plan_for_a_whole_group_has_no_member_that_could_compute_alone(monkeyp
 
 def test_the_random_groups_hold_what_makes_orders_differ() -> None:
     assert in_order(CHARACTERS) != in_order(CHARACTERS, Order.BYTES)
+
+
+@pytest.mark.parametrize("clients", [1, 2000])
+def test_a_queue_id_that_is_no_java_int_is_refused_in_groups_of_any_size(clients: int) -> None:
+    queues = [MessageQueue("orders", "east", 2**31)]
+
+    with pytest.raises(BadQueue, match=r"a queue id must be a Java int, .* queueId=2147483648"):
+        allocate("AVG", queues, [f"c{number}" for number in range(clients)])
+
+
+def test_a_parameter_may_not_be_called_name() -> None:
+    with pytest.raises(UnknownParameter, match="AVG has no parameter 'name'"):
+        allocate("AVG", [MessageQueue("orders", "east", 0)], ["A"], name="AVG")

@@ -7,6 +7,8 @@ from rebalance_engine.allocation import allocate, strategy
 from rebalance_engine.allocation.contract import BadParameter, UnknownParameter
 from tests.rebalance_engine.allocation.groups import on_both_paths, queues
 
+QUEUES = [MessageQueue("orders", "east", number) for number in range(2)]
+
 NAMES = ("CONFIG", "GO_CONFIG")
 ELSEWHERE = MessageQueue("nowhere", "atlantis", 99)
 
@@ -110,3 +112,12 @@ def test_a_config_that_is_no_mapping_is_refused(wrong: object) -> None:
 def test_a_parameter_that_it_does_not_take_is_refused() -> None:
     with pytest.raises(UnknownParameter, match=r"CONFIG has no parameter 'virtual_nodes'; allowed: config"):
         allocate("CONFIG", queues(0), ["A"], virtual_nodes=1)
+
+
+def test_a_list_that_is_none_was_never_set() -> None:
+    assert allocate("CONFIG", QUEUES, ["A", "B"], config={"A": None, "B": QUEUES[:1]}) == {"A": [], "B": QUEUES[:1]}
+
+
+def test_a_number_is_no_list_of_queues() -> None:
+    with pytest.raises(BadParameter, match="config must give 'A' a list of queues, not 7"):
+        allocate("CONFIG", QUEUES, ["A"], config={"A": 7})
