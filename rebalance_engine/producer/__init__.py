@@ -7,6 +7,7 @@ knows sockets or clocks.
 from __future__ import annotations
 
 from rebalance_engine.producer.profiles import CPP, GO, Profile, java
+from rebalance_engine.producer.selection import Choice, Skip, Step, Why
 from rebalance_engine.producer.settings import Settings
 
-__all__ = ["CPP", "GO", "Profile", "Settings", "java"]
+__all__ = ["CPP", "GO", "Choice", "Profile", "Settings", "Skip", "Step", "Why", "java"]
