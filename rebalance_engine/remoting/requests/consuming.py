@@ -137,7 +137,7 @@ class PullMessage(RpcRequest[PullMessageResponse]):
     """Ask for messages of a queue, and wait for them.
 
     Attributes:
-        sys_flag: bits, see ``sysflags.Pull``.
+        sys_flag: bits, see ``sysflags.PullFlag``.
         commit_offset: how far the group is, if its bit is set.
         sub_version: of our subscription; a newer one than the broker has is refused with SUBSCRIPTION_NOT_LATEST.
         max_msg_bytes: 5.x.

@@ -51,7 +51,7 @@ class SendMessage(RpcRequest[SendMessageResponse]):
     """Store a message; the first form, with names written out.
 
     Attributes:
-        sys_flag: bits, see ``sysflags``.
+        sys_flag: bits, see ``sysflags.MessageFlag``.
         flag: the application's own.
         properties: see ``properties``.
         born_timestamp: in ms.
