@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from math import isfinite, nan
 from typing import TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from rebalance_engine.model import MessageModel, MessageQueue
@@ -181,11 +182,12 @@ def _read_int(value: object) -> object:
 
 def _read_float(value: object) -> object:
     try:
-        if isinstance(value, int | float | str) and not isinstance(value, bool):
-            return float(value)
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else nan
     except (ValueError, OverflowError):
-        pass
-    raise _unfit(value, "a number")
+        number = nan
+    if not isfinite(number):
+        raise _unfit(value, "a number")
+    return number
 
 
 def _read_bool(value: object) -> object:
@@ -220,8 +222,15 @@ _SCALARS: dict[type, Reader] = {
 
 
 def _unfit(value: object, needed: str) -> BrokenContent:
-    seen = repr(value[:40] if isinstance(value, str | list) else value) if not isinstance(value, dict) else "an object"
-    return BrokenContent(f"{seen if len(seen) <= 60 else seen[:57] + '...'}; it needs to be {needed}")
+    return BrokenContent(f"{_short(value)}; it needs to be {needed}")
+
+
+def _short(value: object) -> str:
+    """Show a value without its inside, which may be long and deep."""
+    if isinstance(value, dict | list):
+        return f"a JSON {type(value).__name__}"
+    text = repr(value[:40] if isinstance(value, str) else value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 # ---- writing ----
@@ -229,18 +238,21 @@ def _unfit(value: object, needed: str) -> BrokenContent:
 
 def to_java(value: object) -> object:
     """Make the JSON value of a dataclass; a mapping by queues keeps its keys, for ``fastjson.write``."""
-    if value is None or (isinstance(value, str | bool | int | float) and not isinstance(value, Enum)):
-        return value
-    if isinstance(value, Enum):
-        return value.name if isinstance(value, Language) else value.value
-    if isinstance(value, MessageQueue):
-        return {"brokerName": value.broker, "queueId": value.queue_id, "topic": value.topic}
+    if isinstance(value, JavaObject):
+        return {java_name: to_java(inner) for java_name, inner in _named_values(value)}
     if isinstance(value, Mapping):
         return {key: to_java(inner) for key, inner in value.items()}
     if isinstance(value, tuple):
-        return list(map(to_java, value))
-    assert isinstance(value, JavaObject)
-    return {java_name: to_java(inner) for java_name, inner in _named_values(value)}
+        return _queue(value) if isinstance(value, MessageQueue) else list(map(to_java, value))
+    if isinstance(value, Enum):
+        return value.name if isinstance(value, Language) else value.value
+    if isinstance(value, float) and not isfinite(value):
+        return None  # as fastjson writes it
+    return value
+
+
+def _queue(queue: MessageQueue) -> dict[str, object]:
+    return {"brokerName": queue.broker, "queueId": queue.queue_id, "topic": queue.topic}
 
 
 def to_ext_fields(value: JavaObject, leave_out: frozenset[str]) -> dict[str, str]:

@@ -147,7 +147,7 @@ def _check_depth(text: str) -> None:
 
 def _written(value: object) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except TypeError:
         # a key is a queue, here or further inside
         return _written_by_hand(value)

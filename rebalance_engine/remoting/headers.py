@@ -120,6 +120,9 @@ def _checked_name(name: str) -> str:
 
 
 def _short(value: object) -> str:
+    """Show a value without its inside, which may be long and deep."""
+    if isinstance(value, dict | list):
+        return f"a JSON {type(value).__name__}"
     text = repr(value[:40] if isinstance(value, str) else value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

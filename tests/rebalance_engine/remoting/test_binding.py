@@ -46,6 +46,10 @@ def test_what_is_none_is_not_written() -> None:
     assert to_java(OffsetWrapper()) == {"brokerOffset": 0, "consumerOffset": 0, "lastTimestamp": 0}
 
 
+def test_what_is_no_number_is_written_as_nothing() -> None:
+    assert write(to_java(ConsumeStats(consume_tps=float("nan")))) == b'{"offsetTable":{},"consumeTps":null}'
+
+
 def test_header_fields_are_texts() -> None:
     topic = TopicConfig(topic_name="T", order=True)
 
@@ -144,6 +148,8 @@ def test_reading_is_as_tolerant_as_fastjson(annotation: object, value: object, e
         (float, "x"),
         (float, True),
         (float, 10**400),
+        (float, "1e999"),
+        (float, "nan"),
         (bool, 1),
         (bool, "yes"),
         (str, {}),

@@ -228,3 +228,5 @@ def test_what_is_written_with_object_keys_is_read(value: dict[MessageQueue, obje
 def test_what_json_cannot_hold_is_a_mistake() -> None:
     with pytest.raises(TypeError, match="bytes is nothing"):
         write({"a": b""})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write([float("inf")])
