@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import groupby
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -61,7 +61,7 @@ __all__ = [
 
 NEARBY = "MACHINE_ROOM_NEARBY"
 NEARBY_PREFIX = NEARBY + "-"
-FEW = 1000  # queues times clients, below which asking every member is quicker than making tables
+FEW_QUESTIONS = 1000  # queues times clients, below which asking every member is quicker than making tables
 
 
 def allocate(
@@ -85,7 +85,7 @@ def allocate(
     chosen = strategy(name, **params)
     queue_list, client_list = list(queues), list(clients)
     _refuse_bad_input(queue_list, client_list)
-    few = chosen.member is not None and len(queue_list) * len(client_list) < FEW
+    few = chosen.member is not None and len(queue_list) * len(client_list) < FEW_QUESTIONS
     if chosen.owners is None or few:
         return _ask_every_member(chosen, queue_list, client_list)
     table = QueueTable.of(queue_list, chosen.order)
@@ -105,25 +105,37 @@ def allocate_mixed(
     Raises:
         AllocationError: there is nothing to compute, or a strategy or parameter is unknown.
     """
-    bound = [(member, strategy(member.strategy, **member.params)) for member in members]
+    queue_list, member_list = list(queues), list(members)
+    _refuse_bad_input(queue_list, [member.client_id for member in member_list])
+    bound = [(member, strategy(member.strategy, **member.params)) for member in member_list]
     for _, each in bound:
         if each.member is None:
             raise UnknownStrategy(f"{each.name} is a plan for a whole group: no member can compute it alone")
-    return compute_mixed(queues, bound, broadcasting=broadcasting)
+    return compute_mixed(queue_list, bound, broadcasting=broadcasting)
 
 
 def broadcast(queues: Iterable[MessageQueue], clients: Iterable[str]) -> dict[str, list[MessageQueue]]:
-    """Give every member of a broadcasting group all queues; its queues have no owner to be one too many."""
-    everything = list(QueueTable.of(queues))
-    return {client_id: list(everything) for client_id in ClientTable.of(clients).distinct}
+    """Give every member of a broadcasting group all queues; its queues have no owner to be one too many.
+
+    Raises:
+        AllocationError: one subclass for each kind of bad input.
+    """
+    queue_list, client_list = list(queues), list(clients)
+    _refuse_bad_input(queue_list, client_list)
+    everything = list(QueueTable.of(queue_list))
+    return {client_id: list(everything) for client_id in ClientTable.of(client_list).distinct}
 
 
 def strategy(name: str, /, **params: Any) -> Strategy:
     """Look a strategy up and bind its parameters.
 
+    Besides the names in ``STRATEGIES``, ``MACHINE_ROOM_NEARBY-`` and the name of an inner strategy is one.
+
     Raises:
         UnknownStrategy, UnknownParameter, MissingParameter, BadParameter: as the names say.
     """
+    if not isinstance(name, str):
+        raise UnknownStrategy(f"a strategy's name must be a text, not {name!r}; there are {', '.join(STRATEGIES)}")
     if name.startswith(NEARBY_PREFIX):
         inner = name.removeprefix(NEARBY_PREFIX)
         if params.setdefault("inner", inner) != inner:
@@ -134,17 +146,36 @@ def strategy(name: str, /, **params: Any) -> Strategy:
     return STRATEGIES[name](**params)
 
 
-def _refuse_bad_input(queues: Sequence[MessageQueue], clients: Sequence[object]) -> None:
+def _refuse_bad_input(queues: Sequence[object], clients: Sequence[object]) -> None:
     if not queues:
         raise NoQueues("there are no queues to allocate: at least one is needed")
     if not clients:
         raise NoClients("there are no clients to allocate to: at least one is needed")
-    for queue in queues:
-        if not -MAX_QUEUE_ID - 1 <= queue.queue_id <= MAX_QUEUE_ID:
-            raise BadQueue(f"a queue id must be a Java int, {-MAX_QUEUE_ID - 1} to {MAX_QUEUE_ID}, not that of {queue}")
+    if not _are_plain(queues):
+        for queue in queues:
+            _refuse_bad_queue(queue)
     for client_id in clients:
         if not isinstance(client_id, str) or not client_id:
             raise BadClient(f"a client id must be a text that is not empty, not {client_id!r}")
+
+
+def _are_plain(queues: Sequence[object]) -> TypeGuard[Sequence[MessageQueue]]:
+    """Whether all queues are what they nearly always are, found out without a loop in Python."""
+    if {*map(type, queues)} != {MessageQueue}:
+        return False
+    kinds = [{*map(type, map(itemgetter(column), queues))} for column in range(3)]  # type: ignore[arg-type]  # tuples
+    ids = list(map(itemgetter(2), queues)) if kinds == [{str}, {str}, {int}] else [-MAX_QUEUE_ID - 2]  # type: ignore[arg-type]  # tuples
+    return -MAX_QUEUE_ID - 1 <= min(ids) <= max(ids) <= MAX_QUEUE_ID
+
+
+def _refuse_bad_queue(queue: object) -> None:
+    if not isinstance(queue, MessageQueue):
+        raise BadQueue(f"a queue must be a MessageQueue, not {queue!r}")
+    kinds = zip(queue, (str, str, int | np.integer), strict=True)
+    if not all(isinstance(seen, needed) for seen, needed in kinds):
+        raise BadQueue(f"a queue has two texts and a whole number, not {tuple(queue)!r}")
+    if not -MAX_QUEUE_ID - 1 <= queue.queue_id <= MAX_QUEUE_ID:
+        raise BadQueue(f"a queue id must be a Java int, {-MAX_QUEUE_ID - 1} to {MAX_QUEUE_ID}, not that of {queue}")
 
 
 def _ask_every_member(

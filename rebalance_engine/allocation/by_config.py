@@ -25,7 +25,7 @@ def bind(name: str, dialect: Dialect = JAVA, *, config: object = None) -> Strate
     if config is not None and not isinstance(config, Mapping):
         raise BadParameter(f"config must be a mapping of client ids to queues, not {config!r}")
     for client_id, queues in (config or {}).items():
-        if queues is not None and not isinstance(queues, Iterable):
+        if queues is not None and (isinstance(queues, str) or not isinstance(queues, Iterable)):
             raise BadParameter(f"config must give {client_id!r} a list of queues, not {queues!r}")
     return Strategy(name, dialect.order, partial(member, config=config), None)
 

@@ -25,7 +25,7 @@ from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
 Number = TypeVar("Number", bound=np.generic)
 DEFAULT_VIRTUAL_NODES = 10
-MOST_VIRTUAL_NODES = 100_000  # far above anything in use; a mistyped number must not eat the memory
+MOST_NODES = 50_000_000  # on one ring, which takes 1 GB; a mistyped number must not eat the memory
 
 
 def bind(name: str, *, virtual_nodes: object = DEFAULT_VIRTUAL_NODES) -> Strategy:
@@ -40,9 +40,9 @@ def bind(name: str, *, virtual_nodes: object = DEFAULT_VIRTUAL_NODES) -> Strateg
 
 def check_virtual_nodes(given: object) -> int:
     """Insist on a count of virtual nodes; 0 is legal and gives nobody anything."""
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MOST_VIRTUAL_NODES:
-        raise BadParameter(f"virtual_nodes must be a whole number from 0 to {MOST_VIRTUAL_NODES}, not {given!r}")
-    return given
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given <= MOST_NODES:
+        raise BadParameter(f"virtual_nodes must be a whole number from 0 to {MOST_NODES}, not {given!r}")
+    return int(given)
 
 
 def owners(queues: QueueTable, clients: ClientTable, *, virtual_nodes: int = DEFAULT_VIRTUAL_NODES) -> Int32s:
@@ -66,7 +66,15 @@ class HashRing:
 
     @classmethod
     def of(cls, clients: ClientTable, virtual_nodes: int = DEFAULT_VIRTUAL_NODES) -> HashRing:
-        """Build the ring; the hashes of the clients' nodes are kept for the next time."""
+        """Build the ring; the hashes of the clients' nodes are kept for the next time.
+
+        Raises:
+            BadParameter: the ring would have more than ``MOST_NODES`` nodes.
+        """
+        if virtual_nodes * len(clients) > MOST_NODES:
+            raise BadParameter(
+                f"{len(clients)} clients with {virtual_nodes} virtual_nodes are above {MOST_NODES} nodes"
+            )
         if clients.has_duplicates:
             points, holders = _put_one_by_one(clients, virtual_nodes)
         else:
@@ -110,8 +118,8 @@ class HashRing:
         nodes = np.array(sorted(heads), dtype=np.uint32)
         places = np.minimum(np.searchsorted(self.points, nodes), len(self.points) - 1)
         taken = np.flatnonzero(self.points[places] == nodes)
-        rank = clients.position(client_id)
-        hidden = [at for at in taken.tolist() if clients.position(clients.names[self.holders[places[at]]]) > rank]  # type: ignore[operator]
+        rank = clients.rank[clients.names.index(client_id)]
+        hidden = [at for at in taken.tolist() if clients.rank[self.holders[places[at]]] > rank] if len(taken) else []
         return np.delete(nodes, hidden)
 
     def _with_nodes(self, clients: ClientTable, number: int, nodes: Words) -> HashRing:

@@ -141,7 +141,7 @@ class Kind:
     takes: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
 
-    def __call__(self, **params: Any) -> Strategy:
+    def __call__(self, /, **params: Any) -> Strategy:
         """Bind parameters.
 
         Raises:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
 OwnersFrom = Callable[..., Int32s]
+Previous = Ownership | Mapping[str, Iterable[MessageQueue]]
+Subscriptions = Subscribers | Mapping[str, Collection[str]]
 
 
 def bind(
@@ -36,14 +39,34 @@ def bind(
     Raises:
         BadParameter: one of them is something else.
     """
-    if not (previous is None or isinstance(previous, Ownership | Mapping)):
-        raise BadParameter(f"previous must be a mapping of client ids to queues, or an Ownership, not {previous!r}")
-    if not (subscriptions is None or isinstance(subscriptions, Sequence | Mapping)):
-        raise BadParameter(
-            f"subscriptions must be a mapping of client ids to topics, or columns, not {subscriptions!r}"
-        )
-    bound = partial(_owners, owners, previous=previous, subscriptions=subscriptions, rest=rest)
+    bound = partial(
+        _owners,
+        owners,
+        previous=_check_previous(previous),
+        subscriptions=_check_subscriptions(subscriptions),
+        rest=rest,
+    )
     return Strategy(name, Order.JAVA, None, bound)
+
+
+def _check_previous(given: object) -> Previous | None:
+    if not (given is None or isinstance(given, Ownership | Mapping)):
+        raise BadParameter(f"previous must be a mapping of client ids to queues, or an Ownership, not {given!r}")
+    if isinstance(given, Mapping):
+        for client_id, queues in given.items():
+            if not isinstance(queues, Collection) or not all(isinstance(queue, MessageQueue) for queue in queues):
+                raise BadParameter(f"previous must give {client_id!r} a list of MessageQueue, not {queues!r}")
+    return given
+
+
+def _check_subscriptions(given: object) -> Subscriptions | None:
+    if not (given is None or isinstance(given, Sequence | Mapping)) or isinstance(given, str):
+        raise BadParameter(f"subscriptions must be a mapping of client ids to topics, or columns, not {given!r}")
+    if isinstance(given, Mapping):
+        for client_id, topics in given.items():
+            if not isinstance(topics, Collection) or isinstance(topics, str):
+                raise BadParameter(f"subscriptions must give {client_id!r} a list of topics, not {topics!r}")
+    return given
 
 
 def _owners(
@@ -51,8 +74,8 @@ def _owners(
     queues: QueueTable,
     clients: ClientTable,
     *,
-    previous: Ownership | Mapping[str, Iterable[MessageQueue]] | None,
-    subscriptions: Subscribers | Mapping[str, Collection[str]] | None,
+    previous: Previous | None,
+    subscriptions: Subscriptions | None,
     rest: Mapping[str, Any],
 ) -> Int32s:
     before = _ownership_of(previous) if isinstance(previous, Mapping) else previous
@@ -78,4 +101,7 @@ def _weights(queues: QueueTable, weights: Mapping[MessageQueue, float]) -> Float
     missing = [queue for queue in queues if queue not in weights]
     if missing:
         raise BadParameter(f"weights must name every queue; {len(missing)} are missing, such as {missing[0]}")
+    for queue in queues:
+        if isinstance(weights[queue], bool) or not isinstance(weights[queue], Real):
+            raise BadParameter(f"the weight of {queue} must be a number, not {weights[queue]!r}")
     return np.array([weights[queue] for queue in queues], dtype=np.float64)

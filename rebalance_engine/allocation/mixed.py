@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebalance_engine.allocation.contract import MemberFailure, NoClients, NoQueues, Strategy
+from rebalance_engine.allocation.contract import MemberFailure, Strategy
 from rebalance_engine.model import MessageQueue, sort_queues
 
 
@@ -61,16 +61,8 @@ class MixedResult:
 def compute_mixed(
     queues: Iterable[MessageQueue], members: Sequence[tuple[MixedMember, Strategy]], *, broadcasting: bool = False
 ) -> MixedResult:
-    """Let every member compute alone.
-
-    Raises:
-        NoQueues, NoClients: there is nothing to compute.
-    """
+    """Let every member compute alone; there must be queues and members."""
     everything = sort_queues(set(queues))
-    if not everything:
-        raise NoQueues("there are no queues to allocate: at least one is needed")
-    if not members:
-        raise NoClients("there are no members to allocate to: at least one is needed")
     everyone = [member.client_id for member, _ in members]
     views = _Views(everything, everyone)
     shares = tuple(_share(member, strategy, views, broadcasting) for member, strategy in members)

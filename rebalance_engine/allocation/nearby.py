@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from rebalance_engine.allocation.contract import NullPointer, Strategy, UnresolvedRoom, computes
-from rebalance_engine.allocation.rooms import BrokerRoom, ClientRoom, resolve
+from rebalance_engine.allocation.rooms import BrokerRoom, ByBroker, ClientRoom, resolve
 from rebalance_engine.model import MessageQueue, Order
 from rebalance_engine.ownership import UNOWNED
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
@@ -74,12 +74,21 @@ def _rooms(
     queues: QueueTable, clients: ClientTable, broker_room: BrokerRoom, client_room: ClientRoom
 ) -> tuple[Int32s, Int32s, list[str]]:
     """Number the rooms in the clients' string order: int32[n] of the queues, int32[c] of the members."""
-    of_queues = [resolve(broker_room(queue), f"queue {queue}") for queue in queues]
+    of_queues, which = _rooms_of_queues(queues, broker_room)
     of_members = [resolve(client_room(name), f"client {name!r}") for name in clients.ids]
     rooms = queues.order.sort({*of_queues, *of_members})
     number = {room: i for i, room in enumerate(rooms)}
-    room_of_queue = np.array([number[room] for room in of_queues], dtype=np.int32)
+    room_of_queue = np.array([number[room] for room in of_queues], dtype=np.int32)[which]
     return room_of_queue, np.array([number[room] for room in of_members], dtype=np.int32), rooms
+
+
+def _rooms_of_queues(queues: QueueTable, broker_room: BrokerRoom) -> tuple[list[str], Int32s | slice]:
+    """Give rooms, and which of them is each queue's: a rule is asked once a broker, a function once a queue."""
+    if not isinstance(broker_room, ByBroker):
+        return [resolve(broker_room(queue), f"queue {queue}") for queue in queues], slice(None)
+    _, one_of_each = np.unique(queues.broker, return_index=True)
+    brokers = {queue.broker: resolve(broker_room(queue), f"queue {queue}") for queue in queues.take(one_of_each)}
+    return [brokers.get(name, "") for name in queues.brokers], queues.broker
 
 
 def member(

@@ -82,7 +82,7 @@ def read_rule(data: Mapping[str, Any]) -> Rule:
     if not isinstance(kind, str) or kind not in RULES:
         raise BadParameter(f"a room rule must be one of {', '.join(sorted(RULES))}, not {kind!r}")
     read, keys = RULES[kind]
-    unknown = sorted(data.keys() - keys - {"rule"})
+    unknown = sorted(map(str, data.keys() - keys - {"rule"}))
     if unknown:
         raise BadParameter(f"a {kind} rule has no {unknown[0]!r}; allowed: {', '.join(sorted(keys))}")
     return read(data)
@@ -126,12 +126,21 @@ RULES: dict[str, tuple[Callable[[Mapping[str, Any]], Rule], frozenset[str]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class ByBroker:
+    """A rule that looks at a queue's broker, and at nothing else of it."""
+
+    rule: Rule
+
+    def __call__(self, queue: MessageQueue) -> str | None:
+        """Give the room of a queue's broker."""
+        return self.rule(queue.broker)
+
+
 def broker_room(given: object) -> BrokerRoom:
     """Make the function from a queue to its broker's room of a rule, its data form, or such a function."""
     rule = _read(given, "broker_room")
-    if isinstance(rule, Rule):
-        return lambda queue: rule(queue.broker)
-    return cast(BrokerRoom, rule)
+    return ByBroker(rule) if isinstance(rule, Rule) else cast(BrokerRoom, rule)
 
 
 def client_room(given: object) -> ClientRoom:

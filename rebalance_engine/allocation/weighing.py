@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +136,10 @@ def task_of(
 def _weights(queues: QueueTable, weights: Floats | None) -> Floats:
     if weights is None:
         return np.ones(len(queues))
-    given = np.asarray(weights, dtype=np.float64)
+    given = np.asarray(weights)
+    if given.dtype.kind not in "iuf":
+        raise BadParameter(f"weights must be a column of numbers, not {weights!r}")
+    given = given.astype(np.float64)
     if given.shape != (len(queues),):
         raise BadParameter(f"weights have the shape {given.shape}, but there are {len(queues)} queues")
     wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
@@ -151,10 +155,9 @@ def _capacities(clients: ClientTable, capacities: Mapping[str, float] | None) ->
     for client_id in clients.distinct:
         if client_id not in capacities:
             raise BadParameter(f"{client_id!r} has no capacity; each of the {len(clients.distinct)} members needs one")
-        if not (isfinite(capacities[client_id]) and capacities[client_id] > 0):
-            raise BadParameter(
-                f"{client_id!r} has the capacity {capacities[client_id]}, but it must be above 0, and finite"
-            )
+        given = capacities[client_id]
+        if not (isinstance(given, Real) and isfinite(given) and given > 0):
+            raise BadParameter(f"{client_id!r} has the capacity {given!r}, but it must be above 0, and finite")
     return np.array([capacities[client_id] for client_id in clients.distinct], dtype=np.float64)
 
 

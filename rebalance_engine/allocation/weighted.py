@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -95,10 +96,10 @@ class _Limits(NamedTuple):
 
 
 def _limits(task: Task, budget: int | None, tolerance: float) -> _Limits:
-    if budget is not None and budget < 0:
-        raise BadParameter(f"the budget is {budget} moves, but it must be 0 or more")
-    if not (isfinite(tolerance) and 0 <= tolerance < 1):
-        raise BadParameter(f"the tolerance is {tolerance}, but it must be 0 or more, and below 1")
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, Integral) or budget < 0):
+        raise BadParameter(f"the budget is {budget!r} moves, but it must be a whole number, 0 or more, or None")
+    if not (isinstance(tolerance, Real) and isfinite(tolerance) and 0 <= tolerance < 1):
+        raise BadParameter(f"the tolerance is {tolerance!r}, but it must be a number, 0 or more, and below 1")
     return _Limits(inf if budget is None else budget, (1 + tolerance) * task.lower_bound())
 
 

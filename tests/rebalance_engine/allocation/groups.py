@@ -77,7 +77,7 @@ def on_both_paths(name: str, given: Sequence[MessageQueue], clients: Sequence[st
     answers = []
     for few in (0, 10**12):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(allocation, "FEW", few)
+            patch.setattr(allocation, "FEW_QUESTIONS", few)
             answers.append(allocate(name, given, clients, **params))
     return answers
 

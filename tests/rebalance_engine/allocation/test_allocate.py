@@ -6,14 +6,24 @@ from collections.abc import Iterable
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_engine import MessageQueue, allocation
-from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate, allocate_mixed, strategy
+from rebalance_engine.allocation import (
+    STRATEGIES,
+    AllocationError,
+    MixedMember,
+    allocate,
+    allocate_mixed,
+    broadcast,
+    strategy,
+)
 from rebalance_engine.allocation.contract import (
     BadClient,
+    BadParameter,
     BadQueue,
     Kind,
     MissingParameter,
@@ -122,7 +132,7 @@ def _named(clients: ClientTable, owner: Int32s) -> list[str | None]:
 
 
 def test_large_groups_and_small_ones_agree_at_the_border() -> None:
-    for count in (99, 100, 101):  # times ten clients: FEW is 1000
+    for count in (99, 100, 101):  # times ten clients: FEW_QUESTIONS is 1000
         clients = [f"c{number}" for number in range(10)]
         for name, params in ALL:
             allocated = allocate(name, queues(*range(count)), clients, **params)
@@ -302,3 +312,41 @@ def test_a_queue_id_that_is_no_java_int_is_refused_in_groups_of_any_size(clients
 def test_a_parameter_may_not_be_called_name() -> None:
     with pytest.raises(UnknownParameter, match="AVG has no parameter 'name'"):
         allocate("AVG", [MessageQueue("orders", "east", 0)], ["A"], name="AVG")
+
+
+@pytest.mark.parametrize("queue", [("orders", "east", 0), "orders", 7])
+def test_what_is_no_queue_is_refused(queue: object) -> None:
+    with pytest.raises(BadQueue, match="a queue must be a MessageQueue, not"):
+        allocate("AVG", [queue], ["A"])  # type: ignore[list-item]  # on purpose
+
+
+@pytest.mark.parametrize("parts", [("orders", "east", "0"), (None, "east", 0), ("orders", "east", 1.0)])
+def test_a_queue_of_other_parts_is_refused(parts: tuple[Any, Any, Any]) -> None:
+    with pytest.raises(BadQueue, match="a queue has two texts and a whole number, not"):
+        broadcast([MessageQueue(*parts)], ["A"])
+
+
+def test_a_broadcasting_group_needs_queues_and_clients_too() -> None:
+    with pytest.raises(NoQueues, match="there are no queues"):
+        broadcast([], [])
+    with pytest.raises(BadClient, match="not ''"):
+        broadcast([MessageQueue("orders", "east", 0)], [""])
+
+
+@pytest.mark.parametrize("name", [None, ["AVG"], 7])
+def test_a_name_that_is_no_text_is_refused(name: object) -> None:
+    with pytest.raises(UnknownStrategy, match="a strategy's name must be a text"):
+        allocate(name, [MessageQueue("orders", "east", 0)], ["A"])  # type: ignore[arg-type]  # on purpose
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    queues = [MessageQueue("orders", "east", np.int32(number)) for number in range(4)]  # type: ignore[arg-type]  # on purpose
+
+    plain = allocate("CONSISTENT_HASH", queues, ["A", "B"], virtual_nodes=5)
+
+    assert allocate("CONSISTENT_HASH", queues, ["A", "B"], virtual_nodes=np.int64(5)) == plain
+
+
+def test_a_ring_beyond_all_measure_is_refused() -> None:
+    with pytest.raises(BadParameter, match="2 clients with 40000000 virtual_nodes are above 50000000 nodes"):
+        allocate("CONSISTENT_HASH", [MessageQueue("orders", "east", 0)], ["A", "B"], virtual_nodes=40_000_000)

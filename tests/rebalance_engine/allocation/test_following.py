@@ -82,3 +82,27 @@ def test_sticky_has_no_weights() -> None:
 def test_no_member_can_compute_a_plan_alone() -> None:
     with pytest.raises(UnknownStrategy, match="STICKY is a plan for a whole group"):
         allocate_mixed(QUEUES, [MixedMember("A", "STICKY")])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given", "message"),
+    [
+        ("previous", {"A": [1]}, "previous must give 'A' a list of MessageQueue, not [1]"),
+        (
+            "subscriptions",
+            "orders",
+            "subscriptions must be a mapping of client ids to topics, or columns, not 'orders'",
+        ),
+        ("subscriptions", {"A": "orders"}, "subscriptions must give 'A' a list of topics, not 'orders'"),
+        ("subscriptions", {"A": None}, "subscriptions must give 'A' a list of topics, not None"),
+        ("weights", dict.fromkeys(QUEUES, "x"), "must be a number, not 'x'"),
+        ("weights", ["x"] * 8, "weights must be a column of numbers"),
+        ("capacities", {"A": "1", "B": 1}, "'A' has the capacity '1'"),
+        ("budget", 1.5, "the budget is 1.5 moves"),
+        ("budget", float("nan"), "the budget is nan moves"),
+        ("tolerance", None, "the tolerance is None"),
+    ],
+)
+def test_bad_parameters_are_named(parameter: str, given: object, message: str) -> None:
+    with pytest.raises(BadParameter, match=re.escape(message)):
+        allocate("WEIGHTED", QUEUES, "AB", **{parameter: given})

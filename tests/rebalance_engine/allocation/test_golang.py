@@ -121,7 +121,7 @@ def test_without_virtual_nodes_the_library_divides_by_zero() -> None:
 def test_virtual_nodes_have_no_default_and_are_checked() -> None:
     with pytest.raises(MissingParameter, match="GO_CONSISTENT_HASH needs the parameter 'virtual_nodes'"):
         strategy("GO_CONSISTENT_HASH")
-    with pytest.raises(BadParameter, match="from 0 to 100000, not -1"):
+    with pytest.raises(BadParameter, match="from 0 to 50000000, not -1"):
         strategy("GO_CONSISTENT_HASH", virtual_nodes=-1)
 
 

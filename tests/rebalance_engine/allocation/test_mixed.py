@@ -275,7 +275,7 @@ def test_the_lists_of_a_broadcast_are_each_members_own() -> None:
 def test_there_must_be_queues_and_members() -> None:
     with pytest.raises(NoQueues, match="there are no queues to allocate: at least one is needed"):
         allocate_mixed([], [MixedMember("A")])
-    with pytest.raises(NoClients, match="there are no members to allocate to: at least one is needed"):
+    with pytest.raises(NoClients, match="there are no clients to allocate to: at least one is needed"):
         allocate_mixed(queues(0), [])
 
 
