@@ -1,0 +1,235 @@
+"""The pull loop of one queue: what is checked before each pull, and what each answer leads to.
+
+Java puts pull requests into one queue that one thread works off without waiting (``PullMessageService``); here each
+queue has its own loop, which differs in nothing that others can see.
+
+Sources: ``client/.../impl/consumer/DefaultMQPushConsumerImpl.java`` (``pullMessage``, ``correctTagsOffset``),
+``PullAPIWrapper.java``.
+"""
+
+from __future__ import annotations
+
+from rebalance_engine.consumer import consuming, orderly
+from rebalance_engine.consumer.locks import lock
+from rebalance_engine.consumer.member import Member
+from rebalance_engine.consumer.messages import Message
+from rebalance_engine.consumer.process_queue import ProcessQueue
+from rebalance_engine.consumer.profiles import LockTime
+from rebalance_engine.consumer.removal import let_go
+from rebalance_engine.consumer.starting import start_offset
+from rebalance_engine.consumer.threads import Code, Sleep, ask
+from rebalance_engine.effects import Address, Failure
+from rebalance_engine.events import EXACT, DropReason, PullRefused, QueuePulled
+from rebalance_engine.remoting.bodies.clients import SubscriptionData
+from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.errors import BrokenMessage
+from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
+from rebalance_engine.remoting.requests.contract import Refused
+from rebalance_engine.remoting.sysflags import PullFlag
+from rebalance_engine.remoting.tags import is_wanted
+
+WAITING = int(PullFlag.SUSPEND)
+WAITING_AND_COMMITTING = int(PullFlag.SUSPEND | PullFlag.COMMIT_OFFSET)
+OVER = -1
+
+
+def pull_loop(member: Member, pq: ProcessQueue, offset: int) -> Code[None]:
+    """Pull a queue until it is dropped, from soon after it was taken on."""
+    yield Sleep(member.desk.profile.dispatch_delay)
+    loop = PullLoop(member, pq, offset)
+    while True:
+        pause = yield from loop.step()
+        if pause == OVER:
+            return
+        if pause:
+            yield Sleep(pause)
+
+
+class PullLoop:
+    """The pull request of one queue (``PullRequest.java``), and the steps that it goes through.
+
+    Attributes:
+        next_offset: where the next pull begins.
+        was_locked: whether it was seen locked, since when nobody else moves the queue's offset.
+    """
+
+    __slots__ = ("member", "next_offset", "pq", "was_locked")
+
+    def __init__(self, member: Member, pq: ProcessQueue, offset: int) -> None:
+        self.member = member
+        self.pq = pq
+        self.next_offset = offset
+        self.was_locked = False
+
+    def step(self) -> Code[int]:
+        """Do one pull, or put it off: the ms until the next, or ``OVER``."""
+        if self.pq.is_dropped:
+            return OVER
+        self.pq.last_pull = self.member.desk.at
+        pause = self._pause()
+        if pause:
+            return pause
+        if self.member.settings.locks_queues and not (yield from self._is_ready_in_order()):
+            return self.member.desk.profile.error_delay
+        subscription = self.member.subscriptions.get(self.pq.mq.topic)
+        if subscription is None:
+            return self.member.desk.profile.error_delay
+        return (yield from self._pull(subscription))
+
+    # ---- before a pull ----
+
+    def _pause(self) -> int:
+        member, pq, profile = self.member, self.pq, self.member.desk.profile
+        if not member.is_running:
+            return profile.error_delay
+        if member.is_paused:
+            return profile.paused_delay
+        if pq.count > member.queue_messages or (member.queue_mib is not None and pq.mib > member.queue_mib):
+            member.flow_controlled += 1
+            return profile.flow_delay
+        if not member.settings.orderly and member.span is not None and pq.span > member.span:
+            member.span_controlled += 1
+            return profile.flow_delay
+        return 0
+
+    def _is_ready_in_order(self) -> Code[bool]:
+        """Whether an orderly queue is locked; once it is, the offset is asked again."""
+        member, pq = self.member, self.pq
+        if member.desk.profile.lock_time is LockTime.BEFORE_PULL:
+            is_valid = pq.is_locked and not pq.has_lock_expired(member.desk.at)
+            return is_valid or (yield from lock(member, pq.mq))
+        if not pq.is_locked:
+            return False
+        if not self.was_locked:
+            offset = yield from start_offset(member, pq.mq)
+            if offset < 0:
+                return False
+            self.was_locked = True
+            self.next_offset = offset
+        return True
+
+    # ---- the pull ----
+
+    def _pull(self, subscription: SubscriptionData) -> Code[int]:
+        pq, desk = self.pq, self.member.desk
+        place = desk.routes.for_pull(pq.mq)
+        if place is None:
+            yield from desk.refresh_route(pq.mq.topic)
+            place = desk.routes.for_pull(pq.mq)
+            if place is None:
+                return desk.profile.error_delay
+        address, is_master = place
+        if not pq.first_pull_seen:
+            pq.first_pull_seen = True
+            self._state_pulled()
+        request = self._request(subscription, is_master=is_master)
+        answer = yield from self._send(address, request)
+        if isinstance(answer, PullMessageResponse):
+            return (yield from self._take_in(answer, subscription))
+        return self._refused(answer)
+
+    def _send(self, address: Address, request: PullMessage) -> Code[PullMessageResponse | Refused | Failure]:
+        return (yield from ask(address, request, self.member.desk.profile.pull_timeout))
+
+    def _request(self, subscription: SubscriptionData, *, is_master: bool) -> PullMessage:
+        member, mq, profile = self.member, self.pq.mq, self.member.desk.profile
+        commit = member.offsets.in_memory(mq) if is_master and member.settings.is_clustering else None
+        has_commit = commit is not None and commit > 0
+        return PullMessage(
+            consumer_group=member.group,
+            topic=mq.topic,
+            queue_id=mq.queue_id,
+            queue_offset=self.next_offset,
+            max_msg_nums=member.settings.pull_batch or profile.pull_batch,
+            sys_flag=WAITING_AND_COMMITTING if has_commit else WAITING,
+            commit_offset=commit if has_commit and commit is not None else 0,
+            suspend_timeout_millis=profile.suspend,
+            sub_version=subscription.sub_version,
+            expression_type=subscription.expression_type,
+            max_msg_bytes=profile.pull_bytes,
+            bname=mq.broker,
+        )
+
+    # ---- after a pull ----
+
+    def _refused(self, answer: Refused | Failure) -> int:
+        profile = self.member.desk.profile
+        if isinstance(answer, Failure):
+            return profile.error_delay
+        self._state_refused(answer.code)
+        if answer.code == ResponseCode.FLOW_CONTROL and profile.busy_delay is not None:
+            return profile.busy_delay
+        return profile.error_delay
+
+    def _take_in(self, answer: PullMessageResponse, subscription: SubscriptionData) -> Code[int]:
+        member, pq = self.member, self.pq
+        try:
+            messages = self._read(answer, subscription)
+        except BrokenMessage:
+            return member.desk.profile.error_delay
+        member.desk.routes.prefer(pq.mq, answer.suggest_which_broker_id)
+        self.next_offset = answer.next_begin_offset
+        if answer.code == ResponseCode.PULL_OFFSET_MOVED:
+            yield from self._repair()
+            return OVER
+        if answer.code != ResponseCode.SUCCESS:
+            if not pq.count:
+                member.offsets.update(pq.mq, self.next_offset)
+            return 0
+        if messages and not pq.is_dropped:
+            must_start = pq.put(messages)
+            if not member.settings.orderly:
+                consuming.submit(member, pq, messages)
+            elif must_start:
+                orderly.submit(member, pq)
+        return member.settings.pull_interval_ms if messages else 0
+
+    def _read(self, answer: PullMessageResponse, subscription: SubscriptionData) -> list[Message]:
+        if answer.code != ResponseCode.SUCCESS:
+            return []
+        return [message for message in self.member.desk.read(answer) if is_wanted(subscription, message.tags)]
+
+    def _repair(self) -> Code[None]:
+        """Drop a queue whose offset the broker does not have, and store where it goes on (``OFFSET_ILLEGAL``)."""
+        member, pq, profile = self.member, self.pq, self.member.desk.profile
+        member.drop(pq, DropReason.OFFSET_ILLEGAL)
+        yield Sleep(profile.repair_delay)
+        if profile.repair_wakes:
+            member.offsets.update_and_freeze(pq.mq, self.next_offset)
+        else:
+            member.offsets.update(pq.mq, self.next_offset, increase_only=False)
+        yield from member.offsets.persist(pq.mq)
+        if member.table.get(pq.mq) is pq:
+            del member.table[pq.mq]
+            yield from let_go(member, pq)
+        if profile.repair_wakes:
+            member.desk.wake()
+
+    # ---- facts ----
+
+    def _state_pulled(self) -> None:
+        member, desk = self.member, self.member.desk
+        fact = QueuePulled(
+            at=desk.at,
+            source=desk.source,
+            exactness=EXACT,
+            group=member.group,
+            client=desk.client_id,
+            queue=self.pq.mq,
+            offset=self.next_offset,
+        )
+        desk.state(fact)
+
+    def _state_refused(self, code: int) -> None:
+        member, desk = self.member, self.member.desk
+        self.pq.first_pull_seen = False
+        fact = PullRefused(
+            at=desk.at,
+            source=desk.source,
+            exactness=EXACT,
+            group=member.group,
+            client=desk.client_id,
+            queue=self.pq.mq,
+            code=int(code),
+        )
+        desk.state(fact)

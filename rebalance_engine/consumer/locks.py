@@ -1,0 +1,120 @@
+"""Locks of orderly queues: taken before a queue is, renewed while it is held, given back when it goes.
+
+Brokers keep a lock for 60 s from its last renewal and do not look at it when they serve pulls: it binds only those who
+ask for it.
+
+Source: ``client/.../impl/consumer/RebalanceImpl.java`` (``lock``, ``lockAll``, ``unlock``, ``unlockAll``).
+"""
+
+from __future__ import annotations
+
+from rebalance_engine.consumer.member import Member
+from rebalance_engine.consumer.process_queue import ProcessQueue
+from rebalance_engine.consumer.threads import Code, Sleep, SleepUntil, ask
+from rebalance_engine.effects import Address
+from rebalance_engine.events import EXACT, LockGranted, LockRefused, LockReleased
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.remoting.bodies.queues import LockBatchRequestBody
+from rebalance_engine.remoting.requests.consuming import LockBatchMq, LockBatchMqResponse, UnlockBatchMq
+
+LOCK_TIMEOUT = 1_000  # ms
+
+
+def lock(member: Member, mq: MessageQueue) -> Code[bool]:
+    """Ask for one lock; a broker without a master, and one that does not answer, refuse it."""
+    address = member.desk.routes.master(member.desk.routes.broker_of(mq))
+    if address is None:
+        return False
+    granted = yield from _ask_for(member, address, (mq,))
+    return granted is not None and mq in granted
+
+
+def _ask_for(member: Member, address: Address, queues: tuple[MessageQueue, ...]) -> Code[set[MessageQueue] | None]:
+    """Ask one broker, and mark the queues of the table: the granted ones, or None if it did not answer."""
+    answer = yield from ask(address, LockBatchMq(body=_body(member, queues)), LOCK_TIMEOUT)
+    if not isinstance(answer, LockBatchMqResponse):
+        return None
+    granted = set(answer.body.lock_ok_mq_set)
+    for mq in queues:
+        pq = member.table.get(mq)
+        if mq in granted:
+            _note_granted(member, mq, pq)
+        else:
+            _state(LockRefused, member, mq)
+    return granted
+
+
+def _note_granted(member: Member, mq: MessageQueue, pq: ProcessQueue | None) -> None:
+    if pq is None or not pq.is_locked:
+        _state(LockGranted, member, mq)
+    if pq is not None:
+        pq.is_locked = True
+        pq.last_lock = member.desk.at
+
+
+def renew(member: Member) -> Code[None]:
+    """Renew all locks, from soon after the start on and every 20 s (``lockMQPeriodically``)."""
+    profile = member.desk.profile
+    due = member.desk.at + profile.renewal_first
+    while True:
+        yield SleepUntil(due)
+        yield from renew_once(member)
+        due += profile.renewal_every
+
+
+def renew_once(member: Member) -> Code[None]:
+    """Renew all locks once; a refused queue is unlocked, one whose broker does not answer stays as it is."""
+    desk = member.desk
+    for broker, queues in member.by_broker(with_dropped=desk.profile.renews_dropped).items():
+        address = desk.routes.master(broker)
+        if address is None:
+            continue
+        granted = yield from _ask_for(member, address, queues)
+        if granted is None:
+            continue
+        for mq in queues:
+            pq = member.table.get(mq)
+            if pq is not None and mq not in granted:
+                pq.is_locked = False
+
+
+def unlock(member: Member, mq: MessageQueue) -> None:
+    """Give one lock back, one-way."""
+    address = member.desk.routes.master(member.desk.routes.broker_of(mq))
+    if address is not None:
+        member.desk.send_oneway(address, UnlockBatchMq(body=_body(member, (mq,))))
+        _state(LockReleased, member, mq)
+
+
+def unlock_in(member: Member, mq: MessageQueue, ms: int) -> None:
+    """Give one lock back after a while; a client that ends before does not."""
+    member.desk.threads.spawn(_unlock_later(member, mq, ms))
+
+
+def _unlock_later(member: Member, mq: MessageQueue, ms: int) -> Code[None]:
+    yield Sleep(ms)
+    unlock(member, mq)
+
+
+def unlock_all(member: Member) -> Code[None]:
+    """Give all locks back and wait for it, broker by broker."""
+    for broker, queues in member.by_broker(with_dropped=member.desk.profile.renews_dropped).items():
+        address = member.desk.routes.master(broker)
+        if address is None:
+            continue
+        yield from ask(address, UnlockBatchMq(body=_body(member, queues)), LOCK_TIMEOUT)
+        for mq in queues:
+            _state(LockReleased, member, mq)
+            if mq in member.table:
+                member.table[mq].is_locked = False
+
+
+def _body(member: Member, queues: tuple[MessageQueue, ...]) -> LockBatchRequestBody:
+    return LockBatchRequestBody(consumer_group=member.group, client_id=member.desk.client_id, mq_set=queues)
+
+
+def _state(kind: type[LockGranted | LockRefused | LockReleased], member: Member, mq: MessageQueue) -> None:
+    desk = member.desk
+    desk.state(
+        kind(at=desk.at, source=desk.source, exactness=EXACT, group=member.group, client=desk.client_id, queue=mq)
+    )

@@ -1,0 +1,188 @@
+"""One consumer of a group: what it is configured to be, what it subscribes to, what it holds, and how far it is.
+
+The rules that change it are in the rooms around: :mod:`~rebalance_engine.consumer.table` takes and drops queues,
+:mod:`~rebalance_engine.consumer.flow` pulls them, :mod:`~rebalance_engine.consumer.consuming` and
+:mod:`~rebalance_engine.consumer.orderly` have them consumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rebalance_engine.allocation import strategy
+from rebalance_engine.consumer.desk import Desk
+from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN, LocalOffsets, OffsetStore, RemoteOffsets
+from rebalance_engine.consumer.pool import Pool
+from rebalance_engine.consumer.process_queue import ProcessQueue
+from rebalance_engine.consumer.settings import GroupSettings, Mode
+from rebalance_engine.consumer.subscriptions import Subscriptions
+from rebalance_engine.consumer.threads import Code, Lock, Thread
+from rebalance_engine.effects import Save
+from rebalance_engine.events import EXACT, DropReason, QueueDropped, QueueTaken
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL, ConsumerData
+from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.requests.consuming import OffsetResponse, QueryConsumerOffset, UpdateConsumerOffset
+from rebalance_engine.remoting.requests.contract import Refused
+
+QUERY_TIMEOUT = 5_000  # ms
+
+
+class Member:
+    """One consumer of a group.
+
+    Attributes:
+        table: the process-queue table; a dropped queue may stay in it for a while.
+        is_running, is_paused: whether it pulls.
+        queue_messages, queue_mib: limits of what is cached of one queue, as they are now.
+        flow_controlled, span_controlled: how often a pull was put off.
+        own_threads: what ends with it.
+        assignment_support: topic -> whether its broker can divide queues, where that was tried.
+    """
+
+    def __init__(self, desk: Desk, settings: GroupSettings, saved: Mapping[str, str]) -> None:
+        profile = desk.profile
+        self.desk = desk
+        self.settings = settings
+        self.strategy = strategy(settings.strategy or profile.strategy, **settings.strategy_params)
+        self.started_at = desk.at
+        self.is_running = True
+        self.is_paused = False
+        self.table: dict[MessageQueue, ProcessQueue] = {}
+        self.subscriptions = Subscriptions()
+        self.offsets = self._open_offsets(saved)
+        self.pool = Pool(desk.threads, settings.threads)
+        self.own_threads: list[Thread] = []
+        self.queue_messages = settings.queue_messages or profile.queue_messages
+        self.queue_mib = settings.queue_mib or profile.queue_mib
+        self.topic_messages = profile.topic_messages if settings.topic_messages is None else settings.topic_messages
+        self.topic_mib = profile.topic_mib if settings.topic_mib is None else settings.topic_mib
+        self.span = settings.span or profile.span
+        self.flow_controlled = 0
+        self.span_controlled = 0
+        self.assignment_support: dict[str, bool] = {}
+        self._queue_locks: dict[MessageQueue, Lock] = {}
+        self._subscribe()
+
+    def _open_offsets(self, saved: Mapping[str, str]) -> OffsetStore:
+        if self.settings.is_clustering:
+            return RemoteOffsets(self._fetch_offset, self._send_offset)
+        name = self.offsets_file
+        return LocalOffsets(saved.get(name), lambda text: self.desk.threads.out.append(Save(name=name, text=text)))
+
+    def _subscribe(self) -> None:
+        for topic, expression in self.settings.topics.items():
+            self.subscriptions.add(topic, expression, self.desk.at)
+        if self.settings.mode is Mode.PUSH and self.settings.is_clustering:
+            self.subscriptions.add(self.settings.retry_topic, SUBSCRIBE_ALL, self.desk.at)
+
+    # ---- what it is ----
+
+    @property
+    def group(self) -> str:
+        """The group that it is of."""
+        return self.settings.group
+
+    @property
+    def offsets_file(self) -> str:
+        """Where a broadcasting consumer keeps its offsets."""
+        return f"{self.desk.client_id}/{self.group}/offsets.json"
+
+    def heartbeat_data(self) -> ConsumerData:
+        """Give what heartbeats say of it."""
+        return ConsumerData(
+            group_name=self.group,
+            consume_type=self.settings.consume_type,
+            message_model=self.settings.model,
+            consume_from_where=self.settings.from_where,
+            subscription_data_set=self.subscriptions.all,
+        )
+
+    # ---- what it holds ----
+
+    def held(self, topic: str | None = None) -> set[MessageQueue]:
+        """Give the queues that it has, of one topic or of all."""
+        return {mq for mq, pq in self.table.items() if not pq.is_dropped and (topic is None or mq.topic == topic)}
+
+    def take(self, pq: ProcessQueue, start_offset: int) -> bool:
+        """Put a queue into the table; False if it is there already."""
+        if pq.mq in self.table:
+            return False
+        self.table[pq.mq] = pq
+        desk = self.desk
+        fact = QueueTaken(
+            at=desk.at,
+            source=desk.source,
+            exactness=EXACT,
+            group=self.group,
+            client=desk.client_id,
+            queue=pq.mq,
+            start_offset=start_offset,
+        )
+        desk.state(fact)
+        return True
+
+    def drop(self, pq: ProcessQueue, reason: DropReason) -> None:
+        """Give a queue up: from here on results of what was begun with it count no more. It stays in the table."""
+        if pq.is_dropped:
+            return
+        pq.is_dropped = True
+        desk = self.desk
+        fact = QueueDropped(
+            at=desk.at,
+            source=desk.source,
+            exactness=EXACT,
+            group=self.group,
+            client=desk.client_id,
+            queue=pq.mq,
+            reason=reason,
+            committed_offset=self.offsets.in_memory(pq.mq),
+        )
+        desk.state(fact)
+
+    def by_broker(self, *, with_dropped: bool) -> dict[str, tuple[MessageQueue, ...]]:
+        """Give the queues of the table by the name of their broker (``buildProcessQueueTableByBrokerName``)."""
+        queues: dict[str, list[MessageQueue]] = {}
+        for mq, pq in self.table.items():
+            if with_dropped or not pq.is_dropped:
+                queues.setdefault(mq.broker, []).append(mq)
+        return {broker: tuple(of_broker) for broker, of_broker in queues.items()}
+
+    def queue_lock(self, mq: MessageQueue) -> Lock:
+        """Give the lock that keeps two threads off one queue (``MessageQueueLock``)."""
+        return self._queue_locks.setdefault(mq, Lock())
+
+    # ---- offsets at brokers ----
+
+    def _fetch_offset(self, mq: MessageQueue) -> Code[int]:
+        request = QueryConsumerOffset(consumer_group=self.group, topic=mq.topic, queue_id=mq.queue_id, bname=mq.broker)
+        answer = yield from self.desk.ask_master(mq, request, QUERY_TIMEOUT)
+        if isinstance(answer, OffsetResponse):
+            return answer.offset
+        is_missing = isinstance(answer, Refused) and answer.code == ResponseCode.QUERY_NOT_FOUND
+        return NOT_STORED if is_missing else UNKNOWN
+
+    def _send_offset(self, mq: MessageQueue, offset: int) -> Code[None]:
+        address = yield from self.desk.master_of(mq)
+        if address is not None:
+            request = UpdateConsumerOffset(
+                consumer_group=self.group,
+                topic=mq.topic,
+                queue_id=mq.queue_id,
+                commit_offset=offset,
+                bname=mq.broker,
+            )
+            self.desk.send_oneway(address, request)
+
+    def check(self) -> None:
+        """Assert what always holds."""
+        for mq, pq in self.table.items():
+            assert pq.mq == mq, f"the table has {pq.mq} under {mq}"
+            pq.check()
+            self._check_offset(pq)
+
+    def _check_offset(self, pq: ProcessQueue) -> None:
+        """A queue that is held is never further, as far as is noted, than its first unfinished message."""
+        noted, unfinished = self.offsets.in_memory(pq.mq), pq.unfinished
+        if not pq.is_dropped and noted is not None and unfinished is not None:
+            assert noted <= unfinished, f"{pq.mq}: {noted} is noted, {unfinished} is not finished"

@@ -1,0 +1,62 @@
+"""A message as far as consuming it needs to know it, and how it is read from the answer to a pull."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from rebalance_engine.remoting.message_ids import offset_id
+from rebalance_engine.remoting.messages import StoredMessage, decode_messages, unpack
+from rebalance_engine.remoting.properties import RETRY_TOPIC, TAGS, UNIQ_KEY
+from rebalance_engine.remoting.requests.consuming import PullMessageResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a queue.
+
+    Attributes:
+        offset: its place in its queue.
+        topic: where it was sent; of a retried one, its original topic.
+        size: of its body, in bytes; counts against the cache's limits.
+        commit_log_offset: where its broker stored it; names it when it is sent back.
+        reconsume_times: how often it was retried.
+        content: all of it, for the application; the machine never looks inside.
+    """
+
+    offset: int
+    topic: str
+    size: int = 0
+    commit_log_offset: int = 0
+    message_id: str | None = None
+    tags: str | None = None
+    reconsume_times: int = 0
+    content: object = None
+
+
+Reader = Callable[[PullMessageResponse], Iterable[Message]]
+
+
+def read_stored(answer: PullMessageResponse) -> Iterator[Message]:
+    """Read the messages that a broker sent, as it stored them.
+
+    Raises:
+        BrokenMessage: the body holds something else.
+    """
+    for stored in decode_messages(answer.body):
+        for message in unpack(stored):
+            yield _message(message)
+
+
+def _message(stored: StoredMessage) -> Message:
+    properties = stored.properties
+    return Message(
+        offset=stored.queue_offset,
+        topic=properties.get(RETRY_TOPIC, stored.topic),
+        size=len(stored.body),
+        commit_log_offset=stored.commit_log_offset,
+        message_id=properties.get(UNIQ_KEY) or offset_id(stored.store_host, stored.commit_log_offset),
+        tags=properties.get(TAGS),
+        reconsume_times=stored.reconsume_times,
+        content=stored,
+    )

@@ -1,0 +1,162 @@
+"""How far a consumer is in each queue, in memory and stored.
+
+A clustering consumer stores at the master of each queue's broker, a broadcasting one in a file of its own. Both are
+asked the same things; where the answer needs a broker, code waits for it.
+
+Sources: ``client/.../consumer/store/RemoteBrokerOffsetStore.java``, ``ControllableOffset.java``,
+``LocalFileOffsetStore.java``.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
+
+from rebalance_engine.consumer.threads import Code
+from rebalance_engine.model import MessageQueue
+
+NOT_STORED = -1
+UNKNOWN = -2
+
+Fetch = Callable[[MessageQueue], Code[int]]  # asks a broker: the offset, NOT_STORED or UNKNOWN
+Update = Callable[[MessageQueue, int], Code[None]]  # tells a broker, one-way
+
+
+class OffsetStore(ABC):
+    """What both stores have in common: the offsets in memory."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[MessageQueue, int] = {}
+        self._frozen: set[MessageQueue] = set()
+
+    def in_memory(self, mq: MessageQueue) -> int | None:
+        """Say how far the queue is, as far as is known here."""
+        return self._offsets.get(mq)
+
+    def update(self, mq: MessageQueue, offset: int, *, increase_only: bool = True) -> None:
+        """Note how far a queue is, unless it is frozen."""
+        if mq in self._frozen:
+            return
+        known = self._offsets.get(mq)
+        if known is None or not increase_only or offset > known:
+            self._offsets[mq] = offset
+
+    def update_and_freeze(self, mq: MessageQueue, offset: int) -> None:
+        """Note how far a queue is, and refuse any other value until it is forgotten."""
+        self._offsets[mq] = offset
+        self._frozen.add(mq)
+
+    def forget(self, mq: MessageQueue) -> None:
+        """Forget a queue without storing it."""
+        self._offsets.pop(mq, None)
+        self._frozen.discard(mq)
+
+    def of_topic(self, topic: str) -> dict[MessageQueue, int]:
+        """Give what is in memory of a topic."""
+        return {mq: offset for mq, offset in self._offsets.items() if mq.topic == topic}
+
+    @property
+    def queues(self) -> frozenset[MessageQueue]:
+        """The queues of which something is known here."""
+        return frozenset(self._offsets)
+
+    @abstractmethod
+    def read_stored(self, mq: MessageQueue) -> Code[int]:
+        """Read what is stored, into memory too: the offset, NOT_STORED or UNKNOWN."""
+
+    @abstractmethod
+    def persist(self, mq: MessageQueue) -> Code[None]:
+        """Store one queue, if it is known here."""
+
+    @abstractmethod
+    def persist_all(self, held: Collection[MessageQueue]) -> Code[None]:
+        """Store all queues of the table; what is not in the table is not stored."""
+
+
+class RemoteOffsets(OffsetStore):
+    """Offsets that brokers store."""
+
+    def __init__(self, fetch: Fetch, send: Update) -> None:
+        super().__init__()
+        self._fetch = fetch
+        self._send = send
+
+    def read_stored(self, mq: MessageQueue) -> Code[int]:
+        """Ask the broker."""
+        offset = yield from self._fetch(mq)
+        if offset >= 0:
+            self.update(mq, offset, increase_only=False)
+        return offset
+
+    def persist(self, mq: MessageQueue) -> Code[None]:
+        """Tell the broker."""
+        offset = self._offsets.get(mq)
+        if offset is not None:
+            yield from self._send(mq, offset)
+
+    def persist_all(self, held: Collection[MessageQueue]) -> Code[None]:
+        """Tell brokers; what is left of queues that went without being stored is lost (``remove unused mq``)."""
+        if not held:
+            return
+        for mq, offset in tuple(self._offsets.items()):
+            if mq in held:
+                yield from self._send(mq, offset)
+            else:
+                self.forget(mq)
+
+
+class LocalOffsets(OffsetStore):
+    """Offsets in a file of the consumer's own; ``save`` writes it.
+
+    What was stored of a queue stays stored when the queue goes, and so does what is in memory: Java's ``removeOffset``
+    is empty here.
+    """
+
+    def __init__(self, text: str | None, save: Callable[[str], None]) -> None:
+        super().__init__()
+        self._save = save
+        self._stored = read_file(text)
+        self._offsets.update(self._stored)
+
+    def forget(self, mq: MessageQueue) -> None:
+        """Keep it, as Java does."""
+        self._frozen.discard(mq)
+
+    def read_stored(self, mq: MessageQueue) -> Code[int]:
+        """Look into the file."""
+        offset = self._stored.get(mq, NOT_STORED)
+        if offset >= 0:
+            self.update(mq, offset, increase_only=False)
+        return offset
+        yield  # a thread may wait for the other store; this one is at hand
+
+    def persist(self, mq: MessageQueue) -> Code[None]:
+        """Write the file with this queue's offset."""
+        yield from self.persist_all({mq} & self._offsets.keys())
+
+    def persist_all(self, held: Collection[MessageQueue]) -> Code[None]:
+        """Write the file."""
+        if held:
+            self._stored |= {mq: offset for mq, offset in self._offsets.items() if mq in held}
+            self._save(write_file(self._stored))
+        return
+        yield
+
+
+def write_file(offsets: dict[MessageQueue, int]) -> str:
+    """Write offsets as the text of a file."""
+    rows = [
+        {"topic": mq.topic, "brokerName": mq.broker, "queueId": mq.queue_id, "offset": offset}
+        for mq, offset in sorted(offsets.items())
+    ]
+    return json.dumps({"offsetTable": rows})
+
+
+def read_file(text: str | None) -> dict[MessageQueue, int]:
+    """Read what ``write_file`` wrote; a missing or unreadable file has no offsets, as in Java."""
+    try:
+        rows = json.loads(text or "{}").get("offsetTable", [])
+        return {MessageQueue(row["topic"], row["brokerName"], row["queueId"]): int(row["offset"]) for row in rows}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,263 @@
+"""What a consumer does, by client language and version, as data: the only place where versions are told apart.
+
+``java("5.2.0")`` applies the changes of each release up to that one, in order. The row of a behaviour is where
+``client/`` of that release first has it; before 4.9.0 nothing was looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from rebalance_engine.remoting.codes import Language
+from rebalance_engine.remoting.versions import HIGHER_VERSION, V4_0_0_SNAPSHOT
+
+
+class OrderlyRemoval(Enum):
+    """How an orderly queue is let go."""
+
+    DELAYS_UNLOCK = "waits 1 s for the listener; unlocks 20 s later if messages are cached"
+    FORCES_UNLOCK = "waits 0.5 s for the listener; unlocks all the same 20 s after the last renewal"
+    UNLOCKS = "unlocks at once, whoever still consumes"
+    KEEPS_LOCK = "never unlocks; the broker's lock expires"
+
+
+class FirstRound(Enum):
+    """How a consumer's start makes the first rebalance happen."""
+
+    WAKES = "wakes the rebalance thread"
+    AT_ONCE = "rebalances before the start returns"
+    FIRST_AT_ONCE = "rebalances before the start of a client's first consumer returns"
+
+
+class NoMembers(Enum):
+    """What a missing list of members means."""
+
+    KEEPS = "nothing changes; the next topic"
+    THROWS = "nothing changes; the consumer's further topics are skipped"
+    DROPS = "all queues of the topic are dropped"
+
+
+class Truncation(Enum):
+    """What happens to the queues of a topic that is not subscribed any more."""
+
+    FORGETS = "dropped, without storing how far they are"
+    STORES = "how far they are is stored, then dropped"
+    NEVER = "they stay"
+
+
+class OffsetError(Enum):
+    """What an offset query means that failed, other than by QUERY_NOT_FOUND."""
+
+    REFUSES = "the queue is not taken in this round"
+    COUNTS_AS_NONE = "no offset is stored"
+
+
+class LockTime(Enum):
+    """When an orderly consumer locks a queue."""
+
+    BEFORE_ADD = "before it takes the queue; if it cannot, it does not"
+    BEFORE_PULL = "before each pull"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One client's behaviour. Times are in ms.
+
+    Attributes:
+        language, version: what it is; ``version_number`` is what it says on the wire.
+        strategy: the strategy of a consumer that names none.
+        round_every: a rebalance at least this often.
+        round_floor: from the end of one to the begin of the next at least; 0: none.
+        round_retry: the next one after an unbalanced one; None: no difference.
+        first_round: how a start makes one happen.
+        notices_group_only: a notification is for the named group only.
+        dispatch_delay: from taking a queue to its first pull.
+        lock_retry: the next round after a lock was refused; None: no difference.
+        lock_time: when orderly queues are locked.
+        new_queue_is_locked: a queue that was just locked counts as locked.
+        locks_broadcasting: an orderly consumer asks for locks though it is broadcasting.
+        removal: how an orderly queue is let go.
+        removal_wait: how long it waits for the listener.
+        removes_while_marking: each queue is removed before the next is marked as dropped.
+        renewal_first, renewal_every: orderly lock renewal.
+        renews_dropped: also of dropped queues.
+        no_members: what an empty list of members means.
+        truncation: what happens to queues of foreign topics.
+        offset_error: what a failed offset query means.
+        finds_by_time: a start by timestamp works on normal topics.
+        retry_skips_error: an exception of a retry topic does not count as unbalanced.
+        bumps_version: a changed assignment makes a newer subscription version, and a heartbeat.
+        version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.
+        channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
+        unregisters: shutting down says good-bye.
+        repair_delay: from an illegal offset to its repair.
+        repair_wakes: the repair is followed by a rebalance.
+        clears_local_offset: a broadcasting queue's offset is forgotten with the queue.
+        knows_assignment: can let the broker divide queues.
+        probes_assignment: tries first whether the broker can.
+        queue_messages, queue_mib, span: limits of what is cached of one queue; None: none.
+        topic_messages, topic_mib: limits of one topic; -1: none.
+        flow_delay, error_delay, paused_delay, busy_delay: until the next pull, when the cache is full, after an error,
+            when paused, when the broker is busy.
+        pull_batch, pull_bytes, suspend, pull_timeout: of a pull.
+        min_batch_bytes: whether ``maxMsgBytes`` travels.
+    """
+
+    language: Language
+    version: str
+    strategy: str = "AVG"
+    round_every: int = 20_000
+    round_floor: int = 0
+    round_retry: int | None = None
+    first_round: FirstRound = FirstRound.WAKES
+    notices_group_only: bool = False
+    dispatch_delay: int = 0
+    lock_retry: int | None = None
+    lock_time: LockTime = LockTime.BEFORE_ADD
+    new_queue_is_locked: bool = True
+    locks_broadcasting: bool = False
+    removal: OrderlyRemoval = OrderlyRemoval.DELAYS_UNLOCK
+    removal_wait: int = 1_000
+    removes_while_marking: bool = False
+    renewal_first: int = 1_000
+    renewal_every: int = 20_000
+    renews_dropped: bool = True
+    no_members: NoMembers = NoMembers.KEEPS
+    truncation: Truncation = Truncation.FORGETS
+    offset_error: OffsetError = OffsetError.REFUSES
+    finds_by_time: bool = True
+    bumps_version: bool = True
+    version_unit: int = 1
+    channel_heartbeat: bool = False
+    unregisters: bool = True
+    repair_delay: int = 10_000
+    repair_wakes: bool = False
+    knows_assignment: bool = False
+    probes_assignment: bool = False
+    queue_messages: int = 1_000
+    queue_mib: int | None = 100
+    span: int | None = 2_000
+    topic_messages: int = -1
+    topic_mib: int = -1
+    flow_delay: int = 50
+    error_delay: int = 1_000
+    paused_delay: int = 1_000
+    busy_delay: int | None = 20
+    pull_batch: int = 32
+    pull_bytes: int | None = None
+    suspend: int = 15_000
+    pull_timeout: int = 30_000
+
+    def __str__(self) -> str:
+        """Name it as a person would."""
+        return f"{self.language.name.lower()} {self.version}"
+
+    @property
+    def version_number(self) -> int:
+        """What travels in headers and heartbeats' commands; a snapshot counts as its release."""
+        major, minor, patch = _numbers(self.version)
+        return min(V4_0_0_SNAPSHOT + 20 * (10 * (major - 4) + minor) + 2 * patch + 1, HIGHER_VERSION)
+
+
+_JAVA_FIRST = Profile(
+    language=Language.JAVA,
+    version="4.9.0",
+    new_queue_is_locked=False,
+    locks_broadcasting=True,
+    removes_while_marking=True,
+)
+_JAVA_CHANGES: dict[str, dict[str, Any]] = {
+    "4.9.5": {"new_queue_is_locked": True},
+    "5.0.0": {
+        "dispatch_delay": 500,
+        "lock_retry": 500,
+        "locks_broadcasting": False,
+        "removes_while_marking": False,
+        "knows_assignment": True,
+        "probes_assignment": True,
+        "pull_bytes": 262_144,
+    },
+    "5.2.0": {
+        "round_floor": 1_000,
+        "round_retry": 1_000,
+        "removal": OrderlyRemoval.FORCES_UNLOCK,
+        "removal_wait": 500,
+        "renews_dropped": False,
+        "channel_heartbeat": True,
+        "repair_delay": 0,
+        "repair_wakes": True,
+    },
+    "5.3.2": {"probes_assignment": False},
+}
+
+CPP = Profile(
+    language=Language.CPP,
+    version="4.6.0",
+    strategy="CPP_AVG",
+    round_every=10_000,
+    first_round=FirstRound.FIRST_AT_ONCE,
+    notices_group_only=True,
+    lock_time=LockTime.BEFORE_PULL,
+    new_queue_is_locked=False,
+    removal=OrderlyRemoval.UNLOCKS,
+    removal_wait=0,
+    renewal_first=20_000,
+    no_members=NoMembers.THROWS,
+    truncation=Truncation.NEVER,
+    offset_error=OffsetError.COUNTS_AS_NONE,
+    finds_by_time=False,
+    bumps_version=False,
+    repair_delay=0,
+    queue_mib=None,
+    span=None,
+    flow_delay=1_000,
+    busy_delay=None,
+)
+GO = Profile(
+    language=Language.GO,
+    version="5.1.4",
+    strategy="GO_AVG",
+    first_round=FirstRound.AT_ONCE,
+    removal=OrderlyRemoval.KEEPS_LOCK,
+    removal_wait=0,
+    no_members=NoMembers.DROPS,
+    truncation=Truncation.STORES,
+    version_unit=1_000_000,
+    unregisters=False,
+    queue_messages=1_024,
+    queue_mib=512,
+    span=1_000,
+    topic_messages=102_400,
+    topic_mib=51_200,
+    error_delay=3_000,
+    paused_delay=30_000,
+    busy_delay=None,
+    suspend=20_000,
+)
+
+
+def java(version: str) -> Profile:
+    """Give the Java client of a release, such as ``4.9.7`` or ``5.3.4-SNAPSHOT``.
+
+    Raises:
+        ValueError: it is no release from 4.9.0 on.
+    """
+    asked = _numbers(version)
+    if asked < _numbers(_JAVA_FIRST.version):
+        raise ValueError(f"the Java client is {version!r}; known is {_JAVA_FIRST.version} and later")
+    profile = replace(_JAVA_FIRST, version=version)
+    for since, changes in _JAVA_CHANGES.items():
+        if _numbers(since) <= asked:
+            profile = replace(profile, **changes)
+    return profile
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    found = re.match(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:$|-)", version)
+    if found is None:
+        raise ValueError(f"the client is {version!r}; needed is a version such as '5.3.0'")
+    major, minor, patch = (int(part or 0) for part in found.groups())
+    return major, minor, patch

@@ -1,0 +1,132 @@
+"""What an application configures; defaults are Java's, and None is the profile's.
+
+Sources: ``client/.../ClientConfig.java``, ``consumer/DefaultMQPushConsumer.java``, ``DefaultLitePullConsumer.java``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from rebalance_engine.effects import Address
+from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel
+from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere, ConsumeType
+
+UNLIMITED = 2**31 - 1
+
+
+class Mode(Enum):
+    """How the application gets messages."""
+
+    PUSH = "a listener"
+    PULL = "poll, of the queues that the rebalance gives"
+    ASSIGN = "poll, of the queues that the application names"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """One client process.
+
+    Attributes:
+        client_id: ``clientIP@instanceName``.
+        name_servers: where they listen.
+        channel_listener: heartbeat and rebalance when a channel opens (``enableHeartbeatChannelEventListener``).
+        persist_every_ms: ``persistConsumerOffsetInterval``.
+        heartbeat_every_ms: ``heartbeatBrokerInterval``.
+        routes_every_ms: ``pollNameServerInterval``.
+    """
+
+    client_id: str
+    name_servers: tuple[Address, ...]
+    channel_listener: bool = True
+    persist_every_ms: int = 5_000
+    heartbeat_every_ms: int = 30_000
+    routes_every_ms: int = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSettings:
+    """One consumer of a group.
+
+    Attributes:
+        topics: topic -> subscription expression; the retry topic is added where Java adds it.
+        strategy: a name of ``STRATEGIES``; its parameters are ``strategy_params``.
+        orderly: the listener is an orderly one.
+        from_timestamp: for CONSUME_FROM_TIMESTAMP, in ms; None: half an hour before the start.
+        threads: ``consumeThreadMin``, the size of the pool as its queue has no bound.
+        batch: ``consumeMessageBatchMaxSize``.
+        max_reconsume_times: -1 is 16 for a concurrent, unlimited for an orderly one.
+        queue_messages, queue_mib, span: ``pullThresholdForQueue``, ``pullThresholdSizeForQueue``,
+            ``consumeConcurrentlyMaxSpan``.
+        topic_messages, topic_mib: ``pullThresholdForTopic`` and its size; -1 is off.
+        pull_batch: ``pullBatchSize``.
+        suspend_ms: ``suspendCurrentQueueTimeMillis``.
+        consume_timeout_ms: ``consumeTimeout``.
+        client_rebalance: False lets the broker divide the queues (``clientRebalance``).
+        auto_commit_ms: lite pull commits inside of a poll this often; None: never.
+    """
+
+    group: str
+    topics: Mapping[str, str]
+    mode: Mode = Mode.PUSH
+    strategy: str | None = None
+    strategy_params: Mapping[str, Any] = field(default_factory=dict)
+    model: MessageModel = MessageModel.CLUSTERING
+    orderly: bool = False
+    from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
+    from_timestamp: int | None = None
+    threads: int = 20
+    batch: int = 1
+    max_reconsume_times: int = -1
+    queue_messages: int | None = None
+    queue_mib: int | None = None
+    span: int | None = None
+    topic_messages: int | None = None
+    topic_mib: int | None = None
+    pull_batch: int | None = None
+    pull_interval_ms: int = 0
+    suspend_ms: int = 1_000
+    consume_timeout_ms: int = 900_000
+    client_rebalance: bool = True
+    auto_commit_ms: int | None = 5_000
+
+    def __post_init__(self) -> None:
+        """Refuse what no consumer can be.
+
+        Raises:
+            ValueError: fields that do not go together.
+        """
+        if not self.group or self.threads < 1 or self.batch < 1:
+            seen = f"group {self.group!r}, {self.threads} threads, batch {self.batch}"
+            raise ValueError(f"{seen}; needed are a name, a thread and a message at least")
+        if self.mode is not Mode.PUSH and self.orderly:
+            raise ValueError(f"group {self.group!r} is orderly and {self.mode.value!r}; only a listener can be orderly")
+
+    @property
+    def is_clustering(self) -> bool:
+        """Whether members share the queues."""
+        return self.model is MessageModel.CLUSTERING
+
+    @property
+    def locks_queues(self) -> bool:
+        """Whether queues are consumed under a broker's lock."""
+        return self.orderly and self.is_clustering
+
+    @property
+    def consume_type(self) -> ConsumeType:
+        """What heartbeats say."""
+        return ConsumeType.CONSUME_PASSIVELY if self.mode is Mode.PUSH else ConsumeType.CONSUME_ACTIVELY
+
+    @property
+    def retry_topic(self) -> str:
+        """Where failed messages come back."""
+        return RETRY_TOPIC_PREFIX + self.group
+
+    @property
+    def attempts(self) -> int:
+        """How often a message is retried before it is a dead letter."""
+        if self.max_reconsume_times >= 0:
+            return self.max_reconsume_times
+        return UNLIMITED if self.orderly else 16

@@ -1,0 +1,119 @@
+import pytest
+
+from rebalance_engine.consumer import CPP, GO, Profile, Resume, Stop, Subscribe, Suspend, java
+from tests.rebalance_engine.consumer.running import EAST, JAVA, running, told
+from tests.rebalance_engine.consumer.world import World
+
+
+@pytest.mark.parametrize(("profile", "first"), [(java("4.9.7"), 4), (JAVA, 1_003), (GO, 4), (CPP, 4)], ids=str)
+def test_a_start_leads_to_a_round_at_once_but_not_within_a_second_of_the_client_s_since_5_2(
+    profile: Profile, first: int
+) -> None:
+    world, _ = running(profile)
+
+    assert next(int(line[:6]) for line in world.lines if "takes orders" in line) in range(first, first + 5)
+
+
+def test_the_second_consumer_of_a_cpp_client_waits_for_the_timer() -> None:
+    world, _ = running(CPP)
+    told(world)
+    world.mark = world.at
+    world.broker("east").notifies = False
+    world.start("A", "H", "orders")
+    world.run(20_000)
+
+    times = [int(line[:6]) for line in world.lines if "takes orders" in line]
+    assert times and times[0] in range(5_000, 5_010)
+
+
+def test_shutting_down_goes_in_rocketmq_s_order() -> None:
+    world, _ = running(orderly=True)
+    world.put(EAST, 3)
+    world.run(100)
+    world.shown = {"UnlockBatchMq", "UpdateConsumerOffset", "UnregisterClient"}
+    told(world)
+
+    world.hear("A", Stop("G"))
+    world.run(100)
+
+    assert [line for line in told(world) if "RETRY" not in line or "Unlock" in line] == [
+        "A -> east UnlockBatchMq %RETRY%G/east/0 orders/east/0",
+        "A gives back the lock of orders/east/0",
+        "A -> east UpdateConsumerOffset topic=orders queue_id=0 commit_offset=3",
+        "A -> east UnregisterClient",
+        "A drops orders/east/0 at 3: stopped",
+    ]
+
+
+@pytest.mark.parametrize("profile", [JAVA, GO, CPP], ids=str)
+def test_after_the_last_consumer_nothing_happens_any_more(profile: Profile) -> None:
+    world, _ = running(profile)
+    world.hear("A", Stop("G"))
+    world.run(60_000)
+    world.shown = {"HeartBeat", "GetConsumerListByGroup", "PullMessage", "GetRouteInfoByTopic"}
+    told(world)
+
+    world.run(120_000)
+
+    assert told(world) == []
+
+
+def test_a_client_lives_on_with_its_other_consumers_and_can_start_again() -> None:
+    world, _ = running()
+    world.start("A", "H", "orders")
+    world.run(5_000)
+
+    world.hear("A", Stop("G"))
+    world.run(5_000)
+    client = world.machines["A"].client
+    assert client.groups == ("H",) and client.member("H").held()
+    world.hear("A", Stop("H"))
+    world.run(5_000)
+    world.start("A", "G", "orders")
+    world.run(5_000)
+
+    assert client.member("G").held()
+
+
+def test_go_says_no_good_bye() -> None:
+    world, _ = running(GO)
+    world.shown = {"UnregisterClient"}
+    told(world)
+
+    world.hear("A", Stop("G"))
+    world.run(100)
+
+    assert "A -> east UnregisterClient" not in told(world)
+
+
+def pulls(world: World, ms: int) -> int:
+    world.shown = {"PullMessage"}
+    told(world)
+    world.run(ms)
+    return len([line for line in told(world) if "PullMessage" in line])
+
+
+def test_who_is_suspended_pulls_nothing_until_he_goes_on() -> None:
+    world, member = running()
+    world.hear("A", Suspend("G"))
+    world.run(20_000)
+    assert pulls(world, 10_000) == 0
+
+    world.hear("A", Resume("G"))
+
+    assert pulls(world, 2_000) == 2
+    assert not member.is_paused
+
+
+def test_a_further_topic_is_told_at_once_and_taken_by_the_next_round() -> None:
+    world, member = running()
+    world.topic("bills", "east=1")
+    world.shown = {"HeartBeat"}
+    told(world)
+
+    world.hear("A", Subscribe("G", "bills"))
+    world.run(100)
+    assert told(world)[0].endswith("G[orders %RETRY%G bills]")
+    world.run(50_000)
+
+    assert member.held("bills")

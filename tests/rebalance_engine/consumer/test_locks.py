@@ -1,0 +1,46 @@
+import pytest
+
+from rebalance_engine.consumer import CPP, java
+from tests.rebalance_engine.consumer.running import EAST, running, told
+
+
+@pytest.mark.parametrize("version", ["4.9.7", "5.1.4"])
+def test_locks_are_renewed_a_second_after_the_start_and_every_20_s(version: str) -> None:
+    world, _ = running(java(version), orderly=True, settle_ms=100)
+    world.shown = {"LockBatchMq"}
+    world.run(62_000)
+
+    times = [int(line[:6]) for line in world.lines if "LockBatchMq %RETRY%G/east/0 orders/east/0" in line]
+
+    assert times == [1_000, 21_000, 41_000, 61_000]
+
+
+def test_cpp_renews_for_the_first_time_after_20_s() -> None:
+    world, _ = running(CPP, orderly=True, settle_ms=10)
+    world.shown = {"LockBatchMq"}
+    world.run(30_000)
+
+    assert [int(line[:6]) for line in world.lines if "LockBatchMq %RETRY%G/east/0 orders/east/0" in line] == [20_000]
+
+
+def test_a_refused_renewal_unlocks_and_a_missing_answer_does_not() -> None:
+    world, member = running(orderly=True)
+    world.broker("east").silent.add("LockBatchMq")
+    world.run(20_000)
+    assert member.table[EAST].is_locked
+    world.broker("east").silent.clear()
+    world.broker("east").locks["G", EAST] = ("B", world.at)
+    world.run(20_000)
+
+    assert not member.table[EAST].is_locked
+    assert "A is refused the lock of orders/east/0" in told(world)
+
+
+def test_a_dropped_queue_is_renewed_before_5_2_only() -> None:
+    for version, renewed in (("5.1.4", True), ("5.2.0", False)):
+        world, member = running(java(version), orderly=True)
+        member.table[EAST].is_dropped = True
+        since = member.table[EAST].last_lock
+        member.table[EAST].consume_lock.is_held = True
+        world.run(17_000)
+        assert (member.table[EAST].last_lock > since) is renewed

@@ -1,0 +1,72 @@
+from rebalance_engine.consumer.peer import running_info
+from rebalance_engine.effects import Received, Respond
+from rebalance_engine.remoting.requests.clients import (
+    ConsumeMessageDirectly,
+    GetConsumerRunningInfo,
+    GetConsumerRunningInfoResponse,
+    GetConsumerStatusFromClient,
+    GetConsumerStatusResponse,
+)
+from rebalance_engine.remoting.requests.contract import Refused, Response
+from tests.rebalance_engine.consumer.running import EAST, running
+from tests.rebalance_engine.consumer.world import World
+
+
+def ask(world: World, request: object) -> Response:
+    heard = Received(channel=1, request=request, token=9)
+    (effect,) = world.machines["A"].client.handle(heard, world.at)
+    assert isinstance(effect, Respond) and (effect.channel, effect.token) == (1, 9)
+    assert isinstance(effect.response, Response)
+    return effect.response
+
+
+def test_it_tells_what_it_is_and_holds() -> None:
+    world, member = running(orderly=True)
+    world.machines["A"].listener_ms = None
+    world.put(EAST, 3)
+    world.run(100)
+
+    answer = ask(world, GetConsumerRunningInfo(consumer_group="G", client_id="A"))
+
+    assert isinstance(answer, GetConsumerRunningInfoResponse)
+    assert answer.body == running_info(member.desk, member)
+    assert answer.body.properties["PROP_CONSUMEORDERLY"] == "true"
+    assert answer.body.properties["allocateMessageQueueStrategy"] == "AVG"
+    assert {data.topic for data in answer.body.subscription_set} == {"orders", "%RETRY%G"}
+    info = answer.body.mq_table[EAST]
+    assert (info.cached_msg_count, info.cached_msg_min_offset, info.cached_msg_max_offset) == (2, 1, 2)
+    assert (info.transaction_msg_count, info.transaction_msg_min_offset) == (1, 0)
+    assert info.locked and not info.dropped
+
+
+def test_it_tells_its_offsets() -> None:
+    world, _ = running()
+    world.put(EAST, 3)
+    world.run(100)
+
+    answer = ask(world, GetConsumerStatusFromClient(topic="orders", group="G"))
+
+    assert isinstance(answer, GetConsumerStatusResponse)
+    assert answer.body.message_queue_table == {EAST: 3}
+
+
+def test_a_group_that_is_not_here_is_refused() -> None:
+    world, _ = running()
+
+    answer = ask(world, GetConsumerRunningInfo(consumer_group="H", client_id="A"))
+
+    assert isinstance(answer, Refused) and "<H> not exist" in str(answer.remark)
+
+
+def test_what_is_not_understood_is_refused_at_once() -> None:
+    world, _ = running()
+
+    answer = ask(world, ConsumeMessageDirectly(consumer_group="G"))
+
+    assert isinstance(answer, Refused) and answer.code == 3
+
+
+def test_a_oneway_request_that_is_not_understood_is_not_answered() -> None:
+    world, _ = running()
+
+    assert world.machines["A"].client.handle(Received(channel=1, request="?"), world.at) == []

@@ -1,0 +1,58 @@
+import pytest
+
+from rebalance_engine.consumer.profiles import CPP, GO, NoMembers, OrderlyRemoval, Truncation, java
+
+
+@pytest.mark.parametrize(
+    ("version", "usable", "in_5", "probes", "in_5_2"),
+    [
+        ("4.9.4", False, False, False, False),
+        ("4.9.5", True, False, False, False),
+        ("4.9.7", True, False, False, False),
+        ("5.0.0", True, True, True, False),
+        ("5.1.4", True, True, True, False),
+        ("5.2.0", True, True, True, True),
+        ("5.3.1", True, True, True, True),
+        ("5.3.2", True, True, False, True),
+        ("5.5.0", True, True, False, True),
+    ],
+)
+def test_the_version_matrix(version: str, usable: bool, in_5: bool, probes: bool, in_5_2: bool) -> None:
+    profile = java(version)
+
+    assert profile.new_queue_is_locked is usable
+    assert (profile.dispatch_delay, profile.lock_retry) == ((500, 500) if in_5 else (0, None))
+    assert (profile.knows_assignment, profile.probes_assignment) == (in_5, probes)
+    assert (profile.round_floor, profile.round_retry) == ((1_000, 1_000) if in_5_2 else (0, None))
+    removal = OrderlyRemoval.FORCES_UNLOCK if in_5_2 else OrderlyRemoval.DELAYS_UNLOCK
+    assert (profile.removal, profile.removal_wait) == (removal, 500 if in_5_2 else 1_000)
+    assert profile.channel_heartbeat is in_5_2
+    assert (profile.repair_delay, profile.repair_wakes) == ((0, True) if in_5_2 else (10_000, False))
+
+
+def test_java_4_asks_for_locks_even_when_broadcasting() -> None:
+    assert java("4.9.7").locks_broadcasting
+    assert not java("5.0.0").locks_broadcasting
+
+
+def test_other_languages_differ_as_the_specification_says() -> None:
+    assert (CPP.round_every, GO.round_every, java("5.5.0").round_every) == (10_000, 20_000, 20_000)
+    assert CPP.notices_group_only and not GO.notices_group_only
+    assert (CPP.no_members, GO.no_members) == (NoMembers.THROWS, NoMembers.DROPS)
+    assert (CPP.truncation, GO.truncation) == (Truncation.NEVER, Truncation.STORES)
+    assert (CPP.removal, GO.removal) == (OrderlyRemoval.UNLOCKS, OrderlyRemoval.KEEPS_LOCK)
+    assert GO.version_unit == 1_000_000 and not CPP.bumps_version
+    assert CPP.unregisters and not GO.unregisters
+    assert CPP.round_floor == GO.round_floor == 0 and CPP.round_retry is GO.round_retry is None
+
+
+def test_a_profile_says_what_travels_on_the_wire() -> None:
+    assert java("4.9.7").version_number == 407
+    assert java("5.1.4").version_number == 441
+    assert str(java("5.3.2-SNAPSHOT")) == "java 5.3.2-SNAPSHOT"
+
+
+@pytest.mark.parametrize("version", ["4.8.0", "five", "5", ""])
+def test_an_unknown_version_is_refused(version: str) -> None:
+    with pytest.raises(ValueError, match=r"the (Java )?client is"):
+        java(version)

@@ -1,0 +1,75 @@
+import pytest
+
+from rebalance_engine.consumer import CPP, GO, Profile, Suspend, java
+from rebalance_engine.consumer.removal import let_go
+from rebalance_engine.consumer.threads import Code
+from rebalance_engine.events import DropReason
+from tests.rebalance_engine.consumer.running import EAST, running, told
+
+OLD, NEW = java("5.1.4"), java("5.2.0")
+UNLOCKED = "A gives back the lock of orders/east/0"
+
+
+def letting_go(profile: Profile, *, busy: bool, cached: bool = False, renewed_ms_ago: int = 5_000) -> tuple:
+    """What was told after 10 s and after 30 s, and how it ended when."""
+    world, member = running(profile, orderly=True)
+    pq = member.table[EAST]
+    pq.is_locked = True
+    if cached:
+        world.machines["A"].listener_ms = None
+        world.put(EAST, 3)
+        world.run(3_000)
+        world.machines["A"].in_hand.clear()
+        pq.consume_lock.is_held = False
+    pq.consume_lock.is_held = busy
+    pq.last_lock = world.at - renewed_ms_ago
+    ended: list[tuple[bool, int]] = []
+    world.hear("A", Suspend("G"))
+    member.drop(pq, DropReason.NOT_IN_TARGET)
+    member.table.pop(EAST)
+    told(world)
+    began = world.at
+
+    def code() -> Code[None]:
+        ended.append(((yield from let_go(member, pq)), world.at - began))
+
+    world.machines["A"].client.desk.threads.spawn(code())
+    world.hear("A", Suspend("G"))
+    world.run(10_000)
+    soon = UNLOCKED in told(world)
+    world.run(20_000)
+    return *ended[0], soon, soon or UNLOCKED in told(world)
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_from_5_2_on_an_idle_queue_is_unlocked_at_once(cached: bool) -> None:
+    assert letting_go(NEW, busy=False, cached=cached) == (True, 0, True, True)
+
+
+def test_from_5_2_on_a_busy_queue_is_waited_for_half_a_second() -> None:
+    assert letting_go(NEW, busy=True) == (False, 500, False, False)
+
+
+def test_from_5_2_on_a_busy_queue_is_forced_20_s_after_its_last_renewal() -> None:
+    assert letting_go(NEW, busy=True, renewed_ms_ago=20_000) == (False, 500, False, False)
+    assert letting_go(NEW, busy=True, renewed_ms_ago=20_001) == (True, 0, True, True)
+
+
+def test_before_5_2_a_queue_without_messages_is_unlocked_at_once() -> None:
+    assert letting_go(OLD, busy=False) == (True, 0, True, True)
+
+
+def test_before_5_2_cached_messages_delay_the_unlock_by_20_s() -> None:
+    assert letting_go(OLD, busy=False, cached=True) == (True, 0, False, True)
+
+
+def test_before_5_2_a_busy_queue_is_waited_for_one_second_however_long_ago_it_was_renewed() -> None:
+    assert letting_go(OLD, busy=True, renewed_ms_ago=60_000) == (False, 1_000, False, False)
+
+
+def test_cpp_unlocks_a_busy_queue_at_once() -> None:
+    assert letting_go(CPP, busy=True) == (True, 0, True, True)
+
+
+def test_go_never_unlocks() -> None:
+    assert letting_go(GO, busy=False) == (True, 0, False, False)
