@@ -217,13 +217,20 @@ def _flat(queues: Iterable[MessageQueue]) -> list[str]:
 
 def _queues(texts: list[str]) -> list[MessageQueue]:
     try:
-        queues = [MessageQueue(texts[i], texts[i + 1], int(texts[i + 2])) for i in range(0, len(texts), 3)]
+        queues = [MessageQueue(texts[i], texts[i + 1], _int(texts[i + 2])) for i in range(0, len(texts), 3)]
     except (IndexError, ValueError) as error:
         raise BadBytes(f"an added queue needs a topic, a broker and a number: {error}") from error
     for queue in queues:
         if not -MAX_QUEUE_ID - 1 <= queue.queue_id <= MAX_QUEUE_ID:
             raise BadBytes(f"the id of an added queue must be a Java int, not {queue.queue_id}")
     return queues
+
+
+def _int(text: str) -> int:
+    """Read a number as it is written here, and in no other of the forms that ``int`` takes."""
+    if str(int(text)) != text:
+        raise ValueError(f"{text!r} is no plain number")
+    return int(text)
 
 
 def _check(reader: Reader) -> tuple[int, int]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from rebalance_engine.diff import Alignment, Diff, diff
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import Finding, by_config_gaps, find_faults
@@ -149,8 +151,21 @@ def _how_often(was: int, now: int) -> str:
 def _plan_changes(old: Plan, new: Plan) -> Iterator[Change]:
     if old.strategy != new.strategy:
         yield Change(Cause.STRATEGY_CHANGED, f"the plan says {new.strategy} now, not {old.strategy}")
-    elif old.params != new.params:
+    elif not _same_params(old.params, new.params):
         yield Change(Cause.CONFIG_CHANGED, f"the plan has other parameters for {new.strategy} now")
+
+
+def _same_params(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
+    """Compare parameters, columns of weights among them."""
+    return old.keys() == new.keys() and all(
+        old[name] is value
+        or (
+            np.array_equal(np.asarray(old[name]), np.asarray(value))
+            if isinstance(value, np.ndarray) or isinstance(old[name], np.ndarray)
+            else old[name] == value
+        )
+        for name, value in new.items()
+    )
 
 
 def _config_gaps(view: GroupView, plan: Plan) -> Iterator[Finding]:

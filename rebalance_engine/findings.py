@@ -82,10 +82,10 @@ def idle_consumers(view: GroupView) -> Iterator[Finding]:
     """Find members that answered that they hold nothing, though topics that they subscribe to have queues."""
     if view.held is None:
         return
-    loads, busy_elsewhere = view.held.loads(), {client_id for client_id, _ in view.strays}
+    loads, excused = view.held.loads(), view.silent | {client_id for client_id, _ in view.strays}
     for client_id in view.clients.distinct:
         number = view.held.clients.number(client_id)
-        if number is None or loads[number] or client_id in view.silent | busy_elsewhere:
+        if number is None or loads[number] or client_id in excused:
             continue
         topics = [topic for topic in view.queues.topics if view.subscribes(client_id, topic)]
         if topics:
@@ -135,7 +135,8 @@ def by_config_gaps(view: GroupView, config: Mapping[str, Iterable[MessageQueue]]
         row = f"{client_id} is given {len(lists[client_id])} queues"
         yield _gap(view, client_id, f"There is a list for {client_id}, which is not a member.", (row,))
     for client_id, queues in effective.items():
-        for unknown in sorted({spell(queue) for queue in queues if view.queues.find(queue) is None}):
+        numbers = view.queues.numbers_of(queues).tolist()
+        for unknown in sorted({spell(queue) for queue, number in zip(queues, numbers, strict=True) if number < 0}):
             yield _gap(view, unknown, f"The group has no queue {unknown}.", (f"{client_id} is given {unknown}",))
 
 

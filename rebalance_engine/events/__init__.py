@@ -45,7 +45,6 @@ from rebalance_engine.events.members import (
     MemberListSeen,
     MemberSeen,
     MemberStrategySeen,
-    MessageModel,
     Missing,
     PresenceGone,
     PresenceSeen,
@@ -94,6 +93,7 @@ from rebalance_engine.events.steering import (
     Share,
     TargetPublished,
 )
+from rebalance_engine.model import MessageModel
 
 __all__ = [
     "EXACT",

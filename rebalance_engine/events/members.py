@@ -7,6 +7,7 @@ from enum import Enum
 
 from rebalance_engine.events.fact import Fact, GroupFact, MemberFact
 from rebalance_engine.events.shapes import At, Long, Text, check, refusal, repeated
+from rebalance_engine.model import MessageModel
 
 
 class Departure(Enum):
@@ -24,13 +25,6 @@ class ConsumeType(Enum):
     PULL = "CONSUME_ACTIVELY"
     PUSH = "CONSUME_PASSIVELY"
     POP = "CONSUME_POP"
-
-
-class MessageModel(Enum):
-    """Whether members share queues or each takes all; the values are RocketMQ's."""
-
-    CLUSTERING = "CLUSTERING"
-    BROADCASTING = "BROADCASTING"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
