@@ -1,0 +1,31 @@
+"""Every transcript under tests/scenarios/membership goes as it is written. EVENKEEL_REWRITE=1 writes them anew."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.rebalance_engine.membership.transcripts import play
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "membership"
+TRANSCRIPTS = sorted(SCENARIOS.glob("*.txt"))
+
+
+def test_the_transcripts_are_found() -> None:
+    assert len(TRANSCRIPTS) > 10
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_it_goes_as_it_is_written(path: Path) -> None:
+    played = play(path).rstrip("\n") + "\n"
+
+    if os.environ.get("EVENKEEL_REWRITE"):
+        path.write_text(played)
+    assert path.read_text() == played
+
+
+def test_a_transcript_that_went_otherwise_fails(tmp_path: Path) -> None:
+    written = tmp_path / "wrong.txt"
+    written.write_text("broker 5.5.0\nlist g\n----\n0 answer 0 clients A\n")
+
+    assert "clients A" not in play(written)
