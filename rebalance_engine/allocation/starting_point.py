@@ -40,7 +40,7 @@ def owners_before(queues: QueueTable, clients: ClientTable, previous: Ownership 
     return owner.copy() if owner is previous.owner else owner
 
 
-def count_loads(owner: Int32s, names: int) -> NDArray[np.intp]:
+def count_loads(owner: NDArray[np.signedinteger], names: int) -> NDArray[np.intp]:
     """Count int64[names + 1]: the queues that each client number has, and last those of nobody, number -1."""
     counts = np.bincount(np.add(owner, 1, dtype=np.intp), minlength=names + 1)
     return np.roll(counts, -1)

@@ -164,7 +164,10 @@ def _fair_shares(held: Numbers, queues: int) -> Numbers:
 def _given_up(owner: NDArray[np.signedinteger], load: Numbers, surplus: Numbers) -> Numbers:
     """Find the queues that are free, or that their owners have beyond their share: the last ones.
 
-    The last entry of ``load`` and ``surplus`` is nobody's, number -1, who gives up everything.
+    Args:
+        owner: who has each queue, by any numbers from 0 on; nobody is ``UNOWNED``, which finds the last entry below.
+        load: how many queues each number has, and last nobody.
+        surplus: how many of them each gives up; nobody gives up all.
     """
     gives = surplus > 0
     loose = _owned_by(owner, gives)
@@ -180,6 +183,7 @@ def _given_up(owner: NDArray[np.signedinteger], load: Numbers, surplus: Numbers)
 
 
 def _owned_by(owner: NDArray[np.signedinteger], givers: NDArray[np.bool_]) -> Numbers:
+    """Find the queues whose owner is among ``givers``, which has an entry for each number, and last nobody's."""
     if len(owner) < MANY:
         return np.flatnonzero(givers[owner])
     numbers = givers.nonzero()[0]
@@ -230,15 +234,15 @@ def _flow_out(owner: Int32s, queues: QueueTable, clients: ClientTable, eligible:
     wanted = queues.topic * np.int64(width) + rank[owner]
     place = np.searchsorted(subscription, wanted)
     place[place == len(subscription)] = 0
-    place[subscription[place] != wanted] = len(subscription)  # had no owner, or one that may not have it now
-    kept = np.bincount(place, minlength=len(subscription) + 1)[:-1]
+    place[subscription[place] != wanted] = UNOWNED  # had no owner, or one that may not have it now
+    had = count_loads(place, len(subscription))
+    kept = had[:-1]
 
     shared_out = [number for number, members in enumerate(eligible) if len(members)]
     supply = np.diff(queues.starts)[shared_out]
     narrowed = np.full(len(eligible), -1)
     narrowed[shared_out] = np.arange(len(shared_out))
     share = fair_flow(supply, narrowed[topic], member, kept, count)
-    had = np.append(kept, len(owner))
     given = _given_up(place, had, had - np.append(share, 0))
     given = given[narrowed[queues.topic[given]] >= 0]
     result = np.where(narrowed[queues.topic] >= 0, owner, np.int32(UNOWNED))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,47 +11,72 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_engine.allocation import sticky
-from rebalance_engine.allocation.starting_point import subscribers_of
+from rebalance_engine.allocation.starting_point import Subscribers, subscribers_of
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.ownership import UNOWNED, Ownership
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 from tests.rebalance_engine.allocation.exact import fairest_then_stickiest, most_kept
-from tests.rebalance_engine.generators import client_tables, ownerships, queue_tables
+from tests.rebalance_engine.generators import client_tables, names, ownerships, queue_tables
 
 Strategy = Callable[..., Int32s]
 both = pytest.mark.parametrize("strategy", [sticky.owners, sticky.owners_across_topics])
+
+
+@pytest.fixture(scope="module", autouse=True, params=[(300, 20_000), (0, 20_000), (300, 1), (0, 0)])
+def sizes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run all tests with each branch for few and for many queues, since groups here are small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sticky, "FEW", request.param[0])
+        patch.setattr(sticky, "MANY", request.param[1])
+        yield
 
 
 @dataclass
 class Group:
     queues: QueueTable
     clients: ClientTable
-    previous: Ownership
+    previous: Ownership | None
     topics: dict[str, set[str]] | None  # of each client; None is all of them
 
     def after(self, strategy: Strategy, previous: Ownership | None = None) -> Ownership:
-        subscribers = None if self.topics is None else subscribers_of(self.queues, self.clients, self.topics)
         previous = self.previous if previous is None else previous
-        owner = strategy(self.queues, self.clients, previous=previous, subscribers=subscribers)
+        owner = strategy(self.queues, self.clients, previous=previous, subscribers=self.subscribers(self.clients))
         return Ownership(self.queues, self.clients, owner)
+
+    def subscribers(self, clients: ClientTable) -> Subscribers | None:
+        if self.topics is None:
+            return None
+        return subscribers_of(self.queues, clients, {name: self.topics[name] for name in clients.names})
 
     def eligible(self, topic: str) -> list[str]:
         return [name for name in self.clients.distinct if self.topics is None or topic in self.topics[name]]
 
     def before(self) -> list[str | None]:
         """Name who had each queue of today's table."""
+        if self.previous is None:
+            return [None] * len(self.queues)
         names = {queue: self.previous.owners_of(number) for number, queue in enumerate(self.previous.queues)}
         return [(*names.get(queue, ()), None)[0] for queue in self.queues]
 
 
 @st.composite
 def groups(draw: st.DrawFn, everything: bool | None = None) -> Group:
-    """Give groups whose previous owners come from other tables, with queues and members that went and came."""
-    queues, clients = draw(queue_tables), draw(client_tables())
-    previous = draw(ownerships(queues if draw(st.booleans()) else None, clients if draw(st.booleans()) else None))
+    """Give groups that start, that go on from any tables and owners, and that were even until one came or went."""
+    queues, earlier, name = draw(queue_tables), draw(client_tables()), draw(names)
+    clients = earlier.left(name) if name in earlier.ids else earlier.joined(name)
     everything = draw(st.booleans()) if everything is None else everything
     some = st.sets(st.sampled_from(queues.topics)) if queues.topics else st.just(set())
-    return Group(queues, clients, previous, None if everything else {name: draw(some) for name in clients.names})
+    group = Group(queues, clients, None, None if everything else {name: draw(some) for name in clients.names})
+    match draw(st.sampled_from(["a start", "anything", "one change"])):
+        case "anything":
+            any_clients = draw(st.sampled_from([clients, None]))
+            group.previous = draw(ownerships(draw(st.sampled_from([queues, None])), any_clients))
+        case "one change":
+            strategy = draw(st.sampled_from([sticky.owners, sticky.owners_across_topics]))
+            owner = strategy(queues, earlier, subscribers=group.subscribers(earlier))
+            owner[draw(st.lists(st.sampled_from(range(len(queues))), max_size=1)) if len(queues) else []] = UNOWNED
+            group.previous = Ownership(queues, earlier, owner)
+    return group
 
 
 def owner_names(ownership: Ownership) -> list[str | None]:
@@ -211,3 +236,12 @@ def test_without_members_all_is_unowned(strategy: Strategy) -> None:
     previous = Ownership(queues, ClientTable.of("A"), np.zeros(1, dtype=np.int32))
 
     assert strategy(queues, previous.clients.left("A"), previous=previous).tolist() == [UNOWNED]
+
+
+def test_large_topics_with_different_subscribers_are_all_shared_out() -> None:
+    queues, clients = QueueTable.from_routes([("X", "east", 10_000), ("Y", "east", 10_000)]), ClientTable.of("AB")
+    subscribers = subscribers_of(queues, clients, {"A": ["X"], "B": ["X", "Y"]})
+
+    owner = sticky.owners_across_topics(queues, clients, subscribers=subscribers)
+
+    assert owner.tolist() == [0] * 10_000 + [1] * 10_000
