@@ -147,7 +147,7 @@ def _reader_of_object(kind: type[JavaObject]) -> Reader:
 
 
 def _reader_of_enum(kind: type[Enum]) -> Reader:
-    members: dict[object, Enum] = {member.value: member for member in kind}
+    members: dict[object, Enum] = {name: member for member in kind for name in (member.name, member.value)}
     members.update(enumerate(_JAVA_ORDER.get(kind, tuple(kind))))
 
     def read(value: object) -> object:

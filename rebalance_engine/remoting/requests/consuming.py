@@ -79,7 +79,7 @@ class GetMinOffset(RpcRequest[OffsetResponse]):
 
 
 class BoundaryType(Enum):
-    """Which offset is meant where several messages have the same time."""
+    """Which offset is meant where several messages have the same time; Java clients write the name."""
 
     LOWER = "lower"
     UPPER = "upper"
