@@ -137,9 +137,12 @@ class Language(IntEnum):
     @classmethod
     def named(cls, name: object) -> Language:
         """Read a name; one that is not listed, and none, is OTHER."""
-        return cls.__members__.get(str(name), cls.OTHER)
+        return _LANGUAGES.get(name, cls.OTHER) if isinstance(name, str) else cls.OTHER
 
     @classmethod
     def numbered(cls, number: int) -> Language:
         """Read a number; one that is not listed is OTHER."""
         return cls(number) if number <= cls.NODE_JS else cls.OTHER
+
+
+_LANGUAGES = dict(Language.__members__)  # the property makes a new view at each call

@@ -46,7 +46,23 @@ _IRREGULAR = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_OUTSIDE_BRACKETS = re.compile(rf'{_STRING}|[^{{}}\[\]"]++', re.DOTALL)
+_OUTSIDE_BRACKETS = re.compile(rf'(?:{_STRING}|[^{{}}\[\]"]++)++', re.DOTALL)
+
+
+def _nothing(_: str) -> None:
+    """Read NaN and the infinities as fastjson writes them: not at all."""
+
+
+def _refuse_reference(read: dict[str, object]) -> dict[str, object]:
+    """Refuse fastjson's way to write the same object a second time: it is no data."""
+    if "$ref" in read:
+        raise BrokenBody(f"body has a reference to {str(read['$ref'])[:80]!r} in place of an object")
+    return read
+
+
+_READER = json.JSONDecoder(strict=False, parse_constant=_nothing)
+_CAREFUL_READER = json.JSONDecoder(strict=False, parse_constant=_nothing, object_hook=_refuse_reference)  # much slower
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _STEPS = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
 
 
@@ -109,7 +125,7 @@ def _made_standard(match: re.Match[str]) -> str:
     if kind is None:
         return match[0]
     if kind == "object":
-        return json.dumps(match["object"], ensure_ascii=False)
+        return _WRITER.encode(match["object"])
     if kind == "table":
         return f"{match['table']}{{}}"
     if kind == "number":
@@ -118,22 +134,11 @@ def _made_standard(match: re.Match[str]) -> str:
 
 
 def _parse_standard(text: str) -> object:
-    hook = _refuse_reference if "$ref" in text or "\\u0024" in text else None
+    reader = _CAREFUL_READER if "$ref" in text or "\\u0024" in text else _READER
     try:
-        return json.loads(text, strict=False, parse_constant=_nothing, object_hook=hook)
+        return reader.decode(text)
     except RecursionError:
         raise BrokenBody(f"body is nested deeper than {MAX_DEPTH}") from None
-
-
-def _nothing(_: str) -> None:
-    """Read NaN and the infinities as fastjson writes them: not at all."""
-
-
-def _refuse_reference(read: dict[str, object]) -> dict[str, object]:
-    """Refuse fastjson's way to write the same object a second time: it is no data."""
-    if "$ref" in read:
-        raise BrokenBody(f"body has a reference to {str(read['$ref'])[:80]!r} in place of an object")
-    return read
 
 
 def _check_depth(text: str) -> None:
@@ -147,7 +152,7 @@ def _check_depth(text: str) -> None:
 
 def _written(value: object) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return _WRITER.encode(value)
     except TypeError:
         # a key is a queue, here or further inside
         return _written_by_hand(value)

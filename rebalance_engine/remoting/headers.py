@@ -25,6 +25,8 @@ MAX_VALUE_LENGTH = 2**19
 INT32 = range(-(2**31), 2**31)
 INT16 = range(-(2**15), 2**15)
 
+_READER = json.JSONDecoder(strict=False)
+_WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # ``json.dumps`` would make one each time
 _FIXED = Struct(">hBhii")  # code, language, version, opaque, flag
 _SHORT = Struct(">h")
 _INT = Struct(">i")
@@ -60,7 +62,7 @@ def encode_header(command: Command) -> bytes:
 def _decode_json(header: bytes, body: bytes) -> Command:
     # Java replaces what is no UTF-8; control characters may be raw
     try:
-        read = json.loads(header.decode("utf-8", "replace"), strict=False)
+        read = _READER.decode(header.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         raise BrokenFrame(f"header is no JSON: {error}") from None
     if not isinstance(read, dict):
@@ -143,7 +145,7 @@ def _encode_json(command: Command) -> bytes:
         # what goes out in Java's name looks as fastjson writes it
         written["serializeTypeCurrentRPC"] = "JSON"
         written = dict(sorted(written.items()))
-    return java_utf8(json.dumps(written, ensure_ascii=False, separators=(",", ":")))
+    return java_utf8(_WRITER.encode(written))
 
 
 # ---- binary ----

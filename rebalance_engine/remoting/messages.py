@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import zlib
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from struct import Struct
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ _LONG = Struct(">q")
 _LAST = Struct(">iqi")  # reconsume times, prepared transaction offset, body length
 _INT = Struct(">i")
 _SHORT = Struct(">h")
+_BORN_HOST_V6, _STORE_HOST_V6 = int(MessageFlag.BORN_HOST_V6), int(MessageFlag.STORE_HOST_V6)
 _SMALLEST = _FIRST.size + 8 + _LONG.size + 8 + _LAST.size + 1 + _SHORT.size
 
 
@@ -130,9 +132,9 @@ class _Fields:
 
     def message(self, *, has_long_topic: bool) -> StoredMessage:
         _, _, body_crc, queue_id, flag, queue_offset, commit_log_offset, sys_flag, born = self._numbers(_FIRST)
-        born_host = self._host(is_v6=bool(sys_flag & MessageFlag.BORN_HOST_V6))
+        born_host = self._host(is_v6=bool(sys_flag & _BORN_HOST_V6))
         (stored,) = self._numbers(_LONG)
-        store_host = self._host(is_v6=bool(sys_flag & MessageFlag.STORE_HOST_V6))
+        store_host = self._host(is_v6=bool(sys_flag & _STORE_HOST_V6))
         reconsume_times, prepared, body_length = self._numbers(_LAST)
         body = self._bytes(body_length)
         topic_length = self._numbers(_SHORT)[0] if has_long_topic else self._bytes(1)[0]
@@ -162,14 +164,18 @@ class _Fields:
         return form.unpack(self._bytes(form.size))
 
     def _host(self, *, is_v6: bool) -> Host:
-        ip = ipaddress.ip_address(self._bytes(16 if is_v6 else 4))
-        return Host(str(ip), *self._numbers(_INT))
+        return _host(self._bytes(20 if is_v6 else 8))
 
     def _bytes(self, count: int) -> bytes:
         if not 0 <= count <= self._end - self._at:
             raise BrokenMessage(f"a field of {count} bytes at {self._at}; the message ends at {self._end}")
         self._at += count
         return self._data[self._at - count : self._at]
+
+
+@lru_cache(1_024)  # many messages come from few hosts
+def _host(packed: bytes) -> Host:
+    return Host(str(ipaddress.ip_address(packed[:-4])), *_INT.unpack(packed[-4:]))
 
 
 # ---- unpacking ----
@@ -220,8 +226,8 @@ def encode_message(message: StoredMessage) -> bytes:
             f"topic has {len(topic)} bytes, properties {len(properties)}; at most {MAX_LENGTH} travel"
         )
     magic = MAGIC_V2 if len(topic) > MAX_TOPIC_V1 else MAGIC_V1
-    born_host = _packed(message.born_host, is_v6=bool(message.sys_flag & MessageFlag.BORN_HOST_V6))
-    store_host = _packed(message.store_host, is_v6=bool(message.sys_flag & MessageFlag.STORE_HOST_V6))
+    born_host = _packed(message.born_host, is_v6=bool(message.sys_flag & _BORN_HOST_V6))
+    store_host = _packed(message.store_host, is_v6=bool(message.sys_flag & _STORE_HOST_V6))
     after_first = b"".join(
         (
             born_host,
