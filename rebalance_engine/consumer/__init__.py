@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from rebalance_engine.consumer.application import (
+    Asked,
     Assign,
     Commit,
     Consumed,
     Deliver,
     Order,
     Poll,
+    Polled,
     Result,
     Resume,
     Seek,
@@ -26,6 +28,7 @@ from rebalance_engine.consumer.settings import ClientSettings, GroupSettings, Mo
 __all__ = [
     "CPP",
     "GO",
+    "Asked",
     "Assign",
     "Client",
     "ClientSettings",
@@ -37,6 +40,7 @@ __all__ = [
     "Mode",
     "Order",
     "Poll",
+    "Polled",
     "Profile",
     "Reader",
     "Result",

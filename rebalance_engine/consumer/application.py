@@ -13,6 +13,7 @@ from enum import Enum
 
 from rebalance_engine.consumer.messages import Message
 from rebalance_engine.consumer.settings import GroupSettings
+from rebalance_engine.effects import Effect
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL
 
@@ -25,6 +26,15 @@ class Deliver:
     queue: MessageQueue
     messages: tuple[Message, ...]
     token: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polled:
+    """An effect: what a poll gives; nothing of no queue when its time is over."""
+
+    group: str
+    queue: MessageQueue | None
+    messages: tuple[Message, ...]
 
 
 class Result(Enum):
@@ -114,7 +124,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Lite pull: ask for the next messages; they come as one Deliver, an empty one when the time is over."""
+    """Lite pull: ask for the next messages; they come as one Polled, an empty one when the time is over."""
 
     group: str
     timeout_ms: int = 5_000
@@ -131,9 +141,10 @@ class Seek:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Lite pull: store how far all queues are."""
+    """Lite pull: what was polled counts as consumed from here on."""
 
     group: str
 
 
 Order = Start | Stop | Suspend | Resume | Subscribe | Unsubscribe | Assign | Poll | Seek | Commit
+Asked = Effect | Deliver | Polled  # what a client asks for

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import random
 
-from rebalance_engine.consumer import lifecycle, peer
+from rebalance_engine.consumer import lifecycle, lite_pull, peer
 from rebalance_engine.consumer.application import (
+    Asked,
+    Assign,
+    Commit,
     Consumed,
-    Deliver,
     Order,
+    Poll,
     Resume,
+    Seek,
     Start,
     Stop,
     Subscribe,
     Suspend,
-    Unsubscribe,
 )
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.heartbeats import heartbeat_on_open
@@ -27,7 +30,7 @@ from rebalance_engine.consumer.messages import Reader, read_stored
 from rebalance_engine.consumer.profiles import Profile
 from rebalance_engine.consumer.settings import ClientSettings
 from rebalance_engine.consumer.threads import Thread
-from rebalance_engine.effects import Answered, Effect, Heard, Opened, Received, Unanswered, Woken
+from rebalance_engine.effects import Answered, Heard, Opened, Received, Unanswered, Woken
 from rebalance_engine.events import EXACT, HeldSeen, Source
 
 
@@ -50,7 +53,7 @@ class Client:
         self.desk = Desk(profile, settings, luck=luck, source=source, read=read)
         self._services: list[Thread] = []
 
-    def handle(self, heard: Heard | Consumed | Order, at: int) -> list[Effect | Deliver]:
+    def handle(self, heard: Heard | Consumed | Order, at: int) -> list[Asked]:
         """Take in what happened at a time, in ms, and give what should happen about it.
 
         Raises:
@@ -83,7 +86,9 @@ class Client:
             desk.threads.spawn(lifecycle.start(desk, order.settings, order.saved, self._services))
             return
         member = self._member(order.group)
-        if isinstance(order, Stop):
+        if isinstance(order, Assign | Poll | Seek | Commit):
+            self._obey_poller(member, order)
+        elif isinstance(order, Stop):
             desk.threads.spawn(lifecycle.stop(desk, member, self._services))
         elif isinstance(order, Suspend):
             member.is_paused = True
@@ -91,8 +96,19 @@ class Client:
             desk.threads.spawn(lifecycle.resume(desk, member))
         elif isinstance(order, Subscribe):
             desk.threads.spawn(lifecycle.subscribe(desk, member, order.topic, order.expression))
-        elif isinstance(order, Unsubscribe):
-            member.subscriptions.remove(order.topic)
+        else:
+            lifecycle.unsubscribe(member, order.topic)
+
+    def _obey_poller(self, member: Member, order: Assign | Poll | Seek | Commit) -> None:
+        threads = self.desk.threads
+        if isinstance(order, Assign):
+            threads.spawn(lite_pull.assign(member, order.queues))
+        elif isinstance(order, Poll):
+            threads.spawn(lite_pull.poll(member, order.timeout_ms))
+        elif isinstance(order, Seek):
+            lite_pull.seek(member, order.queue, order.offset)
+        else:
+            lite_pull.note_consumed(member)
 
     def _member(self, group: str) -> Member:
         member = self.desk.members.get(group)

@@ -18,7 +18,7 @@ from rebalance_engine.consumer.profiles import LockTime
 from rebalance_engine.consumer.removal import let_go
 from rebalance_engine.consumer.starting import start_offset
 from rebalance_engine.consumer.threads import Code, Sleep, ask
-from rebalance_engine.effects import Address, Failure
+from rebalance_engine.effects import Failure
 from rebalance_engine.events import EXACT, DropReason, PullRefused, QueuePulled
 from rebalance_engine.remoting.bodies.clients import SubscriptionData
 from rebalance_engine.remoting.codes import ResponseCode
@@ -120,35 +120,21 @@ class PullLoop:
                 return desk.profile.error_delay
         address, is_master = place
         if not pq.first_pull_seen:
-            pq.first_pull_seen = True
-            self._state_pulled()
-        request = self._request(subscription, is_master=is_master)
-        answer = yield from self._send(address, request)
+            state_pulled(self.member, pq, self.next_offset)
+        commit = self.member.offsets.in_memory(pq.mq) if is_master and self.member.settings.is_clustering else None
+        request = pull_request(
+            self.member,
+            pq,
+            subscription,
+            self.next_offset,
+            batch=self.member.settings.pull_batch or desk.profile.pull_batch,
+            suspend=desk.profile.suspend,
+            commit=commit,
+        )
+        answer = yield from ask(address, request, desk.profile.pull_timeout)
         if isinstance(answer, PullMessageResponse):
             return (yield from self._take_in(answer, subscription))
         return self._refused(answer)
-
-    def _send(self, address: Address, request: PullMessage) -> Code[PullMessageResponse | Refused | Failure]:
-        return (yield from ask(address, request, self.member.desk.profile.pull_timeout))
-
-    def _request(self, subscription: SubscriptionData, *, is_master: bool) -> PullMessage:
-        member, mq, profile = self.member, self.pq.mq, self.member.desk.profile
-        commit = member.offsets.in_memory(mq) if is_master and member.settings.is_clustering else None
-        has_commit = commit is not None and commit > 0
-        return PullMessage(
-            consumer_group=member.group,
-            topic=mq.topic,
-            queue_id=mq.queue_id,
-            queue_offset=self.next_offset,
-            max_msg_nums=member.settings.pull_batch or profile.pull_batch,
-            sys_flag=WAITING_AND_COMMITTING if has_commit else WAITING,
-            commit_offset=commit if has_commit and commit is not None else 0,
-            suspend_timeout_millis=profile.suspend,
-            sub_version=subscription.sub_version,
-            expression_type=subscription.expression_type,
-            max_msg_bytes=profile.pull_bytes,
-            bname=mq.broker,
-        )
 
     # ---- after a pull ----
 
@@ -156,7 +142,7 @@ class PullLoop:
         profile = self.member.desk.profile
         if isinstance(answer, Failure):
             return profile.error_delay
-        self._state_refused(answer.code)
+        state_refused(self.member, self.pq, answer.code)
         if answer.code == ResponseCode.FLOW_CONTROL and profile.busy_delay is not None:
             return profile.busy_delay
         return profile.error_delay
@@ -164,7 +150,7 @@ class PullLoop:
     def _take_in(self, answer: PullMessageResponse, subscription: SubscriptionData) -> Code[int]:
         member, pq = self.member, self.pq
         try:
-            messages = self._read(answer, subscription)
+            messages = read_wanted(member, answer, subscription)
         except BrokenMessage:
             return member.desk.profile.error_delay
         member.desk.routes.prefer(pq.mq, answer.suggest_which_broker_id)
@@ -184,11 +170,6 @@ class PullLoop:
                 orderly.submit(member, pq)
         return member.settings.pull_interval_ms if messages else 0
 
-    def _read(self, answer: PullMessageResponse, subscription: SubscriptionData) -> list[Message]:
-        if answer.code != ResponseCode.SUCCESS:
-            return []
-        return [message for message in self.member.desk.read(answer) if is_wanted(subscription, message.tags)]
-
     def _repair(self) -> Code[None]:
         """Drop a queue whose offset the broker does not have, and store where it goes on (``OFFSET_ILLEGAL``)."""
         member, pq, profile = self.member, self.pq, self.member.desk.profile
@@ -205,31 +186,76 @@ class PullLoop:
         if profile.repair_wakes:
             member.desk.wake()
 
-    # ---- facts ----
 
-    def _state_pulled(self) -> None:
-        member, desk = self.member, self.member.desk
-        fact = QueuePulled(
-            at=desk.at,
-            source=desk.source,
-            exactness=EXACT,
-            group=member.group,
-            client=desk.client_id,
-            queue=self.pq.mq,
-            offset=self.next_offset,
-        )
-        desk.state(fact)
+# ---- what all pulls have in common ----
 
-    def _state_refused(self, code: int) -> None:
-        member, desk = self.member, self.member.desk
-        self.pq.first_pull_seen = False
-        fact = PullRefused(
-            at=desk.at,
-            source=desk.source,
-            exactness=EXACT,
-            group=member.group,
-            client=desk.client_id,
-            queue=self.pq.mq,
-            code=int(code),
-        )
-        desk.state(fact)
+
+def pull_request(
+    member: Member,
+    pq: ProcessQueue,
+    subscription: SubscriptionData,
+    offset: int,
+    *,
+    batch: int,
+    suspend: int,
+    commit: int | None,
+) -> PullMessage:
+    """Make a pull; ``commit`` says besides how far the queue is, where that is more than nothing."""
+    has_commit = commit is not None and commit > 0
+    return PullMessage(
+        consumer_group=member.group,
+        topic=pq.mq.topic,
+        queue_id=pq.mq.queue_id,
+        queue_offset=offset,
+        max_msg_nums=batch,
+        sys_flag=WAITING_AND_COMMITTING if has_commit else WAITING,
+        commit_offset=commit if has_commit and commit is not None else 0,
+        suspend_timeout_millis=suspend,
+        sub_version=subscription.sub_version,
+        expression_type=subscription.expression_type,
+        max_msg_bytes=member.desk.profile.pull_bytes,
+        bname=pq.mq.broker,
+    )
+
+
+def read_wanted(member: Member, answer: PullMessageResponse, subscription: SubscriptionData) -> list[Message]:
+    """Read what was pulled, without the messages whose tags only have the same hash.
+
+    Raises:
+        BrokenMessage: it cannot be read.
+    """
+    if answer.code != ResponseCode.SUCCESS:
+        return []
+    return [message for message in member.desk.read(answer) if is_wanted(subscription, message.tags)]
+
+
+def state_pulled(member: Member, pq: ProcessQueue, offset: int) -> None:
+    """State the first pull after a take, or after a refusal: what was paused goes on."""
+    pq.first_pull_seen = True
+    desk = member.desk
+    fact = QueuePulled(
+        at=desk.at,
+        source=desk.source,
+        exactness=EXACT,
+        group=member.group,
+        client=desk.client_id,
+        queue=pq.mq,
+        offset=offset,
+    )
+    desk.state(fact)
+
+
+def state_refused(member: Member, pq: ProcessQueue, code: int) -> None:
+    """State that a broker refused a pull; the next one is stated as a first one again."""
+    pq.first_pull_seen = False
+    desk = member.desk
+    fact = PullRefused(
+        at=desk.at,
+        source=desk.source,
+        exactness=EXACT,
+        group=member.group,
+        client=desk.client_id,
+        queue=pq.mq,
+        code=int(code),
+    )
+    desk.state(fact)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rebalance_engine.consumer import locks
+from rebalance_engine.consumer import lite_pull, locks
 from rebalance_engine.consumer.consuming import clean_expired
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.heartbeats import heartbeat_all
@@ -92,3 +92,9 @@ def subscribe(desk: Desk, member: Member, topic: str, expression: str) -> Code[N
     """Subscribe to one more topic; brokers learn of it at once, the rebalance thread is not woken."""
     member.subscriptions.add(topic, expression, desk.at)
     yield from heartbeat_all(desk)
+
+
+def unsubscribe(member: Member, topic: str) -> None:
+    """Give a topic up: a listener keeps its queues until the next rebalance. No broker is told before a heartbeat."""
+    member.subscriptions.remove(topic)
+    lite_pull.release_topic(member, topic)

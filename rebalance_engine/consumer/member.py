@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from rebalance_engine.allocation import strategy
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN, LocalOffsets, OffsetStore, RemoteOffsets
+from rebalance_engine.consumer.polling import Polling
 from rebalance_engine.consumer.pool import Pool
 from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.consumer.settings import GroupSettings, Mode
@@ -36,6 +37,7 @@ class Member:
         is_running, is_paused: whether it pulls.
         queue_messages, queue_mib: limits of what is cached of one queue, as they are now.
         flow_controlled, span_controlled: how often a pull was put off.
+        polling: of a consumer that polls, what is assigned and pulled ahead.
         own_threads: what ends with it.
         assignment_support: topic -> whether its broker can divide queues, where that was tried.
     """
@@ -52,6 +54,7 @@ class Member:
         self.subscriptions = Subscriptions()
         self.offsets = self._open_offsets(saved)
         self.pool = Pool(desk.threads, settings.threads)
+        self.polling = Polling()
         self.own_threads: list[Thread] = []
         self.queue_messages = settings.queue_messages or profile.queue_messages
         self.queue_mib = settings.queue_mib or profile.queue_mib
@@ -104,7 +107,7 @@ class Member:
         """Give the queues that it has, of one topic or of all."""
         return {mq for mq, pq in self.table.items() if not pq.is_dropped and (topic is None or mq.topic == topic)}
 
-    def take(self, pq: ProcessQueue, start_offset: int) -> bool:
+    def take(self, pq: ProcessQueue, start_offset: int | None) -> bool:
         """Put a queue into the table; False if it is there already."""
         if pq.mq in self.table:
             return False

@@ -45,10 +45,11 @@ def read_stored(answer: PullMessageResponse) -> Iterator[Message]:
     """
     for stored in decode_messages(answer.body):
         for message in unpack(stored):
-            yield _message(message)
+            yield message_of(message)
 
 
-def _message(stored: StoredMessage) -> Message:
+def message_of(stored: StoredMessage) -> Message:
+    """Make a message of one as it was stored."""
     properties = stored.properties
     return Message(
         offset=stored.queue_offset,

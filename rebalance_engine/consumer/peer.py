@@ -5,19 +5,34 @@ Source: ``client/.../impl/ClientRemotingProcessor.java``.
 
 from __future__ import annotations
 
+from rebalance_engine.consumer.application import Consumed, Result
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.member import Member
+from rebalance_engine.consumer.messages import Message, message_of
 from rebalance_engine.consumer.process_queue import ProcessQueue
+from rebalance_engine.consumer.reset import reset
 from rebalance_engine.consumer.schedule import rebalance_one
+from rebalance_engine.consumer.threads import Code, HandOut
 from rebalance_engine.effects import Received, Respond
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, GetConsumerStatusBody, ProcessQueueInfo
+from rebalance_engine.remoting.bodies.queues import (
+    CMResult,
+    ConsumeMessageDirectlyResult,
+    ConsumerRunningInfo,
+    GetConsumerStatusBody,
+    ProcessQueueInfo,
+)
 from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.errors import BrokenMessage
+from rebalance_engine.remoting.messages import decode_messages, unpack
 from rebalance_engine.remoting.requests.clients import (
+    ConsumeMessageDirectly,
+    ConsumeMessageDirectlyResponse,
     GetConsumerRunningInfo,
     GetConsumerRunningInfoResponse,
     GetConsumerStatusFromClient,
     GetConsumerStatusResponse,
+    ResetConsumerClientOffset,
 )
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
@@ -28,6 +43,12 @@ def received(desk: Desk, heard: Received) -> None:
     request = heard.request
     if isinstance(request, NotifyConsumerIdsChanged):
         _members_changed(desk, request.consumer_group)
+        return
+    if isinstance(request, ResetConsumerClientOffset) and request.group in desk.members:
+        desk.threads.spawn(reset(desk.members[request.group], request))
+        return
+    if isinstance(request, ConsumeMessageDirectly) and request.consumer_group in desk.members:
+        desk.threads.spawn(_consume_directly(desk, desk.members[request.consumer_group], heard, request))
         return
     if heard.token is not None:
         desk.threads.out.append(Respond(channel=heard.channel, token=heard.token, response=_answer(desk, request)))
@@ -55,6 +76,31 @@ def _answer(desk: Desk, request: object) -> Response:
         offsets = member.offsets.of_topic(request.topic) if member else {}
         return GetConsumerStatusResponse(body=GetConsumerStatusBody(message_queue_table=offsets))
     return Refused(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=f"not supported: {type(request).__name__}")
+
+
+def _consume_directly(desk: Desk, member: Member, heard: Received, request: ConsumeMessageDirectly) -> Code[None]:
+    """Have one message consumed besides all queues, and answer what came of it."""
+    began = desk.at
+    response: Response
+    try:
+        messages = _read(request)
+        queue = MessageQueue(request.topic or messages[0].topic, request.broker_name or "", 0)
+        consumed: Consumed = yield HandOut(member.group, queue, messages)
+        result = CMResult.CR_SUCCESS if consumed.result is Result.SUCCESS else CMResult.CR_LATER
+        body = ConsumeMessageDirectlyResult(
+            order=member.settings.orderly, consume_result=result, spent_time_mills=desk.at - began
+        )
+        response = ConsumeMessageDirectlyResponse(body=body)
+    except BrokenMessage as error:
+        response = Refused(code=ResponseCode.SYSTEM_ERROR, remark=str(error))
+    if heard.token is not None:
+        desk.threads.out.append(Respond(channel=heard.channel, token=heard.token, response=response))
+
+
+def _read(request: ConsumeMessageDirectly) -> tuple[Message, ...]:
+    if not request.body:
+        raise BrokenMessage("the body is empty; it needs to be a stored message")
+    return tuple(message_of(each) for stored in decode_messages(request.body) for each in unpack(stored))
 
 
 def running_info(desk: Desk, member: Member) -> ConsumerRunningInfo:

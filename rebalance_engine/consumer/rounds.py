@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rebalance_engine.allocation.contract import MemberFailure
-from rebalance_engine.consumer import assigned, lite_pull
+from rebalance_engine.consumer import by_broker, lite_pull
 from rebalance_engine.consumer.heartbeats import heartbeat_all
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.profiles import NoMembers
@@ -42,8 +42,6 @@ def rebalance(member: Member) -> Code[bool]:
     except TopicsSkipped:
         return False
     yield from truncate(member)
-    if member.settings.mode is Mode.PULL:
-        lite_pull.release_foreign(member)
     return is_balanced
 
 
@@ -55,10 +53,10 @@ def _in_order(member: Member) -> Sequence[str]:
 def _rebalance_topic(member: Member, topic: str) -> Code[bool]:
     if not member.settings.is_clustering:
         return (yield from _broadcasting(member, topic))
-    if assigned.applies(member):
-        answer = yield from assigned.ask_broker(member, topic)
-        if answer is not assigned.NOT_SUPPORTED:
-            return (yield from _assigned(member, topic, answer))
+    if by_broker.applies(member):
+        answer = yield from by_broker.ask_broker(member, topic)
+        if answer is not by_broker.NOT_SUPPORTED:
+            return (yield from _divided_by_broker(member, topic, answer))
     return (yield from _clustering(member, topic))
 
 
@@ -74,7 +72,7 @@ def _broadcasting(member: Member, topic: str) -> Code[bool]:
     return (yield from _bring_in_line(member, topic, sort_queues(queues), needs_lock=needs_lock))
 
 
-def _assigned(member: Member, topic: str, wanted: Sequence[MessageQueue] | None) -> Code[bool]:
+def _divided_by_broker(member: Member, topic: str, wanted: Sequence[MessageQueue] | None) -> Code[bool]:
     if wanted is None:
         return False
     return (yield from _bring_in_line(member, topic, wanted, needs_lock=False))

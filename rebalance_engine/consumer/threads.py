@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, TypeVar, cast
 
-from rebalance_engine.consumer.application import Consumed, Deliver
+from rebalance_engine.consumer.application import Asked, Consumed, Deliver
 from rebalance_engine.consumer.messages import Message
-from rebalance_engine.effects import Address, Answered, Effect, Failure, Send, Unanswered, WakeAt
+from rebalance_engine.effects import Address, Answered, Failure, Send, Unanswered, WakeAt
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 
@@ -76,7 +76,7 @@ class Scheduler:
 
     def __init__(self) -> None:
         self.at = 0
-        self.out: list[Effect | Deliver] = []
+        self.out: list[Asked] = []
         self._ready: deque[tuple[Thread, object]] = deque()
         self._deadlines: list[tuple[int, int, Thread, int, object]] = []
         self._armed: int | None = None
@@ -98,7 +98,7 @@ class Scheduler:
             thread.is_over = True
             thread.code.close()
 
-    def run(self) -> list[Effect | Deliver]:
+    def run(self) -> list[Asked]:
         """Run until everybody waits, and give the effects."""
         ready = self._ready
         while ready:

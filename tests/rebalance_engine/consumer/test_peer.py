@@ -1,14 +1,22 @@
+import pytest
+
+from rebalance_engine.consumer import Consumed, Result
 from rebalance_engine.consumer.peer import running_info
 from rebalance_engine.effects import Received, Respond
+from rebalance_engine.remoting.bodies.queues import CMResult
+from rebalance_engine.remoting.messages import encode_message
 from rebalance_engine.remoting.requests.clients import (
     ConsumeMessageDirectly,
+    ConsumeMessageDirectlyResponse,
     GetConsumerRunningInfo,
     GetConsumerRunningInfoResponse,
     GetConsumerStatusFromClient,
     GetConsumerStatusResponse,
 )
 from rebalance_engine.remoting.requests.contract import Refused, Response
+from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
 from tests.rebalance_engine.consumer.running import EAST, running
+from tests.rebalance_engine.consumer.test_messages import stored
 from tests.rebalance_engine.consumer.world import World
 
 
@@ -58,10 +66,34 @@ def test_a_group_that_is_not_here_is_refused() -> None:
     assert isinstance(answer, Refused) and "<H> not exist" in str(answer.remark)
 
 
+def test_one_message_can_be_consumed_besides() -> None:
+    world, member = running()
+    world.machines["A"].listener_ms = None
+    body = encode_message(stored(5))
+    world.hear("A", Received(channel=1, request=ConsumeMessageDirectly(consumer_group="G", body=body), token=9))
+    (effect,) = world.machines["A"].in_hand
+    assert effect.messages[0].offset == 5
+
+    (answer,) = world.machines["A"].client.handle(Consumed(token=effect.token, result=Result.LATER), world.at + 70)
+
+    assert isinstance(answer, Respond) and isinstance(answer.response, ConsumeMessageDirectlyResponse)
+    assert (answer.response.body.consume_result, answer.response.body.spent_time_mills) == (CMResult.CR_LATER, 70)
+    assert member.offsets.in_memory(EAST) is None
+
+
+@pytest.mark.parametrize("body", [b"", b"nonsense"])
+def test_what_is_no_message_is_refused(body: bytes) -> None:
+    world, _ = running()
+
+    answer = ask(world, ConsumeMessageDirectly(consumer_group="G", body=body))
+
+    assert isinstance(answer, Refused) and answer.code == 1
+
+
 def test_what_is_not_understood_is_refused_at_once() -> None:
     world, _ = running()
 
-    answer = ask(world, ConsumeMessageDirectly(consumer_group="G"))
+    answer = ask(world, NotifyConsumerIdsChanged)
 
     assert isinstance(answer, Refused) and answer.code == 3
 

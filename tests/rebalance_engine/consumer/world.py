@@ -29,6 +29,7 @@ from functools import partial
 from typing import Any
 
 from rebalance_engine.consumer import (
+    Asked,
     Client,
     ClientSettings,
     Consumed,
@@ -36,12 +37,12 @@ from rebalance_engine.consumer import (
     GroupSettings,
     Mode,
     Order,
+    Polled,
     Profile,
     Start,
 )
 from rebalance_engine.effects import (
     Answered,
-    Effect,
     Failure,
     Heard,
     Opened,
@@ -164,13 +165,16 @@ class World:
             self.do(name, machine, effect)
         machine.client.check()
 
-    def do(self, name: str, machine: Machine, effect: Effect | Deliver) -> None:
+    def do(self, name: str, machine: Machine, effect: Asked) -> None:
         if isinstance(effect, Send | SendOneway):
             self.send(name, effect)
         elif isinstance(effect, WakeAt):
             self.later(max(effect.at - self.at, 0), lambda: self.hear(name, Woken(timer=effect.timer)))
         elif isinstance(effect, State):
             self.tell(f"{name} {describe_fact(effect.fact)}")
+        elif isinstance(effect, Polled):
+            offsets = ",".join(str(message.offset) for message in effect.messages)
+            self.tell(f"{name} polls {short(effect.queue)} {offsets}" if effect.queue else f"{name} polls nothing")
         elif isinstance(effect, Deliver):
             self.deliver(name, machine, effect)
         elif isinstance(effect, Save):
