@@ -146,10 +146,10 @@ class Answers:
 
     def _list_groups(self, _: GetAllSubscriptionGroupConfig) -> Response:
         groups = self._tables.groups
-        table = SubscriptionGroupWrapper(
-            subscription_group_table=groups.all(), forbidden_table=groups.all_forbidden() or None
-        )
-        return GetAllSubscriptionGroupConfigResponse(body=table)
+        forbidden = groups.all_forbidden() if self._policy.rules.can_forbid_topics else None
+        table = SubscriptionGroupWrapper(subscription_group_table=groups.all(), forbidden_table=forbidden)
+        total = len(table.subscription_group_table) if self._policy.rules.counts_groups else None
+        return GetAllSubscriptionGroupConfigResponse(body=table, total_group_num=total)
 
     def _find_group(self, request: GetSubscriptionGroupConfig) -> Response:
         config = self._tables.groups.find_or_create(request.group)

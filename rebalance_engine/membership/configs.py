@@ -27,8 +27,8 @@ SYSTEM_GROUPS = (  # ``SubscriptionGroupManager.init``
     "CID_ONSAPI_PULL",
     "CID_ONSAPI_PERMISSION",
     "CID_ONSAPI_OWNER",
-    "CID_RMQ_SYS_TRANS",
 )
+TRANSACTION_GROUP = "CID_RMQ_SYS_TRANS"
 ALWAYS_PULLING = frozenset(  # ``MixAll.isSysConsumerGroupPullMessage``
     {*SYSTEM_GROUPS, "DEFAULT_CONSUMER", "SCHEDULE_CONSUMER", "__MONITOR_CONSUMER"}
 )
@@ -54,7 +54,8 @@ class GroupConfigs:
     def __init__(self, policy: Policy, kept: SubscriptionGroupWrapper | None = None) -> None:
         kept = kept or SubscriptionGroupWrapper()
         self._policy = policy
-        self._groups = {group: SubscriptionGroupConfig(group_name=group) for group in SYSTEM_GROUPS}
+        own = (*SYSTEM_GROUPS, TRANSACTION_GROUP) if policy.rules.has_transaction_group else SYSTEM_GROUPS
+        self._groups = {group: SubscriptionGroupConfig(group_name=group) for group in own}
         self._groups.update(kept.subscription_group_table)
         self._forbidden = {group: dict(topics) for group, topics in (kept.forbidden_table or {}).items()}
 
@@ -140,9 +141,20 @@ class TopicConfigs:
         is_ordered = self._policy.rules.marks_ordered_retry_topics and any(map(self._is_ordered, topics))
         known = self._topics.get(retry_topic(config.group_name))
         if known is None:
-            self.put(_retry_topic_config(config, is_ordered=is_ordered, is_unit=is_unit))
+            self.put(self._retry_topic_config(config, is_ordered=is_ordered, is_unit=is_unit))
         elif self._policy.rules.marks_ordered_retry_topics and known.order is not is_ordered:
             self.put(replace(known, order=is_ordered))
+
+    def _retry_topic_config(self, config: SubscriptionGroupConfig, *, is_ordered: bool, is_unit: bool) -> TopicConfig:
+        return TopicConfig(
+            topic_name=retry_topic(config.group_name),
+            read_queue_nums=config.retry_queue_nums,
+            write_queue_nums=config.retry_queue_nums,
+            perm=READ | WRITE,
+            topic_sys_flag=UNIT_SUBSCRIBED if is_unit else 0,
+            order=is_ordered,
+            attributes={} if self._policy.rules.gives_topics_attributes else None,
+        )
 
     def _is_ordered(self, topic: str) -> bool:
         config = self._topics.get(topic)
@@ -151,14 +163,3 @@ class TopicConfigs:
     def all(self) -> Mapping[str, TopicConfig]:
         """Give all topics."""
         return dict(self._topics)
-
-
-def _retry_topic_config(config: SubscriptionGroupConfig, *, is_ordered: bool, is_unit: bool) -> TopicConfig:
-    return TopicConfig(
-        topic_name=retry_topic(config.group_name),
-        read_queue_nums=config.retry_queue_nums,
-        write_queue_nums=config.retry_queue_nums,
-        perm=READ | WRITE,
-        topic_sys_flag=UNIT_SUBSCRIBED if is_unit else 0,
-        order=is_ordered,
-    )

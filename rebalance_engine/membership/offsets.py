@@ -130,7 +130,13 @@ class OffsetTable:
 
     def all(self) -> ConsumerOffsetSerializeWrapper:
         """Give all offsets, as request 43 is answered and as they are kept on disk."""
-        return ConsumerOffsetSerializeWrapper(offset_table=_wrap(self._stored), pull_offset_table=_wrap(self._pulled))
+        rules = self._policy.rules
+        topics_by_group = {group: self.topics_of(group) for group, _ in self._stored}
+        return ConsumerOffsetSerializeWrapper(
+            offset_table=_wrap(self._stored),
+            pull_offset_table=_wrap(self._pulled) if rules.keeps_pull_offsets else None,
+            group_topic_map=topics_by_group if rules.lists_topics_of_groups else None,
+        )
 
     def check(self) -> None:
         """Hold to the promise that nothing overtakes a reset that waits."""

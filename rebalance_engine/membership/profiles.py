@@ -27,6 +27,10 @@ class BrokerRules:
         can_forbid_topics: a group may be forbidden one topic.
         heeds_set_zero: ``setZeroIfNotFound=false`` of an offset query counts.
         can_reset_offsets: ``useServerSideResetOffset`` exists.
+        has_transaction_group: the group ``CID_RMQ_SYS_TRANS`` is always there.
+        gives_topics_attributes: topics have attributes, if only empty ones.
+        lists_topics_of_groups: the list of all offsets says which topics each group has.
+        keeps_pull_offsets: how far a group has pulled is kept beside how far it is.
         checks_topic_of_offsets: an offset of an unknown topic is not stored.
         takes_empty_for_new: a group without an offset starts at 0 of a queue that never had a message; later, it is
             told that there is none, and starts where its own setting says.
@@ -41,6 +45,7 @@ class BrokerRules:
         calls_queue_ids_invalid: a queue id out of range is INVALID_PARAMETER; before, SYSTEM_ERROR.
         keeps_topic_index: ``topicGroupTable`` answers who consumes a topic; topics leave it only with their group.
         has_fast_channel_events: ``enableFastChannelEventProcess`` exists.
+        counts_groups: the list of all groups says how many there are.
         limits_group_names_to_120: before, to 255 characters.
     """
 
@@ -52,6 +57,10 @@ class BrokerRules:
     can_forbid_topics: bool
     heeds_set_zero: bool
     can_reset_offsets: bool
+    has_transaction_group: bool
+    gives_topics_attributes: bool
+    lists_topics_of_groups: bool
+    keeps_pull_offsets: bool
     checks_topic_of_offsets: bool
     takes_empty_for_new: bool
     names_new_faq: bool
@@ -65,6 +74,7 @@ class BrokerRules:
     calls_queue_ids_invalid: bool
     keeps_topic_index: bool
     has_fast_channel_events: bool
+    counts_groups: bool
     limits_group_names_to_120: bool
 
 
@@ -77,6 +87,10 @@ SINCE: Mapping[str, Version] = {
     "can_forbid_topics": (5, 0, 0),
     "heeds_set_zero": (5, 0, 0),
     "can_reset_offsets": (5, 1, 0),
+    "has_transaction_group": (5, 0, 0),
+    "gives_topics_attributes": (5, 0, 0),
+    "lists_topics_of_groups": (5, 0, 0),
+    "keeps_pull_offsets": (5, 1, 0),
     "checks_topic_of_offsets": (5, 1, 0),
     "names_new_faq": (5, 1, 0),
     "keeps_pulled_subscriptions": (5, 1, 0),
@@ -89,6 +103,7 @@ SINCE: Mapping[str, Version] = {
     "calls_queue_ids_invalid": (5, 3, 2),
     "keeps_topic_index": (5, 3, 3),
     "has_fast_channel_events": (5, 3, 3),
+    "counts_groups": (5, 3, 4),
     "limits_group_names_to_120": (5, 3, 4),
 }
 UNTIL: Mapping[str, Version] = {

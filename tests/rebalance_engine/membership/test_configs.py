@@ -93,7 +93,13 @@ def test_the_retry_topic_is_made_once_and_name_servers_are_to_hear_of_it() -> No
     assert topics.version == 1
 
     assert topics.find(retry_topic("g")) == TopicConfig(
-        topic_name="%RETRY%g", read_queue_nums=2, write_queue_nums=2, perm=6, topic_sys_flag=0, order=False
+        topic_name="%RETRY%g",
+        read_queue_nums=2,
+        write_queue_nums=2,
+        perm=6,
+        topic_sys_flag=0,
+        order=False,
+        attributes={},
     )
 
 
