@@ -76,6 +76,10 @@ test-fast: install ## run the tests that need neither Java, Spark, a browser nor
 bench: debs install ## measure speed side by side with RocketMQ's and Kafka's Java classes
 	$(PY) -m tests.bench
 
+.PHONY: fuzz
+fuzz: install ## feed the wire protocol a million hostile frames and bodies (CASES=, FIRST=)
+	$(PY) -m tests.rebalance_engine.remoting.fuzz --cases $(or $(CASES),1000000) --first $(or $(FIRST),0)
+
 .PHONY: lock
 lock: install ## write requirements.lock anew from requirements.in
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
