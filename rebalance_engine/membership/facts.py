@@ -73,7 +73,7 @@ class Witness:
                 language=language,
                 version=version,
                 consume_type=events.ConsumeType(group.consume_type.value),
-                message_model=events.MessageModel(group.message_model.value),
+                message_model=group.message_model,
             )
 
     def _went(self, went: Went, frame: _Frame) -> Iterator[Fact]:

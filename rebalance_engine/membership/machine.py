@@ -2,6 +2,7 @@
 
 ``handle`` is the only door for what happens to the broker. Below it stand the verbs for whoever has the messages and
 composes a whole broker: it asks ``knows`` first, checks pulls, stores the offsets that pulls carry, hands out resets.
+QUERY_ASSIGNMENT is its business too, from ``registry.clients`` and a strategy.
 ``check`` holds all tables to their promises; tests and simulations call it after each step.
 
 Sources: ``broker/.../BrokerController.java`` (which processor answers what),
@@ -89,9 +90,7 @@ Action = Callable[[Peer, Any, int], Done]  # each takes the request that it is l
 
 
 class Broker:
-    """The membership of one broker, from its start to its end.
-
-    Look at the tables, do not change them.
+    """The membership of one broker, from its start to its end. Its tables are there to be looked at.
 
     Args:
         settings: its version, its names, what an operator set.
@@ -322,6 +321,18 @@ class Broker:
     def commit_with_pull(self, channel: Channel, pull: PullMessage, at: int) -> tuple[Effect, ...]:
         """Store the offset that a pull carries, if it says so; for a master, and once for each pull."""
         return self._commit(self._peer(channel), pull, at) if pull.sys_flag & PullFlag.COMMIT_OFFSET else ()
+
+    def note_pulled(self, pull: PullMessage, offset: int) -> None:
+        """Remember how far the group has pulled; consume stats show it."""
+        self.offsets.note_pulled(pull.consumer_group, pull.topic, pull.queue_id, offset)
+
+    def reset_offset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+        """Move a group in one queue; where resets are on, until the next pull nothing else counts."""
+        self.offsets.reset(group, topic, queue_id, offset)
+
+    def take_reset(self, pull: PullMessage) -> int | None:
+        """Give a pull the reset that waits for it, to be answered with PULL_OFFSET_MOVED instead of messages."""
+        return self.offsets.take_reset(pull.consumer_group, pull.topic, pull.queue_id)
 
     def memory(self) -> Memory:
         """Give what goes to disk: groups and topics with each change, offsets every five seconds."""

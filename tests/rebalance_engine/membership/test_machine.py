@@ -166,6 +166,15 @@ def test_a_pull_stores_the_offset_that_it_says_it_carries() -> None:
     assert broker.offsets.find("g", "orders", 0) == 7
 
 
+def test_how_far_was_pulled_is_kept_apart_from_how_far_the_group_is() -> None:
+    broker = opened()
+
+    broker.note_pulled(pull(), 9)
+
+    assert broker.offsets.find("g", "orders", 0) is None
+    assert broker.offsets.find_pulled("g", "orders", 0) == 9
+
+
 def test_groups_topics_and_offsets_survive_a_restart_and_members_do_not() -> None:
     broker = opened()
     broker.put_topic(TopicConfig(topic_name="orders"))

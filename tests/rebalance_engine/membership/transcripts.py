@@ -251,12 +251,13 @@ def _offset(world: World, channel: str, group: str, queue: str, *words: str) -> 
 
 def _reset(world: World, group: str, queue: str, offset: str) -> None:
     topic, _, queue_id = queue.rpartition("/")
-    world.broker.offsets.reset(group, topic, int(queue_id), int(offset))
+    world.broker.reset_offset(group, topic, int(queue_id), int(offset))
 
 
 def _take_reset(world: World, group: str, queue: str) -> None:
     topic, _, queue_id = queue.rpartition("/")
-    world.say(f"reset {world.broker.offsets.take_reset(group, topic, int(queue_id))}")
+    request = pull(consumer_group=group, topic=topic, queue_id=int(queue_id))
+    world.say(f"reset {world.broker.take_reset(request)}")
 
 
 def _forbid(world: World, group: str, topic: str, is_forbidden: str) -> None:
