@@ -120,6 +120,11 @@ class Client:
     # ---- what it can tell ----
 
     @property
+    def is_running(self) -> bool:
+        """Whether a consumer lives here or is still being shut down; without one, Java closes all channels."""
+        return bool(self.desk.members or self.desk.leaving)
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """The groups of which a consumer lives here."""
         return tuple(self.desk.members)

@@ -31,6 +31,7 @@ class Desk:
 
     Attributes:
         members: group -> the consumer of it that lives here.
+        leaving: how many consumers are being shut down.
         bell: wakes the rebalance thread.
         round_lock: held while a rebalance runs.
         heartbeat_lock: held while heartbeats are sent; whoever else wants to skips his.
@@ -47,6 +48,7 @@ class Desk:
         self.threads = Scheduler()
         self.routes = RouteBook()
         self.members: dict[str, Member] = {}
+        self.leaving = 0
         self.bell = Bell()
         self.round_lock = Lock()
         self.heartbeat_lock = Lock()

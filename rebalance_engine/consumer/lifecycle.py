@@ -16,7 +16,7 @@ from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.profiles import FirstRound
 from rebalance_engine.consumer.schedule import rebalance_all, rebalance_one, rebalance_service, timetable
 from rebalance_engine.consumer.settings import GroupSettings, Mode
-from rebalance_engine.consumer.threads import Code, Thread, ask
+from rebalance_engine.consumer.threads import Code, Take, Thread, ask
 from rebalance_engine.events import DropReason
 from rebalance_engine.remoting.requests.membership import UnregisterClient
 
@@ -26,6 +26,7 @@ UNREGISTER_TIMEOUT = 3_000  # ms
 def start(desk: Desk, settings: GroupSettings, saved: Mapping[str, str], services: list[Thread]) -> Code[None]:
     """Start a consumer; the client's first one starts its threads, which go into ``services``."""
     member = Member(desk, settings, saved)
+    desk.threads.try_take(member.lifecycle_lock)
     _start_consuming(member)
     desk.members[settings.group] = member
     is_first = not services
@@ -35,6 +36,7 @@ def start(desk: Desk, settings: GroupSettings, saved: Mapping[str, str], service
         yield from desk.refresh_route(topic)
     if settings.mode is Mode.PUSH and (yield from heartbeat_all(desk)):
         yield from _first_round(desk, member, is_first=is_first)
+    desk.threads.release(member.lifecycle_lock)
 
 
 def _start_consuming(member: Member) -> None:
@@ -57,6 +59,11 @@ def _first_round(desk: Desk, member: Member, *, is_first: bool) -> Code[None]:
 
 def stop(desk: Desk, member: Member, services: list[Thread]) -> Code[None]:
     """Shut a consumer down. The locks go before the last offsets, so that the next owner may start too early."""
+    yield Take(member.lifecycle_lock)
+    if not member.is_running:  # shut down twice
+        desk.threads.release(member.lifecycle_lock)
+        return
+    desk.leaving += 1
     member.pool.stop()
     for thread in member.own_threads:
         desk.threads.stop(thread)
@@ -74,6 +81,8 @@ def stop(desk: Desk, member: Member, services: list[Thread]) -> Code[None]:
     for pq in member.table.values():
         member.drop(pq, DropReason.STOPPED)
     member.table.clear()
+    desk.leaving -= 1
+    desk.threads.release(member.lifecycle_lock)
 
 
 def _unregister(desk: Desk, member: Member) -> Code[None]:

@@ -35,6 +35,7 @@ class Member:
     Attributes:
         table: the process-queue table; a dropped queue may stay in it for a while.
         is_running, is_paused: whether it pulls.
+        lifecycle_lock: held while it starts or ends.
         queue_messages, queue_mib: limits of what is cached of one queue, as they are now.
         flow_controlled, span_controlled: how often a pull was put off.
         polling: of a consumer that polls, what is assigned and pulled ahead.
@@ -49,6 +50,7 @@ class Member:
         self.strategy = strategy(settings.strategy or profile.strategy, **settings.strategy_params)
         self.started_at = desk.at
         self.is_running = True
+        self.lifecycle_lock = Lock()
         self.is_paused = False
         self.table: dict[MessageQueue, ProcessQueue] = {}
         self.subscriptions = Subscriptions()

@@ -145,7 +145,7 @@ class Broker:
             case GetMaxOffset():
                 return OffsetResponse(offset=self.end(self.queue(request)))
             case SearchOffsetByTimestamp():
-                return OffsetResponse(offset=7)
+                return OffsetResponse(offset=1)
             case ConsumerSendMsgBack():
                 self.sent_back.append(request)
                 return Response()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.world import BEGIN, KINDS, World, queue, short, shorts
 
+MANY = 3
 FROM_WHERE = {
     "LAST": ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
     "FIRST": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
@@ -56,7 +58,29 @@ def _play_block(world: World, block: str) -> str:
         if not line.startswith("#"):
             verb, *words = line.split()
             VERBS[verb](world, *_plain(words), **_named(words))
-    return "\n".join([*asked, *(["----", *world.lines] if world.lines else [])])
+    return "\n".join([*asked, *(["----", *_collapse(world.lines)] if world.lines else [])])
+
+
+def _collapse(lines: list[str]) -> Iterator[str]:
+    """Tell what happened again and again in the same order, and nothing else in between, once."""
+    at = 0
+    while at < len(lines):
+        length, times = max((_repeats(lines, at, length) for length in range(1, 7)), key=prod)
+        if times < MANY:
+            length, times = 1, 1
+        yield from lines[at : at + length]
+        at += length * times
+        if times > 1:
+            yield f"       and so on, {times} times in all, until {lines[at - 1][:6].strip()}"
+
+
+def _repeats(lines: list[str], at: int, length: int) -> tuple[int, int]:
+    """Count how often what is told in so many lines is told from here on, ``MANY`` times at least."""
+    said = [line[7:] for line in lines[at:]]
+    times = 1
+    while said[times * length : (times + 1) * length] == said[:length]:
+        times += 1
+    return (length, times) if times >= MANY else (0, 0)
 
 
 def _asked(block: str) -> Iterator[str]:
@@ -199,8 +223,8 @@ def _silence(world: World, broker: str, kind: str = "all") -> None:
     world.broker(broker).silent.add(kind)
 
 
-def _delay(world: World, broker: str, ms: str) -> None:
-    world.delays[broker] = _ms(ms)
+def _delay(world: World, broker: str, ms: str, *kind: str) -> None:
+    world.delays[" ".join([broker, *kind])] = _ms(ms)
 
 
 def _show(world: World, *kinds: str) -> None:

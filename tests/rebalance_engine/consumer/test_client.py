@@ -1,8 +1,11 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rebalance_engine.consumer import Consumed, GroupSettings, Start, Stop
+from rebalance_engine.consumer import CPP, GO, Consumed, GroupSettings, Profile, Start, Stop, java
 from rebalance_engine.effects import Answered, Closed, Failure, Unanswered, Woken
 from rebalance_engine.remoting.requests.contract import Response
+from tests.rebalance_engine.consumer.crowd import Crowd
 from tests.rebalance_engine.consumer.running import EAST, running
 
 
@@ -42,3 +45,42 @@ def test_what_is_heard_too_late_or_from_nowhere_changes_nothing() -> None:
     ):
         assert client.handle(heard, world.at) == []
     assert len(client.handle(Woken(timer="next"), world.at)) == 1  # asks to be woken for what still is to come
+
+
+STEPS = st.tuples(
+    st.sampled_from(["start", "stop", "kill", "notify", "deaf", "silent", "put", "put", "slow", "rest"]),
+    st.sampled_from("ABC"),
+    st.sampled_from([1, 40, 700, 6_000]),
+)
+PROFILES = [java("4.9.7"), java("5.1.4"), java("5.3.1"), java("5.5.0"), GO, CPP]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(PROFILES), st.booleans(), st.lists(STEPS, max_size=25))
+def test_whatever_happened_after_a_quiet_time_every_queue_is_held_once_and_consumed(
+    profile: Profile, orderly: bool, steps: list[tuple[str, str, int]]
+) -> None:
+    crowd = Crowd(profile, orderly=orderly)
+    for verb, who, ms in [("start", "A", 1), *steps, ("start", "A", 1)]:
+        getattr(crowd, verb)(who, ms)
+        crowd.world.run(ms)
+    crowd.calm_down()
+
+    crowd.world.run(200_000)  # more than the broker's lock, two renewals, two rounds and the longest listener
+
+    assert {mq: len(names) for mq, names in crowd.owners().items()} == dict.fromkeys(crowd.queues, 1)
+    crowd.world.run(20_000)
+    assert [crowd.left_over(mq) for mq in crowd.queues] == [0] * len(crowd.queues)
+
+
+def test_it_runs_until_its_last_consumer_has_left() -> None:
+    world, _ = running()
+    client = world.machines["A"].client
+    seen = [client.is_running]
+
+    world.hear("A", Stop("G"))
+    seen.append(client.is_running)
+    world.run(10)
+    seen.append(client.is_running)
+
+    assert seen == [True, True, False]

@@ -15,7 +15,7 @@ TIME = ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
 OLD = ConsumeFromWhere.CONSUME_FROM_MIN_OFFSET
 ORDERS = MessageQueue("orders", "east", 0)
 RETRY = MessageQueue("%RETRY%G", "east", 0)
-STORED, END, BY_TIME = 3, 5, 7  # the scripted broker's answers
+STORED, END, BY_TIME = 3, 5, 1  # the scripted broker's answers
 
 
 def start(profile: Profile, mq: MessageQueue, where: ConsumeFromWhere, *, stored: bool = False, error: int = 0) -> int:

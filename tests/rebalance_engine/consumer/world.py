@@ -74,7 +74,7 @@ from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, Topic
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import LockBatchMq, PullMessage, UnlockBatchMq
 from rebalance_engine.remoting.requests.contract import Refused, Response
-from rebalance_engine.remoting.requests.membership import HeartBeat, NotifyConsumerIdsChanged
+from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, HeartBeat, NotifyConsumerIdsChanged
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
 from tests.rebalance_engine.consumer.broker import Broker, read
 
@@ -220,7 +220,7 @@ class World:
         if answer is None:
             self.hold(name, broker, effect)
         else:
-            self.later(1 + self.delays.get(broker.name, 0), lambda: self.answer(name, effect, answer))
+            self.later(1 + self.delay(broker.name, kind), lambda: self.answer(name, effect, answer))
 
     def open_channel(self, name: str, broker: Broker) -> None:
         if name in self.sends_channels and (name, broker.name) not in self.open:
@@ -239,7 +239,10 @@ class World:
         answer: Response = Refused(code=ResponseCode.TOPIC_NOT_EXIST)
         if route is not None:
             answer = GetRouteInfoByTopicResponse(body=route)
-        self.later(1, lambda: self.answer(name, effect, answer))
+        self.later(1 + self.delay("names", "GetRouteInfoByTopic"), lambda: self.answer(name, effect, answer))
+
+    def delay(self, broker: str, kind: str) -> int:
+        return self.delays.get(f"{broker} {kind}", self.delays.get(broker, 0))
 
     def answer(self, name: str, effect: Send, answer: Response) -> None:
         self.hear(name, Answered(token=effect.token, response=answer))
@@ -322,6 +325,8 @@ def describe(request: object) -> str:
             for data in request.body.consumer_data_set
         ]
         return f"HeartBeat {' '.join(rows)}"
+    if isinstance(request, GetConsumerListByGroup):
+        return f"{kind} {request.consumer_group}"
     names = ("topic", "queue_id", "queue_offset", "commit_offset", "timestamp", "offset", "delay_level")
     more = [f"{name}={getattr(request, name)}" for name in names if getattr(request, name, None) is not None]
     return " ".join([kind, *more])
