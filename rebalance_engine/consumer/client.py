@@ -156,6 +156,11 @@ class Client:
         )
 
     def check(self) -> None:
-        """Assert what always holds."""
+        """Assert what always holds.
+
+        Of each consumer that lives here: what it holds is consistent, its threads are not more than it has, and no
+        offset is noted past a message that nobody finished.
+        """
+        assert bool(self._services) == self.is_running, "the client's threads outlive its consumers"
         for member in self.desk.members.values():
             member.check()

@@ -49,7 +49,7 @@ def assign(member: Member, queues: Collection[MessageQueue]) -> Code[None]:
     """Pull what the application named, and nothing else."""
     for mq in tuple(member.table.keys() - set(queues)):
         _release(member, mq)
-        del member.table[mq]
+        member.table.pop(mq, None)
         yield from member.offsets.persist(mq)
         member.offsets.forget(mq)
     for mq in dict.fromkeys(queues):

@@ -100,10 +100,11 @@ def unlock_all(member: Member) -> Code[None]:
     """Give all locks back and wait for it, broker by broker."""
     for broker, queues in member.by_broker(with_dropped=member.desk.profile.renews_dropped).items():
         address = member.desk.routes.master(broker)
-        if address is None:
+        released = queues if member.desk.profile.unlocks_all else queues[1:]
+        if address is None or not released:
             continue
-        yield from ask(address, UnlockBatchMq(body=_body(member, queues)), LOCK_TIMEOUT)
-        for mq in queues:
+        yield from ask(address, UnlockBatchMq(body=_body(member, released)), LOCK_TIMEOUT)
+        for mq in released:
             _state(LockReleased, member, mq)
             if mq in member.table:
                 member.table[mq].is_locked = False

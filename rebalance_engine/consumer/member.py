@@ -181,10 +181,14 @@ class Member:
 
     def check(self) -> None:
         """Assert what always holds."""
+        self.pool.check()
+        assert self.is_running or not self.table, f"{self.group} has ended and holds {list(self.table)}"
         for mq, pq in self.table.items():
             assert pq.mq == mq, f"the table has {pq.mq} under {mq}"
             pq.check()
             self._check_offset(pq)
+        for mq, position in self.polling.positions.items():
+            assert not position.is_over and position.pq.mq == mq, f"{mq} is pulled ahead of polls, and over"
 
     def _check_offset(self, pq: ProcessQueue) -> None:
         """A queue that is held is never further, as far as is noted, than its first unfinished message."""

@@ -120,5 +120,7 @@ def _relock_later(member: Member, pq: ProcessQueue, ms: int) -> None:
 def _relock(member: Member, pq: ProcessQueue, ms: int) -> Code[None]:
     """Try to lock a queue and have it consumed (``tryLockLaterAndReconsume``); even one dropped meanwhile, as Java."""
     yield Sleep(ms)
+    if member.pool.is_stopped:
+        return
     is_locked = yield from lock(member, pq.mq)
     _submit_later(member, pq, SOON if is_locked else REFUSED_DELAY)

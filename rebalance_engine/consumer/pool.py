@@ -11,14 +11,14 @@ from rebalance_engine.consumer.threads import Code, Scheduler
 
 
 class Pool:
-    """So many threads."""
+    """So many threads; a stopped pool begins nothing more."""
 
     def __init__(self, scheduler: Scheduler, size: int) -> None:
         self._scheduler = scheduler
         self._size = size
         self._busy = 0
         self._queue: deque[Code[None]] = deque()
-        self._is_stopped = False
+        self.is_stopped = False
 
     @property
     def waiting(self) -> int:
@@ -32,7 +32,7 @@ class Pool:
 
     def submit(self, code: Code[None]) -> None:
         """Run code in the next free thread; a stopped pool refuses it."""
-        if self._is_stopped:
+        if self.is_stopped:
             code.close()
         elif self._busy < self._size:
             self._busy += 1
@@ -42,7 +42,7 @@ class Pool:
 
     def stop(self) -> None:
         """Begin nothing more; what runs goes on."""
-        self._is_stopped = True
+        self.is_stopped = True
         self._queue.clear()
 
     def _next(self) -> None:
@@ -50,3 +50,8 @@ class Pool:
             self._scheduler.spawn(self._queue.popleft(), self._next)
         else:
             self._busy -= 1
+
+    def check(self) -> None:
+        """Assert what always holds."""
+        assert 0 <= self._busy <= self._size, f"{self._busy} of {self._size} threads are busy"
+        assert self._busy == self._size or not self._queue, f"{len(self._queue)} wait, {self._busy} are busy"

@@ -88,14 +88,13 @@ class Profile:
         truncation: what happens to queues of foreign topics.
         offset_error: what a failed offset query means.
         finds_by_time: a start by timestamp works on normal topics.
-        retry_skips_error: an exception of a retry topic does not count as unbalanced.
         bumps_version: a changed assignment makes a newer subscription version, and a heartbeat.
         version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
         unregisters: shutting down says good-bye.
+        unlocks_all: shutting down gives back every lock; C++ forgets the first one of each broker.
         repair_delay: from an illegal offset to its repair.
         repair_wakes: the repair is followed by a rebalance.
-        clears_local_offset: a broadcasting queue's offset is forgotten with the queue.
         knows_assignment: can let the broker divide queues.
         probes_assignment: tries first whether the broker can.
         queue_messages, queue_mib, span: limits of what is cached of one queue; None: none.
@@ -103,7 +102,6 @@ class Profile:
         flow_delay, error_delay, paused_delay, busy_delay: until the next pull, when the cache is full, after an error,
             when paused, when the broker is busy.
         pull_batch, pull_bytes, suspend, pull_timeout: of a pull.
-        min_batch_bytes: whether ``maxMsgBytes`` travels.
     """
 
     language: Language
@@ -133,6 +131,7 @@ class Profile:
     version_unit: int = 1
     channel_heartbeat: bool = False
     unregisters: bool = True
+    unlocks_all: bool = True
     repair_delay: int = 10_000
     repair_wakes: bool = False
     knows_assignment: bool = False
@@ -210,6 +209,7 @@ CPP = Profile(
     offset_error=OffsetError.COUNTS_AS_NONE,
     finds_by_time=False,
     bumps_version=False,
+    unlocks_all=False,
     repair_delay=0,
     queue_mib=None,
     span=None,

@@ -29,10 +29,12 @@ def reset(member: Member, request: ResetConsumerClientOffset) -> Code[None]:
         member.drop(pq, DropReason.UNKNOWN)
         pq.clear()
     yield Sleep(PAUSE)
-    for mq in sorted(offsets.keys() & member.table.keys()):
+    for mq in sorted(offsets):
+        if mq not in member.table:
+            continue
         member.offsets.update(mq, offsets[mq], increase_only=False)
         yield from let_go(member, member.table[mq])
-        del member.table[mq]
+        member.table.pop(mq, None)
     yield from resume(member.desk, member)
 
 

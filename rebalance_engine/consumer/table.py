@@ -70,7 +70,7 @@ def truncate(member: Member) -> Code[None]:
     for pq in tuple(member.table.values()):
         if pq.mq.topic not in member.subscriptions:
             member.drop(pq, DropReason.NOT_SUBSCRIBED)
-            del member.table[pq.mq]
+            member.table.pop(pq.mq, None)
             if rule is Truncation.STORES:
                 yield from let_go(member, pq)
 

@@ -105,6 +105,28 @@ def test_who_is_suspended_pulls_nothing_until_he_goes_on() -> None:
     assert not member.is_paused
 
 
+def test_cpp_forgets_the_first_lock_of_each_broker_when_it_shuts_down() -> None:
+    world, _ = running(CPP, orderly=True)
+    told(world)
+
+    world.hear("A", Stop("G"))
+    world.run(100)
+
+    assert [line for line in told(world) if "gives back" in line] == ["A gives back the lock of orders/east/0"]
+    assert len(world.broker("east").locks) == 1
+
+
+def test_a_shutdown_waits_for_the_start_before_it_and_a_second_one_does_nothing() -> None:
+    world, _ = running(settle_ms=1)
+    world.shown = {"HeartBeat", "UnregisterClient"}
+
+    world.hear("A", Stop("G"))
+    world.hear("A", Stop("G"))
+    world.run(100)
+
+    assert told(world) == ["A -> east HeartBeat G[orders %RETRY%G]", "A -> east UnregisterClient"]
+
+
 def test_a_further_topic_is_told_at_once_and_taken_by_the_next_round() -> None:
     world, member = running()
     world.topic("bills", "east=1")

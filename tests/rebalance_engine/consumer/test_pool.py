@@ -14,6 +14,7 @@ def test_so_many_run_and_the_others_wait_their_turn() -> None:
         pool.submit(code(name))
     threads.run()
     assert (pool.busy, pool.waiting) == (2, 3)
+    pool.check()
     for now in (100, 200, 300):
         threads.tell_time(now)
         threads.run()

@@ -3,27 +3,30 @@
     topic orders east=2 west=2        the route that the name server answers; without queues it knows the topic no more
     client A java 5.3.1               a client; ``cpp``, ``go``; luck=7 and channels=yes may follow
     start A G orders strategy=AVG     a consumer; orderly=yes, model=BROADCASTING, batch=2 ... may follow
-    stop / suspend / resume A G, unsubscribe / subscribe A G orders
+    stop / suspend / resume A G, unsubscribe / subscribe A G orders, kill A
+    assign A G orders/east/0, poll A G 1s, seek A G orders/east/0 5, commit A G
     listen A 100                      its listener takes 100 ms a batch; ``by hand`` waits for ``finish``
-    finish A later delay=3            the oldest batch in hand is done; a number picks the batch with that offset
-    put orders/east/0 10              messages arrive
+    finish A 3 later delay_level=3    the oldest batch in hand is done, or the one that begins with offset 3
+    put orders/east/0 10              messages arrive; ``trim orders/east/0 100``: the queue begins there
     run 5s                            let time pass
     members east G A B                who the broker says is there; ``none``: nobody
+    leave east G A                    the broker saw a connection close
     notify A G / notifications off    a notification, or none from now on
-    refuse east LockBatchMq 2         the next such request is refused; ``silence east LockBatchMq`` until ``heal east``
-    lock east G orders/east/0 B       B holds the lock, from now on
+    refuse east LockBatchMq 2 3       the next three such requests are refused with code 2
+    silence east LockBatchMq          such requests are not answered, until ``heal east``; without a kind none are
+    delay east 200 HeartBeat          such answers take longer; ``names`` is the name server
+    lock east G orders/east/0 B       B has the lock, from now on; ``nobody``
     stored east G orders/east/0 5     how far the broker says the group is
-    trim orders/east/0 100            the queue begins there
-    break A G orders/east/0           its pull loop ends, as if it had died
+    assigned east orders orders/east/0   what the broker assigns
+    freeze A G orders/east/0 121s     the queue looks as if it had not been pulled for so long
     show lock offset                  what is told from here on: facts always, and the requests of these kinds
-    held A G / info A G / check
+    held / info / limits / cached / versions A G
 
-Time is in ms from the last ``run``, or from where it is. Answers take a millisecond. A line with # is kept.
+Times are in ms since the block began; answers take one. A line with # is kept. What comes again and again is told once.
 """
 
 import heapq
 import random
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -133,8 +136,6 @@ class World:
         self.sends_channels: set[str] = set()
         self.open: set[tuple[str, str]] = set()
         self.delays: dict[str, int] = {}
-        self.handled = 0
-        self.kept: Counter[str] = Counter()
         self.saved: dict[str, str] = {}
 
     # ---- time ----
@@ -160,7 +161,6 @@ class World:
         machine = self.machines[name]
         if not machine.is_alive:
             return
-        self.handled += 1
         for effect in machine.client.handle(heard, self.at):
             self.do(name, machine, effect)
         machine.client.check()
