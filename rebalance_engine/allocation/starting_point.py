@@ -92,7 +92,7 @@ def eligible_members(queues: QueueTable, clients: ClientTable, subscribers: Subs
     eligible = []
     for numbers in subscribers:
         chosen[numbers] = True
-        eligible.append(everybody[chosen[everybody]])
+        eligible.append(everybody[chosen.take(everybody)])
         chosen[numbers] = False
     return eligible
 

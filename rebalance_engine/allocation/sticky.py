@@ -9,7 +9,8 @@ when members subscribe to different topics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from rebalance_engine.allocation.fair_flow import fair_flow
 from rebalance_engine.allocation.starting_point import (
     Subscribers,
+    check_subscribers,
     count_loads,
     eligible_members,
     loads_before,
@@ -28,8 +30,9 @@ from rebalance_engine.ownership import UNOWNED, Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, Int32s, QueueTable
 
 Numbers = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 FEW = 300  # queues, below which a plain loop beats sorting them in columns
-MANY = 20_000  # queues, above which testing for membership beats looking every owner up
+LARGE = 2**24  # subscriptions that could be, above which a table of them costs more than it spares
 
 
 def owners(
@@ -90,10 +93,14 @@ def owners_across_topics(
     small as can be, then the second, and so on. Either way no assignment with such loads has fewer moves.
     """
     owner = owners_before(queues, clients, previous)
+    load = loads_before(queues, clients, previous, owner)
+    if subscribers is not None:
+        check_subscribers(queues, clients, subscribers)
+        if _let_in(owner, queues, clients, subscribers, load):
+            return owner
     eligible = eligible_members(queues, clients, subscribers)
     if _all_alike(eligible):
-        members = eligible[0] if eligible else NO_INTS
-        _even_out(owner, members, loads_before(queues, clients, previous, owner))
+        _even_out(owner, eligible[0] if eligible else NO_INTS, load)
         return owner
     return _flow_out(owner, queues, clients, eligible)
 
@@ -134,13 +141,13 @@ def _even_out(owner: Int32s, members: Int32s, load: Numbers) -> None:
     if not len(members):
         owner[:] = UNOWNED
         return
-    held = load[members]
+    held = load.take(members)
     missing = _fair_shares(held, len(owner)) - held
     takers = (missing > 0).nonzero()[0]
     if not len(takers):
         return
     surplus = load.copy()
-    surplus[members] = -missing
+    surplus[members.astype(np.intp)] = -missing  # numbers as wide as addresses spare time
     owner[_given_up(owner, load, surplus)] = _dealt(members[takers], missing[takers])
 
 
@@ -170,25 +177,20 @@ def _given_up(owner: NDArray[np.signedinteger], load: Numbers, surplus: Numbers)
         surplus: how many of them each gives up; nobody gives up all.
     """
     gives = surplus > 0
-    loose = _owned_by(owner, gives)
+    loose = gives.take(owner).nonzero()[0]  # several times as fast as gives[owner]
     if len(loose) == surplus[gives].sum():
         return loose
     own = owner[loose]
+    if surplus.max() == 1:
+        last = np.empty_like(load)
+        last[own] = loose  # of several places the last one stays
+        return np.sort(last[gives])
     if len(loose) < FEW:
         return loose[_last_ones(own.tolist(), dict(zip(own.tolist(), surplus[own].tolist(), strict=True)))]
     by_owner = own.argsort(kind="stable")
     in_order = own[by_owner]
     given: Numbers = np.sort(loose[by_owner[_place_in_run(in_order) >= (load - surplus)[in_order]]])
     return given
-
-
-def _owned_by(owner: NDArray[np.signedinteger], givers: NDArray[np.bool_]) -> Numbers:
-    """Find the queues whose owner is among ``givers``, which has an entry for each number, and last nobody's."""
-    if len(owner) < MANY:
-        return np.flatnonzero(givers[owner])
-    numbers = givers.nonzero()[0]
-    numbers[numbers == len(givers) - 1] = UNOWNED
-    return np.isin(owner, numbers).nonzero()[0]
 
 
 def _last_ones(owners: list[int], surplus: dict[int, int]) -> list[int]:
@@ -202,9 +204,11 @@ def _last_ones(owners: list[int], surplus: dict[int, int]) -> list[int]:
 
 
 def _dealt(members: Int32s, missing: Numbers) -> Int32s:
-    """Repeat each member as often as it misses a queue, in circles, as cards are dealt."""
+    """Repeat each member as often as it misses a queue, in circles, as cards are dealt; a single one not at all."""
+    if len(members) == 1:
+        return members
     takers = np.repeat(members, missing)
-    if len(members) == 1 or len(takers) == len(members):
+    if len(takers) == len(members):
         return takers
     turn = _place_in_run(takers)
     if turn[-1] < 2**16 and len(turn) > 1000:
@@ -218,6 +222,128 @@ def _place_in_run(ordered: NDArray[np.signedinteger]) -> Numbers:
     begins = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
     return place - np.maximum.accumulate(np.where(begins, place, 0))
+
+
+def _let_in(owner: Int32s, queues: QueueTable, clients: ClientTable, subscribers: Subscribers, load: Numbers) -> bool:
+    """Make up for what a single member lacks, as when it joins, by short exchanges; False where they do not do.
+
+    Then ``owner`` stays as it is, for a flow to find what is best. What is made here is best too: loads are within
+    one of each other, each queue that is lacking takes a move, as many as possible come straight from a member
+    that has too many, and none of the others could do with less than the two moves that it takes.
+
+    Args:
+        load: int64[names + 1], how many queues each number has, and nobody, which is number -1.
+    """
+    shortage = _single_shortage(members_once(clients), load, len(owner))
+    if shortage is None or len(queues.topics) * len(clients.names) > LARGE:
+        return False
+    newcomer, lacks, surplus = shortage
+    subscribes = _subscriptions(queues, clients, subscribers)
+    sane = subscribes.ravel().take(queues.topic * np.intp(len(clients.names)) + owner).all()
+    if not sane or bool((subscribes == subscribes[0]).all()):
+        return False
+    moved = _Exchange(owner, queues.topic, subscribes, newcomer).of(surplus, lacks)
+    owner[list(moved)] = list(moved.values())
+    return bool(moved)
+
+
+def _single_shortage(members: Int32s, load: Numbers, queues: int) -> tuple[int, int, dict[int, int]] | None:
+    """Say who alone lacks queues, how many, and what others have above the lower of the two loads that are even.
+
+    None where it is not that simple: queues are free or with former members, nobody lacks any, or others have
+    to take some too.
+    """
+    held = load[members]
+    if held.sum() < queues or not queues:
+        return None
+    base = queues // len(members)
+    short, above = (held < base).nonzero()[0], (held > base).nonzero()[0]
+    if len(short) != 1:
+        return None
+    surplus = dict(zip(members[above].tolist(), (held[above] - base).tolist(), strict=True))
+    lacks = base - int(held[short[0]])
+    must = sum(surplus.values()) - len(surplus)
+    return (int(members[short[0]]), lacks, surplus) if must <= lacks else None
+
+
+def _subscriptions(queues: QueueTable, clients: ClientTable, subscribers: Subscribers) -> Mask:
+    """Say for each topic and each client number whether it is a member that subscribes: bool[topics, names]."""
+    subscribes = np.zeros((len(queues.topics), len(clients.names)), dtype=bool)
+    for row, numbers in zip(subscribes, subscribers, strict=True):
+        row[numbers] = True
+    members = members_once(clients)
+    if len(members) < len(clients.names):
+        former = np.ones(len(clients.names), dtype=bool)
+        former[members] = False
+        subscribes[:, former] = False
+    return subscribes
+
+
+class _Exchange:
+    """Queues on their way to a newcomer: straight, or to a third member that gives the newcomer another one."""
+
+    def __init__(self, owner: Int32s, topic: Int32s, subscribes: Mask, newcomer: int) -> None:
+        self._owner, self._topic, self._subscribes, self._newcomer = owner, topic, subscribes, newcomer
+        self._moved: dict[int, int] = {}
+        self._ways: dict[int, Iterator[int]] = {}
+
+    def of(self, surplus: Mapping[int, int], lacks: int) -> dict[int, int]:
+        """Find who gets which queue instead, so that the newcomer gets what it lacks; nothing where that is too hard.
+
+        Args:
+            surplus: what members have above the lower of the two loads that are even. They must not keep more
+                than one of it, and may give that one too.
+        """
+        must = {giver: amount - 1 for giver, amount in surplus.items() if amount > 1}
+        may = dict.fromkeys(surplus, 1)
+        loose = self._queues_of(surplus)
+        fitting = loose[self._subscribes[:, self._newcomer].take(self._topic[loose])]
+        forced = sum(must.values())
+        free = lacks - forced
+        forced -= self._move(fitting, must, forced, lambda _: self._newcomer)
+        free -= self._move(fitting, may, free, lambda _: self._newcomer)
+        forced -= self._move(loose, must, forced, self._third)
+        free -= self._move(loose, may, free, self._third)
+        return {} if forced or free else self._moved
+
+    def _queues_of(self, givers: Iterable[int]) -> Numbers:
+        gives = np.zeros(self._subscribes.shape[1], dtype=bool)
+        gives[list(givers)] = True
+        return gives.take(self._owner).nonzero()[0]
+
+    def _move(self, queues: Numbers, quota: dict[int, int], most: int, to: Callable[[int], int | None]) -> int:
+        """Move ``most`` of these queues, or as many as can be; the last ones first, and of each giver its quota."""
+        left = most
+        if not left:
+            return 0
+        for queue, giver in zip(queues[::-1].tolist(), self._owner[queues[::-1]].tolist(), strict=True):
+            if not quota.get(giver) or queue in self._moved or (taker := to(queue)) is None:
+                continue
+            self._moved[queue] = taker
+            quota[giver] -= 1
+            left -= 1
+            if not left:
+                break
+        return most - left
+
+    def _third(self, queue: int) -> int | None:
+        """Find a member that may have ``queue``, and gives the newcomer its last one that this may have."""
+        topic = int(self._topic[queue])
+        if topic not in self._ways:
+            wanted, owners = self._wanted
+            self._ways[topic] = iter(wanted[self._subscribes[topic].take(owners)].tolist())
+        for given in self._ways[topic]:
+            if given not in self._moved:
+                self._moved[given] = self._newcomer
+                return int(self._owner[given])
+        return None
+
+    @cached_property
+    def _wanted(self) -> tuple[Numbers, Int32s]:
+        """What others have of the topics that the newcomer subscribes to, the last ones first; and who has it."""
+        fits = self._subscribes[:, self._newcomer].take(self._topic)
+        wanted = (fits & (self._owner != self._newcomer)).nonzero()[0][::-1]
+        return wanted, self._owner[wanted]
 
 
 def _flow_out(owner: Int32s, queues: QueueTable, clients: ClientTable, eligible: Sequence[Int32s]) -> Int32s:

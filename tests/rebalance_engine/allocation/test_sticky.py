@@ -22,12 +22,12 @@ Strategy = Callable[..., Int32s]
 both = pytest.mark.parametrize("strategy", [sticky.owners, sticky.owners_across_topics])
 
 
-@pytest.fixture(scope="module", autouse=True, params=[(300, 20_000), (0, 20_000), (300, 1), (0, 0)])
+@pytest.fixture(scope="module", autouse=True, params=[(300, 2**24), (0, 2**24), (300, 0)])
 def sizes(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run all tests with each branch for few and for many queues, since groups here are small."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sticky, "FEW", request.param[0])
-        patch.setattr(sticky, "MANY", request.param[1])
+        patch.setattr(sticky, "LARGE", request.param[1])
         yield
 
 
@@ -125,6 +125,10 @@ def test_the_sum_of_the_topics_is_even_with_the_fewest_moves(group: Group) -> No
 
 @given(groups(everything=False))
 def test_the_sum_is_as_fair_as_subscriptions_let_it_be_with_the_fewest_moves(group: Group) -> None:
+    _insist_on_the_best(group)
+
+
+def _insist_on_the_best(group: Group) -> None:
     before, after = group.before(), owner_names(group.after(sticky.owners_across_topics))
 
     members, topics = group.clients.distinct, group.queues.topics
@@ -139,6 +143,29 @@ def test_the_sum_is_as_fair_as_subscriptions_let_it_be_with_the_fewest_moves(gro
         squares = sum(after.count(name) ** 2 for name in members)
         stayed = sum(old is not None and old == new for old, new in zip(before, after, strict=True))
         assert (squares, stayed) == fairest_then_stickiest(supply, topic, member, kept, len(members))
+
+
+@st.composite
+def joins(draw: st.DrawFn) -> Group:
+    """Give groups with different subscriptions that were as fair as can be, or nearly, until somebody joined."""
+    counts = draw(st.lists(st.integers(1, 6), min_size=2, max_size=4))
+    queues = QueueTable.from_routes([(f"topic{i}", "east", count) for i, count in enumerate(counts)])
+    everybody = "ABCDE"[: draw(st.integers(2, 5))]
+    newcomer = draw(st.sampled_from(everybody))
+    earlier = ClientTable.of(set(everybody) - {newcomer})
+    topics = {name: draw(st.sets(st.sampled_from(queues.topics), min_size=1)) for name in everybody}
+    group = Group(queues, earlier.joined(newcomer), None, topics)
+    owner = sticky.owners_across_topics(queues, earlier, subscribers=group.subscribers(earlier))
+    for number in draw(st.lists(st.sampled_from(range(len(queues))), max_size=3)):
+        able = [i for i, name in enumerate(earlier.names) if queues[number].topic in topics[name]]
+        owner[number] = draw(st.sampled_from(able)) if able else UNOWNED
+    group.previous = Ownership(queues, earlier, owner)
+    return group
+
+
+@given(joins())
+def test_a_join_too_is_as_fair_as_subscriptions_let_it_be_with_the_fewest_moves(group: Group) -> None:
+    _insist_on_the_best(group)
 
 
 @both
@@ -245,3 +272,34 @@ def test_large_topics_with_different_subscribers_are_all_shared_out() -> None:
     owner = sticky.owners_across_topics(queues, clients, subscribers=subscribers)
 
     assert owner.tolist() == [0] * 10_000 + [1] * 10_000
+
+
+def test_who_cannot_give_straight_to_the_newcomer_gives_to_a_third_who_can() -> None:
+    # C subscribes to Y alone. A has both queues of X, B has Y: all three can have one.
+    after = _joined_by_c([("X", "east", 2), ("Y", "east", 1)], "AAB", {"A": ["X"], "B": ["X", "Y"], "C": ["Y"]})
+
+    assert after == "ABC"
+
+
+def test_a_newcomer_gets_no_more_than_it_must_where_another_is_nearer() -> None:
+    # A has X0 to X2 and Y0, B has Y1. To give C a second queue of Y would take two moves, to give B one of X one.
+    after = _joined_by_c([("X", "east", 3), ("Y", "east", 2)], "AAAAB", {"A": ["X", "Y"], "B": ["X", "Y"], "C": ["Y"]})
+
+    assert after == "AABCB"
+
+
+def _joined_by_c(routes: list[tuple[str, str, int]], before: str, topics: dict[str, list[str]]) -> str:
+    queues, ab = QueueTable.from_routes(routes), ClientTable.of("AB")
+    previous = Ownership(queues, ab, np.array(["AB".index(name) for name in before], dtype=np.int32))
+    abc = ab.joined("C")
+    owner = sticky.owners_across_topics(queues, abc, previous=previous, subscribers=subscribers_of(queues, abc, topics))
+    return "".join(abc.names[number] for number in owner.tolist())
+
+
+def test_a_newcomer_gets_the_last_of_many_queues_of_each() -> None:
+    queues, clients = QueueTable.from_routes([("orders", "east", 900)]), ClientTable.of("AB")
+    alone = Ownership(queues, clients, np.repeat(np.array([0, 1], dtype=np.int32), 450))
+
+    owner = sticky.owners(queues, clients.joined("C"), previous=alone)
+
+    assert owner.tolist() == [0] * 300 + [2] * 150 + [1] * 300 + [2] * 150
