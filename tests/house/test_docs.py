@@ -56,3 +56,11 @@ def test_links_lead_somewhere() -> None:
 
     assert links
     assert dead == []
+
+
+def test_the_articles_page_says_what_every_transcript_holds() -> None:
+    page = (ROOT / "docs" / "articles.md").read_text()
+    transcripts = {path.name for path in files("tests/scenarios/**/*.txt")}
+
+    assert "self_not_in_list.txt" in transcripts
+    assert transcripts == set(re.findall(r"`(\w+\.txt)`", page))
