@@ -141,13 +141,14 @@ def _even_out(owner: Int32s, members: Int32s, load: Numbers) -> None:
     if not len(members):
         owner[:] = UNOWNED
         return
-    held = load.take(members)
+    numbers = members.astype(np.intp)  # as wide as addresses: NumPy would widen them each time
+    held = load.take(numbers)
     missing = _fair_shares(held, len(owner)) - held
     takers = (missing > 0).nonzero()[0]
     if not len(takers):
         return
     surplus = load.copy()
-    surplus[members.astype(np.intp)] = -missing  # numbers as wide as addresses spare time
+    surplus[numbers] = -missing
     owner[_given_up(owner, load, surplus)] = _dealt(members[takers], missing[takers])
 
 
@@ -178,13 +179,15 @@ def _given_up(owner: NDArray[np.signedinteger], load: Numbers, surplus: Numbers)
     """
     gives = surplus > 0
     loose = gives.take(owner).nonzero()[0]  # several times as fast as gives[owner]
-    if len(loose) == surplus[gives].sum():
+    givers = gives.nonzero()[0]
+    amounts = surplus.take(givers)
+    if len(loose) == amounts.sum():
         return loose
     own = owner[loose]
-    if surplus.max() == 1:
+    if amounts.max() == 1:
         last = np.empty_like(load)
         last[own] = loose  # of several places the last one stays
-        return np.sort(last[gives])
+        return np.sort(last.take(givers))
     if len(loose) < FEW:
         return loose[_last_ones(own.tolist(), dict(zip(own.tolist(), surplus[own].tolist(), strict=True)))]
     by_owner = own.argsort(kind="stable")
