@@ -80,6 +80,10 @@ bench: debs install ## measure speed side by side with RocketMQ's and Kafka's Ja
 fuzz: install ## feed the wire protocol a million hostile frames and bodies (CASES=, FIRST=)
 	$(PY) -m tests.rebalance_engine.remoting.fuzz --cases $(or $(CASES),1000000) --first $(or $(FIRST),0)
 
+.PHONY: soak
+soak: install ## run 10,000 simulated clusters with faults (SEEDS=, FIRST=)
+	$(PY) -m rebalance_engine simulate --seeds $(or $(SEEDS),10000) --first $(or $(FIRST),0) --jobs $(JOBS)
+
 .PHONY: lock
 lock: install ## write requirements.lock anew from requirements.in
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

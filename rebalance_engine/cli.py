@@ -1,0 +1,129 @@
+"""The ``evenkeel`` command.
+
+    evenkeel simulate --seeds 300 --first 1      run so many simulated clusters and hold them to every promise
+    evenkeel simulate --play scenario.txt        play one scenario, and write it with what happened
+
+It ends with 0 where everything held, with 1 where something broke, with 2 where the arguments make no sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TextIO
+
+from rebalance_engine import eventlog
+from rebalance_engine.events import Fact
+from rebalance_engine.simulation import transcript
+from rebalance_engine.simulation.drawing import draw
+from rebalance_engine.simulation.figures import Figures
+from rebalance_engine.simulation.running import Outcome, run
+from rebalance_engine.simulation.scenario import ScenarioError, read, write
+from rebalance_engine.simulation.shrinking import shrink
+
+MOST_SEEDS = 10_000_000
+LAST_LINES = 40  # of what happened, shown for a failing seed; its scenario shows the rest when it is played
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.command is None:
+        parser.error("there is no command; there is simulate")
+    try:
+        return _play(asked.play) if asked.play else _simulate(asked)
+    except (ScenarioError, OSError) as error:
+        parser.error(str(error))
+    except BrokenPipeError:
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="evenkeel", description="A control room for Apache RocketMQ rebalancing.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    simulate = commands.add_parser("simulate", help="run simulated clusters and hold them to every promise")
+    simulate.add_argument("--seeds", type=_count, default=1, metavar="N", help="how many seeds to run; 1 by default")
+    simulate.add_argument("--first", type=_seed, default=0, metavar="S", help="the first seed; 0 by default")
+    simulate.add_argument("--jobs", type=_count, default=1, metavar="J", help="how many at once; 1 by default")
+    simulate.add_argument("--log", type=Path, metavar="FILE", help="write every fact there, as lines of the event log")
+    simulate.add_argument("--play", type=Path, metavar="FILE", help="play the scenario of a file instead of seeds")
+    return parser
+
+
+def _count(word: str) -> int:
+    return _number(word, least=1)
+
+
+def _seed(word: str) -> int:
+    return _number(word, least=0)
+
+
+def _number(word: str, least: int) -> int:
+    needed = f"{word!r} is given; needed is a whole number from {least} to {MOST_SEEDS}"
+    if not (word.isascii() and word.isdigit()):
+        raise argparse.ArgumentTypeError(needed)
+    number = int(word[:20])
+    if not least <= number <= MOST_SEEDS:
+        raise argparse.ArgumentTypeError(needed)
+    return number
+
+
+# ---- simulate ----
+
+
+def _play(path: Path) -> int:
+    played = transcript.play(path.read_text())
+    sys.stdout.write(played)
+    return 0 if played.endswith("nothing was broken\n") else 1
+
+
+def _simulate(asked: argparse.Namespace) -> int:
+    total, failed = Figures(), 0
+    with asked.log.open("w", encoding="ascii") if asked.log else nullcontext() as log:
+        for outcome in _outcomes(range(asked.first, asked.first + asked.seeds), asked.jobs, log):
+            total.add(outcome.figures)
+            if outcome.breach is not None:
+                failed += 1
+                _tell_failure(outcome)
+    _say(str(total) if not failed else f"{total}; {failed} failed")
+    return 1 if failed else 0
+
+
+def _outcomes(seeds: range, jobs: int, log: TextIO | None) -> Iterator[Outcome]:
+    if jobs == 1 or log is not None:
+        yield from (_run_seed(seed, log) for seed in seeds)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(_run_seed, seeds, chunksize=8)
+
+
+def _run_seed(seed: int, log: TextIO | None = None) -> Outcome:
+    if log is None:
+        return run(draw(seed))
+
+    def record(fact: Fact) -> None:
+        log.write(f"{eventlog.write(fact)}\n")
+
+    return run(draw(seed), record)
+
+
+def _tell_failure(outcome: Outcome) -> None:
+    """Say what broke, and print the smallest scenario that breaks, after it was played again from its own text."""
+    seed = outcome.scenario.seed
+    _say(f"seed {seed} broke after {outcome.broken_at} ms: {outcome.breach}")
+    smallest = shrink(outcome)
+    again = run(read(write(smallest.scenario)))
+    is_exact = (again.breach, again.broken_at) == (smallest.breach, smallest.broken_at)
+    _say(f"# seed {seed}, as few steps as break it; to see it again: evenkeel simulate --play FILE")
+    sys.stdout.write(transcript.write(smallest, last=LAST_LINES))
+    _say(f"# played again: {'exactly the same' if is_exact else 'something else; the simulator is to blame'}\n")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,226 @@
+"""What a run consists of, as a value and as a text of verbs that can be read, edited and played again.
+
+    seed 7
+    broker east 5.5.0
+    topic orders 8                           queues on each broker
+    group AVG concurrent                     or orderly
+    listener 5..40 fails 10                  ms a batch; of 1000 messages so many fail
+    latency 1..12                            ms a message on its way
+    producer P 5.5.0 every 120               ms from message to message
+    sends until 60000
+    0 start A java-5.5.0                     a step: when, a verb, its words
+    30000 kill A
+    ends at 120000
+
+Times are in ms since the beginning. A line that begins with # is a comment.
+
+    start M PROFILE [as ID]   a member; by default its client id is its name
+    stop M                    it shuts down properly
+    kill M                    its process ends, its connections close
+    die M                     its machine is gone, and nobody is told
+    pause M MS                it stands still
+    crash BROKER MS           it is killed, and started again after so long
+    cut M BROKER MS           nothing gets through between the two
+    slow BROKER EXTRA MS      every message to or from it takes so much longer
+    mute MS                   all notifications are lost
+    lose MS                   every second one-way request of a client is lost
+    grow TOPIC BROKER N       the topic has so many queues there
+    subscribe TOPIC           all members subscribe to one more topic
+    unsubscribe TOPIC         all members give a topic up
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from rebalance_engine.simulation.clients import Listener
+
+VERBS = {  # verb -> the fewest and the most words after it
+    "start": (2, 4),
+    "stop": (1, 1),
+    "kill": (1, 1),
+    "die": (1, 1),
+    "pause": (2, 2),
+    "crash": (2, 2),
+    "cut": (3, 3),
+    "slow": (3, 3),
+    "mute": (1, 1),
+    "lose": (1, 1),
+    "grow": (3, 3),
+    "subscribe": (1, 1),
+    "unsubscribe": (1, 1),
+}
+LONGEST_RUN = 86_400_000  # ms
+
+
+class ScenarioError(ValueError):
+    """A text says no scenario; the message says which line, what was seen and what is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that is done to the cluster, in ms from the beginning."""
+
+    at: int
+    verb: str
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Write it as a line."""
+        return " ".join((str(self.at), self.verb, *self.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """A producer: name, version, ms from one message to the next."""
+
+    name: str
+    version: str
+    every_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """What a run consists of; all luck comes from the seed.
+
+    Attributes:
+        brokers: name -> version.
+        topics: name -> queues on each broker.
+        latency: shortest and longest, in ms.
+        sends_until, ends_at: in ms from the beginning.
+    """
+
+    seed: int = 0
+    brokers: dict[str, str] = field(default_factory=dict)
+    topics: dict[str, int] = field(default_factory=dict)
+    strategy: str = "AVG"
+    is_orderly: bool = False
+    listener: Listener = field(default_factory=Listener)
+    latency: tuple[int, int] = (1, 12)
+    senders: tuple[Sender, ...] = ()
+    sends_until: int = 0
+    steps: tuple[Step, ...] = ()
+    ends_at: int = 0
+
+    def without(self, steps: Iterable[Step]) -> Scenario:
+        """Leave steps out."""
+        gone = set(map(id, steps))
+        return replace(self, steps=tuple(step for step in self.steps if id(step) not in gone))
+
+
+# ---- writing ----
+
+
+def write(scenario: Scenario) -> str:
+    """Write a scenario as lines."""
+    return "\n".join(_lines(scenario)) + "\n"
+
+
+def _lines(scenario: Scenario) -> Iterator[str]:
+    yield f"seed {scenario.seed}"
+    yield from (f"broker {name} {version}" for name, version in scenario.brokers.items())
+    yield from (f"topic {name} {queues}" for name, queues in scenario.topics.items())
+    yield f"group {scenario.strategy} {'orderly' if scenario.is_orderly else 'concurrent'}"
+    listener = scenario.listener
+    yield f"listener {listener.low}..{listener.high} fails {listener.fails}"
+    yield f"latency {scenario.latency[0]}..{scenario.latency[1]}"
+    yield from (f"producer {sender.name} {sender.version} every {sender.every_ms}" for sender in scenario.senders)
+    yield f"sends until {scenario.sends_until}"
+    yield from map(str, scenario.steps)
+    yield f"ends at {scenario.ends_at}"
+
+
+# ---- reading ----
+
+
+def read(text: str) -> Scenario:
+    """Read what ``write`` wrote, or a person.
+
+    Raises:
+        ScenarioError: a line says nothing that is known.
+    """
+    reader = _Reader()
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if words and not line.startswith("#"):
+            try:
+                reader.read(words)
+            except (ValueError, IndexError) as error:
+                raise ScenarioError(f"line {number}, {line!r}: {error}") from error
+    return reader.scenario()
+
+
+class _Reader:
+    """The lines read so far."""
+
+    def __init__(self) -> None:
+        self._brokers: dict[str, str] = {}
+        self._topics: dict[str, int] = {}
+        self._senders: list[Sender] = []
+        self._steps: list[Step] = []
+        self._so_far = Scenario()
+        self._verbs: dict[str, Callable[[list[str]], None]] = {
+            "seed": lambda words: self._set(seed=_number(words[0])),
+            "broker": lambda words: self._brokers.update({words[0]: words[1]}),
+            "topic": lambda words: self._topics.update({words[0]: _number(words[1], least=1)}),
+            "group": lambda words: self._set(strategy=words[0], is_orderly=_is_orderly(words[1])),
+            "listener": self._listener,
+            "latency": lambda words: self._set(latency=_range(words[0])),
+            "producer": lambda words: self._senders.append(Sender(words[0], words[1], _number(words[3], least=2))),
+            "sends": lambda words: self._set(sends_until=_number(words[1])),
+            "ends": lambda words: self._set(ends_at=_number(words[1])),
+        }
+
+    def read(self, words: list[str]) -> None:
+        if words[0].isdigit():
+            self._steps.append(_step(words))
+        elif words[0] in self._verbs:
+            self._verbs[words[0]](words[1:])
+        else:
+            raise ValueError(f"it needs to begin with a time or one of {', '.join(self._verbs)}")
+
+    def _listener(self, words: list[str]) -> None:
+        self._set(listener=Listener(*_range(words[0]), fails=_number(words[2]) if len(words) > 2 else 0))
+
+    def _set(self, **fields: object) -> None:
+        self._so_far = replace(self._so_far, **fields)  # type: ignore[arg-type]  # each caller names fields of theirs
+
+    def scenario(self) -> Scenario:
+        return replace(
+            self._so_far,
+            brokers=self._brokers,
+            topics=self._topics,
+            senders=tuple(self._senders),
+            steps=tuple(self._steps),
+        )
+
+
+def _step(words: list[str]) -> Step:
+    at, verb, rest = _number(words[0]), words[1], words[2:]
+    if verb not in VERBS:
+        raise ValueError(f"the verb is {verb!r}; it needs to be one of {', '.join(VERBS)}")
+    fewest, most = VERBS[verb]
+    if not fewest <= len(rest) <= most:
+        raise ValueError(f"{verb} has {len(rest)} words; it needs {fewest} to {most}")
+    return Step(at, verb, tuple(rest))
+
+
+def _number(word: str, least: int = 0) -> int:
+    number = int(word)
+    if not least <= number <= LONGEST_RUN:
+        raise ValueError(f"the number is {number}; it needs to be from {least} to {LONGEST_RUN}")
+    return number
+
+
+def _range(word: str) -> tuple[int, int]:
+    low, _, high = word.partition("..")
+    if _number(low) > _number(high):
+        raise ValueError(f"the range is {word}; its first number must not be above its second")
+    return int(low), int(high)
+
+
+def _is_orderly(word: str) -> bool:
+    if word not in {"orderly", "concurrent"}:
+        raise ValueError(f"the listener is {word!r}; it needs to be orderly or concurrent")
+    return word == "orderly"

@@ -1,0 +1,355 @@
+"""The processes of one run, and what its steps do to them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from rebalance_engine.consumer import Deliver, GroupSettings, Profile, Subscribe, Unsubscribe
+from rebalance_engine.consumer.application import Result
+from rebalance_engine.consumer.messages import Message
+from rebalance_engine.effects import Address, Channel, Heard, Received
+from rebalance_engine.events import EXACT, DropReason, Fact, Origin, QueueDropped, QueueTaken, Source
+from rebalance_engine.membership.profiles import BrokerSettings
+from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
+from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
+from rebalance_engine.remoting.codes import Language
+from rebalance_engine.remoting.requests.consuming import (
+    LockBatchMq,
+    LockBatchMqResponse,
+    PullMessage,
+    UnlockBatchMq,
+    UpdateConsumerOffset,
+)
+from rebalance_engine.remoting.requests.contract import Refused
+from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
+from rebalance_engine.simulation.bounds import profile
+from rebalance_engine.simulation.breach import Weather
+from rebalance_engine.simulation.broker import BrokerProcess, Disk
+from rebalance_engine.simulation.clients import ConsumerProcess, ProducerProcess
+from rebalance_engine.simulation.clock import EPOCH, Clock
+from rebalance_engine.simulation.ledger import Ledger
+from rebalance_engine.simulation.nameserver import ADDRESS as NAME_SERVER
+from rebalance_engine.simulation.nameserver import NameServer
+from rebalance_engine.simulation.network import Network
+from rebalance_engine.simulation.presences import PresenceBook
+from rebalance_engine.simulation.process import Place, Process
+from rebalance_engine.simulation.scenario import Scenario, Step
+from rebalance_engine.simulation.settling import check_held, check_versions, queues_of, targets
+from rebalance_engine.simulation.store import Store
+
+GROUP = "g"
+RETRY_TOPIC = RETRY_TOPIC_PREFIX + GROUP
+AFTERMATH = 10_000  # ms; how long after a fault requests may still be late
+FLUSH_LOST = 5_000  # ms of offsets that a crash loses
+STRATEGY_OF_GO = {"AVG_BY_CIRCLE": "GO_AVG_BY_CIRCLE"}
+
+Record = Callable[[Fact], None]
+
+
+class World:
+    """A cluster of one scenario.
+
+    Attributes:
+        members: name -> the process of it that lives.
+        topics: what the group subscribes to now, besides its retry topic.
+    """
+
+    def __init__(self, scenario: Scenario, record: Record) -> None:
+        self.scenario = scenario
+        self.clock = Clock()
+        self.weather = Weather()
+        self.network = Network(self.clock, self._luck("network"), scenario.latency)
+        self.network.loses = self._loses
+        self.ledger = Ledger(self.clock, self.weather, is_orderly=scenario.is_orderly)
+        self.members: dict[str, ConsumerProcess] = {}
+        self.brokers: dict[str, BrokerProcess] = {}
+        self.topics = list(_first_topics(scenario))
+        self._record = record
+        self._presences: dict[str, PresenceBook] = {}
+        self._disks: dict[str, Disk] = {}
+        self._addresses = 0
+        self._muted_until = self._losing_until = 0
+        self._loss_luck = self._luck("loss")
+        self._verbs: Mapping[str, Callable[..., None]] = {
+            "start": self._start,
+            "stop": self._stop,
+            "kill": self._kill,
+            "die": self._die,
+            "pause": self._pause,
+            "crash": self._crash,
+            "cut": self._cut,
+            "slow": self._slow,
+            "mute": self._mute,
+            "lose": self._lose,
+            "grow": self._grow,
+            "subscribe": self._subscribe,
+            "unsubscribe": self._unsubscribe,
+        }
+        self.name_server = NameServer(self._place("name server", NAME_SERVER))
+        self.network.listen(self.name_server)
+        for number, (name, version) in enumerate(scenario.brokers.items(), start=2):
+            settings = BrokerSettings(version=version, broker=name, address=f"10.0.0.{number}:10911")
+            self._disks[name] = Disk(settings, Store(name))
+            self._start_broker(name)
+            for topic, queues in scenario.topics.items():
+                self.brokers[name].put_topic(topic, queues)
+        for sender in scenario.senders:
+            self._start_producer(sender.name, sender.version, sender.every_ms)
+        for step in scenario.steps:
+            self.clock.at(EPOCH + step.at, partial(self.do, step))
+
+    def _luck(self, name: str) -> random.Random:
+        """Give each part luck of its own: leaving one fault out then changes little else."""
+        return random.Random(f"{self.scenario.seed} {name}")  # noqa: S311 - luck that can be had again, no secret
+
+    def do(self, step: Step) -> None:
+        """Do one step; what it needs may be gone, and then it does nothing."""
+        self._verbs[step.verb](*step.words)
+
+    # ---- processes ----
+
+    def _start_broker(self, name: str) -> None:
+        disk = self._disks[name]
+        broker = BrokerProcess(self._place(name, disk.settings.address), disk, self)
+        self.brokers[name] = broker
+        self._presences[name] = PresenceBook(GROUP)
+        self.network.listen(broker)
+        broker.start()
+
+    def _start_producer(self, name: str, version: str, every_ms: int) -> None:
+        producer = ProducerProcess(
+            self._place(name, self._next_address()),
+            version=version,
+            topics=tuple(self.scenario.topics),
+            every_ms=every_ms,
+            luck=self._luck(name),
+        )
+        self.clock.after(1_000, lambda: producer.start(EPOCH + self.scenario.sends_until))
+
+    def _place(self, name: str, address: Address) -> Place:
+        return Place(self.network, name, address, self.states)
+
+    def _next_address(self) -> str:
+        self._addresses += 1
+        return f"10.0.1.{self._addresses}:4000"
+
+    # ---- steps ----
+
+    def _start(self, name: str, client: str, _: str = "", client_id: str = "") -> None:
+        if name in self.members:
+            return
+        kind = profile(client)
+        process = self.members[name] = ConsumerProcess(
+            self._place(name, self._next_address()),
+            client_id=client_id or name,
+            profile=kind,
+            luck=self._luck(f"{name} {self._addresses}"),
+            listener=self.scenario.listener,
+            audience=self,
+        )
+        process.start(self._settings(kind))
+
+    def _settings(self, kind: Profile) -> GroupSettings:
+        strategy: str | None = self.scenario.strategy
+        if kind.language is Language.GO and strategy is not None:
+            strategy = STRATEGY_OF_GO.get(strategy)
+        if self.scenario.strategy == "AVG":
+            strategy = None  # every client's default, in its own language
+        return GroupSettings(
+            group=GROUP,
+            topics=dict.fromkeys(self.topics, "*"),
+            strategy=strategy,
+            orderly=self.scenario.is_orderly,
+            from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
+        )
+
+    def _stop(self, name: str) -> None:
+        if name in self.members:
+            self.members[name].stop()
+
+    def _kill(self, name: str) -> None:
+        process = self.members.pop(name, None)
+        if process is not None:
+            self.network.end(process)
+            self._lost(process)
+
+    def _die(self, name: str) -> None:
+        process = self.members.pop(name, None)
+        if process is not None:
+            self.network.vanish(process)
+            self._lost(process)
+
+    def _lost(self, process: ConsumerProcess) -> None:
+        source = Source(origin=Origin.SIMULATOR, client=process.client_id)
+        for queue in self.ledger.gone(process):
+            self._record(
+                QueueDropped(
+                    at=self.clock.now,
+                    source=source,
+                    exactness=EXACT,
+                    group=GROUP,
+                    client=process.client_id,
+                    queue=queue,
+                    reason=DropReason.LOST,
+                )
+            )
+
+    def _pause(self, name: str, ms: str) -> None:
+        process = self.members.get(name)
+        if process is not None and not process.is_paused:
+            self._storm(int(ms), name)
+            process.pause()
+            self.clock.after(int(ms), process.resume)
+
+    def _crash(self, name: str, ms: str) -> None:
+        broker = self.brokers.pop(name, None)
+        if broker is not None:
+            now = self.clock.now
+            self.weather.turns_foul(now - FLUSH_LOST, now + int(ms) + AFTERMATH, name)
+            broker.crash()
+            self.network.end(broker)
+            self.clock.after(int(ms), lambda: self._back(name))
+
+    def _back(self, name: str) -> None:
+        self.ledger.restarted(name)
+        self._start_broker(name)
+
+    def _cut(self, name: str, broker: str, ms: str) -> None:
+        self._storm(int(ms), name)
+        self.network.cut(name, broker)
+        self.clock.after(int(ms), lambda: self.network.heal(name, broker))
+
+    def _slow(self, name: str, extra: str, ms: str) -> None:
+        self.network.extra[name] = int(extra)
+        self.clock.after(int(ms), lambda: self.network.extra.pop(name, None))
+
+    def _mute(self, ms: str) -> None:
+        self._muted_until = self.clock.now + int(ms)
+
+    def _lose(self, ms: str) -> None:
+        self._storm(int(ms))
+        self._losing_until = self.clock.now + int(ms)
+
+    def _loses(self, sender: Process, _: Process, request: object) -> bool:
+        if isinstance(request, NotifyConsumerIdsChanged):
+            return self.clock.now < self._muted_until
+        is_losing = isinstance(sender, ConsumerProcess) and self.clock.now < self._losing_until
+        return is_losing and self._loss_luck.random() < 0.5
+
+    def _grow(self, topic: str, broker: str, queues: str) -> None:
+        if broker in self.brokers:
+            self.brokers[broker].put_topic(topic, int(queues))
+
+    def _subscribe(self, topic: str) -> None:
+        if topic not in self.topics:
+            self.topics.append(topic)
+            for member in self.members.values():
+                member.order(Subscribe(GROUP, topic))
+
+    def _unsubscribe(self, topic: str) -> None:
+        if topic in self.topics:
+            self.topics.remove(topic)
+            for member in self.members.values():
+                member.order(Unsubscribe(GROUP, topic))
+
+    def _storm(self, ms: int, *names: str) -> None:
+        self.weather.turns_foul(self.clock.now, self.clock.now + ms + AFTERMATH, *names)
+
+    # ---- what the processes tell ----
+
+    def states(self, process: Process, fact: object) -> None:
+        """Take in a fact."""
+        assert isinstance(fact, Fact)
+        if isinstance(process, ConsumerProcess):
+            if isinstance(fact, QueueTaken | QueueDropped):
+                process.changed_at[fact.queue.topic] = self.clock.now
+            self.ledger.states(process, fact)
+        self._record(fact)
+
+    def heard(self, broker: BrokerProcess, heard: Heard, responses: Iterable[object]) -> None:
+        """Look at what a broker's membership heard."""
+        self._presences[broker.name].heard(broker, heard, self.clock.now)
+        if not isinstance(heard, Received):
+            return
+        request, locks, now = heard.request, self.ledger.locks, self.clock.now
+        if isinstance(request, LockBatchMq):
+            for response in responses:
+                if isinstance(response, LockBatchMqResponse):
+                    granted = response.body.lock_ok_mq_set
+                    locks.granted(request.body.client_id, granted, now)
+                    for queue in sorted(set(request.body.mq_set) - set(granted)):
+                        self.ledger.refused(queue)
+        elif isinstance(request, UnlockBatchMq):
+            locks.released(request.body.client_id, request.body.mq_set, now)
+        elif isinstance(request, UpdateConsumerOffset) and not any(isinstance(each, Refused) for each in responses):
+            self._committed(broker, heard.channel, request)
+
+    def committed(self, broker: BrokerProcess, channel: Channel, pull: PullMessage) -> None:
+        """Look at the offset that came with a pull."""
+        self._committed(broker, channel, pull)
+
+    def _committed(self, broker: BrokerProcess, channel: Channel, request: UpdateConsumerOffset | PullMessage) -> None:
+        process = broker.links[channel].client
+        assert isinstance(process, ConsumerProcess)
+        queue = MessageQueue(request.topic, broker.name, request.queue_id)
+        self.ledger.committed(process, queue, request.commit_offset)
+
+    def stored(self, queue: MessageQueue, _: Message) -> None:
+        """Note a message."""
+        self.ledger.stored(queue)
+
+    def returned(self, _: str, returned: object) -> None:
+        """Note a message that came back."""
+        self.ledger.returned(returned)  # type: ignore[arg-type]  # there is one kind
+
+    def delivered(self, client: ConsumerProcess, deliver: Deliver) -> None:
+        """Look on while a listener begins."""
+        self.ledger.delivered(client, deliver)
+
+    def consumed(self, client: ConsumerProcess, deliver: Deliver, result: Result) -> None:
+        """Look on while a listener ends."""
+        self.ledger.consumed(client, deliver, result)
+
+    def ended(self, client: ConsumerProcess) -> None:
+        """Note that a client has shut itself down."""
+        self.members.pop(client.name, None)
+        self._lost(client)
+
+    # ---- when all is quiet ----
+
+    def queues(self) -> tuple[MessageQueue, ...]:
+        """Give the queues that the group divides now."""
+        topics, now = (*self.topics, RETRY_TOPIC), self.clock.now
+        return tuple(queue for topic in topics for queue in queues_of(topic, self.name_server.route(topic, now)))
+
+    def check_settled(self) -> None:
+        """Insist that everybody holds what he should, and that the brokers know everybody's newest subscription."""
+        members = tuple(self.members.values())
+        wanted = targets(GROUP, self.scenario.strategy, self.queues(), members)
+        check_held(self.ledger, GROUP, wanted, members, frozenset((*self.topics, RETRY_TOPIC)))
+        check_versions(GROUP, self.brokers.values(), members, self.clock.now)
+
+    def check_finished(self) -> None:
+        """Insist that every message was consumed, of queues that anybody is meant to have."""
+        members = tuple(self.members.values())
+        wanted = targets(GROUP, self.scenario.strategy, self.queues(), members)
+        for queue in sorted(frozenset().union(*wanted.values())):
+            self.ledger.check_finished(queue)
+
+    def check_all(self) -> None:
+        """Hold every machine to its own invariants."""
+        for member in self.members.values():
+            member.machine.check()
+        for broker in self.brokers.values():
+            broker.check()
+
+
+def _first_topics(scenario: Scenario) -> Iterable[str]:
+    """Give the topics that members subscribe to from the beginning: not those that a step first subscribes to."""
+    first: dict[str, str] = {}
+    for step in scenario.steps:
+        if step.verb in {"subscribe", "unsubscribe"}:
+            first.setdefault(step.words[0], step.verb)
+    return (topic for topic in scenario.topics if first.get(topic) != "subscribe")

@@ -1,0 +1,52 @@
+import pytest
+
+from rebalance_engine.simulation.drawing import draw
+from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step, read, write
+from tests.rebalance_engine.simulation.small import cluster
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_written_is_read_again(seed: int) -> None:
+    scenario = draw(seed)
+
+    assert read(write(scenario)) == scenario
+
+
+def test_comments_and_empty_lines_say_nothing() -> None:
+    assert read("# seven\n\nseed 7\n") == Scenario(seed=7)
+
+
+def test_a_scenario_can_do_without_some_steps() -> None:
+    scenario = cluster("9000 kill A", "9000 kill A")
+
+    smaller = scenario.without(scenario.steps[-1:])
+
+    assert [str(step) for step in smaller.steps[-1:]] == ["9000 kill A"]
+    assert len(smaller.steps) == len(scenario.steps) - 1
+
+
+def test_a_step_is_a_line() -> None:
+    assert str(Step(5, "start", ("A", "go", "as", "B"))) == "5 start A go as B"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("tea now", "needs to begin with a time or one of seed, broker"),
+        ("5 explode A", "the verb is 'explode'; it needs to be one of start"),
+        ("5 kill", "kill has 0 words; it needs 1 to 1"),
+        ("5 start A", "start has 1 words; it needs 2 to 4"),
+        ("seed x", "invalid literal"),
+        ("sends until 99999999999", "the number is 99999999999"),
+        ("topic orders 0", "the number is 0; it needs to be from 1"),
+        ("latency 9..1", "first number must not be above its second"),
+        ("group AVG sometimes", "the listener is 'sometimes'"),
+        ("broker east", "index out of range"),
+        ("5", "index out of range"),
+    ],
+)
+def test_a_line_that_says_nothing_is_refused_by_its_number(line: str, complaint: str) -> None:
+    with pytest.raises(ScenarioError, match=complaint) as refused:
+        read(f"seed 1\n{line}\n")
+
+    assert "line 2" in str(refused.value)

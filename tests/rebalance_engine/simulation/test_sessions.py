@@ -1,0 +1,56 @@
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.simulation.sessions import MOST_COMMITS, QueueBook
+
+
+def book(messages: int = 5) -> QueueBook:
+    return QueueBook(MessageQueue("orders", "east", 0), stored_at=[100 * number for number in range(messages)])
+
+
+def test_the_watermark_stands_at_the_first_message_that_nobody_finished() -> None:
+    made = book()
+
+    for offset in (0, 2, 3):
+        made.finish(offset)
+    before = made.watermark
+    made.finish(1)
+    made.finish(0)
+
+    assert (before, made.watermark, made.finished) == (1, 4, set())
+
+
+def test_a_queue_is_silent_while_messages_wait_only() -> None:
+    made = book()
+
+    first = made.note_given(0, 1_000)
+    waited = made.note_given(1, 5_000)
+    again = made.note_given(0, 9_000)
+    made.stored_at[2] = 9_500
+    fresh = made.note_given(2, 9_600)
+
+    assert (first, waited, again, fresh) == (1_000, 4_000, 4_000, 100)
+    assert (made.reached, made.end) == (3, 5)
+
+
+def test_a_queue_without_waiting_messages_is_not_silent() -> None:
+    made = book(messages=1)
+    made.note_given(0, 1_000)
+
+    assert made.note_given(0, 90_000) == 0
+
+
+def test_it_knows_the_least_offset_that_was_stored_in_a_while() -> None:
+    made = book()
+    for at, offset in ((10, 5), (20, 3), (30, 8)):
+        made.note_commit(offset, at)
+
+    assert [made.least_stored_since(at) for at in (40, 30, 20, 10, 11)] == [8, 3, 3, 0, 3]
+
+
+def test_it_forgets_commits_of_long_ago() -> None:
+    made = book()
+
+    for at in range(10 * MOST_COMMITS):
+        made.note_commit(at, at)
+
+    assert len(made.commits) <= MOST_COMMITS
+    assert made.least_stored_since(10 * MOST_COMMITS) == 10 * MOST_COMMITS - 1

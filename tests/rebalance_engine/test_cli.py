@@ -1,0 +1,121 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rebalance_engine import cli, eventlog
+from rebalance_engine.events import QueueTaken
+from rebalance_engine.simulation.scenario import write
+from tests.rebalance_engine.simulation.bugs import BUGS
+from tests.rebalance_engine.simulation.small import cluster
+
+
+def test_seeds_that_hold_end_with_one_line_of_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    status = cli.main(["simulate", "--seeds", "2", "--first", "5"])
+
+    [line] = capsys.readouterr().out.splitlines()
+    assert status == 0
+    assert line.startswith("2 seeds, ")
+    assert all(word in line for word in (" events, ", " moves, ", " overlaps, ", " duplicates"))
+
+
+def test_several_jobs_come_to_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["simulate", "--seeds", "4"])
+    cli.main(["simulate", "--seeds", "4", "--jobs", "2"])
+
+    alone, together = capsys.readouterr().out.splitlines()
+    assert alone == together
+
+
+def test_a_seed_that_fails_is_told_as_small_as_can_be(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    BUGS["dropped_queues_are_still_consumed"](monkeypatch)
+
+    status = cli.main(["simulate", "--first", "3"])
+
+    told = capsys.readouterr().out
+    assert status == 1
+    assert told.startswith("seed 3 broke after ")
+    assert len([line for line in told.splitlines() if " start " in line]) == 2
+    assert "\n----\n" in told
+    assert "# played again: exactly the same" in told
+    assert told.endswith("; 1 failed\n")
+
+
+def test_a_scenario_is_played_with_what_happened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scenario.txt"
+    path.write_text(write(cluster()))
+
+    status = cli.main(["simulate", "--play", str(path)])
+
+    told = capsys.readouterr().out
+    assert status == 0
+    assert told.startswith(path.read_text())
+    assert told.endswith("nothing was broken\n")
+
+
+def test_a_scenario_that_breaks_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scenario.txt"
+    path.write_text(write(cluster("70000 kill A", ends_at=70_050)))
+
+    assert cli.main(["simulate", "--play", str(path)]) == 1
+    assert "70050 broken: " in capsys.readouterr().out
+
+
+def test_every_fact_can_be_written_down(tmp_path: Path) -> None:
+    path = tmp_path / "facts.jsonl"
+
+    cli.main(["simulate", "--first", "1", "--log", str(path)])
+
+    facts = [eventlog.read(line) for line in path.read_text().splitlines()]
+    assert len(facts) > 100
+    assert any(isinstance(fact, QueueTaken) for fact in facts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "there is no command; there is simulate"),
+        (["fly"], "invalid choice: 'fly'"),
+        (["simulate", "--seeds", "0"], "'0' is given; needed is a whole number from 1"),
+        (["simulate", "--seeds", "many"], "'many' is given"),
+        (["simulate", "--seeds", "9" * 99], "needed is a whole number"),
+        (["simulate", "--first", "-1"], "'-1' is given; needed is a whole number from 0"),
+        (["simulate", "--first", "²"], "needed is a whole number"),
+        (["simulate", "--play", "nowhere.txt"], "No such file"),
+    ],
+)
+def test_bad_arguments_end_with_2_and_a_sentence(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(arguments)
+
+    assert end.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_file_that_says_no_scenario_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scenario.txt"
+    path.write_text("tea now\n")
+
+    with pytest.raises(SystemExit) as end:
+        cli.main(["simulate", "--play", str(path)])
+
+    assert end.value.code == 2
+    assert "line 1, 'tea now'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", [2, 11])
+def test_the_same_seed_is_the_same_log_in_every_process(tmp_path: Path, seed: int) -> None:
+    logs = [tmp_path / f"{hash_seed}.jsonl" for hash_seed in (1, 2)]
+
+    for hash_seed, log in enumerate(logs, start=1):
+        command = [sys.executable, "-m", "rebalance_engine", "simulate", "--first", str(seed), "--log", str(log)]
+        subprocess.run(command, check=True, env={"PYTHONHASHSEED": str(hash_seed)}, stdout=subprocess.DEVNULL)
+
+    first, second = (log.read_bytes() for log in logs)
+    assert first
+    assert first == second
