@@ -118,8 +118,11 @@ class HashRing:
         nodes = np.array(sorted(heads), dtype=np.uint32)
         places = np.minimum(np.searchsorted(self.points, nodes), len(self.points) - 1)
         taken = np.flatnonzero(self.points[places] == nodes)
-        rank = clients.rank[clients.names.index(client_id)]
-        hidden = [at for at in taken.tolist() if clients.rank[self.holders[places[at]]] > rank] if len(taken) else []
+        if not len(taken):
+            return nodes
+        rank = clients.rank
+        newcomer = rank[clients.number(client_id)]
+        hidden = [at for at in taken.tolist() if rank[self.holders[places[at]]] > newcomer]
         return np.delete(nodes, hidden)
 
     def _with_nodes(self, clients: ClientTable, number: int, nodes: Words) -> HashRing:
