@@ -1,0 +1,155 @@
+"""What was seen in recorded runs of real clusters lies in the simulator's spread, and that lies within the rules.
+
+The recorded figures are those of stock Java clients and brokers on one busy machine: a join or a leave is over within
+moments in 4.9.7, has two owners for up to a second and a half in 5.5.0, and the queues of a killed member of an orderly
+group wait for its locks.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from rebalance_engine.simulation.clock import EPOCH
+from rebalance_engine.simulation.figures import Figures, longest
+from rebalance_engine.simulation.running import run
+from rebalance_engine.simulation.scenario import Scenario, read
+
+pytestmark = pytest.mark.xdist_group("recorded figures")  # they share runs
+
+CHANGE_AT = 62_000
+SEEDS = range(24)
+LATENCIES = ("1..20", "1..80", "1..250")  # ms; an idle machine, and two that are busy
+CLUSTER = """\
+seed {seed}
+broker east {version}
+broker west {version}
+topic orders 4
+group {group}
+listener 5..40 fails 0
+latency {latency}
+producer P {version} every 150
+sends until {sends_until}
+2000 start A java-{version}
+2150 start B java-{version}
+2300 start C java-{version}
+{at} {step}
+ends at {ends_at}
+"""
+
+Look = Callable[[Figures], Sequence[int]]
+
+
+def overlaps(figures: Figures) -> Sequence[int]:
+    return [span.duration_ms for span in figures.overlaps if span.at > EPOCH + CHANGE_AT]
+
+
+def unowned(figures: Figures) -> Sequence[int]:
+    return [span.duration_ms for span in figures.unowned if span.at > EPOCH + CHANGE_AT]
+
+
+def silence(figures: Figures) -> Sequence[int]:
+    """The longest of each run."""
+    late = longest(span for span in figures.silences if span.at + span.duration_ms > EPOCH + CHANGE_AT)
+    return [late] if late else []
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A figure of a recorded run, in ms: from ``low`` to ``high``; by the rules it is ``most`` at most."""
+
+    what: str
+    version: str
+    group: str
+    step: str
+    look: Look
+    low: int
+    high: int
+    most: int
+    lasts: int = 34_000
+
+
+FLOOR = 1_000  # a member that just rebalanced waits so long
+ROUND = 3_000  # one round on a slow machine: a list, locks and offsets of every queue, one after the other
+DISPATCH = 500
+LOCK = 60_000
+RECORDED = (
+    Recorded("unowned", "4.9.7", "AVG concurrent", "start D java-4.9.7", unowned, 50, 100, ROUND),
+    Recorded("overlap", "5.5.0", "AVG concurrent", "start D java-5.5.0", overlaps, 1_000, 1_530, FLOOR + ROUND),
+    Recorded("unowned", "5.5.0", "AVG concurrent", "start D java-5.5.0", unowned, 290, 290, FLOOR + ROUND),
+    Recorded("unowned by circle", "5.5.0", "AVG_BY_CIRCLE orderly", "start D java-5.5.0", unowned, 420, 570, 6_000),
+    Recorded(
+        "silence of the killed",
+        "5.5.0",
+        "AVG_BY_CIRCLE orderly",
+        "kill B",
+        silence,
+        54_000,
+        54_000,
+        LOCK + 6_000,
+        90_000,
+    ),
+)
+
+
+@cache
+def figures(version: str, group: str, step: str, lasts: int) -> tuple[Figures, ...]:
+    outcomes = [run(cluster(seed, version, group, step, lasts)) for seed in SEEDS]
+
+    assert [outcome.breach for outcome in outcomes if outcome.breach is not None] == []
+    return tuple(outcome.figures for outcome in outcomes)
+
+
+def cluster(seed: int, version: str, group: str, step: str, lasts: int) -> Scenario:
+    """The moment of the change is another one in each seed, so that timers are caught at all their ages."""
+    at = CHANGE_AT + 571 * seed
+    text = CLUSTER.format(
+        seed=seed,
+        version=version,
+        group=group,
+        step=step,
+        at=at,
+        latency=LATENCIES[seed % len(LATENCIES)],
+        sends_until=at + lasts - 20_000,
+        ends_at=at + lasts + 10_000,
+    )
+    return read(text)
+
+
+def spread(recorded: Recorded) -> list[int]:
+    runs = figures(recorded.version, recorded.group, recorded.step, recorded.lasts)
+    return sorted(figure for each in runs for figure in recorded.look(each))
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: f"{recorded.what} {recorded.version}")
+def test_the_recorded_figure_lies_in_the_spread_and_the_spread_within_the_rules(recorded: Recorded) -> None:
+    found = spread(recorded)
+
+    assert found[0] <= recorded.low
+    assert recorded.high <= found[-1] <= recorded.most
+
+
+def test_the_silence_of_a_killed_member_is_40_to_60_s_and_a_little() -> None:
+    found = spread(RECORDED[-1])
+
+    assert found[0] >= 40_000
+    assert len(found) == len(SEEDS)
+
+
+def test_what_has_two_owners_is_consumed_twice() -> None:
+    runs = figures("5.5.0", "AVG concurrent", "start D java-5.5.0", 34_000)
+
+    shared = [each for each in runs if longest(each.overlaps) > 1_000]
+
+    assert len(shared) > 5
+    assert sum(each.duplicates > 0 for each in shared) > len(shared) // 2
+
+
+def test_a_join_in_4_9_7_is_over_where_5_5_0_still_waits() -> None:
+    old, new = (
+        [sum(unowned(each)) for each in figures(version, "AVG concurrent", f"start D java-{version}", 34_000)]
+        for version in ("4.9.7", "5.5.0")
+    )
+
+    assert sorted(old)[len(old) // 2] < sorted(new)[len(new) // 2]
