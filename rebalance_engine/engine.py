@@ -155,17 +155,17 @@ def _plan_changes(old: Plan, new: Plan) -> Iterator[Change]:
         yield Change(Cause.CONFIG_CHANGED, f"the plan has other parameters for {new.strategy} now")
 
 
-def _same_params(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
-    """Compare parameters, columns of weights among them."""
-    return old.keys() == new.keys() and all(
-        old[name] is value
-        or (
-            np.array_equal(np.asarray(old[name]), np.asarray(value))
-            if isinstance(value, np.ndarray) or isinstance(old[name], np.ndarray)
-            else old[name] == value
-        )
-        for name, value in new.items()
-    )
+def _same_params(old: object, new: object) -> bool:
+    """Compare parameters, columns among them and inside of them."""
+    if old is new:
+        return True
+    if isinstance(old, np.ndarray) or isinstance(new, np.ndarray):
+        return np.array_equal(np.asarray(old), np.asarray(new))
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return old.keys() == new.keys() and all(_same_params(old[key], new[key]) for key in new)
+    if isinstance(old, list | tuple) and isinstance(new, list | tuple):
+        return len(old) == len(new) and all(map(_same_params, old, new))
+    return bool(old == new)
 
 
 def _config_gaps(view: GroupView, plan: Plan) -> Iterator[Finding]:

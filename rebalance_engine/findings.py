@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,24 +83,35 @@ def idle_consumers(view: GroupView) -> Iterator[Finding]:
     if view.held is None:
         return
     loads, excused = view.held.loads(), view.silent | {client_id for client_id, _ in view.strays}
+    sizes = {
+        topic: end - start for topic, (start, end) in zip(view.queues.topics, pairwise(view.queues.starts), strict=True)
+    }
+    said: dict[frozenset[str] | None, tuple[str, tuple[str, ...]] | None] = {}  # many idle members say the same
     for client_id in view.clients.distinct:
         number = view.held.clients.number(client_id)
         if number is None or loads[number] or client_id in excused:
             continue
-        topics = [topic for topic in view.queues.topics if view.subscribes(client_id, topic)]
-        if topics:
-            yield _idle(view, client_id, {topic: len(view.queues.of_topic(topic)) for topic in topics})
+        subscribed = view.topics_of.get(client_id)
+        if subscribed not in said:
+            said[subscribed] = _idle_over(view, subscribed, sizes)
+        if (words := said[subscribed]) is not None:
+            sentence, topics = f"{client_id} is idle: {words[0]}", words[1]
+            proof = (f"{client_id} answered, and holds nothing", *topics)
+            yield Finding(FindingKind.IDLE_CONSUMER, view.group, client_id, sentence, proof)
 
 
-def _idle(view: GroupView, client_id: str, sizes: Mapping[str, int]) -> Finding:
-    most = max(sizes.values())
+def _idle_over(
+    view: GroupView, subscribed: frozenset[str] | None, sizes: Mapping[str, int]
+) -> tuple[str, tuple[str, ...]] | None:
+    """Say over which queues a member with these topics is idle; None where its topics have none."""
+    mine = {topic: size for topic, size in sizes.items() if subscribed is None or topic in subscribed}
+    if not mine:
+        return None
+    most = max(mine.values())
     too_many = f"; with {len(view.clients)} members for {most} queues some must be" if len(view.clients) > most else ""
-    sentence = f"{client_id} is idle: it holds none of the {sum(sizes.values())} queues of its topics{too_many}."
-    known = client_id in view.topics_of
-    subscribes = "it subscribes to" if known else "what it subscribes to is unknown; the group consumes"
-    topics = _rows(f"{subscribes} {topic}, which has {size} queues" for topic, size in sizes.items())
-    proof = (f"{client_id} answered, and holds nothing", *topics)
-    return Finding(FindingKind.IDLE_CONSUMER, view.group, client_id, sentence, proof)
+    known = "it subscribes to" if subscribed is not None else "what it subscribes to is unknown; the group consumes"
+    topics = _rows(f"{known} {topic}, which has {size} queues" for topic, size in mine.items())
+    return f"it holds none of the {sum(mine.values())} queues of its topics{too_many}.", topics
 
 
 def strategy_mismatch(view: GroupView) -> Iterator[Finding]:
@@ -116,13 +127,13 @@ def strategy_mismatch(view: GroupView) -> Iterator[Finding]:
         yield Finding(FindingKind.STRATEGY_MISMATCH, view.group, view.group, sentence, proof)
 
 
-def by_config_gaps(view: GroupView, config: Mapping[str, Iterable[MessageQueue]]) -> Iterator[Finding]:
+def by_config_gaps(view: GroupView, config: Mapping[str, Iterable[MessageQueue] | None]) -> Iterator[Finding]:
     """Find what is wrong with a by-config assignment, whether members follow it yet or not.
 
     A queue of a subscribed topic that no member's list names; one that several lists name; one that the group
     does not have; a list for a client that is not a member.
     """
-    lists = {client_id: list(queues) for client_id, queues in config.items()}
+    lists = {client_id: list(queues or ()) for client_id, queues in config.items()}
     effective = {client_id: lists[client_id] for client_id in view.clients.distinct if client_id in lists}
     named = Ownership.from_lists(view.queues, view.clients, effective)
     sizes = _rows(f"{client_id} is given {len(lists.get(client_id, []))} queues" for client_id in view.clients.distinct)

@@ -79,7 +79,8 @@ class Ownership:
     def owners_of(self, queue: int) -> tuple[str, ...]:
         """Name every owner of one queue number; none, one, or several."""
         first = [] if self.owner[queue] == UNOWNED else [int(self.owner[queue])]
-        further = self.further_client[self.further_queue == queue].tolist()
+        start, end = np.searchsorted(self.further_queue, [queue, queue + 1])
+        further = self.further_client[start:end].tolist()
         return tuple(self.clients.names[number] for number in first + further)
 
     def queues_of(self, client_id: str) -> list[MessageQueue]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rebalance_engine.allocation import STRATEGIES, allocate, strategy
+from rebalance_engine.allocation.contract import check_queues
 from rebalance_engine.group import GroupView, only_subscribed
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
@@ -58,12 +59,14 @@ def target(view: GroupView, plan: Plan, previous: Ownership | None = None) -> Ow
         owner = bound.owners(view.queues, view.clients)
         return only_subscribed(view, Ownership(view.queues, view.clients, owner))
     lists = allocate(plan.strategy, view.queues, view.clients.ids, **params)
+    for told in lists.values():
+        check_queues(told)
     return only_subscribed(view, Ownership.from_lists(view.queues, view.clients, lists))
 
 
 def _known_of_the_group(view: GroupView, plan: Plan, previous: Ownership | None) -> dict[str, Any]:
     """Give what the plan's strategy must know of the group."""
-    takes = STRATEGIES[plan.strategy].takes if plan.strategy in STRATEGIES else frozenset()
+    takes = STRATEGIES[plan.strategy].takes if plan.strategy in tuple(STRATEGIES) else frozenset()
     topics_of = view.topics_of if SUBSCRIPTIONS in takes and view.subscribed is not None else None
     return {name: value for name, value in ((PREVIOUS, previous), (SUBSCRIPTIONS, topics_of)) if name in takes}
 

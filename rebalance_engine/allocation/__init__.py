@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import groupby
-from operator import attrgetter, itemgetter
-from typing import Any, TypeGuard
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from rebalance_engine.allocation.contract import (
     AllocationError,
     BadClient,
     BadParameter,
-    BadQueue,
     Kind,
     MemberFailure,
     NoClients,
@@ -42,9 +41,10 @@ from rebalance_engine.allocation.contract import (
     Strategy,
     UnknownStrategy,
     UnresolvedRoom,
+    check_queues,
 )
 from rebalance_engine.allocation.mixed import MixedMember, MixedResult, compute_mixed
-from rebalance_engine.model import MAX_QUEUE_ID, MessageQueue, Order, sort_queues
+from rebalance_engine.model import MessageQueue, Order, sort_queues
 from rebalance_engine.ownership import UNOWNED
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
@@ -151,31 +151,10 @@ def _refuse_bad_input(queues: Sequence[object], clients: Sequence[object]) -> No
         raise NoQueues("there are no queues to allocate: at least one is needed")
     if not clients:
         raise NoClients("there are no clients to allocate to: at least one is needed")
-    if not _are_plain(queues):
-        for queue in queues:
-            _refuse_bad_queue(queue)
+    check_queues(queues)
     for client_id in clients:
         if not isinstance(client_id, str) or not client_id:
             raise BadClient(f"a client id must be a text that is not empty, not {client_id!r}")
-
-
-def _are_plain(queues: Sequence[object]) -> TypeGuard[Sequence[MessageQueue]]:
-    """Whether all queues are what they nearly always are, found out without a loop in Python."""
-    if {*map(type, queues)} != {MessageQueue}:
-        return False
-    kinds = [{*map(type, map(itemgetter(column), queues))} for column in range(3)]  # type: ignore[arg-type]  # tuples
-    ids = list(map(itemgetter(2), queues)) if kinds == [{str}, {str}, {int}] else [-MAX_QUEUE_ID - 2]  # type: ignore[arg-type]  # tuples
-    return -MAX_QUEUE_ID - 1 <= min(ids) <= max(ids) <= MAX_QUEUE_ID
-
-
-def _refuse_bad_queue(queue: object) -> None:
-    if not isinstance(queue, MessageQueue):
-        raise BadQueue(f"a queue must be a MessageQueue, not {queue!r}")
-    kinds = zip(queue, (str, str, int | np.integer), strict=True)
-    if not all(isinstance(seen, needed) for seen, needed in kinds):
-        raise BadQueue(f"a queue has two texts and a whole number, not {tuple(queue)!r}")
-    if not -MAX_QUEUE_ID - 1 <= queue.queue_id <= MAX_QUEUE_ID:
-        raise BadQueue(f"a queue id must be a Java int, {-MAX_QUEUE_ID - 1} to {MAX_QUEUE_ID}, not that of {queue}")
 
 
 def _ask_every_member(

@@ -20,9 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import itemgetter
 from typing import Any
 
-from rebalance_engine.model import MessageQueue, Order
+import numpy as np
+
+from rebalance_engine.model import MAX_QUEUE_ID, MessageQueue, Order
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
 Owners = Callable[[QueueTable, ClientTable], Int32s]
@@ -185,3 +188,33 @@ def _complaint(
     if not clients:
         return "cidAll is null or cidAll empty"
     return None
+
+
+def check_queues(queues: Collection[object]) -> None:
+    """Insist on queues that a broker could have.
+
+    Raises:
+        BadQueue: something else is among them.
+    """
+    if not _are_plain(queues):
+        for queue in queues:
+            _refuse_bad_queue(queue)
+
+
+def _are_plain(queues: Collection[object]) -> bool:
+    """Whether all queues are what they nearly always are, found out without a loop in Python."""
+    if {*map(type, queues)} != {MessageQueue}:
+        return False
+    kinds = [{*map(type, map(itemgetter(column), queues))} for column in range(3)]  # type: ignore[arg-type]  # tuples
+    ids = list(map(itemgetter(2), queues)) if kinds == [{str}, {str}, {int}] else [-MAX_QUEUE_ID - 2]  # type: ignore[arg-type]  # tuples
+    return -MAX_QUEUE_ID - 1 <= min(ids) <= max(ids) <= MAX_QUEUE_ID
+
+
+def _refuse_bad_queue(queue: object) -> None:
+    if not isinstance(queue, MessageQueue):
+        raise BadQueue(f"a queue must be a MessageQueue, not {queue!r}")
+    kinds = zip(queue, (str, str, int | np.integer), strict=True)
+    if not all(isinstance(seen, needed) for seen, needed in kinds):
+        raise BadQueue(f"a queue has two texts and a whole number, not {tuple(queue)!r}")
+    if not -MAX_QUEUE_ID - 1 <= queue.queue_id <= MAX_QUEUE_ID:
+        raise BadQueue(f"a queue id must be a Java int, {-MAX_QUEUE_ID - 1} to {MAX_QUEUE_ID}, not that of {queue}")

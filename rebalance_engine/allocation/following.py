@@ -6,6 +6,7 @@ down (client ids, topics, queues) is turned into columns here, when the group's 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from numbers import Real
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rebalance_engine.allocation.contract import BadParameter, Strategy
+from rebalance_engine.allocation.contract import BadParameter, Strategy, check_queues
 from rebalance_engine.allocation.starting_point import Subscribers, subscribers_of
 from rebalance_engine.allocation.weighing import Floats
 from rebalance_engine.model import MessageQueue, Order
@@ -52,10 +53,10 @@ def bind(
 def _check_previous(given: object) -> Previous | None:
     if not (given is None or isinstance(given, Ownership | Mapping)):
         raise BadParameter(f"previous must be a mapping of client ids to queues, or an Ownership, not {given!r}")
-    if isinstance(given, Mapping):
-        for client_id, queues in given.items():
-            if not isinstance(queues, Collection) or not all(isinstance(queue, MessageQueue) for queue in queues):
-                raise BadParameter(f"previous must give {client_id!r} a list of MessageQueue, not {queues!r}")
+    for client_id, queues in given.items() if isinstance(given, Mapping) else ():
+        if not isinstance(client_id, str) or not isinstance(queues, Collection) or isinstance(queues, str):
+            raise BadParameter(f"previous must give each client id a list of queues, not {client_id!r} {queues!r}")
+        check_queues(queues)
     return given
 
 
@@ -64,8 +65,14 @@ def _check_subscriptions(given: object) -> Subscriptions | None:
         raise BadParameter(f"subscriptions must be a mapping of client ids to topics, or columns, not {given!r}")
     if isinstance(given, Mapping):
         for client_id, topics in given.items():
-            if not isinstance(topics, Collection) or isinstance(topics, str):
+            texts = isinstance(topics, Collection) and not isinstance(topics, str)
+            if not texts or not all(isinstance(topic, str) for topic in topics):
                 raise BadParameter(f"subscriptions must give {client_id!r} a list of topics, not {topics!r}")
+        return given
+    for column in given or ():
+        numbers = np.asarray(column)
+        if numbers.ndim != 1 or (len(numbers) and numbers.dtype.kind not in "iu"):
+            raise BadParameter(f"subscriptions must hold a column of client numbers for each topic, not {column!r}")
     return given
 
 
@@ -102,6 +109,7 @@ def _weights(queues: QueueTable, weights: Mapping[MessageQueue, float]) -> Float
     if missing:
         raise BadParameter(f"weights must name every queue; {len(missing)} are missing, such as {missing[0]}")
     for queue in queues:
-        if isinstance(weights[queue], bool) or not isinstance(weights[queue], Real):
-            raise BadParameter(f"the weight of {queue} must be a number, not {weights[queue]!r}")
+        weight = weights[queue]
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not abs(weight) <= sys.float_info.max:
+            raise BadParameter(f"the weight of {queue} must be a number that a float can hold, not {weight!r}")
     return np.array([weights[queue] for queue in queues], dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -152,11 +153,13 @@ def _weights(queues: QueueTable, weights: Floats | None) -> Floats:
 def _capacities(clients: ClientTable, capacities: Mapping[str, float] | None) -> Floats:
     if capacities is None:
         return np.ones(len(clients.distinct))
+    if not isinstance(capacities, Mapping):
+        raise BadParameter(f"capacities must be a mapping of client ids to numbers, not {capacities!r}")
     for client_id in clients.distinct:
         if client_id not in capacities:
             raise BadParameter(f"{client_id!r} has no capacity; each of the {len(clients.distinct)} members needs one")
         given = capacities[client_id]
-        if not (isinstance(given, Real) and isfinite(given) and given > 0):
+        if not (isinstance(given, Real) and 0 < given <= sys.float_info.max):
             raise BadParameter(f"{client_id!r} has the capacity {given!r}, but it must be above 0, and finite")
     return np.array([capacities[client_id] for client_id in clients.distinct], dtype=np.float64)
 

@@ -39,14 +39,25 @@ def test_the_docs_name_every_strategy(strategy: str) -> None:
     assert f"`{strategy}`" in DOCS
 
 
+def test_the_page_of_strategies_names_every_parameter() -> None:
+    page = (ROOT / "docs" / "strategies.md").read_text()
+    parameters = {name for kind in STRATEGIES.values() for name in kind.takes}
+
+    assert "virtual_nodes" in parameters
+    assert [name for name in sorted(parameters) if f"`{name}`" not in page] == []
+
+
 def test_the_architecture_names_every_room_of_the_engine() -> None:
     architecture = (ROOT / "docs" / "architecture.md").read_text()
     rooms = {path.parts[1] + "/" * (len(path.parts) > 2) for path in files("rebalance_engine/*.py")}
 
     unnamed = [room for room in sorted(rooms - {"__init__.py"}) if f"`{room}`" not in architecture]
 
+    named = set(re.findall(r"^\| .*`([a-z_]+(?:\.py|/))`", architecture.partition("### The floors")[0], re.MULTILINE))
+
     assert "model.py" in rooms
     assert unnamed == []
+    assert sorted(named - rooms) == []
 
 
 def test_links_lead_somewhere() -> None:

@@ -338,3 +338,20 @@ def test_a_stray_queue_keeps_a_group_from_converging() -> None:
 
     assert outcome.strays == (("A", stray),)
     assert outcome.converged is False
+
+
+def test_plans_with_equal_columns_are_one_plan() -> None:
+    view = GroupView.of("g", ORDERS, [Member(client_id="A")])
+
+    def plan() -> Plan:
+        return Plan(strategy="WEIGHTED", params={"weights": np.ones(4), "subscriptions": [np.array([0])]})
+
+    assert rebalance(view, view, plan(), old_plan=plan()).changes == ()
+
+
+def test_a_list_that_was_never_set_is_a_gap_like_any_other() -> None:
+    view = GroupView.of("g", ORDERS, [Member(client_id="A"), Member(client_id="B")])
+
+    outcome = rebalance(view, view, Plan(strategy="CONFIG", params={"config": {"A": ORDERS[1:], "B": None}}))
+
+    assert [finding.subject for finding in outcome.findings] == ["orders/east/0"]

@@ -8,7 +8,7 @@ import pytest
 
 from rebalance_engine import MessageQueue
 from rebalance_engine.allocation import allocate, allocate_mixed
-from rebalance_engine.allocation.contract import BadParameter, UnknownParameter, UnknownStrategy
+from rebalance_engine.allocation.contract import BadParameter, BadQueue, UnknownParameter, UnknownStrategy
 from rebalance_engine.allocation.mixed import MixedMember
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import ClientTable, QueueTable
@@ -87,7 +87,13 @@ def test_no_member_can_compute_a_plan_alone() -> None:
 @pytest.mark.parametrize(
     ("parameter", "given", "message"),
     [
-        ("previous", {"A": [1]}, "previous must give 'A' a list of MessageQueue, not [1]"),
+        ("previous", {"A": "x"}, "previous must give each client id a list of queues, not 'A' 'x'"),
+        ("previous", {5: QUEUES}, "previous must give each client id a list of queues, not 5"),
+        ("subscriptions", {"A": [["orders"]]}, "subscriptions must give 'A' a list of topics, not [['orders']]"),
+        ("subscriptions", [[0.5]], "subscriptions must hold a column of client numbers for each topic, not [0.5]"),
+        ("weights", dict.fromkeys(QUEUES, 10**400), "must be a number that a float can hold, not 1000"),
+        ("capacities", {"A": 10**400, "B": 1}, "'A' has the capacity 1000"),
+        ("capacities", 5, "capacities must be a mapping of client ids to numbers, not 5"),
         (
             "subscriptions",
             "orders",
@@ -95,7 +101,7 @@ def test_no_member_can_compute_a_plan_alone() -> None:
         ),
         ("subscriptions", {"A": "orders"}, "subscriptions must give 'A' a list of topics, not 'orders'"),
         ("subscriptions", {"A": None}, "subscriptions must give 'A' a list of topics, not None"),
-        ("weights", dict.fromkeys(QUEUES, "x"), "must be a number, not 'x'"),
+        ("weights", dict.fromkeys(QUEUES, "x"), "must be a number that a float can hold, not 'x'"),
         ("weights", ["x"] * 8, "weights must be a column of numbers"),
         ("capacities", {"A": "1", "B": 1}, "'A' has the capacity '1'"),
         ("budget", 1.5, "the budget is 1.5 moves"),
@@ -106,3 +112,8 @@ def test_no_member_can_compute_a_plan_alone() -> None:
 def test_bad_parameters_are_named(parameter: str, given: object, message: str) -> None:
     with pytest.raises(BadParameter, match=re.escape(message)):
         allocate("WEIGHTED", QUEUES, "AB", **{parameter: given})
+
+
+def test_a_previous_queue_that_is_none_is_refused() -> None:
+    with pytest.raises(BadQueue, match="a queue must be a MessageQueue, not 1"):
+        allocate("STICKY", QUEUES, "AB", previous={"A": [1]})
