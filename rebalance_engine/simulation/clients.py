@@ -63,6 +63,7 @@ class ConsumerProcess(Process):
 
     Attributes:
         client_id: what brokers know it by.
+        strategy: what it divides queues by, as the scenario names it.
         machine: the client.
         changed_at: topic -> when it last took or dropped a queue of it.
     """
@@ -73,6 +74,7 @@ class ConsumerProcess(Process):
         *,
         client_id: str,
         profile: Profile,
+        strategy: str,
         luck: random.Random,
         listener: Listener,
         audience: Audience,
@@ -80,6 +82,7 @@ class ConsumerProcess(Process):
         super().__init__(place)
         self.client_id = client_id
         self.profile = profile
+        self.strategy = strategy
         self.listener = listener
         self.changed_at: dict[str, int] = {}
         self._luck = luck

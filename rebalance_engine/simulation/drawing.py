@@ -42,7 +42,17 @@ class _Drawing:
         self._members: list[str] = []
         self._faults: tuple[Callable[[], Iterator[str]], ...] = (
             *(self._join, self._join, self._leave, self._kill, self._kill, self._die, self._bounce),
-            *(self._pause, self._crash, self._cut, self._slow, self._mute_join, self._lose, self._grow, self._twin),
+            *(
+                self._pause,
+                self._crash,
+                self._cut,
+                self._slow,
+                self._mute_join,
+                self._lose,
+                self._grow,
+                self._twin,
+                self._dissent,
+            ),
             *(self._unsubscribe, self._subscribe),
         )
 
@@ -146,10 +156,18 @@ class _Drawing:
         yield f"grow {topic} {self._broker()} {self._topics[topic] + self._luck.randint(1, 4)}"
 
     def _twin(self) -> Iterator[str]:
-        """Let a second process of one client id come, and go again."""
+        """Let a second process of one client id come, and mostly go again; two of them share their order locks."""
         twin = self._name()
         yield f"start {twin} {self._client()} as {self._member()}"
-        yield f"kill {twin}"
+        if self._is_orderly or self._luck.random() < 0.6:
+            yield f"kill {twin}"
+
+    def _dissent(self) -> Iterator[str]:
+        """Let a member divide the queues by another strategy; in an orderly group it would wait for locks for ever."""
+        if self._is_orderly:
+            yield from self._join()
+        else:
+            yield f"start {self._name()} java-5.5.0 by {self._luck.choice(('AVG', 'AVG_BY_CIRCLE'))}"
 
     def _unsubscribe(self) -> Iterator[str]:
         yield f"unsubscribe {tuple(self._topics)[-1]}" if len(self._topics) > 1 else "mute 1000"

@@ -14,7 +14,7 @@
 
 Times are in ms since the beginning. A line that begins with # is a comment.
 
-    start M PROFILE [as ID]   a member; by default its client id is its name
+    start M PROFILE [as ID] [by STRATEGY]    a member; by default its client id is its name, its strategy the group's
     stop M                    it shuts down properly
     kill M                    its process ends, its connections close
     die M                     its machine is gone, and nobody is told
@@ -37,7 +37,7 @@ from dataclasses import dataclass, field, replace
 from rebalance_engine.simulation.clients import Listener
 
 VERBS = {  # verb -> the fewest and the most words after it
-    "start": (2, 4),
+    "start": (2, 6),
     "stop": (1, 1),
     "kill": (1, 1),
     "die": (1, 1),
@@ -51,6 +51,7 @@ VERBS = {  # verb -> the fewest and the most words after it
     "subscribe": (1, 1),
     "unsubscribe": (1, 1),
 }
+START_OPTIONS = {(), ("as",), ("by",), ("as", "by")}
 LONGEST_RUN = 86_400_000  # ms
 
 
@@ -203,6 +204,8 @@ def _step(words: list[str]) -> Step:
     fewest, most = VERBS[verb]
     if not fewest <= len(rest) <= most:
         raise ValueError(f"{verb} has {len(rest)} words; it needs {fewest} to {most}")
+    if verb == "start" and (len(rest) % 2 or tuple(rest[2::2]) not in START_OPTIONS):
+        raise ValueError(f"start has {' '.join(rest[2:])!r} behind the client; it needs as ID, by STRATEGY, or both")
     return Step(at, verb, tuple(rest))
 
 

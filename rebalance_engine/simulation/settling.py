@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from rebalance_engine.consumer.profiles import Truncation
 from rebalance_engine.group import GroupView, Member
@@ -27,12 +27,17 @@ def queues_of(topic: str, route: TopicRouteData) -> tuple[MessageQueue, ...]:
 
 
 def targets(
-    group: str, strategy: str, queues: Iterable[MessageQueue], members: Iterable[ConsumerProcess]
+    group: str, queues: Iterable[MessageQueue], members: Collection[ConsumerProcess]
 ) -> Mapping[str, frozenset[MessageQueue]]:
-    """Give what each client id should hold; ids that are there twice confuse the strategy as they do in the wild."""
+    """Give what each process should hold, by its name.
+
+    Client ids that are there twice confuse the strategy as they do in the wild, and where members disagree on the
+    strategy each holds what its own one says: some queues then have two owners, and some have none.
+    """
     view = GroupView.of(group, queues, [Member(client_id=member.client_id) for member in members])
-    lists = target(view, Plan(strategy=strategy)).as_lists()
-    return {client_id: frozenset(held) for client_id, held in lists.items()}
+    strategies = dict.fromkeys(member.strategy for member in members)
+    lists = {strategy: target(view, Plan(strategy=strategy)).as_lists() for strategy in strategies}
+    return {member.name: frozenset(lists[member.strategy].get(member.client_id, ())) for member in members}
 
 
 def check_held(
@@ -51,7 +56,7 @@ def check_held(
         )
         if member.profile.truncation is Truncation.NEVER:
             held = frozenset(queue for queue in held if queue.topic in topics)
-        should = wanted.get(member.client_id, frozenset())
+        should = wanted[member.name]
         hold(
             held == should,
             f"{member.name} holds {_names(held - should) or 'nothing'} too much, "

@@ -137,30 +137,28 @@ class World:
 
     # ---- steps ----
 
-    def _start(self, name: str, client: str, _: str = "", client_id: str = "") -> None:
+    def _start(self, name: str, client: str, *options: str) -> None:
         if name in self.members:
             return
-        kind = profile(client)
+        kind, given = profile(client), dict(zip(options[::2], options[1::2], strict=True))
+        strategy = given.get("by", self.scenario.strategy)
         process = self.members[name] = ConsumerProcess(
             self._place(name, self._next_address()),
-            client_id=client_id or name,
+            client_id=given.get("as", name),
             profile=kind,
+            strategy=strategy,
             luck=self._luck(f"{name} {self._addresses}"),
             listener=self.scenario.listener,
             audience=self,
         )
-        process.start(self._settings(kind))
+        process.start(self._settings(kind, strategy))
 
-    def _settings(self, kind: Profile) -> GroupSettings:
-        strategy: str | None = self.scenario.strategy
-        if kind.language is Language.GO and strategy is not None:
-            strategy = STRATEGY_OF_GO.get(strategy)
-        if self.scenario.strategy == "AVG":
-            strategy = None  # every client's default, in its own language
+    def _settings(self, kind: Profile, strategy: str) -> GroupSettings:
+        named = STRATEGY_OF_GO.get(strategy) if kind.language is Language.GO else strategy
         return GroupSettings(
             group=GROUP,
             topics=dict.fromkeys(self.topics, "*"),
-            strategy=strategy,
+            strategy=None if strategy == "AVG" else named,  # every client's default, in its own language
             orderly=self.scenario.is_orderly,
             from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
         )
@@ -327,14 +325,14 @@ class World:
     def check_settled(self) -> None:
         """Insist that everybody holds what he should, and that the brokers know everybody's newest subscription."""
         members = tuple(self.members.values())
-        wanted = targets(GROUP, self.scenario.strategy, self.queues(), members)
+        wanted = targets(GROUP, self.queues(), members)
         check_held(self.ledger, GROUP, wanted, members, frozenset((*self.topics, RETRY_TOPIC)))
         check_versions(GROUP, self.brokers.values(), members, self.clock.now)
 
     def check_finished(self) -> None:
         """Insist that every message was consumed, of queues that anybody is meant to have."""
         members = tuple(self.members.values())
-        wanted = targets(GROUP, self.scenario.strategy, self.queues(), members)
+        wanted = targets(GROUP, self.queues(), members)
         for queue in sorted(frozenset().union(*wanted.values())):
             self.ledger.check_finished(queue)
 

@@ -17,12 +17,17 @@ Stub = Any  # has what is looked at, and nothing else
 
 
 def member(
-    name: str, *held: MessageQueue, profile: object = None, stated: Collection[MessageQueue] | None = None
+    name: str,
+    *held: MessageQueue,
+    profile: object = None,
+    strategy: str = "AVG",
+    stated: Collection[MessageQueue] | None = None,
 ) -> Stub:
     return SimpleNamespace(
         name=name,
         client_id=name,
         profile=profile or java("5.5.0"),
+        strategy=strategy,
         held=lambda _group: held,
         stated=frozenset(held if stated is None else stated),
         changed_at={"orders": 0},
@@ -33,7 +38,7 @@ LEDGER: Any = SimpleNamespace(held=lambda process: process.stated)
 
 
 def check(*members: Any) -> None:
-    wanted = targets("g", "AVG", QUEUES, members)
+    wanted = targets("g", QUEUES, members)
     check_held(LEDGER, "g", wanted, members, frozenset({"orders"}))
 
 
@@ -52,7 +57,11 @@ def test_a_second_process_of_one_id_leaves_the_share_of_the_second_to_nobody() -
 
     check(*twins)
 
-    assert targets("g", "AVG", QUEUES, twins) == {"A": frozenset(QUEUES[:2])}
+    assert targets("g", QUEUES, twins) == {"A": frozenset(QUEUES[:2])}
+
+
+def test_members_that_disagree_on_the_strategy_hold_what_their_own_says() -> None:
+    check(member("A", *QUEUES[:2]), member("B", *QUEUES[1::2], strategy="AVG_BY_CIRCLE"))
 
 
 def test_too_much_and_too_little_are_named() -> None:

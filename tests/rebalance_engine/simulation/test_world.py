@@ -169,6 +169,15 @@ def test_a_twin_has_the_client_id_of_another() -> None:
     assert held(run)["twin"] == held(run)["A"] == 2
 
 
+def test_a_dissenter_divides_by_its_own_strategy() -> None:
+    run = Run(f"{WARM} start D java-5.5.0 by AVG_BY_CIRCLE")
+    run.until(WARM + 10_000)
+
+    run.world.check_settled()
+
+    assert len([book for book in run.world.ledger.books if len(book.live) == 2]) > 0
+
+
 @pytest.mark.parametrize("step", ["kill Z", "stop Z", "die Z", "pause Z 5", "crash north 5", "grow orders north 9"])
 def test_a_step_without_its_object_does_nothing(step: str) -> None:
     run = Run(f"{WARM} {step}", f"{WARM} start A java-5.5.0")
