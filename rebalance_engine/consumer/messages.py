@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from rebalance_engine.remoting.message_ids import offset_id
-from rebalance_engine.remoting.messages import StoredMessage, decode_messages, unpack
+from rebalance_engine.remoting.messages import StoredMessage, unpack_all
 from rebalance_engine.remoting.properties import RETRY_TOPIC, TAGS, UNIQ_KEY
 from rebalance_engine.remoting.requests.consuming import PullMessageResponse
 
@@ -41,11 +41,9 @@ def read_stored(answer: PullMessageResponse) -> Iterator[Message]:
     """Read the messages that a broker sent, as it stored them.
 
     Raises:
-        BrokenMessage: the body holds something else.
+        BrokenMessage: the body holds something else, or too much.
     """
-    for stored in decode_messages(answer.body):
-        for message in unpack(stored):
-            yield message_of(message)
+    return map(message_of, unpack_all(answer.body))
 
 
 def message_of(stored: StoredMessage) -> Message:

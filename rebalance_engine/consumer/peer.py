@@ -24,7 +24,7 @@ from rebalance_engine.remoting.bodies.queues import (
 )
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.errors import BrokenMessage
-from rebalance_engine.remoting.messages import decode_messages, unpack
+from rebalance_engine.remoting.messages import unpack_all
 from rebalance_engine.remoting.requests.clients import (
     ConsumeMessageDirectly,
     ConsumeMessageDirectlyResponse,
@@ -100,7 +100,7 @@ def _consume_directly(desk: Desk, member: Member, heard: Received, request: Cons
 def _read(request: ConsumeMessageDirectly) -> tuple[Message, ...]:
     if not request.body:
         raise BrokenMessage("the body is empty; it needs to be a stored message")
-    return tuple(message_of(each) for stored in decode_messages(request.body) for each in unpack(stored))
+    return tuple(map(message_of, unpack_all(request.body)))
 
 
 def running_info(desk: Desk, member: Member) -> ConsumerRunningInfo:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from struct import Struct
@@ -23,6 +24,13 @@ from rebalance_engine.remoting.sysflags import MessageFlag, compression_of, hold
 MAGIC_V1 = 0xDAA320A7
 MAGIC_V2 = 0xDAA320AB  # the length of the topic has two bytes
 MAX_TOPIC_V1 = 127
+
+# What the messages of one body may grow by when they are unpacked. A broker sends 256 KiB at a time
+# (``maxTransferBytesOnMessageInMemory``), stored messages as they are: this is room for all of it compressed 256 times,
+# or for 16 messages of the 4 MiB at which Java's producers stop. Without it each message of a body could be a bomb.
+MAX_UNPACKED = 64 * 2**20
+# About what a message takes up besides body and properties: a compressed batch may hold 32,767 of 22 bytes.
+_OVERHEAD = 512
 
 _FIRST = Struct(
     ">iIIiiqqiq"
@@ -201,6 +209,26 @@ def unpack(message: StoredMessage, max_size: int = MAX_INFLATED) -> tuple[Stored
         )
         for number, packed in enumerate(decode_batch(body))
     )
+
+
+def unpack_all(data: bytes, max_total: int = MAX_UNPACKED) -> Iterator[StoredMessage]:
+    """Read stored messages, one after another, and unpack each.
+
+    Raises:
+        BrokenMessage: one cannot be read or unpacked, or they grow by more than ``max_total`` bytes together. Not more
+            than one message is unpacked past that.
+    """
+    grown = 0
+    for stored in decode_messages(data):
+        unpacked = unpack(stored)
+        grown += max(0, sum(map(_size, unpacked)) - _size(stored))
+        if grown > max_total:
+            raise BrokenMessage(f"messages in {len(data)} bytes unpack to over {max_total} more together")
+        yield from unpacked
+
+
+def _size(message: StoredMessage) -> int:
+    return _OVERHEAD + len(message.body) + len(message.property_text)
 
 
 def _plain_body(message: StoredMessage, max_size: int) -> bytes:

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.consumer.messages import Message, read_stored
+from rebalance_engine.remoting.compression import MAX_INFLATED, compress
 from rebalance_engine.remoting.errors import BrokenMessage
 from rebalance_engine.remoting.messages import Host, StoredMessage, encode_message
 from rebalance_engine.remoting.properties import encode_properties
 from rebalance_engine.remoting.requests.consuming import PullMessageResponse
+from rebalance_engine.remoting.sysflags import Compression, with_compression
 
 
 def stored(offset: int, topic: str = "orders", **properties: str) -> StoredMessage:
@@ -21,6 +25,13 @@ def stored(offset: int, topic: str = "orders", **properties: str) -> StoredMessa
         body=b"hello",
         property_text=encode_properties(properties),
     )
+
+
+def bombs(count: int) -> bytes:
+    """Messages of a few bytes that inflate to 16 MiB each."""
+    body = compress(Compression.ZSTD, bytes(MAX_INFLATED))
+    bomb = replace(stored(5), body=body, sys_flag=with_compression(0, Compression.ZSTD))
+    return encode_message(bomb) * count
 
 
 def answer(body: bytes) -> PullMessageResponse:
@@ -49,6 +60,11 @@ def test_a_retried_message_has_its_original_topic() -> None:
 def test_what_is_no_message_is_refused() -> None:
     with pytest.raises(BrokenMessage):
         list(read_stored(answer(b"nonsense")))
+
+
+def test_many_messages_that_each_inflate_to_much_are_refused() -> None:
+    with pytest.raises(BrokenMessage, match="over 67108864 more together"):
+        list(read_stored(answer(bombs(5))))
 
 
 def test_a_message_is_known_by_its_offset() -> None:

@@ -16,7 +16,7 @@ from rebalance_engine.remoting.requests.clients import (
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
 from tests.rebalance_engine.consumer.running import EAST, running
-from tests.rebalance_engine.consumer.test_messages import stored
+from tests.rebalance_engine.consumer.test_messages import bombs, stored
 from tests.rebalance_engine.consumer.world import World
 
 
@@ -88,6 +88,14 @@ def test_what_is_no_message_is_refused(body: bytes) -> None:
     answer = ask(world, ConsumeMessageDirectly(consumer_group="G", body=body))
 
     assert isinstance(answer, Refused) and answer.code == 1
+
+
+def test_messages_that_inflate_to_too_much_are_refused() -> None:
+    world, _ = running()
+
+    answer = ask(world, ConsumeMessageDirectly(consumer_group="G", body=bombs(5)))
+
+    assert isinstance(answer, Refused) and "over 67108864 more together" in str(answer.remark)
 
 
 def test_what_is_not_understood_is_refused_at_once() -> None:

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from rebalance_engine.remoting.batches import Packed, encode_batch
 from rebalance_engine.remoting.compression import compress
 from rebalance_engine.remoting.errors import BrokenMessage, LocalProtocolError
-from rebalance_engine.remoting.messages import Host, StoredMessage, decode_messages, encode_message, unpack
+from rebalance_engine.remoting.messages import (
+    MAX_UNPACKED,
+    Host,
+    StoredMessage,
+    decode_messages,
+    encode_message,
+    unpack,
+    unpack_all,
+)
 from rebalance_engine.remoting.sysflags import Compression, MessageFlag, with_compression
 from tests.rebalance_engine.remoting.recordings import RELEASES, recorded
 from tests.rebalance_engine.remoting.work import attempt, is_linear
@@ -199,6 +207,32 @@ def test_a_bomb_is_broken() -> None:
 
     with pytest.raises(BrokenMessage, match="inflates to more than 1000"):
         unpack(bomb, max_size=1_000)
+
+
+def test_all_messages_of_a_body_have_one_limit() -> None:
+    packed = replace(MESSAGE, body=compress(Compression.ZLIB, bytes(1_000)), sys_flag=0x1)
+    grown = 1_000 - len(packed.body)
+    data = encode_message(packed) * 3
+
+    assert [len(each.body) for each in unpack_all(data, 3 * grown)] == [1_000] * 3
+    with pytest.raises(BrokenMessage, match=f"unpack to over {3 * grown - 1} more together"):
+        list(unpack_all(data, 3 * grown - 1))
+
+
+def test_messages_that_are_stored_as_they_were_sent_count_for_nothing() -> None:
+    assert list(unpack_all(BYTES * 2, 0)) == [replace(MESSAGE, body_crc=None)] * 2
+
+
+def test_a_batch_of_many_empty_messages_counts_what_each_takes_up() -> None:
+    body = compress(Compression.ZSTD, encode_batch([Packed(body=b"")] * 30_000))
+    sys_flag = with_compression(MessageFlag.NEED_UNWRAP | MessageFlag.INNER_BATCH, Compression.ZSTD)
+    batches = encode_message(replace(MESSAGE, body=body, body_crc=None, sys_flag=sys_flag)) * 100
+
+    seen: list[StoredMessage] = []
+    with pytest.raises(BrokenMessage, match="more together"):
+        seen.extend(unpack_all(batches))
+
+    assert 0 < len(seen) <= MAX_UNPACKED // 512
 
 
 # ---- our own mistakes ----
