@@ -16,7 +16,7 @@ from rebalance_engine.events import SendOutcome
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.producer.desk import Desk
 from rebalance_engine.producer.latency import Lesson
-from rebalance_engine.producer.lookup import find
+from rebalance_engine.producer.lookup import LookupFailed, find
 from rebalance_engine.producer.publish_info import PublishInfo
 from rebalance_engine.producer.selection import Choice
 from rebalance_engine.producer.send_loop import (
@@ -147,11 +147,20 @@ def transmit(desk: Desk, call: Call, queue: MessageQueue, choice: Choice | None,
     call.begin(queue, desk.broker_of(queue), desk.at, choice)
     began_at = desk.at
     if desk.address_of(desk.broker_of(queue)) is None:
-        yield from find(desk, queue.topic)
+        yield from _look_for(desk, call, queue)
     left = timeout_ms - (desk.at - began_at)
     outcome = yield from _hand_over(desk, call, queue, left)
     desk.conclude(call, outcome)
     return outcome
+
+
+def _look_for(desk: Desk, call: Call, queue: MessageQueue) -> Task[None]:
+    """Look for a queue's broker; a lookup that fails ends the attempt too, and the fault table hears nothing of it."""
+    try:
+        yield from find(desk, queue.topic)
+    except LookupFailed as failed:
+        desk.conclude(call, Outcome(kind=SendOutcome.CLIENT_ERROR, text=str(failed)))
+        raise
 
 
 def _hand_over(desk: Desk, call: Call, queue: MessageQueue, timeout_ms: int) -> Task[Outcome]:

@@ -1,9 +1,16 @@
 """What a producer does, by client language and version, as data.
 
 ``java("5.3.0")`` applies the changes of each release up to that one, in order; the first row is 4.2.0, before which
-nothing was looked at. Where the specification and the released sources tell different stories the sources were
-followed: the single step per scan of fault avoidance off ends with 4.7 (not 4.8); 5.1.1 to 5.1.3 avoid the last broker
-with fault avoidance on; in 5.1.4 alone an unreachable broker is not available either.
+nothing was looked at. Where the released sources differ from what is commonly written, the sources were followed:
+
+- There is one time budget for a call only from 4.3.0 on; in 4.2 each attempt has the whole timeout.
+- From 4.6.0 on a silent name server ends the send with an IllegalStateException.
+- The single step per scan of fault avoidance off ends with 4.7: 4.8.0 moves the index for each look.
+- 4.8.0 does not clamp the index to 0 at the wrap any more.
+- A first asynchronous attempt without a connection is retried only from 4.9.3 on.
+- 5.1.1 to 5.1.3 avoid the last broker with fault avoidance on.
+- In 5.1.4 alone an unreachable broker is not available either.
+- Asynchronous retries need remaining time only from 5.3.2 on.
 
 Sources, each at every tag from 4.2.0 on: ``client/.../latency/MQFaultStrategy.java``,
 ``LatencyFaultToleranceImpl.java``, ``client/.../common/ThreadLocalIndex.java``,

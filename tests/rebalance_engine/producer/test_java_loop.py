@@ -1,6 +1,7 @@
 import pytest
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.remoting.bodies.routes import TopicRouteData
 from tests.rebalance_engine.producer.world import World, happened
 
 ON_TWO = "route orders east:1 west:1"
@@ -99,6 +100,36 @@ def test_a_named_queue_needs_no_route_but_an_address() -> None:
         "asks where TBW102 is",
         "fact: east took 2 ms, client error",
         "MQClientException -1: The broker[east] not exist",
+    ]
+
+
+@pytest.mark.parametrize("version", ["4.6.0", "4.9.0", "5.5.0"])
+@pytest.mark.parametrize("mode", ["sync", "oneway"])
+def test_an_attempt_ends_with_the_lookup_that_fails_under_it(version: str, mode: str) -> None:
+    lines = (f"client java {version} avoids_faults", "broker names silent", f"send orders mode={mode} queue=east/0")
+
+    assert happened(*lines) == [
+        "asks where orders is",
+        "fact: east took 3000 ms, client error",
+        "IllegalStateException -1: the name server gave no answer",
+    ]
+    assert happened(*lines, "faults") == []
+
+
+def test_a_broker_that_lost_its_address_ends_a_call_where_the_name_server_is_silent_too() -> None:
+    world = World()
+    for line in ("client java 5.5.0", ON_TWO, "broker west silent", "begin orders", "wait 1", "broker names silent"):
+        world.do(line)
+    assert world.producer is not None
+
+    world.producer.desk.book.accept("orders", TopicRouteData(), world.producer.desk.at)  # as the refresh does
+    world.producer.desk.book.forget_offline()
+    said = world.do("wait 9000")
+
+    assert said[-1].endswith("IllegalStateException -1: the name server gave no answer")
+    assert [text.split(": ")[1] for text in said if "fact" in text] == [
+        "west took 2999 ms, remoting error",
+        "east took 3000 ms, client error",
     ]
 
 
