@@ -7,6 +7,7 @@ from rebalance_engine.effects import Answered, Closed, Failure, Unanswered, Woke
 from rebalance_engine.remoting.requests.contract import Response
 from tests.rebalance_engine.consumer.crowd import Crowd
 from tests.rebalance_engine.consumer.running import EAST, running
+from tests.rebalance_engine.consumer.world import World
 
 
 def test_a_group_that_is_not_here_cannot_be_ordered_about() -> None:
@@ -71,6 +72,39 @@ def test_whatever_happened_after_a_quiet_time_every_queue_is_held_once_and_consu
     assert {mq: len(names) for mq, names in crowd.owners().items()} == dict.fromkeys(crowd.queues, 1)
     crowd.world.run(20_000)
     assert [crowd.left_over(mq) for mq in crowd.queues] == [0] * len(crowd.queues)
+
+
+@pytest.mark.parametrize("slow_ms", [0, 50])
+def test_two_consumers_of_one_client_may_be_stopped_while_the_other_is_leaving(slow_ms: int) -> None:
+    world = World()
+    world.topic("orders", "east=1", "west=1")
+    client = world.make_client("A", java("5.5.0"))
+    for group in ("G", "H"):
+        world.start("A", group, "orders")
+    world.run(5_000)
+    world.delays["east"] = slow_ms
+
+    world.hear("A", Stop("G"))
+    world.run(1)
+    world.hear("A", Stop("H"))
+    for _ in range(1_000):
+        world.run(1)
+        client.check()
+
+    assert not client.is_running and client.groups == ()
+
+
+def test_threads_without_consumers_and_consumers_without_threads_are_found() -> None:
+    world, member = running()
+    client = world.machines["A"].client
+    services, client._services = client._services, []
+    with pytest.raises(AssertionError, match="consumers outlive its threads"):
+        client.check()
+    client._services = services
+    del client.desk.members[member.group]
+
+    with pytest.raises(AssertionError, match="threads outlive its consumers"):
+        client.check()
 
 
 def test_it_runs_until_its_last_consumer_has_left() -> None:
