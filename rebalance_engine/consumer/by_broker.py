@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rebalance_engine.consumer.member import Member
+from rebalance_engine.consumer.settings import Mode
 from rebalance_engine.consumer.threads import Code, ask
 from rebalance_engine.effects import Failure
 from rebalance_engine.model import MessageQueue
@@ -28,7 +29,7 @@ NOT_SUPPORTED: Final[Sequence[MessageQueue]] = ("not supported",)  # type: ignor
 def applies(member: Member) -> bool:
     """Whether the broker divides: never for orderly, broadcasting and polling consumers."""
     settings = member.settings
-    if settings.client_rebalance or settings.orderly or not settings.is_clustering:
+    if settings.client_rebalance or settings.orderly or not settings.is_clustering or settings.mode is not Mode.PUSH:
         return False
     return member.desk.profile.knows_assignment
 

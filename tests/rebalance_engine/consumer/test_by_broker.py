@@ -1,6 +1,7 @@
 import pytest
 
-from rebalance_engine.consumer import java
+from rebalance_engine.consumer import Mode, java
+from rebalance_engine.consumer.by_broker import applies
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.running import EAST, running, told
@@ -33,6 +34,23 @@ def test_orderly_consumers_and_version_4_divide_themselves(version: str) -> None
     _, member = running(java(version), client_rebalance=False, orderly=version == "5.5.0")
 
     assert EAST in member.held()
+
+
+def test_polling_consumers_divide_themselves() -> None:
+    world, member = running(client_rebalance=False, mode=Mode.PULL, settle_ms=100)
+    world.shown = {"QueryAssignment"}
+    told(world)
+    world.run(21_000)
+
+    assert member.held() == {EAST}
+    assert not [line for line in told(world) if "QueryAssignment" in line]
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_only_consumers_with_a_listener_let_the_broker_divide(mode: Mode) -> None:
+    _, member = running(client_rebalance=False, mode=mode, settle_ms=100)
+
+    assert applies(member) == (mode is Mode.PUSH)
 
 
 def test_versions_5_0_to_5_3_1_find_out_once_whether_the_broker_can() -> None:
