@@ -15,6 +15,7 @@ from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN, LocalOffsets,
 from rebalance_engine.consumer.polling import Polling
 from rebalance_engine.consumer.pool import Pool
 from rebalance_engine.consumer.process_queue import ProcessQueue
+from rebalance_engine.consumer.profiles import OffsetError
 from rebalance_engine.consumer.settings import GroupSettings, Mode
 from rebalance_engine.consumer.subscriptions import Subscriptions
 from rebalance_engine.consumer.threads import Code, Lock, Thread
@@ -164,8 +165,11 @@ class Member:
         answer = yield from self.desk.ask_master(mq, request, QUERY_TIMEOUT)
         if isinstance(answer, OffsetResponse):
             return answer.offset
-        is_missing = isinstance(answer, Refused) and answer.code == ResponseCode.QUERY_NOT_FOUND
-        return NOT_STORED if is_missing else UNKNOWN
+        if not isinstance(answer, Refused):
+            return UNKNOWN
+        is_missing = answer.code == ResponseCode.QUERY_NOT_FOUND
+        counts_as_none = self.desk.profile.offset_error is OffsetError.COUNTS_AS_NONE
+        return NOT_STORED if is_missing or counts_as_none else UNKNOWN
 
     def _send_offset(self, mq: MessageQueue, offset: int) -> Code[None]:
         address = yield from self.desk.master_of(mq)

@@ -49,7 +49,7 @@ class Truncation(Enum):
 
 
 class OffsetError(Enum):
-    """What an offset query means that failed, other than by QUERY_NOT_FOUND."""
+    """What an offset query means that a broker refused, other than by QUERY_NOT_FOUND; without an answer all refuse."""
 
     REFUSES = "the queue is not taken in this round"
     COUNTS_AS_NONE = "no offset is stored"
@@ -86,7 +86,7 @@ class Profile:
         renews_dropped: also of dropped queues.
         no_members: what an empty list of members means.
         truncation: what happens to queues of foreign topics.
-        offset_error: what a failed offset query means.
+        offset_error: what a refused offset query means.
         finds_by_time: a start by timestamp works on normal topics.
         bumps_version: a changed assignment makes a newer subscription version, and a heartbeat.
         version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.

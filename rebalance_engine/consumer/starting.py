@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN
-from rebalance_engine.consumer.profiles import OffsetError
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
@@ -22,7 +21,7 @@ def start_offset(member: Member, mq: MessageQueue) -> Code[int]:
     stored = yield from member.offsets.read_stored(mq)
     if stored >= 0:
         return stored
-    if stored == UNKNOWN and member.desk.profile.offset_error is OffsetError.REFUSES:
+    if stored == UNKNOWN:
         return UNKNOWN
     return (yield from _without_stored(member, mq))
 

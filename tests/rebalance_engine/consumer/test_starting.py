@@ -18,7 +18,15 @@ RETRY = MessageQueue("%RETRY%G", "east", 0)
 STORED, END, BY_TIME = 3, 5, 1  # the scripted broker's answers
 
 
-def start(profile: Profile, mq: MessageQueue, where: ConsumeFromWhere, *, stored: bool = False, error: int = 0) -> int:
+def start(
+    profile: Profile,
+    mq: MessageQueue,
+    where: ConsumeFromWhere,
+    *,
+    stored: bool = False,
+    error: int = 0,
+    silent: bool = False,
+) -> int:
     world = World()
     world.topic("orders", "east=1")
     world.topic("%RETRY%G", "east=1")
@@ -31,6 +39,8 @@ def start(profile: Profile, mq: MessageQueue, where: ConsumeFromWhere, *, stored
         world.broker("east").offsets["G", mq] = STORED
     if error:
         world.broker("east").answers["QueryConsumerOffset"] = [Refused(code=error)]
+    if silent:
+        world.broker("east").silent.add("QueryConsumerOffset")
     found: list[int] = []
 
     def note() -> Code[None]:
@@ -38,7 +48,7 @@ def start(profile: Profile, mq: MessageQueue, where: ConsumeFromWhere, *, stored
 
     client.desk.threads.spawn(note())
     world.hear("A", Resume("G"))
-    world.run(100)
+    world.run(6_000)
     return found[0]
 
 
@@ -65,8 +75,13 @@ def test_any_other_failure_refuses_the_queue(profile: Profile) -> None:
     assert start(profile, ORDERS, FIRST, error=ResponseCode.SYSTEM_ERROR) < 0
 
 
-def test_cpp_takes_a_failure_for_no_offset() -> None:
+def test_cpp_takes_an_error_of_the_broker_for_no_offset() -> None:
     assert start(CPP, ORDERS, LAST, error=ResponseCode.SYSTEM_ERROR) == END
+
+
+@pytest.mark.parametrize("profile", [java("4.9.7"), java("5.5.0"), GO, CPP], ids=str)
+def test_a_broker_that_does_not_answer_refuses_the_queue(profile: Profile) -> None:
+    assert start(profile, ORDERS, LAST, silent=True) < 0
 
 
 def test_cpp_never_starts_a_normal_topic_by_time() -> None:
