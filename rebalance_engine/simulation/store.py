@@ -69,10 +69,6 @@ class Store:
         """Give messages of a queue from an offset on."""
         return tuple(self._queues.get((topic, queue_id), ())[offset : offset + count])
 
-    def queues(self) -> tuple[MessageQueue, ...]:
-        """Name the queues that have messages."""
-        return tuple(MessageQueue(topic, self.broker, queue_id) for topic, queue_id in self._queues)
-
     # ---- messages that come back ----
 
     def take_back(self, group: str, commit_log_offset: int, level: int, limit: int, at: int) -> tuple[int, Returned]:

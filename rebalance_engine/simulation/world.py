@@ -37,7 +37,7 @@ from rebalance_engine.simulation.presences import PresenceBook
 from rebalance_engine.simulation.process import Place, Process
 from rebalance_engine.simulation.scenario import Scenario, Step
 from rebalance_engine.simulation.settling import check_held, check_versions, queues_of, targets
-from rebalance_engine.simulation.store import Store
+from rebalance_engine.simulation.store import Returned, Store
 
 GROUP = "g"
 RETRY_TOPIC = RETRY_TOPIC_PREFIX + GROUP
@@ -88,6 +88,10 @@ class World:
             "unsubscribe": self._unsubscribe,
         }
         self.name_server = NameServer(self._place("name server", NAME_SERVER))
+        self._begin(scenario)
+
+    def _begin(self, scenario: Scenario) -> None:
+        """Start what is there from the beginning, and plan the steps."""
         self.network.listen(self.name_server)
         for number, (name, version) in enumerate(scenario.brokers.items(), start=2):
             settings = BrokerSettings(version=version, broker=name, address=f"10.0.0.{number}:10911")
@@ -298,9 +302,9 @@ class World:
         """Note a message."""
         self.ledger.stored(queue)
 
-    def returned(self, _: str, returned: object) -> None:
+    def returned(self, _: str, returned: Returned) -> None:
         """Note a message that came back."""
-        self.ledger.returned(returned)  # type: ignore[arg-type]  # there is one kind
+        self.ledger.returned(returned)
 
     def delivered(self, client: ConsumerProcess, deliver: Deliver) -> None:
         """Look on while a listener begins."""

@@ -50,11 +50,3 @@ def test_a_message_is_a_dead_letter_after_its_last_try_or_at_once() -> None:
     _, at_once = store.take_back("g", 1, -1, 16, 5)
 
     assert [(each.topic, each.due) for each in (last, at_once)] == [("%DLQ%g", 5), ("%DLQ%g", 5)]
-
-
-def test_it_names_the_queues_that_have_messages() -> None:
-    store = Store("east")
-
-    store.append(QUEUE, 0)
-
-    assert store.queues() == (QUEUE,)
