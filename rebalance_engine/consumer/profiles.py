@@ -84,6 +84,7 @@ class Profile:
         removes_while_marking: each queue is removed before the next is marked as dropped.
         renewal_first, renewal_every: orderly lock renewal.
         renews_dropped: also of dropped queues.
+        failed_renewal_unlocks: a renewal that is not answered, or not with locks, unlocks the queues.
         no_members: what an empty list of members means.
         truncation: what happens to queues of foreign topics.
         offset_error: what a refused offset query means.
@@ -123,6 +124,7 @@ class Profile:
     renewal_first: int = 1_000
     renewal_every: int = 20_000
     renews_dropped: bool = True
+    failed_renewal_unlocks: bool = False
     no_members: NoMembers = NoMembers.KEEPS
     truncation: Truncation = Truncation.FORGETS
     offset_error: OffsetError = OffsetError.REFUSES
@@ -223,6 +225,7 @@ GO = Profile(
     first_round=FirstRound.AT_ONCE,
     removal=OrderlyRemoval.KEEPS_LOCK,
     removal_wait=0,
+    failed_renewal_unlocks=True,
     no_members=NoMembers.DROPS,
     truncation=Truncation.STORES,
     version_unit=1_000_000,

@@ -1,6 +1,8 @@
 import pytest
 
-from rebalance_engine.consumer import CPP, java
+from rebalance_engine.consumer import CPP, GO, Profile, java
+from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.running import EAST, running, told
 
 
@@ -34,6 +36,38 @@ def test_a_refused_renewal_unlocks_and_a_missing_answer_does_not() -> None:
 
     assert not member.table[EAST].is_locked
     assert "A is refused the lock of orders/east/0" in told(world)
+
+
+@pytest.mark.parametrize(
+    ("profile", "stays_locked"), [(java("4.9.7"), True), (java("5.5.0"), True), (CPP, True), (GO, False)], ids=str
+)
+@pytest.mark.parametrize("fails", ["silent", "refused"])
+def test_a_renewal_that_fails_unlocks_in_go_only(profile: Profile, stays_locked: bool, fails: str) -> None:
+    world, member = running(profile, orderly=True)
+    assert member.table[EAST].is_locked
+    world.shown = {"LockBatchMq"}
+    world.machines["A"].listener_ms = None
+    told(world)
+    if fails == "silent":
+        world.broker("east").silent.add("LockBatchMq")
+    else:
+        world.broker("east").answers["LockBatchMq"] = [Refused(code=ResponseCode.SYSTEM_ERROR)]
+    while not told(world):
+        world.run(100)
+    world.run(1_000)
+
+    assert member.table[EAST].is_locked is stays_locked
+    assert "A is refused the lock of orders/east/0" not in told(world)  # nobody said so
+
+
+def test_go_has_its_queue_again_with_the_next_renewal() -> None:
+    world, member = running(GO, orderly=True)
+    world.broker("east").answers["LockBatchMq"] = [Refused(code=ResponseCode.SYSTEM_ERROR)]
+    world.run(20_000)
+    assert not member.table[EAST].is_locked
+    world.run(20_000)
+
+    assert member.table[EAST].is_locked
 
 
 def test_a_dropped_queue_is_renewed_before_5_2_only() -> None:
