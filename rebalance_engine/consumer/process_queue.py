@@ -114,9 +114,9 @@ class ProcessQueue:
     def __contains__(self, offset: object) -> bool:
         return offset in self._cached
 
-    def has_pull_expired(self, at: int) -> bool:
-        """Whether it was not pulled for two minutes, so that its pull loop must be broken."""
-        return at - self.last_pull > PULL_MAX_IDLE
+    def has_pull_expired(self, at: int, max_idle: int = PULL_MAX_IDLE) -> bool:
+        """Whether it was not pulled for more than two minutes, so that its pull loop must be broken."""
+        return at - self.last_pull > max_idle
 
     def has_lock_expired(self, at: int) -> bool:
         """Whether its lock was not renewed for half a minute, as far as we know."""

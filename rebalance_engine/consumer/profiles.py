@@ -79,6 +79,7 @@ class Profile:
         lock_time: when orderly queues are locked.
         new_queue_is_locked: a queue that was just locked counts as locked.
         locks_broadcasting: an orderly consumer asks for locks though it is broadcasting.
+        pull_max_idle: a queue that was not pulled for longer is dropped.
         removal: how an orderly queue is let go.
         removal_wait: how long it waits for the listener.
         removes_while_marking: each queue is removed before the next is marked as dropped.
@@ -118,6 +119,7 @@ class Profile:
     lock_time: LockTime = LockTime.BEFORE_ADD
     new_queue_is_locked: bool = True
     locks_broadcasting: bool = False
+    pull_max_idle: int = 120_000
     removal: OrderlyRemoval = OrderlyRemoval.DELAYS_UNLOCK
     removal_wait: int = 1_000
     removes_while_marking: bool = False
@@ -203,6 +205,7 @@ CPP = Profile(
     notices_group_only=True,
     lock_time=LockTime.BEFORE_PULL,
     new_queue_is_locked=False,
+    pull_max_idle=119_999,  # 120 s are too long already; elsewhere they are not yet
     removal=OrderlyRemoval.UNLOCKS,
     removal_wait=0,
     renewal_first=20_000,

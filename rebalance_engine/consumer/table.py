@@ -44,13 +44,14 @@ def _remove_unwanted(member: Member, topic: str, wanted: frozenset[MessageQueue]
 
 def _mark(member: Member, topic: str, wanted: frozenset[MessageQueue]) -> Iterator[ProcessQueue]:
     """Drop what is not wanted, or wanted and not pulled for two minutes; its pull loop must be broken."""
+    max_idle = member.desk.profile.pull_max_idle
     for pq in tuple(member.table.values()):
         if pq.mq.topic != topic:
             continue
         if pq.mq not in wanted:
             member.drop(pq, DropReason.NOT_IN_TARGET)
             yield pq
-        elif member.settings.mode is Mode.PUSH and pq.has_pull_expired(member.desk.at):
+        elif member.settings.mode is Mode.PUSH and pq.has_pull_expired(member.desk.at, max_idle):
             member.drop(pq, DropReason.PULL_EXPIRED)
             yield pq
 

@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rebalance_engine.consumer import Suspend
+from rebalance_engine.consumer import CPP, GO, Profile, Suspend, java
 from rebalance_engine.consumer.table import reconcile, remove
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.events import DropReason
@@ -16,6 +17,21 @@ def run_code(world: World, code: Code[object]) -> None:
     world.machines["A"].client.desk.threads.spawn(code)
     world.hear("A", Suspend("G"))  # stops its own rounds
     world.run(100)
+
+
+@pytest.mark.parametrize(
+    ("profile", "idle_ms"), [(java("4.9.7"), 120_001), (java("5.5.0"), 120_001), (GO, 120_001), (CPP, 120_000)], ids=str
+)
+def test_a_pull_expires_after_more_than_120_s_and_in_cpp_with_them(profile: Profile, idle_ms: int) -> None:
+    world, member = running(profile)
+    before = member.table[EAST]
+    for idle, expires in ((idle_ms - 1, False), (idle_ms, True)):
+        told(world)
+        before.last_pull = world.at - idle
+
+        run_code(world, reconcile(member, "orders", (EAST,), needs_lock=False))
+
+        assert ("A drops orders/east/0 at None: pull expired" in told(world)) is expires
 
 
 WANTED = st.tuples(
