@@ -154,7 +154,7 @@ class Ledger:
         if lock is None or session is None or session.reason is not DropReason.NOT_IN_TARGET:
             return
         process, now, ended_at = session.holder, self._clock.now, session.ended_at or 0
-        if process.is_gone or lock.granted_at > ended_at:
+        if process.is_gone or lock.renewed_at > ended_at:  # it asked again, to take the queue again
             return
         if now - ended_at > unlocks_within(process.profile, process.listener.high):
             fair = self._weather.was_fair(ended_at, now, process.name, queue.broker)

@@ -289,6 +289,16 @@ def test_a_lock_that_is_kept_after_the_drop() -> None:
         stage.ledger.refused(QUEUE)
 
 
+def test_who_asks_for_his_lock_again_may_have_it() -> None:
+    stage = Stage(is_orderly=True)
+    both_have_one(stage)
+    stage.drop(stage.a)
+    stage.wait(10_000)
+
+    stage.ledger.locks.granted("A", [QUEUE], stage.network.clock.now)
+    stage.ledger.refused(QUEUE)
+
+
 def test_a_lock_of_who_is_gone_runs_out_by_itself() -> None:
     stage = Stage(is_orderly=True)
     both_have_one(stage)
