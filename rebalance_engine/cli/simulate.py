@@ -1,4 +1,4 @@
-"""The ``evenkeel`` command.
+"""Simulated clusters, each from one seed.
 
     evenkeel simulate --seeds 300 --first 1      run so many simulated clusters and hold them to every promise
     evenkeel simulate --play scenario.txt        play one scenario, and write it with what happened
@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TextIO
 
 from rebalance_engine import eventlog
+from rebalance_engine.cli import BadArguments
 from rebalance_engine.events import Fact
-from rebalance_engine.simulation import transcript
+from rebalance_engine.simulation import running, transcript
 from rebalance_engine.simulation.drawing import draw
 from rebalance_engine.simulation.figures import Figures
-from rebalance_engine.simulation.running import Outcome, run
+from rebalance_engine.simulation.running import Outcome
 from rebalance_engine.simulation.scenario import ScenarioError, read, write
 from rebalance_engine.simulation.shrinking import shrink
 
@@ -29,30 +30,21 @@ MOST_SEEDS = 10_000_000
 LAST_LINES = 40  # of what happened, shown for a failing seed; its scenario shows the rest when it is played
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    parser = _parser()
-    asked = parser.parse_args(arguments)
-    if asked.command is None:
-        parser.error("there is no command; there is simulate")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """State what the command takes."""
+    parser.add_argument("--seeds", type=_count, default=1, metavar="N", help="how many seeds to run; 1 by default")
+    parser.add_argument("--first", type=_seed, default=0, metavar="S", help="the first seed; 0 by default")
+    parser.add_argument("--jobs", type=_count, default=1, metavar="J", help="how many at once; 1 by default")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="write every fact there, as lines of the event log")
+    parser.add_argument("--play", type=Path, metavar="FILE", help="play the scenario of a file instead of seeds")
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Play a scenario, or run seeds."""
     try:
         return _play(asked.play) if asked.play else _simulate(asked)
     except (ScenarioError, OSError) as error:
-        parser.error(str(error))
-    except BrokenPipeError:
-        return 1
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="evenkeel", description="A control room for Apache RocketMQ rebalancing.")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    simulate = commands.add_parser("simulate", help="run simulated clusters and hold them to every promise")
-    simulate.add_argument("--seeds", type=_count, default=1, metavar="N", help="how many seeds to run; 1 by default")
-    simulate.add_argument("--first", type=_seed, default=0, metavar="S", help="the first seed; 0 by default")
-    simulate.add_argument("--jobs", type=_count, default=1, metavar="J", help="how many at once; 1 by default")
-    simulate.add_argument("--log", type=Path, metavar="FILE", help="write every fact there, as lines of the event log")
-    simulate.add_argument("--play", type=Path, metavar="FILE", help="play the scenario of a file instead of seeds")
-    return parser
+        raise BadArguments(str(error)) from error
 
 
 def _count(word: str) -> int:
@@ -104,12 +96,12 @@ def _outcomes(seeds: range, jobs: int, log: TextIO | None) -> Iterator[Outcome]:
 
 def _run_seed(seed: int, log: TextIO | None = None) -> Outcome:
     if log is None:
-        return run(draw(seed))
+        return running.run(draw(seed))
 
     def record(fact: Fact) -> None:
         log.write(f"{eventlog.write(fact)}\n")
 
-    return run(draw(seed), record)
+    return running.run(draw(seed), record)
 
 
 def _tell_failure(outcome: Outcome) -> None:
@@ -117,7 +109,7 @@ def _tell_failure(outcome: Outcome) -> None:
     seed = outcome.scenario.seed
     _say(f"seed {seed} broke after {outcome.broken_at} ms: {outcome.breach}")
     smallest = shrink(outcome)
-    again = run(read(write(smallest.scenario)))
+    again = running.run(read(write(smallest.scenario)))
     is_exact = (again.breach, again.broken_at) == (smallest.breach, smallest.broken_at)
     _say(f"# seed {seed}, as few steps as break it; to see it again: evenkeel simulate --play FILE")
     sys.stdout.write(transcript.write(smallest, last=LAST_LINES))
