@@ -77,7 +77,6 @@ def test_every_fact_can_be_written_down(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "there is no command; there is simulate"),
         (["fly"], "invalid choice: 'fly'"),
         (["simulate", "--seeds", "0"], "'0' is given; needed is a whole number from 1"),
         (["simulate", "--seeds", "many"], "'many' is given"),
