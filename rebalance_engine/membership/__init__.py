@@ -14,9 +14,10 @@ and requests and says what to answer and whom to notify. Behind it, from the top
     locks.py         queue locks of orderly groups
     offsets.py       how far each group is
     configs.py       what is configured of groups and topics
+    modes.py         by PULL or by POP, as an operator set it
     presence.py      a client on a channel
     profiles.py      what differs by version, and what an operator can set
 
-It does not know messages, routes, sockets or clocks. Dividing queues for clients that leave it to the broker
-(QUERY_ASSIGNMENT) belongs to whoever composes this with ``allocation``.
+It does not know messages, routes, strategies, sockets or clocks. Dividing queues for clients that leave it to the
+broker (QUERY_ASSIGNMENT) stands above it and ``allocation``, in ``rebalance_engine.assignment``.
 """

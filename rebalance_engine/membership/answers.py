@@ -11,6 +11,7 @@ from typing import Any
 
 from rebalance_engine.membership.filters import check_filter
 from rebalance_engine.membership.heartbeats import Tables
+from rebalance_engine.membership.modes import RequestModes
 from rebalance_engine.membership.offsets import OffsetTable
 from rebalance_engine.membership.profiles import Policy, Version, is_since
 from rebalance_engine.remoting.bodies.clients import (
@@ -24,6 +25,8 @@ from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.brokers import (
     GetAllConsumerOffset,
     GetAllConsumerOffsetResponse,
+    GetAllMessageRequestMode,
+    GetAllMessageRequestModeResponse,
     GetAllProducerInfo,
     GetAllProducerInfoResponse,
     GetAllSubscriptionGroupConfig,
@@ -39,7 +42,8 @@ from rebalance_engine.remoting.requests.brokers import (
     QueryTopicsByConsumer,
     QueryTopicsByConsumerResponse,
 )
-from rebalance_engine.remoting.requests.changes import UpdateAndGetGroupForbidden
+from rebalance_engine.remoting.requests.changes import SetMessageRequestMode, UpdateAndGetGroupForbidden
+from rebalance_engine.remoting.requests.consuming import QueryAssignment
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 from rebalance_engine.remoting.requests.membership import (
     CheckClientConfig,
@@ -52,6 +56,9 @@ SUPPORTED_SINCE: Mapping[type, Version] = {
     QueryTopicsByConsumer: (5, 0, 0),
     GetSubscriptionGroupConfig: (5, 0, 0),
     UpdateAndGetGroupForbidden: (5, 0, 0),
+    QueryAssignment: (5, 0, 0),
+    SetMessageRequestMode: (5, 0, 0),
+    GetAllMessageRequestMode: (5, 0, 0),
 }
 
 
@@ -67,10 +74,11 @@ def refuse_unsupported(request: Request[Response], policy: Policy) -> Refused | 
 class Answers:
     """Answers questions from the tables of one broker."""
 
-    def __init__(self, policy: Policy, tables: Tables, offsets: OffsetTable) -> None:
+    def __init__(self, policy: Policy, tables: Tables, offsets: OffsetTable, modes: RequestModes) -> None:
         self._policy = policy
         self._tables = tables
         self._offsets = offsets
+        self._modes = modes
         self._by_request: Mapping[type, Callable[[Any], Response]] = {  # each takes the request that it stands beside
             GetConsumerListByGroup: self._list_clients,
             GetConsumerConnectionList: self._list_consumers,
@@ -82,6 +90,7 @@ class Answers:
             GetAllSubscriptionGroupConfig: self._list_groups,
             GetSubscriptionGroupConfig: self._find_group,
             CheckClientConfig: self._check_filter,
+            GetAllMessageRequestMode: self._list_modes,
         }
 
     def knows(self, request: object) -> bool:
@@ -156,6 +165,9 @@ class Answers:
         if config is None:
             return Refused(code=ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark="No group in this broker")
         return GetSubscriptionGroupConfigResponse(body=config)
+
+    def _list_modes(self, _: GetAllMessageRequestMode) -> Response:
+        return GetAllMessageRequestModeResponse(body=self._modes.all())
 
     def _check_filter(self, request: CheckClientConfig) -> Response:
         return check_filter(request, filters_by_property=self._policy.settings.filters_by_property)

@@ -2,7 +2,7 @@
 
 ``handle`` is the only door for what happens to the broker. Below it stand the verbs for whoever has the messages and
 composes a whole broker: it asks ``knows`` first, checks pulls, stores the offsets that pulls carry, hands out resets.
-QUERY_ASSIGNMENT is its business too, from ``registry.clients`` and a strategy.
+QUERY_ASSIGNMENT needs a strategy besides, and is answered one room above (``rebalance_engine.assignment``).
 ``check`` holds all tables to their promises; tests and simulations call it after each step.
 
 Sources: ``broker/.../BrokerController.java`` (which processor answers what),
@@ -40,6 +40,7 @@ from rebalance_engine.membership.configs import GroupConfigs, TopicConfigs
 from rebalance_engine.membership.facts import Witness
 from rebalance_engine.membership.heartbeats import Heartbeats, Tables
 from rebalance_engine.membership.locks import HOLDS, LockTable
+from rebalance_engine.membership.modes import RequestModes
 from rebalance_engine.membership.notification import FIRST_FLUSH_MS, FLUSH_EVERY_MS, Cause, Notifier
 from rebalance_engine.membership.offsets import OffsetTable, QueueStart
 from rebalance_engine.membership.presence import Peer
@@ -47,9 +48,15 @@ from rebalance_engine.membership.producers import ProducerTable
 from rebalance_engine.membership.profiles import BrokerSettings, Policy
 from rebalance_engine.membership.registry import Registry, Update, Went
 from rebalance_engine.remoting.bodies.queues import ConsumerOffsetSerializeWrapper, LockBatchResponseBody
-from rebalance_engine.remoting.bodies.settings import GroupForbidden, SubscriptionGroupWrapper, TopicConfig
+from rebalance_engine.remoting.bodies.settings import (
+    GroupForbidden,
+    MessageRequestModeSerializeWrapper,
+    SubscriptionGroupWrapper,
+    TopicConfig,
+)
 from rebalance_engine.remoting.codes import Language, ResponseCode
 from rebalance_engine.remoting.requests.changes import (
+    SetMessageRequestMode,
     UpdateAndCreateSubscriptionGroup,
     UpdateAndGetGroupForbidden,
     UpdateAndGetGroupForbiddenResponse,
@@ -83,6 +90,7 @@ class Memory:
     groups: SubscriptionGroupWrapper = field(default_factory=SubscriptionGroupWrapper)
     topics: tuple[TopicConfig, ...] = ()
     offsets: ConsumerOffsetSerializeWrapper = field(default_factory=ConsumerOffsetSerializeWrapper)
+    modes: MessageRequestModeSerializeWrapper = field(default_factory=MessageRequestModeSerializeWrapper)
 
 
 Done = tuple[Response, tuple[Effect, ...]]  # an answer, and what happens before it is given
@@ -111,6 +119,7 @@ class Broker:
         self.policy = Policy.of(settings)
         self.groups = GroupConfigs(self.policy, memory.groups)
         self.topics = TopicConfigs(self.policy, memory.topics)
+        self.modes = RequestModes(self.policy, memory.modes)
         self.registry = Registry(
             expires_after_ms=settings.channel_expires_after_ms,
             pulled_expires_after_ms=settings.pulled_subscription_expires_after_ms,
@@ -123,7 +132,7 @@ class Broker:
         tables = Tables(self.groups, self.topics, self.registry, self.producers)
         self._heartbeats = Heartbeats(self.policy, tables)
         self._notifier = Notifier(self.policy)
-        self._answers = Answers(self.policy, tables, self.offsets)
+        self._answers = Answers(self.policy, tables, self.offsets, self.modes)
         self._pull_checks = PullChecks(self.policy, self.groups, self.topics, self.registry)
         self._witness = Witness(_source(settings, origin), settings.broker, settings.lock_expires_after_ms)
         self._queue_start = queue_start
@@ -138,6 +147,7 @@ class Broker:
             UpdateConsumerOffset: self._update_offset,
             UpdateAndCreateSubscriptionGroup: self._update_group,
             UpdateAndGetGroupForbidden: self._forbid,
+            SetMessageRequestMode: self._set_mode,
         }
 
     def start(self, at: int) -> tuple[Effect, ...]:
@@ -262,6 +272,9 @@ class Broker:
         body = GroupForbidden(group=request.group, topic=request.topic, readable=is_readable)
         return UpdateAndGetGroupForbiddenResponse(body=body, remark=""), ()
 
+    def _set_mode(self, _: Peer, request: SetMessageRequestMode, __: int) -> Done:
+        return self.modes.set(request.body, self.groups, self.topics), ()
+
     # ---- channels and time ----
 
     def _closed(self, channel: Channel, at: int) -> tuple[Effect, ...]:
@@ -335,11 +348,12 @@ class Broker:
         return self.offsets.take_reset(pull.consumer_group, pull.topic, pull.queue_id)
 
     def memory(self) -> Memory:
-        """Give what goes to disk: groups and topics with each change, offsets every five seconds."""
+        """Give what goes to disk: groups, topics and request modes with each change, offsets every five seconds."""
         groups = SubscriptionGroupWrapper(
             subscription_group_table=self.groups.all(), forbidden_table=self.groups.all_forbidden()
         )
-        return Memory(groups=groups, topics=tuple(self.topics.all().values()), offsets=self.offsets.all())
+        topics = tuple(self.topics.all().values())
+        return Memory(groups=groups, topics=topics, offsets=self.offsets.all(), modes=self.modes.all())
 
     def check(self) -> None:
         """Hold all tables to their promises.

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rebalance_engine.remoting.bodies.settings import MessageRequestMode
+
 Version = tuple[int, int, int]
 
 
@@ -45,6 +47,7 @@ class BrokerRules:
         calls_queue_ids_invalid: a queue id out of range is INVALID_PARAMETER; before, SYSTEM_ERROR.
         keeps_topic_index: ``topicGroupTable`` answers who consumes a topic; topics leave it only with their group.
         has_fast_channel_events: ``enableFastChannelEventProcess`` exists.
+        checks_request_modes: no request mode is set for a topic or a group that is not there.
         counts_groups: the list of all groups says how many there are.
         limits_group_names_to_120: before, to 255 characters.
     """
@@ -74,6 +77,7 @@ class BrokerRules:
     calls_queue_ids_invalid: bool
     keeps_topic_index: bool
     has_fast_channel_events: bool
+    checks_request_modes: bool
     counts_groups: bool
     limits_group_names_to_120: bool
 
@@ -103,6 +107,7 @@ SINCE: Mapping[str, Version] = {
     "calls_queue_ids_invalid": (5, 3, 2),
     "keeps_topic_index": (5, 3, 3),
     "has_fast_channel_events": (5, 3, 3),
+    "checks_request_modes": (5, 3, 3),
     "counts_groups": (5, 3, 4),
     "limits_group_names_to_120": (5, 3, 4),
 }
@@ -158,6 +163,9 @@ class BrokerSettings:
         resets_offsets: ``useServerSideResetOffset``; None is the version's default.
         filters_by_property: ``enablePropertyFilter``: whether SQL92 expressions are understood.
         allows_lite_pull: ``litePullMessageEnable``.
+        divides_queues: ``serverLoadBalancerEnable``: for clients that let it; without it they all get everything.
+        default_request_mode: ``defaultMessageRequestMode``, of a topic and a group for which none was set.
+        default_pop_share_queue_num: ``defaultPopShareQueueNum``, where the default is POP; -1: all share all.
         channel_expires_after_ms: ``channelExpiredTimeout``; of consumers.
         pulled_subscription_expires_after_ms: ``subscriptionExpiredTimeout``.
         lock_expires_after_ms: the system property ``rocketmq.broker.rebalance.lockMaxLiveTime``.
@@ -176,6 +184,9 @@ class BrokerSettings:
     resets_offsets: bool | None = None
     filters_by_property: bool = False
     allows_lite_pull: bool = True
+    divides_queues: bool = True
+    default_request_mode: MessageRequestMode = MessageRequestMode.PULL
+    default_pop_share_queue_num: int = -1
     channel_expires_after_ms: int = 120_000
     pulled_subscription_expires_after_ms: int = 600_000
     lock_expires_after_ms: int = 60_000

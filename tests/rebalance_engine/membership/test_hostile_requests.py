@@ -26,7 +26,7 @@ def broker(version: str) -> Broker:
 
 
 def test_the_known_requests_are_found() -> None:
-    assert len(KNOWN) == 18
+    assert len(KNOWN) == 20
 
 
 @given(st.sampled_from(["4.9.7", "5.5.0"]), st.lists(st.one_of(*map(examples, KNOWN)), max_size=6))
