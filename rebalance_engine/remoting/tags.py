@@ -1,15 +1,24 @@
-"""Tags: the expression of a subscription, Java's hash of a tag, and whether a message is wanted.
+"""The expression of a subscription: tags or SQL, Java's hash of a tag, and whether a message is wanted.
 
-Brokers compare hashes only, so a consumer compares the text again.
+Brokers compare hashes of tags only, so a consumer compares the text again. SQL they alone understand.
 
 Sources: ``common/.../filter/FilterAPI.java`` (``buildSubscriptionData``); ``java.lang.String.hashCode``;
-``client/.../impl/consumer/PullAPIWrapper.java`` (``processPullResult``).
+``client/.../impl/consumer/PullAPIWrapper.java`` (``processPullResult``); ``client/.../consumer/MessageSelector.java``.
 """
 
 from __future__ import annotations
 
 from rebalance_engine.model import utf16
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL, SubscriptionData
+
+BY_TAGS = "TAG"
+BY_SQL = "SQL92"
+
+
+class Sql(str):
+    """An expression over a message's properties, like ``Sql("region = 'north' and weight > 5")``."""
+
+    __slots__ = ()
 
 
 def java_hash(text: str) -> int:
@@ -26,11 +35,16 @@ def java_hash(text: str) -> int:
 
 
 def subscription(topic: str, expression: str = SUBSCRIBE_ALL, *, version: int) -> SubscriptionData:
-    """Make a subscription from ``A || B``; nothing and ``*`` mean everything. ``version`` is the time, in ms.
+    """Make a subscription from ``A || B`` or an :class:`Sql`; nothing and ``*`` mean everything.
+
+    Args:
+        version: the time, in ms.
 
     Raises:
-        ValueError: the expression has no tag.
+        ValueError: the expression has no tag, or no SQL.
     """
+    if isinstance(expression, Sql):
+        return _by_sql(topic, expression, version)
     if expression in {"", SUBSCRIBE_ALL}:
         return SubscriptionData(topic=topic, sub_version=version)
     tags = tuple(dict.fromkeys(tag.strip() for tag in expression.split("||") if tag.strip()))
@@ -43,6 +57,17 @@ def subscription(topic: str, expression: str = SUBSCRIBE_ALL, *, version: int) -
         code_set=tuple(dict.fromkeys(map(java_hash, tags))),
         sub_version=version,
     )
+
+
+def _by_sql(topic: str, expression: Sql, version: int) -> SubscriptionData:
+    if not expression.strip():
+        raise ValueError('the SQL expression is empty; it needs to be like "weight > 5 and region is not null"')
+    return SubscriptionData(topic=topic, sub_string=str(expression), sub_version=version, expression_type=BY_SQL)
+
+
+def is_by_tags(subscribed: SubscriptionData) -> bool:
+    """Ask whether a subscription is one of tags."""
+    return subscribed.expression_type in {"", BY_TAGS}
 
 
 def is_wanted(subscribed: SubscriptionData, tag: str | None) -> bool:

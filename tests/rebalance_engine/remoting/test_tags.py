@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_engine.remoting.tags import is_wanted, java_hash, subscription
+from rebalance_engine.remoting.tags import Sql, is_by_tags, is_wanted, java_hash, subscription
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,17 @@ def test_a_class_filter_has_filtered_already() -> None:
 def test_an_expression_without_a_tag_is_refused(expression: str) -> None:
     with pytest.raises(ValueError, match="has no tag"):
         subscription("T", expression, version=5)
+
+
+def test_sql_is_left_to_the_broker() -> None:
+    by_sql = subscription("T", Sql("weight > 5 || region = 'north'"), version=5)
+
+    assert (by_sql.sub_string, by_sql.expression_type) == ("weight > 5 || region = 'north'", "SQL92")
+    assert (by_sql.tags_set, by_sql.code_set, by_sql.sub_version) == ((), (), 5)
+    assert not is_by_tags(by_sql) and is_by_tags(subscription("T", "A", version=5))
+    assert is_wanted(by_sql, None)
+
+
+def test_sql_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="the SQL expression is empty"):
+        subscription("T", Sql(" "), version=5)
