@@ -77,6 +77,16 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class Drain:
+    """Let nothing new begin, and keep all queues and locks: what the listener has in hand still counts.
+
+    A Stop comes after it, once the listener is done or has had its time (``awaitTerminationMillisWhenShutdown``).
+    """
+
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Shut a consumer down; the last one shuts the client down with it."""
 
@@ -146,5 +156,5 @@ class Commit:
     group: str
 
 
-Order = Start | Stop | Suspend | Resume | Subscribe | Unsubscribe | Assign | Poll | Seek | Commit
+Order = Start | Drain | Stop | Suspend | Resume | Subscribe | Unsubscribe | Assign | Poll | Seek | Commit
 Asked = Effect | Deliver | Polled  # what a client asks for

@@ -14,6 +14,7 @@ from rebalance_engine.consumer.application import (
     Assign,
     Commit,
     Consumed,
+    Drain,
     Order,
     Poll,
     Resume,
@@ -90,6 +91,8 @@ class Client:
             self._obey_poller(member, order)
         elif isinstance(order, Stop):
             desk.threads.spawn(lifecycle.stop(desk, member, self._services))
+        elif isinstance(order, Drain):
+            lifecycle.drain(member)
         elif isinstance(order, Suspend):
             member.is_paused = True
         elif isinstance(order, Resume):

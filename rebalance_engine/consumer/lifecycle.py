@@ -57,6 +57,12 @@ def _first_round(desk: Desk, member: Member, *, is_first: bool) -> Code[None]:
         yield from rebalance_one(desk, member)
 
 
+def drain(member: Member) -> None:
+    """Begin nothing new; what the listener has in hand goes on, and counts."""
+    member.is_paused = True
+    member.pool.stop()
+
+
 def stop(desk: Desk, member: Member, services: list[Thread]) -> Code[None]:
     """Shut a consumer down. The locks go before the last offsets, so that the next owner may start too early."""
     yield Take(member.lifecycle_lock)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rebalance_engine.consumer.application import Polled
-from rebalance_engine.consumer.flow import OVER, pull_request, read_wanted, state_pulled, state_refused
+from rebalance_engine.consumer.flow import OVER, read_wanted, state_pulled, state_refused
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.polling import Position
 from rebalance_engine.consumer.process_queue import ProcessQueue
@@ -22,14 +22,16 @@ from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.clients import SubscriptionData
 from rebalance_engine.remoting.errors import BrokenMessage
-from rebalance_engine.remoting.requests.consuming import PullMessageResponse
+from rebalance_engine.remoting.requests.consuming import LitePullMessage, PullMessageResponse
 from rebalance_engine.remoting.requests.contract import Refused
-from rebalance_engine.remoting.tags import subscription
+from rebalance_engine.remoting.sysflags import PullFlag
+from rebalance_engine.remoting.tags import is_by_tags, subscription
 
 PULL_BATCH = 10
 SUSPEND = 20_000  # ms
 FULL_DELAY = 50  # ms
 ALL_MESSAGES = 10_000  # ``pullThresholdForAll``
+FLAGS = int(PullFlag.SUSPEND | PullFlag.SUBSCRIPTION | PullFlag.LITE_PULL)
 
 # ---- what is assigned ----
 
@@ -142,15 +144,31 @@ def _pull_from(member: Member, position: Position, offset: int) -> Code[int]:
     data = _subscription(member, pq.mq.topic)
     if not pq.first_pull_seen:
         state_pulled(member, pq, offset)
-    request = pull_request(
-        member, pq, data, offset, batch=member.settings.pull_batch or PULL_BATCH, suspend=SUSPEND, commit=None
-    )
-    answer = yield from ask(place[0], request, desk.profile.pull_timeout)
+    answer = yield from ask(place[0], _request(member, pq.mq, data, offset), desk.profile.pull_timeout)
     if isinstance(answer, PullMessageResponse):
         return _take_in(member, position, answer, data)
     if isinstance(answer, Refused):
         state_refused(member, pq, answer.code)
     return desk.profile.error_delay
+
+
+def _request(member: Member, mq: MessageQueue, data: SubscriptionData, offset: int) -> LitePullMessage:
+    """Make a pull that brings its subscription along: brokers know none of who names his queues."""
+    return LitePullMessage(
+        consumer_group=member.group,
+        topic=mq.topic,
+        queue_id=mq.queue_id,
+        queue_offset=offset,
+        max_msg_nums=member.settings.pull_batch or PULL_BATCH,
+        sys_flag=FLAGS,
+        commit_offset=0,
+        suspend_timeout_millis=SUSPEND,
+        subscription=data.sub_string,
+        sub_version=0 if is_by_tags(data) else data.sub_version,
+        expression_type=data.expression_type,
+        max_msg_bytes=member.desk.profile.pull_bytes,
+        bname=mq.broker,
+    )
 
 
 def _subscription(member: Member, topic: str) -> SubscriptionData:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rebalance_engine.allocation import strategy
+from rebalance_engine.allocation.contract import Strategy
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN, LocalOffsets, OffsetStore, RemoteOffsets
 from rebalance_engine.consumer.polling import Polling
 from rebalance_engine.consumer.pool import Pool
 from rebalance_engine.consumer.process_queue import ProcessQueue
-from rebalance_engine.consumer.profiles import OffsetError
+from rebalance_engine.consumer.profiles import OffsetError, Profile
 from rebalance_engine.consumer.settings import GroupSettings, Mode
 from rebalance_engine.consumer.subscriptions import Subscriptions
 from rebalance_engine.consumer.threads import Code, Lock, Thread
@@ -48,7 +49,7 @@ class Member:
         profile = desk.profile
         self.desk = desk
         self.settings = settings
-        self.strategy = strategy(settings.strategy or profile.strategy, **settings.strategy_params)
+        self.strategy = _strategy(settings, profile)
         self.started_at = desk.at
         self.is_running = True
         self.lifecycle_lock = Lock()
@@ -199,3 +200,8 @@ class Member:
         noted, unfinished = self.offsets.in_memory(pq.mq), pq.unfinished
         if not pq.is_dropped and noted is not None and unfinished is not None:
             assert noted <= unfinished, f"{pq.mq}: {noted} is noted, {unfinished} is not finished"
+
+
+def _strategy(settings: GroupSettings, profile: Profile) -> Strategy:
+    chosen = settings.strategy or profile.strategy
+    return chosen if isinstance(chosen, Strategy) else strategy(chosen, **settings.strategy_params)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from rebalance_engine.allocation.contract import Strategy
 from rebalance_engine.effects import Address
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere, ConsumeType
@@ -51,8 +52,9 @@ class GroupSettings:
     """One consumer of a group.
 
     Attributes:
-        topics: topic -> subscription expression; the retry topic is added where Java adds it.
-        strategy: a name of ``STRATEGIES``; its parameters are ``strategy_params``.
+        topics: topic -> subscription expression, of tags or an :class:`~rebalance_engine.remoting.tags.Sql`; the retry
+            topic is added where Java adds it.
+        strategy: a name of ``STRATEGIES``, whose parameters are ``strategy_params``; or a strategy of one's own.
         orderly: the listener is an orderly one.
         from_timestamp: for CONSUME_FROM_TIMESTAMP, in ms; None: half an hour before the start.
         threads: ``consumeThreadMin``, the size of the pool as its queue has no bound.
@@ -71,7 +73,7 @@ class GroupSettings:
     group: str
     topics: Mapping[str, str]
     mode: Mode = Mode.PUSH
-    strategy: str | None = None
+    strategy: str | Strategy | None = None
     strategy_params: Mapping[str, Any] = field(default_factory=dict)
     model: MessageModel = MessageModel.CLUSTERING
     orderly: bool = False

@@ -157,6 +157,8 @@ class Broker:
 
     def pull(self, request: PullMessage) -> Response | None:
         mq = self.queue(request)
+        if request.sys_flag & 4:  # it brings its subscription along
+            return self.pulled(request)
         versions = [each.get(mq.topic) for each in self.members.get(request.consumer_group, {}).values()]
         known = [version for version in versions if version is not None]
         if not known:

@@ -1,7 +1,7 @@
 import pytest
 
-from rebalance_engine.consumer import CPP, GO, Profile, Resume, Stop, Subscribe, Suspend, java
-from tests.rebalance_engine.consumer.running import EAST, JAVA, running, told
+from rebalance_engine.consumer import CPP, GO, Consumed, Drain, Profile, Resume, Stop, Subscribe, Suspend, java
+from tests.rebalance_engine.consumer.running import EAST, JAVA, running, stored, told
 from tests.rebalance_engine.consumer.world import World
 
 
@@ -139,3 +139,36 @@ def test_a_further_topic_is_told_at_once_and_taken_by_the_next_round() -> None:
     world.run(50_000)
 
     assert member.held("bills")
+
+
+@pytest.mark.parametrize("orderly", [False, True])
+def test_what_the_listener_has_in_hand_still_counts_while_a_consumer_drains(orderly: bool) -> None:
+    world, member = running(orderly=orderly, threads=1)
+    machine = world.machines["A"]
+    machine.listener_ms = None
+    world.put(EAST, 3)
+    world.run(100)
+
+    world.hear("A", Drain("G"))
+    world.consumed("A", machine.in_hand[0], Consumed(token=machine.in_hand[0].token))
+    world.run(2_000)
+
+    assert member.offsets.in_memory(EAST) == 1
+    assert member.held("orders") == {EAST}
+    world.hear("A", Stop("G"))
+    world.run(100)
+    assert stored(world) == 1
+
+
+def test_messages_that_wait_for_a_thread_do_not_begin_while_a_consumer_drains() -> None:
+    world, _ = running(threads=1)
+    machine = world.machines["A"]
+    machine.listener_ms = None
+    world.put(EAST, 3)
+    world.run(100)
+
+    world.hear("A", Drain("G"))
+    world.consumed("A", machine.in_hand[0], Consumed(token=machine.in_hand[0].token))
+    world.run(2_000)
+
+    assert machine.in_hand == []

@@ -3,6 +3,7 @@ import pytest
 from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Seek, Stop, Unsubscribe
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.requests.consuming import LitePullMessage
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.running import EAST, running, stored, told
 from tests.rebalance_engine.consumer.world import World
@@ -142,18 +143,18 @@ def test_full_caches_put_pulls_off() -> None:
 
 def test_more_queues_than_threads_take_turns() -> None:
     world, _ = running(queues=30, mode=Mode.PULL, settle_ms=10_000)
-    world.shown = {"PullMessage"}
+    world.shown = {"LitePullMessage"}
 
     assert len(world.held_pulls) == 20
     told(world)
     world.run(25_000)
-    queues = {line.split("queue_id=")[1].split()[0] for line in told(world) if "PullMessage" in line}
+    queues = {line.split("queue_id=")[1].split()[0] for line in told(world) if "LitePullMessage" in line}
     assert len(queues) >= 20
 
 
 def test_a_refused_pull_is_tried_again_a_second_later() -> None:
     world, _ = running(mode=Mode.PULL)
-    world.broker("east").answers["PullMessage"] = [Refused(code=ResponseCode.SYSTEM_ERROR)]
+    world.broker("east").answers["LitePullMessage"] = [Refused(code=ResponseCode.SYSTEM_ERROR)]
     world.put(EAST, 1)
     world.run(25_000)
 
@@ -164,8 +165,19 @@ def test_shutting_down_ends_all_pulls() -> None:
     world, _ = running(mode=Mode.PULL)
     world.hear("A", Stop("G"))
     world.run(60_000)
-    world.shown = {"PullMessage"}
+    world.shown = {"LitePullMessage"}
     told(world)
     world.run(60_000)
 
     assert told(world) == []
+
+
+def test_who_names_his_queues_brings_his_subscription_along_with_each_pull() -> None:
+    world, _ = running(mode=Mode.ASSIGN)
+    world.hear("A", Assign("G", (EAST,)))
+    world.run(3_000)
+
+    (pull,) = [pull for _, pull in world.held_pulls.values()]
+
+    assert isinstance(pull, LitePullMessage)
+    assert (pull.sys_flag, pull.subscription, pull.sub_version) == (0x2 | 0x4 | 0x10, "*", 0)

@@ -1,7 +1,10 @@
+from collections.abc import Sequence
+
 import pytest
 
+from rebalance_engine.allocation.own import own
 from rebalance_engine.consumer import CPP, GO, Profile, java
-from rebalance_engine.model import MessageModel
+from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.running import EAST, JAVA, running, told
@@ -126,3 +129,22 @@ def test_a_topic_without_a_route_is_told_as_a_change_each_round() -> None:
 
     data = member.subscriptions.get("bills")
     assert data is not None and data.sub_version > 1
+
+
+def test_a_strategy_of_one_s_own_divides_and_when_it_fails_what_is_held_stays() -> None:
+    fails: list[bool] = []
+
+    def evens(_: str, queues: Sequence[MessageQueue], __: Sequence[str]) -> list[MessageQueue]:
+        if fails:
+            raise RuntimeError
+        return [queue for queue in queues if queue.queue_id % 2 == 0]
+
+    world, member = running(queues=4, strategy=own(evens))
+    held = member.held("orders")
+    assert {queue.queue_id for queue in held} == {0, 2}
+
+    fails.append(True)
+    world.hear_notification("A", "G")
+    world.run(5_000)
+
+    assert member.held("orders") == held

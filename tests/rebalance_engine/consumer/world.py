@@ -87,7 +87,7 @@ KINDS = {
     "list": {"GetConsumerListByGroup"},
     "lock": {"LockBatchMq", "UnlockBatchMq"},
     "offset": {"QueryConsumerOffset", "UpdateConsumerOffset", "GetMaxOffset", "SearchOffsetByTimestamp"},
-    "pull": {"PullMessage"},
+    "pull": {"PullMessage", "LitePullMessage"},
     "heartbeat": {"HeartBeat", "UnregisterClient"},
     "back": {"ConsumerSendMsgBack"},
     "route": {"GetRouteInfoByTopic"},
