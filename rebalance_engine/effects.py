@@ -13,6 +13,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 
+from rebalance_engine.remoting.codes import Language
+
 Address = str  # "host:port" of a listener
 Channel = int  # one TCP connection; never used again once it is closed
 
@@ -30,11 +32,17 @@ class Failure(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """A peer sent a request over a channel; ``token`` is what a response must name, None for a one-way request."""
+    """A peer sent a request over a channel; ``token`` is what a response must name, None for a one-way request.
+
+    Together with the channel the token is unique while the request waits. ``language`` and ``version`` are what the
+    peer's header says of it.
+    """
 
     channel: Channel
     request: object
     token: int | None = None
+    language: Language = Language.OTHER
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

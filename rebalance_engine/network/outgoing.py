@@ -1,0 +1,181 @@
+"""Messages as an application makes them, and what becomes of them on their way out: ids, properties, compression.
+
+Sources: ``common/.../message/Message.java``, ``MessageBatch.java``, ``common/.../topic/TopicValidator.java``;
+``client/.../Validators.java``, ``client/.../impl/producer/DefaultMQProducerImpl.java`` (``sendKernelImpl``,
+``tryToCompressMessage``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rebalance_engine import producer
+from rebalance_engine.model import RETRY_TOPIC_PREFIX
+from rebalance_engine.network.identity import MessageIds
+from rebalance_engine.remoting.batches import Packed, encode_batch
+from rebalance_engine.remoting.compression import compress
+from rebalance_engine.remoting.properties import (
+    DELAY,
+    KEYS,
+    SHARDING_KEY,
+    TAGS,
+    UNIQ_KEY,
+    encode_properties,
+)
+from rebalance_engine.remoting.sysflags import Compression, with_compression
+
+WAIT = "WAIT"  # ``PROPERTY_WAIT_STORE_MSG_OK``: wait until as many copies are safe as the broker is told to want
+MAX_TOPIC = 127
+COMPRESS_FROM = 4_096  # bytes; ``compressMsgBodyOverHowmuch``
+MAX_SIZE = 4 * 2**20  # bytes; ``maxMessageSize``
+RESERVED = frozenset({KEYS, TAGS, WAIT, DELAY, UNIQ_KEY, SHARDING_KEY})
+
+_TOPIC = re.compile(r"[%|a-zA-Z0-9_-]+")
+
+
+class BadMessage(ValueError):
+    """No broker would take the message; the text says what was seen and what is needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What an application sends.
+
+    Attributes:
+        tags: what consumers may filter by.
+        keys: what it can be looked up by; one text, or several.
+        properties: the application's own; SQL filters see them.
+        sharding_key: messages of one key go to one queue, for as long as the number of queues stays.
+        delay_level: deliver later, by a level of the broker's ``messageDelayLevel``; 0: at once.
+        flag: the application's own number.
+        waits_for_store: wait until as many copies are safe as the broker is configured to want.
+    """
+
+    topic: str
+    body: bytes
+    tags: str | None = None
+    keys: str | Sequence[str] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    sharding_key: str | None = None
+    delay_level: int = 0
+    flag: int = 0
+    waits_for_store: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packing:
+    """How messages leave: what is compressed, with what, and what is too large.
+
+    Attributes:
+        compress_from: bodies from this size on are compressed; None: none is.
+    """
+
+    compression: Compression = Compression.ZLIB
+    compress_from: int | None = COMPRESS_FROM
+    max_size: int = MAX_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A message ready to go, and the id that it has, or the ids of a batch."""
+
+    message: producer.Message
+    message_ids: tuple[str, ...]
+
+
+def pack(message: Message, message_id: str, packing: Packing) -> Parcel:
+    """Make one message ready.
+
+    Raises:
+        BadMessage: topic, body or a property cannot be sent.
+    """
+    _check(message, packing)
+    body, sys_flag = message.body, 0
+    if packing.compress_from is not None and len(body) >= packing.compress_from:
+        body, sys_flag = compress(packing.compression, body), with_compression(0, packing.compression)
+    properties = encode_properties(_properties(message, message_id))
+    ready = producer.Message(
+        topic=message.topic, body=body, properties=properties, sys_flag=sys_flag, flag=message.flag
+    )
+    return Parcel(ready, (message_id,))
+
+
+def pack_batch(messages: Sequence[Message], ids: MessageIds, at: int, packing: Packing) -> Parcel:
+    """Make several messages ready to be stored by one request, in one queue, one after the other.
+
+    Raises:
+        BadMessage: there is none, they differ in topic or in whether they wait for the store, one is delayed or goes to
+            a retry topic, or they are too large together.
+    """
+    _check_together(messages)
+    for message in messages:
+        _check(message, packing)
+    message_ids = tuple(ids.next(at) for _ in messages)
+    body = encode_batch(
+        Packed(body=message.body, flag=message.flag, property_text=encode_properties(_properties(message, message_id)))
+        for message, message_id in zip(messages, message_ids, strict=True)
+    )
+    if len(body) > packing.max_size:
+        raise BadMessage(f"the batch has {len(body)} bytes; at most {packing.max_size} are sent")
+    first = messages[0]
+    properties = encode_properties({WAIT: _flag(first.waits_for_store)})
+    ready = producer.Message(topic=first.topic, body=body, properties=properties, is_batch=True)
+    return Parcel(ready, message_ids)
+
+
+def _properties(message: Message, message_id: str) -> dict[str, str]:
+    properties = {**message.properties, WAIT: _flag(message.waits_for_store), UNIQ_KEY: message_id}
+    keys = message.keys if isinstance(message.keys, str) else " ".join(message.keys)
+    if keys:
+        properties[KEYS] = keys
+    if message.tags:
+        properties[TAGS] = message.tags
+    if message.sharding_key:
+        properties[SHARDING_KEY] = message.sharding_key
+    if message.delay_level:
+        properties[DELAY] = str(message.delay_level)
+    return properties
+
+
+def _flag(is_set: bool) -> str:  # noqa: FBT001  # a word for a value
+    return "true" if is_set else "false"
+
+
+# ---- what no broker would take ----
+
+
+def _check(message: Message, packing: Packing) -> None:
+    check_topic(message.topic)
+    if not message.body:
+        raise BadMessage(f"the message to {message.topic!r} has an empty body; at least one byte is needed")
+    if len(message.body) > packing.max_size:
+        raise BadMessage(f"the body has {len(message.body)} bytes; at most {packing.max_size} are sent")
+    if message.delay_level < 0:
+        raise BadMessage(f"the delay level is {message.delay_level}; needed is 0 or more")
+    reserved = RESERVED & message.properties.keys()
+    if reserved:
+        raise BadMessage(f"properties hold {sorted(reserved)}, which RocketMQ keeps for itself; use the fields for it")
+
+
+def check_topic(topic: str) -> None:
+    """Insist on a name that a topic may have.
+
+    Raises:
+        BadMessage: it has none.
+    """
+    if not _TOPIC.fullmatch(topic) or len(topic) > MAX_TOPIC:
+        raise BadMessage(f"the topic is {topic[:200]!r}; needed are 1 to {MAX_TOPIC} of a-z A-Z 0-9 _ - % |")
+
+
+def _check_together(messages: Sequence[Message]) -> None:
+    if not messages:
+        raise BadMessage("the batch is empty; at least one message is needed")
+    kinds = {(message.topic, message.waits_for_store) for message in messages}
+    if len(kinds) > 1:
+        raise BadMessage(f"the batch has messages to {sorted({topic for topic, _ in kinds})}; needed are equal ones")
+    if any(message.delay_level for message in messages):
+        raise BadMessage("the batch has a delayed message; those are sent one by one")
+    if messages[0].topic.startswith(RETRY_TOPIC_PREFIX):
+        raise BadMessage(f"the batch goes to {messages[0].topic!r}; retried messages are sent one by one")

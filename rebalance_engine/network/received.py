@@ -1,0 +1,110 @@
+"""A message as an application gets it, and what it may answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance_engine.consumer import Message
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.remoting.message_ids import offset_id
+from rebalance_engine.remoting.messages import Host, StoredMessage
+from rebalance_engine.remoting.properties import KEYS, SHARDING_KEY
+
+DEAD_LETTER = -1
+BROKER_DECIDES = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """What a listener answers when a message could not be consumed; an exception means the same.
+
+    Attributes:
+        delay_level: when it comes again: -1 never, it becomes a dead letter at once; 0 the broker decides, later each
+            time; from 1 on a level of the broker's ``messageDelayLevel`` (1 s, 5 s, 10 s, 30 s, 1 min ...). An orderly
+            consumer has no levels.
+        done: of a batch, how many messages from the first on succeeded all the same. Concurrent consumers only.
+        suspend_ms: how long an orderly consumer leaves the queue alone; None: as configured.
+    """
+
+    delay_level: int = BROKER_DECIDES
+    done: int = 0
+    suspend_ms: int | None = None
+
+
+class ReceivedMessage:
+    """One message of a queue.
+
+    Attributes:
+        queue: where it was pulled; of a retried message a queue of ``%RETRY%group``.
+        topic: where it was sent; of a retried message its original topic.
+        offset: its place in its queue.
+        reconsume_times: how often it was retried.
+        tags: what it was tagged with.
+        message_id: given by its producer, the same across retries; of a producer that gives none, the offset id.
+    """
+
+    __slots__ = ("_stored", "message_id", "offset", "queue", "reconsume_times", "tags", "topic")
+
+    def __init__(self, queue: MessageQueue, message: Message) -> None:
+        assert isinstance(message.content, StoredMessage), f"{message} was not read from a broker's answer"
+        self._stored: StoredMessage = message.content
+        self.queue = queue
+        self.topic = message.topic
+        self.offset = message.offset
+        self.reconsume_times = message.reconsume_times
+        self.tags = message.tags
+        self.message_id = message.message_id or ""
+
+    def __repr__(self) -> str:
+        place = f"{self.queue.topic}/{self.queue.broker}/{self.queue.queue_id}"
+        return f"<message {self.message_id} of {self.topic!r} at {place} {self.offset}, {len(self.body)} bytes>"
+
+    @property
+    def body(self) -> bytes:
+        """What was sent, unpacked."""
+        return self._stored.body
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """All its properties by name, RocketMQ's own included."""
+        return self._stored.properties
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What it can be looked up by."""
+        return tuple(self._stored.properties.get(KEYS, "").split())
+
+    @property
+    def sharding_key(self) -> str | None:
+        """What its queue was chosen by, if its producer said so."""
+        return self._stored.properties.get(SHARDING_KEY)
+
+    @property
+    def offset_message_id(self) -> str:
+        """Where its broker stored it, as an id."""
+        return offset_id(self._stored.store_host, self._stored.commit_log_offset)
+
+    @property
+    def born_at(self) -> int:
+        """When its producer made it, in ms by the producer's clock."""
+        return self._stored.born_timestamp
+
+    @property
+    def stored_at(self) -> int:
+        """When its broker stored it, in ms by the broker's clock."""
+        return self._stored.store_timestamp
+
+    @property
+    def born_host(self) -> Host:
+        """Whence it was sent."""
+        return self._stored.born_host
+
+    @property
+    def store_host(self) -> Host:
+        """Where it is stored."""
+        return self._stored.store_host
+
+    @property
+    def flag(self) -> int:
+        """The application's own number."""
+        return self._stored.flag
