@@ -79,6 +79,8 @@ def _build(project: str, release: str, folder: Path) -> None:
         ["mvn", "-q", "-B", "-f", str(pom), f"-Drelease={release}", *goal], f"Maven could not fetch {project} {release}"
     )
     sources = [str(path) for path in sorted((SOURCES / project).rglob("*.java"))]
+    if not sources:
+        return  # wanted is what others released, as it is
     compiler = ["javac", "-encoding", "UTF-8", "-d", str(classes), "-cp", str(libraries / "*")]
     _run([*compiler, *sources], f"javac did not accept our sources against {project} {release}")
 

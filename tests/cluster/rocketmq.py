@@ -1,0 +1,281 @@
+"""A real RocketMQ on loopback: one NameServer and brokers, each a Java process of released classes.
+
+What it took to find out: logs go below ``user.home``, so each process has a home of its own; 4.x wants its logging
+set-up from files that only its distribution ships; 4.x brokers on Java 17 need three packages opened; small files and
+heaps are enough for tests; a broker that may take only 200 ms to store a message refuses many on a busy machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from typing import TypeVar
+
+from rebalance_engine.remoting.acl import Credentials
+from rebalance_engine.remoting.requests.changes import UpdateAndCreateTopic
+from rebalance_engine.remoting.requests.contract import Request, Response
+from rebalance_engine.remoting.requests.nameserver import GetBrokerClusterInfo, GetRouteInfoByTopic
+from tests.cluster import asking
+from tests.cluster.certificates import Certificate
+from tests.cluster.ports import BROKER, LOOPBACK, accepts, free_port
+from tests.cluster.processes import LOOK_EVERY_S, Program, TooLate, wait_until
+from tests.peers import maven
+
+RELEASES = ("5.5.0", "4.9.7")
+ALL_RELEASES = (*RELEASES, "5.3.3")
+KEPT = maven.ROOT / "build" / "cluster"
+READ_AND_WRITE = 6
+UP_WITHIN_S = 120
+TURN_WITHIN_S = 1800  # another test run on this machine has its cluster
+
+JVM = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:MaxDirectMemorySize=256m",
+    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+)
+LOGBACK = """<configuration><appender name="F" class="ch.qos.logback.core.FileAppender">
+<file>${{user.home}}/logs/rocketmqlogs/{name}.log</file>
+<encoder><pattern>%d{{yyyy-MM-dd HH:mm:ss,GMT+8}} %p %t - %m%n</pattern></encoder></appender>
+<root level="INFO"><appender-ref ref="F"/></root></configuration>"""
+SETTINGS = {
+    "brokerClusterName": "DefaultCluster",
+    "brokerId": "0",
+    "brokerIP1": LOOPBACK,
+    "bindAddress": LOOPBACK,
+    "mappedFileSizeCommitLog": "16777216",
+    "mappedFileSizeConsumeQueue": "60000",
+    "diskMaxUsedSpaceRatio": "95",
+    "waitTimeMillsInSendQueue": "2000",
+    # the eighteen levels of retries, shorter: a first retry is of the third
+    "messageDelayLevel": "1s 1s 2s 3s 4s 5s 6s 7s 8s 9s 10s 20s 30s 1m 2m 5m 10m 20m",
+}
+R = TypeVar("R", bound=Response)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """Which cluster is wanted.
+
+    Attributes:
+        settings: of the brokers, beyond the usual.
+        acl: where given, brokers let in only who has these keys.
+        tls: where given, all servers speak TLS; ``tls_mode`` says whether they speak anything else.
+    """
+
+    release: str
+    brokers: tuple[str, ...] = ("broker-a", "broker-b")
+    settings: dict[str, str] = field(default_factory=dict)
+    acl: Credentials | None = None
+    tls: Certificate | None = None
+    tls_mode: str = "enforcing"
+
+
+class RealCluster:
+    """A running cluster; see :func:`running`."""
+
+    def __init__(self, setup: Setup, folder: Path) -> None:
+        self.setup = setup
+        self.name = setup.release
+        self.folder = folder
+        self.port = free_port()
+        self.namesrv = f"{LOOPBACK}:{self.port}"
+        self.addresses: dict[str, str] = {}
+        self.programs: dict[str, Program] = {}
+        for name in setup.brokers:
+            self.addresses[name] = f"{LOOPBACK}:{free_port(beside=BROKER)}"
+
+    # ---- what tests do ----
+
+    def ask(self, address: str, request: Request[R]) -> R:
+        """Ask a server something, as an operator would."""
+        return asking.ask(address, request, self.setup.acl, self.setup.tls.trusting() if self.setup.tls else None)
+
+    def create_topic(self, topic: str, queues: int) -> str:
+        """Make a topic with so many queues on each broker, and wait until routes lead there."""
+        for address in self.addresses.values():
+            self.ask(
+                address,
+                UpdateAndCreateTopic(topic=topic, read_queue_nums=queues, write_queue_nums=queues, perm=READ_AND_WRITE),
+            )
+        wait_until(
+            lambda: self._routed(topic) == set(self.addresses), within_s=60, what=f"a route to {topic} on all brokers"
+        )
+        return topic
+
+    def queues_of(self, topic: str, queues: int) -> frozenset[str]:
+        """Name the queues of a topic that was made with so many on each broker."""
+        return frozenset(f"{topic}/{broker}/{number}" for broker in self.addresses for number in range(queues))
+
+    def kill(self, broker: str) -> None:
+        """End a broker as a crash would."""
+        self.programs[broker].kill()
+
+    def pause(self, broker: str) -> None:
+        """Let a broker hang: connections stay open, nobody answers."""
+        self.programs[broker].pause()
+
+    def resume(self, broker: str) -> None:
+        self.programs[broker].resume()
+
+    def stop(self, broker: str) -> None:
+        """Stop a broker in order, which takes it up to 18 s."""
+        self.programs[broker].stop(60)
+
+    def restart(self, broker: str) -> None:
+        """Start a broker that ended, on what it had stored, and wait until clients find it."""
+        self._start_broker(broker)
+        self._wait_for([broker])
+
+    # ---- up and down ----
+
+    def start(self) -> None:
+        """Start all; returns when the NameServer knows every broker."""
+        (self.folder / "namesrv.conf").write_text(f"listenPort={self.port}\nbindAddress={LOOPBACK}\n")
+        self._java("namesrv", "96m", "org.apache.rocketmq.namesrv.NamesrvStartup", self.folder / "namesrv.conf")
+        self._wait_for_port("namesrv", self.port)
+        for broker in self.addresses:
+            self._start_broker(broker)
+        self._wait_for(list(self.addresses))
+
+    def end(self) -> None:
+        """End all that runs, at once."""
+        for program in self.programs.values():
+            program.kill()
+
+    def _start_broker(self, broker: str) -> None:
+        store = self.folder / f"store-{broker}"
+        own = {
+            "brokerName": broker,
+            "listenPort": self.addresses[broker].rpartition(":")[2],
+            "namesrvAddr": self.namesrv,
+            "storePathRootDir": str(store),
+            "storePathCommitLog": str(store / "commitlog"),
+        }
+        settings = {**SETTINGS, **own, **self._access(broker), **self.setup.settings}
+        configuration = self.folder / f"{broker}.conf"
+        configuration.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        self._java(broker, "384m", "org.apache.rocketmq.broker.BrokerStartup", configuration)
+
+    def _access(self, broker: str) -> dict[str, str]:
+        keys = self.setup.acl
+        if keys is None:
+            return {}
+        if self.setup.release.startswith("4."):
+            account = f"- accessKey: {keys.access_key}\n  secretKey: {keys.secret_key}\n  admin: true\n"
+            path = self.folder / broker / "conf" / "plain_acl.yml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("accounts:\n" + account)
+            return {"aclEnable": "true"}
+        who, what = "org.apache.rocketmq.auth.authentication", "org.apache.rocketmq.auth.authorization"
+        user = {"username": keys.access_key, "password": keys.secret_key}
+        inner = {"accessKey": keys.access_key, "secretKey": keys.secret_key}
+        return {
+            "authenticationEnabled": "true",
+            "authenticationProvider": f"{who}.provider.DefaultAuthenticationProvider",
+            "authenticationMetadataProvider": f"{who}.provider.LocalAuthenticationMetadataProvider",
+            "initAuthenticationUser": json.dumps(user),
+            "innerClientAuthenticationCredentials": json.dumps(inner),
+            "authorizationEnabled": "true",
+            "authorizationProvider": f"{what}.provider.DefaultAuthorizationProvider",
+            "authorizationMetadataProvider": f"{what}.provider.LocalAuthorizationMetadataProvider",
+        }
+
+    def _java(self, name: str, heap: str, main: str, configuration: Path) -> None:
+        home = self.folder / name
+        (home / "conf").mkdir(parents=True, exist_ok=True)
+        for part in ("broker", "namesrv"):
+            (home / "conf" / f"logback_{part}.xml").write_text(LOGBACK.format(name=part))
+        tls = self.setup.tls
+        speaking = (*tls.server_options(self.setup.tls_mode), *tls.client_options()) if tls else ()
+        options = [*JVM, f"-Xms{heap}", f"-Xmx{heap}", f"-Duser.home={home}", f"-Drocketmq.home.dir={home}", *speaking]
+        command = maven.program("servers", self.setup.release).command(main, *options)
+        program = Program(name, [*command, "-c", str(configuration)], home / "stdout.log")
+        self.programs[name] = program
+        (self.folder / f"{name}.pid").write_text(str(program.pid))
+
+    def _wait_for(self, brokers: list[str]) -> None:
+        for broker in brokers:
+            self._wait_for_port(broker, int(self.addresses[broker].rpartition(":")[2]))
+        wait_until(
+            lambda: self._registered() >= set(brokers), within_s=UP_WITHIN_S, what=f"{brokers} at the NameServer"
+        )
+
+    def _wait_for_port(self, name: str, port: int) -> None:
+        program = self.programs[name]
+        try:
+            wait_until(lambda: accepts(port) or not program.runs, within_s=UP_WITHIN_S, what=f"{name} on port {port}")
+        except TooLate as late:
+            late.add_note(program.last_words())
+            raise
+        assert program.runs, f"{name} ended while it started. {program.last_words()}"
+
+    def _registered(self) -> set[str]:
+        return set(self.ask(self.namesrv, GetBrokerClusterInfo()).body.broker_addr_table)
+
+    def _routed(self, topic: str) -> set[str]:
+        with suppress(asking.Refusal):
+            return {
+                queue.broker_name for queue in self.ask(self.namesrv, GetRouteInfoByTopic(topic=topic)).body.queue_datas
+            }
+        return set()
+
+
+@contextmanager
+def running(setup: Setup) -> Iterator[RealCluster]:
+    """Start a cluster, and end it; only one runs on this machine at a time. What it logged stays if the block fails.
+
+    Raises:
+        Unavailable: there is no Java, or the release cannot be fetched.
+    """
+    maven.program("servers", setup.release)
+    with _turn():
+        folder = KEPT / f"{setup.release}-{os.getpid()}-{time.time_ns() // 1_000_000}"
+        folder.mkdir(parents=True)
+        cluster = RealCluster(setup, folder)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.end()
+            for broker in setup.brokers:  # messages are of no use to anybody
+                shutil.rmtree(folder / f"store-{broker}", ignore_errors=True)
+        if not (folder / "keep").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with (KEPT / "lock").open("a") as lock:
+        end = time.monotonic() + TURN_WITHIN_S
+        while True:
+            try:
+                flock(lock, LOCK_EX | LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise TooLate(f"another test run has had a cluster on this machine for {TURN_WITHIN_S} s") from None
+                time.sleep(LOOK_EVERY_S)
+        _end_left_over()
+        yield
+
+
+def _end_left_over() -> None:
+    """End what a test run left that was itself killed; whoever has the lock may."""
+    for written in KEPT.glob("*/*.pid"):
+        pid = int(written.read_text() or 0)
+        with suppress(OSError):
+            if str(written.parent).encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+        written.unlink()
