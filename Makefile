@@ -3,10 +3,11 @@
 export PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+DJANGO := DJANGO_SETTINGS_MODULE=tests.dashboard.settings $(PY) manage.py
 UV := UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv
 JOBS ?= 2
 # What the checks and tests start besides Python. Add chromium here with the first browser test.
-TOOLS := git java maven node
+TOOLS := git java maven node postgres
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -60,6 +61,8 @@ check: install ## check format, lint, types, import floors, templates and JavaSc
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-logo
+	$(DJANGO) check --database default --fail-level WARNING
+	$(DJANGO) makemigrations --check --dry-run
 	$(PY) -m tests.house.check_templates
 	$(PY) -m tests.house.check_javascript
 

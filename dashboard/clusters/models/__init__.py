@@ -1,0 +1,8 @@
+"""The tables of this room, one file a noun."""
+
+from dashboard.clusters.models.commands import Command, CommandReceipt
+from dashboard.clusters.models.outbox import OutboxLine
+from dashboard.clusters.models.producers import ProducerBroker
+from dashboard.clusters.models.routes import Broker, Cluster, Queue, Route, Topic
+
+__all__ = ["Broker", "Cluster", "Command", "CommandReceipt", "OutboxLine", "ProducerBroker", "Queue", "Route", "Topic"]

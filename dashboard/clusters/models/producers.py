@@ -1,0 +1,57 @@
+"""What is known of a producer and one broker: latency, and whether it backs away."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from dashboard.clusters.models.routes import Cluster
+from dashboard.common.fields import AtField, Sourced, choices_of, not_empty, one_of, sourced_constraints
+from dashboard.common.names import NameField
+from rebalance_engine.events import SendOutcome
+
+
+class ProducerBroker(Sourced):
+    """One producer's view of one broker. NULL is unknown: a stock producer reports nothing.
+
+    ``backoff_until`` is the end of the backoff as announced; it is cleared when the producer says that it ended.
+    """
+
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="producers")
+    client_id = NameField()
+    broker = NameField()
+    latency_ms = models.BigIntegerField(null=True, blank=True)
+    latency_at = AtField(null=True, blank=True)
+    outcome = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(SendOutcome))
+    backoff_ms = models.BigIntegerField(null=True, blank=True)
+    backoff_until = AtField(null=True, blank=True)
+    is_isolated = models.BooleanField(null=True, blank=True)
+    is_reachable = models.BooleanField(null=True, blank=True)
+
+    class Meta:
+        """A producer has one view of a broker; a backoff is whole or not there."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "client_id", "broker"], name="producer_broker_is_unique"),
+            models.CheckConstraint(condition=Q(latency_ms__isnull=True) | Q(latency_ms__gte=0), name="latency_is_one"),
+            models.CheckConstraint(
+                condition=Q(latency_ms__isnull=True, latency_at__isnull=True, outcome__isnull=True)
+                | Q(latency_ms__isnull=False, latency_at__isnull=False, outcome__isnull=False),
+                name="latency_is_whole",
+            ),
+            models.CheckConstraint(
+                condition=Q(backoff_ms__isnull=True, backoff_until__isnull=True)
+                | Q(
+                    backoff_ms__isnull=False, backoff_ms__gte=0, backoff_until__isnull=False, is_isolated__isnull=False
+                ),
+                name="backoff_is_whole",
+            ),
+            one_of("outcome", SendOutcome, "producer_outcome_is_known"),
+            not_empty("client_id", "producer_has_an_id"),
+            not_empty("broker", "producer_broker_has_a_name"),
+            *sourced_constraints("producer"),
+        ]
+
+    def __str__(self) -> str:
+        """Who, and of whom."""
+        return f"{self.client_id} -> {self.broker}"

@@ -1,0 +1,161 @@
+"""Clusters, their brokers, topics and queues, and what each NameServer says of them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from dashboard.common.fields import AtField, Sourced, in_order, instant, not_empty, sourced_constraints
+from dashboard.common.names import NameField
+from rebalance_engine.events.shapes import ANY_QUEUE
+from rebalance_engine.model import MAX_QUEUE_ID, MessageQueue
+
+READABLE = 4  # ``PermName.PERM_READ``
+
+
+class Cluster(models.Model):
+    """One RocketMQ cluster, and the lease of the one watcher that may look after it.
+
+    ``lease_epoch`` grows with every holder: what a watcher states under an older epoch is refused.
+    """
+
+    name = NameField(unique=True)
+    namesrv = models.TextField(help_text="host:port of each NameServer, separated by semicolons")
+    is_demo = models.BooleanField(default=False)
+    is_read_only = models.BooleanField(default=True)
+    added_at = AtField()
+    lease_holder = models.TextField(blank=True, default="")
+    lease_epoch = models.BigIntegerField(default=0)
+    lease_until = AtField(default=0)
+    watched_at = AtField(null=True, blank=True, help_text="when the watcher last stated anything")
+
+    class Meta:
+        """Names are unique; a lease has a holder."""
+
+        constraints = [
+            not_empty("name", "cluster_has_a_name"),
+            not_empty("namesrv", "cluster_has_a_namesrv"),
+            instant("added_at", "cluster_added_at_is_an_instant"),
+            models.CheckConstraint(condition=Q(lease_epoch__gte=0), name="cluster_lease_epoch_is_not_negative"),
+            models.CheckConstraint(
+                condition=Q(lease_until=0) | ~Q(lease_holder="") & Q(lease_epoch__gte=1),
+                name="cluster_lease_has_a_holder",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+
+class Broker(Sourced):
+    """One broker process: a master (``broker_id`` 0) or a slave; gone since ``gone_at`` where that is set."""
+
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="brokers")
+    name = NameField()
+    broker_id = models.BigIntegerField()
+    address = models.TextField()
+    version = models.TextField(blank=True, default="", help_text="empty is unknown")
+    gone_at = AtField(null=True, blank=True)
+
+    class Meta:
+        """A cluster has a broker's id once."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name", "broker_id"], name="broker_is_unique"),
+            not_empty("name", "broker_has_a_name"),
+            not_empty("address", "broker_has_an_address"),
+            models.CheckConstraint(condition=Q(broker_id__gte=0), name="broker_id_is_not_negative"),
+            in_order("at", "gone_at", "broker_goes_after_it_came"),
+            *sourced_constraints("broker"),
+        ]
+
+    def __str__(self) -> str:
+        """Its name and id."""
+        return f"{self.name}:{self.broker_id}"
+
+
+class Topic(models.Model):
+    """A topic of a cluster."""
+
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="topics")
+    name = NameField()
+
+    class Meta:
+        """A cluster has a name once."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="topic_is_unique"),
+            not_empty("name", "topic_has_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+
+class Route(Sourced):
+    """What one NameServer says of one topic on one broker. NameServers that differ have rows that differ.
+
+    ``broker`` is a name, not a row: routes name brokers that nobody has seen. The NameServer is the one of the
+    source; where a source tells no address, it is empty.
+    """
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="routes")
+    namesrv = models.TextField(blank=True, default="")
+    broker = NameField()
+    read_queues = models.BigIntegerField()
+    write_queues = models.BigIntegerField()
+    permission = models.SmallIntegerField()
+    has_master = models.BooleanField()
+
+    class Meta:
+        """A NameServer says one thing of a topic on a broker."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["topic", "namesrv", "broker"], name="route_is_unique"),
+            models.CheckConstraint(condition=Q(read_queues__range=(0, MAX_QUEUE_ID)), name="route_read_queues_fit"),
+            models.CheckConstraint(condition=Q(write_queues__range=(0, MAX_QUEUE_ID)), name="route_write_queues_fit"),
+            models.CheckConstraint(condition=Q(permission__range=(0, 15)), name="route_permission_is_known"),
+            not_empty("broker", "route_has_a_broker"),
+            *sourced_constraints("route"),
+        ]
+
+    def __str__(self) -> str:
+        """What it says, in short."""
+        return f"{self.topic_id} on {self.broker}: {self.read_queues}"
+
+    @property
+    def readable_queues(self) -> int:
+        """How many queues consumers divide: none without a master or the permission to read."""
+        return self.read_queues if self.has_master and self.permission & READABLE else 0
+
+
+class Queue(models.Model):
+    """One queue that is, or was, in some route; ``gone_at`` is set while it is in none."""
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="queues")
+    broker = NameField()
+    queue_id = models.BigIntegerField()
+    since = AtField()
+    gone_at = AtField(null=True, blank=True)
+
+    class Meta:
+        """A topic has a queue id once on each broker."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["topic", "broker", "queue_id"], name="queue_is_unique"),
+            models.CheckConstraint(condition=Q(queue_id__range=(ANY_QUEUE, MAX_QUEUE_ID)), name="queue_id_fits"),
+            not_empty("broker", "queue_has_a_broker"),
+            instant("since", "queue_since_is_an_instant"),
+            in_order("since", "gone_at", "queue_goes_after_it_came"),
+        ]
+
+    def __str__(self) -> str:
+        """As ``topic/broker/id``."""
+        return f"{self.topic.name}/{self.broker}/{self.queue_id}"
+
+    @property
+    def message_queue(self) -> MessageQueue:
+        """The engine's name of it."""
+        return MessageQueue(self.topic.name, self.broker, self.queue_id)

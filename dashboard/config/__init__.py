@@ -1,0 +1,1 @@
+"""The roof: settings, addresses, the ASGI door and the Celery app."""

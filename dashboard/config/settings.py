@@ -1,0 +1,150 @@
+"""Django's settings. Everything that differs between two installations comes from the environment.
+
+``EVENKEEL_HOME`` (all data), ``DATABASE_URL``, ``REDIS_URL``, ``EVENKEEL_HOSTS`` (names under which browsers reach
+it), ``EVENKEEL_HTTPS`` (whether they come by HTTPS), ``EVENKEEL_DEBUG``, ``EVENKEEL_RETENTION_DAYS``.
+"""
+
+import os
+
+import django_stubs_ext
+
+from dashboard.config.env import read_bool, read_database, read_int, read_list, read_redis_url
+from dashboard.config.home import ROOT, find_home, keep_secret
+
+django_stubs_ext.monkeypatch()
+
+HOME = find_home(os.environ)
+DEBUG = read_bool(os.environ, "EVENKEEL_DEBUG", default=False)
+SECRET_KEY = os.environ.get("EVENKEEL_SECRET_KEY") or keep_secret(HOME, "django")
+REDIS_URL = read_redis_url(os.environ)
+
+# ---- who may come, and how ----
+
+HOSTS = read_list(os.environ, "EVENKEEL_HOSTS")
+HTTPS = read_bool(os.environ, "EVENKEEL_HTTPS", default=False)
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *HOSTS]
+CSRF_TRUSTED_ORIGINS = [f"{'https' if HTTPS else 'http'}://{host}" for host in HOSTS]
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+LOGIN_URL = "/login/"
+LOGIN_REDIRECT_URL = "/"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+
+# ---- what it is made of ----
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "django_celery_beat",
+    "dashboard.audit",
+    "dashboard.push",
+    "dashboard.clusters",
+    "dashboard.groups",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "dashboard.config.urls"
+ASGI_APPLICATION = "dashboard.config.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# ---- where it keeps things ----
+
+DATABASES = {"default": read_database(os.environ, str(HOME / "evenkeel.sqlite3"))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        # redis-py 8 has other defaults for these two, under which idle sockets die after 5 s
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 10_000, "socket_timeout": None}]},
+    },
+}
+# History lines are written here, one folder a day.
+HISTORY = HOME / "history"
+RETENTION_DAYS = read_int(os.environ, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650)
+
+# ---- Celery ----
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True  # a task of a worker that died is done again: every task is idempotent
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_TIME_LIMIT = 300
+CELERY_TASK_SOFT_TIME_LIMIT = 240
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600, "socket_timeout": 10, "socket_connect_timeout": 5}
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULE = {
+    "rebalance due groups": {"task": "groups.rebalance_due_groups", "schedule": 20.0, "options": {"expires": 20}},
+    "export history": {"task": "clusters.export_history", "schedule": 5.0, "options": {"expires": 5}},
+    "forget old rows": {"task": "groups.forget_old_rows", "schedule": 3600.0, "options": {"expires": 3600}},
+}
+
+# ---- language, time, files, logs ----
+
+TIME_ZONE = "UTC"
+USE_TZ = True
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [ROOT / "locale"]
+STATIC_URL = "static/"
+STATIC_ROOT = HOME / "static"
+STATICFILES_DIRS = [path for path in [ROOT / "static"] if path.is_dir()]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+}

@@ -1,0 +1,21 @@
+"""The tables of this room, one file a noun."""
+
+from dashboard.groups.models.findings import Finding
+from dashboard.groups.models.group import Group
+from dashboard.groups.models.members import Member, MemberList, Presence, Subscription
+from dashboard.groups.models.owners import Holding, Target
+from dashboard.groups.models.rounds import Handoff, Round, RoundCause
+
+__all__ = [
+    "Finding",
+    "Group",
+    "Handoff",
+    "Holding",
+    "Member",
+    "MemberList",
+    "Presence",
+    "Round",
+    "RoundCause",
+    "Subscription",
+    "Target",
+]

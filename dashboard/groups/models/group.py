@@ -1,0 +1,75 @@
+"""A consumer group, and how far its rebalancing has come."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from dashboard.clusters.models import Cluster
+from dashboard.common.fields import AtField, choices_of, instant, not_empty, one_of
+from dashboard.common.names import NameField
+from rebalance_engine.events import Cause
+from rebalance_engine.model import MessageModel
+
+
+class Group(models.Model):
+    """A consumer group of one cluster.
+
+    ``inputs_version`` grows with every stored change of what a rebalance is computed from; ``done_version`` is the
+    one that the last rebalance saw, and ``fingerprint`` what those inputs came to. ``fence`` grows with every
+    rebalance that begins: one that writes under an older fence is late, and is refused. ``due_at`` is when time
+    alone will change something. None of the four ever becomes less; triggers hold the three counters to it.
+
+    The figures from ``member_count`` on are of the last rebalance, for lists of thousands of groups; NULL is
+    unknown, never 0.
+    """
+
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="groups")
+    name = NameField()
+    model = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(MessageModel))
+    added_at = AtField()
+
+    inputs_version = models.BigIntegerField(default=0)
+    done_version = models.BigIntegerField(default=0)
+    fingerprint = models.CharField(max_length=40, blank=True, default="")
+    fence = models.BigIntegerField(default=0)
+    due_at = AtField(null=True, blank=True)
+
+    strategy = models.TextField(blank=True, default="", help_text="what the target was computed by; empty is unknown")
+    is_strategy_assumed = models.BooleanField(default=True, help_text="no member told its strategy")
+    rebalanced_at = AtField(null=True, blank=True)
+    member_count = models.IntegerField(null=True, blank=True)
+    queue_count = models.IntegerField(null=True, blank=True)
+    silent_count = models.IntegerField(null=True, blank=True)
+    orphan_count = models.IntegerField(null=True, blank=True)
+    double_count = models.IntegerField(null=True, blank=True)
+    is_converged = models.BooleanField(null=True, blank=True)
+    round_number = models.IntegerField(null=True, blank=True)
+    round_opened_at = AtField(null=True, blank=True)
+    round_closed_at = AtField(null=True, blank=True)
+    round_cause = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(Cause))
+    round_moves = models.IntegerField(null=True, blank=True)
+
+    class Meta:
+        """A cluster has a group's name once; nothing is done before it was asked for."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="group_is_unique"),
+            not_empty("name", "group_has_a_name"),
+            one_of("model", MessageModel, "group_model_is_known"),
+            one_of("round_cause", Cause, "group_round_cause_is_known"),
+            instant("added_at", "group_added_at_is_an_instant"),
+            models.CheckConstraint(
+                condition=Q(done_version__gte=0, done_version__lte=F("inputs_version")),
+                name="group_done_is_not_ahead_of_inputs",
+            ),
+            models.CheckConstraint(condition=Q(fence__gte=0), name="group_fence_is_not_negative"),
+        ]
+        indexes = [
+            models.Index(fields=["id"], name="group_waiting", condition=Q(inputs_version__gt=F("done_version"))),
+            models.Index(fields=["due_at"], name="group_due"),
+        ]
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name

@@ -1,0 +1,165 @@
+"""Members of a group, where brokers see them, and what they subscribe to."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from dashboard.common.fields import (
+    AtField,
+    Sourced,
+    choices_of,
+    in_order,
+    not_empty,
+    one_of,
+    sourced_constraints,
+)
+from dashboard.common.names import NameField
+from dashboard.groups.models.group import Group
+from rebalance_engine.events import ConsumeType, Departure, Missing
+
+
+class Member(Sourced):
+    """A client that is, or was, a member; ``at`` is when it joined, ``left_at`` when it left.
+
+    ``registrations``: how many processes have registered this client id; RocketMQ counts each as a member.
+    ``held_seen_at``: the last look at which it told all that it holds; NULL is never. ``missing`` says why a later
+    look got no answer: what it holds is unknown since ``missing_at``.
+    """
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="members")
+    client_id = NameField()
+    registrations = models.IntegerField(default=1)
+    left_at = AtField(null=True, blank=True)
+    departure = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(Departure))
+
+    language = models.TextField(blank=True, default="", help_text="empty is unknown")
+    version = models.TextField(blank=True, default="", help_text="empty is unknown")
+    consume_type = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(ConsumeType))
+    is_orderly = models.BooleanField(null=True, blank=True)
+    started_at = AtField(null=True, blank=True)
+    strategy = models.TextField(blank=True, default="", help_text="empty is unknown")
+    seen_at = AtField(default=0, help_text="the look that its own words above are from")
+
+    held_seen_at = AtField(null=True, blank=True)
+    missing = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Missing))
+    missing_at = AtField(null=True, blank=True)
+
+    class Meta:
+        """A group has a client id once; who left has a departure."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["group", "client_id"], name="member_is_unique"),
+            not_empty("client_id", "member_has_an_id"),
+            models.CheckConstraint(condition=Q(registrations__gte=1), name="member_is_registered_once_at_least"),
+            models.CheckConstraint(
+                condition=Q(left_at__isnull=True, departure__isnull=True)
+                | Q(left_at__isnull=False, departure__isnull=False),
+                name="member_who_left_has_a_departure",
+            ),
+            models.CheckConstraint(
+                condition=Q(missing__isnull=True, missing_at__isnull=True)
+                | Q(missing__isnull=False, missing_at__isnull=False),
+                name="member_missing_has_a_time",
+            ),
+            in_order("at", "left_at", "member_leaves_after_joining"),
+            one_of("departure", Departure, "member_departure_is_known"),
+            one_of("consume_type", ConsumeType, "member_consume_type_is_known"),
+            one_of("missing", Missing, "member_missing_is_known"),
+            *sourced_constraints("member"),
+        ]
+        indexes = [models.Index(fields=["group"], name="member_here", condition=Q(left_at__isnull=True))]
+
+    def __str__(self) -> str:
+        """Its client id."""
+        return self.client_id
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it is unknown what it holds."""
+        return self.held_seen_at is None or self.missing_at is not None
+
+
+class MemberList(Sourced):
+    """The members as one broker lists them, in its order, an id as often as it is registered."""
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="member_lists")
+    broker = NameField()
+    clients = models.JSONField()
+
+    class Meta:
+        """A broker has one list."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["group", "broker"], name="member_list_is_unique"),
+            not_empty("broker", "member_list_has_a_broker"),
+            *sourced_constraints("member_list"),
+        ]
+
+    def __str__(self) -> str:
+        """The broker."""
+        return self.broker
+
+
+class Presence(Sourced):
+    """A connection of a member on one broker. Two addresses on one broker are a client id that is there twice."""
+
+    member = models.ForeignKey(Member, models.CASCADE, related_name="presences")
+    broker = NameField()
+    address = models.TextField()
+    language = models.TextField(blank=True, default="")
+    version = models.TextField(blank=True, default="")
+    gone_at = AtField(null=True, blank=True)
+    departure = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(Departure))
+
+    class Meta:
+        """A connection is there once; one that is gone has a departure."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["member", "broker", "address"], name="presence_is_unique"),
+            not_empty("broker", "presence_has_a_broker"),
+            not_empty("address", "presence_has_an_address"),
+            models.CheckConstraint(
+                condition=Q(gone_at__isnull=True, departure__isnull=True)
+                | Q(gone_at__isnull=False, departure__isnull=False),
+                name="presence_that_ended_has_a_departure",
+            ),
+            one_of("departure", Departure, "presence_departure_is_known"),
+            in_order("at", "gone_at", "presence_ends_after_it_began"),
+            *sourced_constraints("presence"),
+        ]
+
+    def __str__(self) -> str:
+        """Where it is."""
+        return f"{self.broker} {self.address}"
+
+
+class Subscription(Sourced):
+    """One topic that a member subscribes to; without a member, one of the group's table on a broker.
+
+    Rows that end are deleted: what was is in the event log.
+    """
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="subscriptions")
+    member = models.ForeignKey(Member, models.CASCADE, null=True, blank=True, related_name="subscriptions")
+    topic = NameField()
+    expression = models.TextField(blank=True, default="")
+    expression_type = models.TextField()
+    sub_version = models.BigIntegerField()
+
+    class Meta:
+        """A topic once for each member, and once for the group."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["member", "topic"], name="subscription_is_unique"),
+            models.UniqueConstraint(
+                fields=["group", "topic"], condition=Q(member__isnull=True), name="group_subscription_is_unique"
+            ),
+            not_empty("topic", "subscription_has_a_topic"),
+            *sourced_constraints("subscription"),
+        ]
+        indexes = [models.Index(fields=["topic"], name="subscription_topic")]
+
+    def __str__(self) -> str:
+        """Topic and expression."""
+        return f"{self.topic} {self.expression}"

@@ -1,0 +1,89 @@
+"""Target and held: who should have which queue, and who has it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from dashboard.clusters.models import Queue
+from dashboard.common.fields import (
+    AtField,
+    Sourced,
+    choices_of,
+    in_order,
+    one_of,
+    sourced_constraints,
+)
+from dashboard.groups.models.group import Group
+from dashboard.groups.models.members import Member
+from rebalance_engine.events import DropReason, Origin
+
+
+class Target(models.Model):
+    """Who should have one queue, by the strategy; no member: nobody should, or nobody can.
+
+    ``fence`` is the rebalance that said so first.
+    """
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="targets")
+    queue = models.ForeignKey(Queue, models.CASCADE, related_name="+")
+    member = models.ForeignKey(Member, models.CASCADE, null=True, blank=True, related_name="targets")
+    fence = models.BigIntegerField()
+
+    class Meta:
+        """A queue has one target."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["group", "queue"], name="target_is_unique"),
+            models.CheckConstraint(condition=Q(fence__gte=1), name="target_comes_from_a_rebalance"),
+        ]
+
+    def __str__(self) -> str:
+        """The rows that it joins."""
+        return f"{self.queue_id} -> {self.member_id}"
+
+
+class Holding(Sourced):
+    """The time in which a member had a queue in its process-queue table: from ``at`` until ``until``.
+
+    Both ends have their bounds: of a look each second one knows that a queue came between the two. Rows end, and
+    are never rewritten: so any past instant can be read. Two members at one time are storable, because they happen.
+    """
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="holdings")
+    queue = models.ForeignKey(Queue, models.CASCADE, related_name="holdings")
+    member = models.ForeignKey(Member, models.CASCADE, related_name="holdings")
+    until = AtField(null=True, blank=True)
+    until_low = AtField(null=True, blank=True)
+    until_high = AtField(null=True, blank=True)
+    until_origin = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Origin))
+    reason = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(DropReason))
+    first_pull_at = AtField(null=True, blank=True)
+
+    class Meta:
+        """A member holds a queue once at a time; an end has a source and a reason."""
+
+        constraints = [
+            models.UniqueConstraint(
+                fields=["member", "queue"], condition=Q(until__isnull=True), name="holding_is_held_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(until__isnull=True, until_origin__isnull=True, reason__isnull=True)
+                | Q(until__isnull=False, until_origin__isnull=False, reason__isnull=False),
+                name="holding_that_ended_has_a_reason",
+            ),
+            in_order("at", "until", "holding_ends_after_it_began"),
+            in_order("until_low", "until", "holding_end_is_not_below_its_bound"),
+            in_order("until", "until_high", "holding_end_is_not_above_its_bound"),
+            one_of("until_origin", Origin, "holding_end_origin_is_known"),
+            one_of("reason", DropReason, "holding_reason_is_known"),
+            *sourced_constraints("holding"),
+        ]
+        indexes = [
+            models.Index(fields=["group", "queue", "at"], name="holding_owners"),
+            models.Index(fields=["group", "until"], name="holding_ends"),
+        ]
+
+    def __str__(self) -> str:
+        """The rows that it joins, and the time."""
+        return f"{self.member_id} had {self.queue_id} from {self.at} until {self.until}"

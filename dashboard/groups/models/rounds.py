@@ -1,0 +1,170 @@
+"""Rounds with their causes and moves, and the handoffs that they came to."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from django.db import models
+from django.db.models import F, Q
+
+from dashboard.common.fields import (
+    AtField,
+    Sourced,
+    choices_of,
+    in_order,
+    instant,
+    not_empty,
+    one_of,
+    sourced_constraints,
+)
+from dashboard.common.names import NameField
+from dashboard.groups.models.group import Group
+from rebalance_engine.events import Cause
+
+
+class RoundState(Enum):
+    """Where a round stands; the first two are open."""
+
+    OPEN = "open"
+    NOT_CONVERGED = "not converged"
+    CLOSED = "closed"
+    SUPERSEDED = "superseded"
+
+
+OPEN_STATES = (RoundState.OPEN.value, RoundState.NOT_CONVERGED.value)
+
+
+class Round(models.Model):
+    """What one change of a group set in motion, until held equals target.
+
+    ``moves`` are packed (:mod:`dashboard.groups.moves`): from the target before the round to the latest one.
+    ``wave`` is the number of the first round of a chain in which each superseded the one before: a deploy.
+    """
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="rounds")
+    number = models.IntegerField()
+    state = models.CharField(max_length=16, choices=choices_of(RoundState), default=RoundState.OPEN.value)
+    cause = models.CharField(max_length=20, choices=choices_of(Cause))
+    opened_at = AtField()
+    last_cause_at = AtField()
+    closed_at = AtField(null=True, blank=True)
+    not_converged_at = AtField(null=True, blank=True)
+    superseded_by = models.IntegerField(null=True, blank=True)
+    wave = models.IntegerField()
+    members_before = models.JSONField(default=list)
+    members_after = models.JSONField(null=True, blank=True)
+    move_count = models.IntegerField(default=0)
+    moves = models.BinaryField(default=b"")
+    unsettled = models.JSONField(default=list, help_text="queues whose held is not target, at the last look")
+    unknown_members = models.JSONField(default=list)
+    last_look_at = AtField(null=True, blank=True)
+
+    class Meta:
+        """A number once; one round open at a time; an end where there is one, and only there."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["group", "number"], name="round_number_is_unique"),
+            models.UniqueConstraint(fields=["group"], condition=Q(closed_at__isnull=True), name="round_is_open_alone"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="round_number_is_from_1"),
+            models.CheckConstraint(
+                condition=Q(wave__gte=1, wave__lte=F("number")), name="round_wave_is_an_earlier_one"
+            ),
+            models.CheckConstraint(condition=Q(move_count__gte=0), name="round_moves_are_counted"),
+            models.CheckConstraint(
+                condition=Q(state__in=OPEN_STATES, closed_at__isnull=True, superseded_by__isnull=True)
+                | Q(state=RoundState.CLOSED.value, closed_at__isnull=False, superseded_by__isnull=True)
+                | Q(
+                    state=RoundState.SUPERSEDED.value,
+                    closed_at__isnull=False,
+                    superseded_by__isnull=False,
+                    superseded_by__gt=F("number"),
+                ),
+                name="round_state_and_end_agree",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=RoundState.NOT_CONVERGED.value) | Q(not_converged_at__isnull=False),
+                name="round_not_converged_has_a_time",
+            ),
+            instant("opened_at", "round_opened_at_is_an_instant"),
+            in_order("opened_at", "last_cause_at", "round_causes_follow_its_opening"),
+            in_order("opened_at", "closed_at", "round_closes_after_it_opened"),
+            one_of("cause", Cause, "round_cause_is_known"),
+        ]
+        indexes = [models.Index(fields=["group", "opened_at"], name="round_time")]
+
+    def __str__(self) -> str:
+        """Its number and cause."""
+        return f"{self.number}: {self.cause}"
+
+
+class RoundCause(Sourced):
+    """One change of a group, with what proves it. Without a round, it waits for the next rebalance."""
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="causes")
+    round = models.ForeignKey(Round, models.CASCADE, null=True, blank=True, related_name="causes")
+    cause = models.CharField(max_length=20, choices=choices_of(Cause))
+    client_id = NameField(null=True, blank=True)
+    evidence = models.TextField()
+
+    class Meta:
+        """Never a cause without its evidence."""
+
+        constraints = [
+            one_of("cause", Cause, "round_cause_kind_is_known"),
+            not_empty("evidence", "round_cause_has_evidence"),
+            *sourced_constraints("round_cause"),
+        ]
+        indexes = [models.Index(fields=["group", "at"], name="cause_waiting", condition=Q(round__isnull=True))]
+
+    def __str__(self) -> str:
+        """What it was."""
+        return self.evidence
+
+
+class Handoff(models.Model):
+    """One moved queue's story: dropped at A, taken at B, first pull at B; each instant within its bounds.
+
+    An empty client is nobody. ``unowned`` and ``overlap`` are in ms, at least and at most. NULL is unknown; a queue
+    that is still waited for has no ``taken_at`` and no upper bound.
+    """
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="handoffs")
+    topic = NameField()
+    broker = NameField()
+    queue_id = models.BigIntegerField()
+    from_client = NameField(blank=True, default="")
+    to_client = NameField(blank=True, default="")
+    dropped_at = AtField(null=True, blank=True)
+    dropped_low = AtField(null=True, blank=True)
+    dropped_high = AtField(null=True, blank=True)
+    taken_at = AtField(null=True, blank=True)
+    taken_low = AtField(null=True, blank=True)
+    taken_high = AtField(null=True, blank=True)
+    first_pull_at = AtField(null=True, blank=True)
+    unowned_low = models.BigIntegerField(null=True, blank=True)
+    unowned_high = models.BigIntegerField(null=True, blank=True)
+    overlap_low = models.BigIntegerField(null=True, blank=True)
+    overlap_high = models.BigIntegerField(null=True, blank=True)
+
+    class Meta:
+        """A queue is handed to a member once in a round; bounds stand in order."""
+
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "topic", "broker", "queue_id", "from_client", "to_client"],
+                name="handoff_is_unique",
+            ),
+            models.CheckConstraint(
+                condition=~Q(from_client=F("to_client")),
+                name="handoff_is_between_two",
+            ),
+            in_order("dropped_low", "dropped_high", "handoff_dropped_bounds_are_in_order"),
+            in_order("taken_low", "taken_high", "handoff_taken_bounds_are_in_order"),
+            in_order("unowned_low", "unowned_high", "handoff_unowned_bounds_are_in_order"),
+            in_order("overlap_low", "overlap_high", "handoff_overlap_bounds_are_in_order"),
+            in_order("taken_low", "first_pull_at", "handoff_pull_follows_taking"),
+        ]
+
+    def __str__(self) -> str:
+        """Which queue, from whom to whom."""
+        return f"{self.topic}/{self.broker}/{self.queue_id}: {self.from_client} -> {self.to_client}"

@@ -1,0 +1,57 @@
+"""Streams of messages: the whole as it is now, and the last steps that led there."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from dashboard.common.fields import AtField, instant, not_empty
+
+
+class Stream(models.Model):
+    """What browsers may follow, such as one group: its whole state at ``seq``, as deflated JSON.
+
+    It is written in the transaction of the change that it shows. ``seq`` grows by one a step; triggers hold it.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    seq = models.BigIntegerField(default=0)
+    at = AtField(default=0)
+    state = models.BinaryField(default=b"")
+
+    class Meta:
+        """A state from the first step on."""
+
+        constraints = [
+            not_empty("name", "stream_has_a_name"),
+            models.CheckConstraint(condition=Q(seq__gte=0), name="stream_seq_is_not_negative"),
+            models.CheckConstraint(condition=Q(seq=0) | ~Q(state=b""), name="stream_has_a_state"),
+        ]
+
+    def __str__(self) -> str:
+        """Name and place."""
+        return f"{self.name}@{self.seq}"
+
+
+class Step(models.Model):
+    """One message of a stream, as it was sent; kept so that a browser that was away can catch up."""
+
+    stream = models.ForeignKey(Stream, models.CASCADE, related_name="steps")
+    seq = models.BigIntegerField()
+    at = AtField()
+    body = models.BinaryField()
+
+    class Meta:
+        """A number once."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["stream", "seq"], name="step_is_unique"),
+            models.CheckConstraint(condition=Q(seq__gte=1), name="step_seq_is_from_1"),
+            models.CheckConstraint(condition=~Q(body=b""), name="step_has_a_body"),
+            instant("at", "step_at_is_an_instant"),
+        ]
+        indexes = [models.Index(fields=["at"], name="step_age")]
+
+    def __str__(self) -> str:
+        """Its place."""
+        return f"{self.stream_id}@{self.seq}"
