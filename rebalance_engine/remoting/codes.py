@@ -70,6 +70,9 @@ class RequestCode(IntEnum):
     QUERY_ASSIGNMENT = 400
     SET_MESSAGE_REQUEST_MODE = 401
     GET_ALL_MESSAGE_REQUEST_MODE = 402
+    POP_MESSAGE = 200_050  # this one and those below do not fit into a binary header
+    ACK_MESSAGE = 200_051
+    CHANGE_MESSAGE_INVISIBLETIME = 200_053
 
 
 class ResponseCode(IntEnum):

@@ -15,6 +15,7 @@ from rebalance_engine.remoting.requests import (
     consuming,
     membership,
     nameserver,
+    popping,
     producing,
 )
 from rebalance_engine.remoting.requests.contract import Request, Response
@@ -78,4 +79,7 @@ REQUESTS: Mapping[int, type[Request[Response]]] = {
     RequestCode.QUERY_ASSIGNMENT: consuming.QueryAssignment,
     RequestCode.SET_MESSAGE_REQUEST_MODE: changes.SetMessageRequestMode,
     RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: brokers.GetAllMessageRequestMode,
+    RequestCode.POP_MESSAGE: popping.PopMessage,
+    RequestCode.ACK_MESSAGE: popping.AckMessage,
+    RequestCode.CHANGE_MESSAGE_INVISIBLETIME: popping.ChangeMessageInvisibletime,
 }
