@@ -43,7 +43,7 @@ class Listener:
         tls: ServerTls | None = None,
     ) -> None:
         self.settings = settings or NetworkSettings()
-        self.channels = channels or Channels(self.settings)
+        self.channels = channels if channels is not None else Channels(self.settings)
         self._mode = tls.mode if tls is not None else TlsMode.DISABLED
         self._tls = tls.context() if tls is not None else None
         self._socket: socket.socket | None = None
@@ -60,7 +60,8 @@ class Listener:
         self._socket = socket.create_server((host, port), family=family, backlog=BACKLOG)
         self._socket.setblocking(False)
         self._accepting = asyncio.create_task(self._accept(self._socket), name=f"accept {host}:{port}")
-        return f"{host}:{self._socket.getsockname()[1]}"
+        name = f"[{host}]" if ":" in host else host
+        return f"{name}:{self._socket.getsockname()[1]}"
 
     async def close(self) -> None:
         """Stop listening and close all connections that came in."""

@@ -49,7 +49,7 @@ class Transport:
 
     def __init__(self, settings: NetworkSettings | None = None, channels: Channels | None = None) -> None:
         self.settings = settings or NetworkSettings()
-        self.channels = channels or Channels(self.settings)
+        self.channels = channels if channels is not None else Channels(self.settings)
         self._tls = self.settings.tls.context() if self.settings.tls is not None else None
         self._links: dict[Address, Link] = {}
         self._dials: dict[Address, asyncio.Task[Link | str]] = {}

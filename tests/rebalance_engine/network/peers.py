@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
-from rebalance_engine.effects import Received
+from rebalance_engine.effects import Answered, Closed, Heard, Opened, Received, Unanswered, Woken
 from rebalance_engine.network.channels import OfChannel
 from rebalance_engine.network.listener import Listener
 from rebalance_engine.remoting.command import Command
 from rebalance_engine.remoting.connection import Connection, Ended
 from rebalance_engine.remoting.requests.contract import Response
 
+K = TypeVar("K", Received, Answered, Unanswered, Opened, Closed, Woken)
 Script = Callable[["Scripted"], Awaitable[None]]
 
 
@@ -32,7 +34,7 @@ class Scripted:
             self._events += self._connection.events_received()
         event = self._events.pop(0)
         if isinstance(event, Ended):
-            raise EOFError(str(event.error))
+            raise EOFError(str(event.error))  # noqa: TRY004  # the stream has ended
         return event
 
     async def write(self, *commands: Command) -> None:
@@ -86,14 +88,14 @@ class Hearing:
     """Keeps what is heard on channels, and lets a test wait for it."""
 
     def __init__(self) -> None:
-        self.heard: list[OfChannel] = []
+        self.heard: list[Heard] = []
         self._news = asyncio.Event()
 
-    def __call__(self, heard: OfChannel) -> None:
+    def __call__(self, heard: Heard) -> None:
         self.heard.append(heard)
         self._news.set()
 
-    async def next(self, kind: type) -> OfChannel:
+    async def next(self, kind: type[K]) -> K:
         """Wait for the first of a kind, and take it out."""
         while True:
             for heard in self.heard:

@@ -209,7 +209,6 @@ async def test_a_oneway_request_arrives_without_a_token() -> None:
         await transport.oneway(await listener.start(), NOTIFY)
 
         received = await hearing.next(Received)
-        assert isinstance(received, Received)
         assert (received.request, received.token) == (NOTIFY, None)
 
 
@@ -228,7 +227,6 @@ async def test_what_the_peer_asks_is_heard_and_answered_on_the_same_channel() ->
         hearing = transport.channels.on_heard = Hearing()
         request = asyncio.create_task(transport.request(address, ASK, HOUR_MS))
         received = await hearing.next(Received)
-        assert isinstance(received, Received)
         assert received.token is not None
         transport.channels.respond(received.channel, received.token, members("mine"))
 
@@ -286,7 +284,7 @@ async def test_a_peer_that_does_not_speak_the_protocol_is_left_with_a_reason(dat
         await never(scripted)
 
     async with peer(hostile) as address, Transport() as transport:
-        with pytest.raises(NoAnswer, match="the connection closed before the answer \\(.+\\)"):
+        with pytest.raises(NoAnswer, match=r"the connection closed before the answer \(.+\)"):
             await transport.request(address, ASK, HOUR_MS)
 
 

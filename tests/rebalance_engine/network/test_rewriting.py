@@ -1,0 +1,53 @@
+import pytest
+
+from rebalance_engine.network.rewriting import reachable, split_address, split_addresses
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("127.0.0.1:10911", ("127.0.0.1", 10911)),
+        ("broker-a.example:1", ("broker-a.example", 1)),
+        ("[::1]:9876", ("::1", 9876)),
+        ("::1:9876", ("::1", 9876)),  # as Java writes it
+        (" 10.0.0.1:9876 ", ("10.0.0.1", 9876)),
+    ],
+)
+def test_an_address_has_host_and_port(address: str, parts: tuple[str, int]) -> None:
+    assert split_address(address) == parts
+
+
+@pytest.mark.parametrize(
+    "address", ["", "broker", "broker:", ":9876", "broker:-1", "broker:65536", "broker:٣", "b:1.0"]
+)
+def test_an_address_without_both_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="it needs the form host:port"):
+        split_address(address)
+
+
+def test_a_list_names_each_address_once() -> None:
+    assert split_addresses("b:1; a:2;;b:1;") == ("b:1", "a:2")
+
+
+@pytest.mark.parametrize("addresses", ["", ";", "a:1;b"])
+def test_a_list_of_none_or_with_a_bad_one_is_refused(addresses: str) -> None:
+    with pytest.raises(ValueError, match="host:port"):
+        split_addresses(addresses)
+
+
+@pytest.mark.parametrize(
+    ("rules", "called"),
+    [
+        ({}, ("10.0.0.1", 10911)),
+        ({"10.0.0.2": "x"}, ("10.0.0.1", 10911)),
+        ({"10.0.0.1": "gate"}, ("gate", 10911)),
+        ({"10.0.0.1": "gate:1"}, ("gate", 1)),
+        ({"10.0.0.1": "::1"}, ("::1", 10911)),
+        ({"10.0.0.1": "[::1]"}, ("::1", 10911)),
+        ({"10.0.0.1": "[::1]:5"}, ("::1", 5)),
+        ({"10.0.0.1:10911": "gate:2", "10.0.0.1": "gate:1"}, ("gate", 2)),
+        ({"10.0.0.1:10912": "gate:2", "10.0.0.1": "gate:1"}, ("gate", 1)),
+    ],
+)
+def test_rules_say_what_to_call_instead(rules: dict[str, str], called: tuple[str, int]) -> None:
+    assert reachable("10.0.0.1:10911", rules) == called
