@@ -67,7 +67,7 @@ class MessageIds:
 
     def __init__(self, ip: str, instance: int | None = None) -> None:
         self._ip = ip
-        self._instance = random.getrandbits(32) if instance is None else instance  # noqa: S311  # it guards nothing
+        self._instance = random.getrandbits(32) if instance is None else instance
         self._counter = 0
         self._month_began_ms = 0
         self._next_month_ms = 0

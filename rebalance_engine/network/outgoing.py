@@ -139,7 +139,7 @@ def _properties(message: Message, message_id: str) -> dict[str, str]:
     return properties
 
 
-def _flag(is_set: bool) -> str:  # noqa: FBT001  # a word for a value
+def _flag(is_set: bool) -> str:
     return "true" if is_set else "false"
 
 

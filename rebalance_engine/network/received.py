@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebalance_engine.consumer import Message
@@ -31,6 +32,9 @@ class Retry:
     suspend_ms: int | None = None
 
 
+Settle = Callable[["Retry | None"], None]
+
+
 class ReceivedMessage:
     """One message of a queue.
 
@@ -43,11 +47,12 @@ class ReceivedMessage:
         message_id: given by its producer, the same across retries; of a producer that gives none, the offset id.
     """
 
-    __slots__ = ("_stored", "message_id", "offset", "queue", "reconsume_times", "tags", "topic")
+    __slots__ = ("_settle", "_stored", "message_id", "offset", "queue", "reconsume_times", "tags", "topic")
 
-    def __init__(self, queue: MessageQueue, message: Message) -> None:
+    def __init__(self, queue: MessageQueue, message: Message, settle: Settle | None = None) -> None:
         assert isinstance(message.content, StoredMessage), f"{message} was not read from a broker's answer"
         self._stored: StoredMessage = message.content
+        self._settle = settle
         self.queue = queue
         self.topic = message.topic
         self.offset = message.offset
@@ -58,6 +63,27 @@ class ReceivedMessage:
     def __repr__(self) -> str:
         place = f"{self.queue.topic}/{self.queue.broker}/{self.queue.queue_id}"
         return f"<message {self.message_id} of {self.topic!r} at {place} {self.offset}, {len(self.body)} bytes>"
+
+    def ack(self) -> None:
+        """Say that it is consumed, in a loop over messages, before the loop asks for the next one.
+
+        Raises:
+            RuntimeError: it came another way; then the listener's answer says it, or a commit.
+        """
+        self._answer(None)
+
+    def retry(self, delay_level: int = BROKER_DECIDES, *, suspend_ms: int | None = None) -> None:
+        """Say that it is to come again, in a loop over messages; see :class:`Retry`.
+
+        Raises:
+            RuntimeError: it came another way; then the listener answers with a Retry.
+        """
+        self._answer(Retry(delay_level=delay_level, suspend_ms=suspend_ms))
+
+    def _answer(self, answer: Retry | None) -> None:
+        if self._settle is None:
+            raise RuntimeError(f"{self!r} did not come from a loop over messages; only those are settled one by one")
+        self._settle(answer)
 
     @property
     def body(self) -> bytes:

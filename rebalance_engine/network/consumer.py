@@ -1,0 +1,261 @@
+"""A consumer of a RocketMQ group, as Java's ``DefaultMQPushConsumer`` is one, for any Python program.
+
+    async with Consumer("127.0.0.1:9876", "billing", "orders") as consumer:
+        async for message in consumer:
+            await book(message.body)
+
+A message counts as consumed when the loop asks for the next one. What the loop does not finish comes again, to this
+consumer or another one of the group. With a listener instead of a loop, up to ``threads`` messages are in hand at once:
+
+    async def book(message: ReceivedMessage) -> Retry | None: ...
+
+    async with Consumer("127.0.0.1:9876", "billing", "orders", book, orderly=True) as consumer:
+        await consumer.wait()
+
+What it takes, drops, pulls and is refused, it states as facts, with the times at which it happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from types import TracebackType
+from typing import Self, Unpack
+
+from rebalance_engine.consumer import Deliver, Mode, Resume, Subscribe, Suspend, Unsubscribe
+from rebalance_engine.effects import Address
+from rebalance_engine.events import Fact, QueueDropped
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.driver import MachineBroke
+from rebalance_engine.network.facts import MOST_KEPT, Following
+from rebalance_engine.network.hands import (
+    BatchListener,
+    Delivery,
+    Hands,
+    Inbox,
+    Listener,
+    TaskHands,
+    ThreadHands,
+    is_async,
+    one_by_one,
+)
+from rebalance_engine.network.membership import Membership, group_settings
+from rebalance_engine.network.options import DRAIN_S, ConsumerOptions, Topics, name_servers_of, topics_of
+from rebalance_engine.network.outgoing import check_topic
+from rebalance_engine.network.process import Closed, Process
+from rebalance_engine.network.received import ReceivedMessage
+from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL
+from rebalance_engine.remoting.tags import subscription
+
+
+class Consumer:
+    """One consumer of one group, from ``start`` to ``close``, or inside of ``async with``. It is started once.
+
+    Args:
+        name_servers: ``host:port;host:port``, or a list.
+        group: its group.
+        topics: one topic, several, or topic -> expression (tags like ``A || B``, or an ``Sql``).
+        listener: consumes a message, as a coroutine or as a plain function, which then runs in a thread. It answers
+            None, or a ``Retry``; what it raises is logged, and the message comes again. Without a listener loop over
+            the consumer.
+        batch_listener: consumes up to ``batch`` messages of one queue at a time.
+        options: see :class:`~rebalance_engine.network.options.ConsumerOptions`.
+
+    Raises:
+        ValueError: a name, an address or an option makes no sense; an unknown strategy too.
+    """
+
+    def __init__(
+        self,
+        name_servers: str | Sequence[Address],
+        group: str,
+        topics: Topics,
+        listener: Listener | None = None,
+        *,
+        batch_listener: BatchListener | None = None,
+        **options: Unpack[ConsumerOptions],
+    ) -> None:
+        self._name_servers = name_servers_of(name_servers)
+        self._settings = group_settings(group, topics_of(topics), Mode.PUSH, options)
+        self._options = options
+        self._listener = _listener(listener, batch_listener, self._settings.batch)
+        self._process = Process(
+            f"consumer of group {group!r}",
+            network=options.get("network"),
+            on_fact=options.get("on_fact"),
+            on_own_fact=self._on_fact,
+            on_broke=self._on_broke,
+        )
+        self._membership: Membership | None = None
+        self._hands: Hands | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()
+
+    # ---- its life ----
+
+    async def start(self) -> None:
+        """Join the group.
+
+        Raises:
+            OSError: a file of the TLS settings is not what it should be.
+            SubscriptionRefused: a broker does not understand an SQL expression.
+            RuntimeError: it was started before.
+        """
+        if self._membership is not None:
+            raise RuntimeError(f"the {self._process.name} was started before; make another one")
+        membership = Membership(self._name_servers, self._settings, self._options, self._process)
+        self._membership = membership
+        if self._listener is None:
+            self._hands = Inbox(membership.consumed)
+        elif is_async(self._listener):
+            self._hands = TaskHands(membership.consumed, self._listener)
+        else:
+            self._hands = ThreadHands(membership.consumed, self._listener, self._settings.threads)
+        await membership.start({Deliver: self._hands.take})
+
+    async def close(self, drain_s: float | None = None) -> None:
+        """Leave the group in order: finish what is in hand, store the offsets, unlock, unregister.
+
+        Args:
+            drain_s: how long to wait for what is in hand; by default the option of this name. What is not finished by
+                then comes again, elsewhere.
+        """
+        if self._membership is None or self._hands is None:
+            return
+        if self._closing is None:
+            self._hands.stop()
+            wait_s = self._options.get("drain_s", DRAIN_S) if drain_s is None else drain_s
+            self._closing = asyncio.get_running_loop().create_task(self._close(self._membership, self._hands, wait_s))
+        await asyncio.shield(self._closing)
+
+    async def _close(self, membership: Membership, hands: Hands, drain_s: float) -> None:
+        try:
+            membership.drain()
+            if self._process.is_open:
+                await hands.idle(drain_s)
+            await membership.stop()
+        finally:
+            await hands.close()
+            self._ended.set()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def wait(self) -> None:
+        """Wait until it is closed, by whomever.
+
+        Raises:
+            MachineBroke: it cannot go on.
+        """
+        await self._ended.wait()
+        if self._process.broke is not None:
+            raise self._process.broke
+
+    def _on_broke(self, error: MachineBroke) -> None:
+        if self._hands is not None:
+            self._hands.fail(error)
+        self._ended.set()
+
+    def _on_fact(self, fact: Fact) -> None:
+        if isinstance(fact, QueueDropped) and self._hands is not None:
+            self._hands.dropped(fact.queue)
+
+    # ---- messages ----
+
+    def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
+        """Loop over messages. Several loops may run at once; each message goes to one of them.
+
+        Raises:
+            RuntimeError: there is a listener, or a loop would get batches.
+        """
+        if self._listener is not None:
+            raise RuntimeError(f"the {self._process.name} has a listener; only one without can be looped over")
+        if not isinstance(self._hands, Inbox):
+            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+        return Loop(self._hands)
+
+    # ---- what it is and holds ----
+
+    @property
+    def client_id(self) -> str:
+        """What brokers know it by, ``ip@instance``.
+
+        Raises:
+            Closed: it was not started.
+        """
+        return self._running.client_id
+
+    @property
+    def group(self) -> str:
+        """Its group."""
+        return self._settings.group
+
+    @property
+    def held(self) -> tuple[MessageQueue, ...]:
+        """The queues that it holds now, sorted; those of its retry topic are left out."""
+        return self._membership.held() if self._membership is not None else ()
+
+    def facts(self, most_kept: int = MOST_KEPT) -> Following:
+        """Follow what it states about itself from now on: takes, drops, first pulls, refusals, locks."""
+        return self._process.follow(most_kept)
+
+    @property
+    def _running(self) -> Membership:
+        if self._membership is None:
+            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+        return self._membership
+
+    # ---- what it can be told ----
+
+    def suspend(self) -> None:
+        """Stop pulling; what was pulled is consumed, and the queues are kept."""
+        self._running.order(Suspend(self.group))
+
+    def resume(self) -> None:
+        """Pull again, after a rebalance at once."""
+        self._running.order(Resume(self.group))
+
+    def subscribe(self, topic: str, expression: str = SUBSCRIBE_ALL) -> None:
+        """Subscribe to one more topic, or to one by another expression.
+
+        Raises:
+            ValueError: the topic or the expression is none.
+        """
+        check_topic(topic)
+        subscription(topic, expression, version=0)
+        self._running.order(Subscribe(self.group, topic, expression))
+
+    def unsubscribe(self, topic: str) -> None:
+        """Give a topic up; its queues go with the next rebalance."""
+        self._running.order(Unsubscribe(self.group, topic))
+
+
+class Loop(AsyncIterator[ReceivedMessage]):
+    """One loop over a consumer's messages."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+        self._current: Delivery | None = None
+
+    async def __anext__(self) -> ReceivedMessage:
+        if self._current is not None:
+            self._current.settle(None)
+            self._current = None
+        self._current = await self._inbox.next()
+        return self._current.message
+
+
+def _listener(listener: Listener | None, batch_listener: BatchListener | None, batch: int) -> BatchListener | None:
+    if listener is not None and batch_listener is not None:
+        raise ValueError("there are a listener and a batch_listener; only one can have the messages")
+    if batch_listener is not None:
+        return batch_listener
+    if batch != 1:
+        raise ValueError(f"batch is {batch}; only a batch_listener gets more than one message at a time")
+    return None if listener is None else one_by_one(listener)

@@ -1,0 +1,301 @@
+"""The hands of the application: who gets what the machine delivers, and says when it is consumed.
+
+    Hands            counts what is in hand, so that a close can wait for it
+    +-- Inbox        a loop over messages takes them one by one
+    +-- TaskHands    an async listener, one task a batch
+    +-- ThreadHands  a plain function, in threads of its own
+
+As many batches are in hand at a time as the consumer has threads; more the machine does not deliver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import logging
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+from rebalance_engine.consumer import Consumed, Deliver, Result
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.received import ReceivedMessage, Retry
+
+logger = logging.getLogger(__name__)
+
+Answer = Retry | None
+Listener = Callable[[ReceivedMessage], Answer | Awaitable[Answer]]
+BatchListener = Callable[[Sequence[ReceivedMessage]], Answer | Awaitable[Answer]]
+Finish = Callable[[Consumed], None]
+
+BREATH_EVERY = 64  # messages of a loop that never waits, after which others have their turn
+
+
+class Hands(ABC):
+    """Takes what is delivered, and says what became of it.
+
+    Args:
+        finish: lets the machine hear it.
+    """
+
+    def __init__(self, finish: Finish) -> None:
+        self._finish = finish
+        self._in_hand: set[int] = set()
+        self._is_stopped = False
+        self._changed = asyncio.Event()
+
+    @property
+    def in_hand(self) -> int:
+        """How many batches the application works on."""
+        return len(self._in_hand)
+
+    @abstractmethod
+    def take(self, deliver: Deliver) -> None:
+        """Take a batch."""
+
+    def dropped(self, queue: MessageQueue) -> None:  # noqa: B027  # who keeps nothing waiting has nothing to do
+        """Hear that a queue is not ours any more; what the application has in hand it may finish."""
+
+    def stop(self) -> None:
+        """Let the application begin nothing more."""
+        self._is_stopped = True
+
+    async def idle(self, timeout_s: float) -> bool:
+        """Wait until nothing is in hand, for so long at most; say whether it is so."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while self._in_hand:
+                    self._changed.clear()
+                    await self._changed.wait()
+        return not self._in_hand
+
+    def fail(self, error: Exception) -> None:  # noqa: B027  # only who waits for messages must know
+        """Hear that the machine is broken."""
+
+    async def close(self) -> None:
+        """Give up what is in hand still."""
+        self._in_hand.clear()
+
+    def _begin(self, token: int) -> None:
+        self._in_hand.add(token)
+
+    def _end(self, consumed: Consumed) -> None:
+        self._in_hand.discard(consumed.token)
+        self._changed.set()
+        self._finish(consumed)
+
+
+def consumed(token: int, answer: object) -> Consumed:
+    """Read a listener's answer; one that nobody understands is logged, and counts as a failure."""
+    if answer is None:
+        return Consumed(token=token)
+    if not isinstance(answer, Retry):
+        logger.error("the listener answered %r; needed is None or a Retry. The message comes again", answer)
+        return Consumed(token=token, result=Result.LATER)
+    if answer.done > 0:
+        return Consumed(token=token, done=answer.done, delay_level=answer.delay_level)
+    later = Result.LATER
+    return Consumed(token=token, result=later, delay_level=answer.delay_level, suspend_ms=answer.suspend_ms)
+
+
+def received(deliver: Deliver) -> tuple[ReceivedMessage, ...]:
+    """Make of a batch what the application gets."""
+    return tuple(ReceivedMessage(deliver.queue, message) for message in deliver.messages)
+
+
+# ---- a loop over messages ----
+
+
+class Delivery:
+    """One message in the hands of a loop."""
+
+    __slots__ = ("_inbox", "_token", "is_settled", "message", "task")
+
+    def __init__(self, inbox: Inbox, deliver: Deliver) -> None:
+        self._inbox = inbox
+        self._token = deliver.token
+        self.is_settled = False
+        self.task = asyncio.current_task()
+        self.message = ReceivedMessage(deliver.queue, deliver.messages[0], self.settle)
+
+    def settle(self, answer: Answer) -> None:
+        """Say what became of it; only the first answer counts."""
+        if not self.is_settled:
+            self.is_settled = True
+            self._inbox.settled(consumed(self._token, answer))
+
+
+class Inbox(Hands):
+    """Messages that wait for a loop to ask for them."""
+
+    def __init__(self, finish: Finish) -> None:
+        super().__init__(finish)
+        self._waiting: deque[Deliver] = deque()
+        self._has_more = asyncio.Event()
+        self._error: Exception | None = None
+        self._given: dict[int, Delivery] = {}
+        self._since_breath = 0
+
+    def take(self, deliver: Deliver) -> None:
+        """Keep it until a loop asks."""
+        self._waiting.append(deliver)
+        self._has_more.set()
+
+    async def next(self) -> Delivery:
+        """Give the next message.
+
+        Raises:
+            StopAsyncIteration: the consumer is closing.
+            MachineBroke: the consumer cannot go on.
+        """
+        self._since_breath += 1
+        if self._since_breath >= BREATH_EVERY:
+            self._since_breath = 0
+            await asyncio.sleep(0)
+        while not self._waiting or self._is_stopped:
+            if self._error is not None:
+                raise self._error
+            if self._is_stopped:
+                raise StopAsyncIteration
+            self._has_more.clear()
+            self._since_breath = 0
+            await self._has_more.wait()
+        deliver = self._waiting.popleft()
+        delivery = Delivery(self, deliver)
+        self._begin(deliver.token)
+        self._given[deliver.token] = delivery
+        return delivery
+
+    def settled(self, consumed: Consumed) -> None:
+        """Hear what became of a message."""
+        self._given.pop(consumed.token, None)
+        self._end(consumed)
+
+    def dropped(self, queue: MessageQueue) -> None:
+        """Forget what nobody asked for yet; the queue's next owner has it."""
+        gone = [deliver for deliver in self._waiting if deliver.queue == queue]
+        if gone:
+            self._waiting = deque(deliver for deliver in self._waiting if deliver.queue != queue)
+            for deliver in gone:
+                self._finish(Consumed(token=deliver.token, result=Result.LATER))
+
+    def stop(self) -> None:
+        """Let loops end; what the calling task has in hand it has left behind, and nobody waits for it."""
+        super().stop()
+        self._has_more.set()
+        caller = asyncio.current_task()
+        for token, delivery in tuple(self._given.items()):
+            if delivery.task is caller:
+                del self._given[token]
+                self._in_hand.discard(token)
+
+    def fail(self, error: Exception) -> None:
+        """Let loops raise it."""
+        self._error = error
+        self._is_stopped = True
+        self._has_more.set()
+
+
+# ---- listeners ----
+
+
+def is_async(listener: Callable[..., object]) -> bool:
+    """Say whether a listener is to be awaited."""
+    return inspect.iscoroutinefunction(listener) or inspect.iscoroutinefunction(type(listener).__call__)
+
+
+class TaskHands(Hands):
+    """An async listener."""
+
+    def __init__(self, finish: Finish, listener: BatchListener) -> None:
+        super().__init__(finish)
+        self._listener = cast("Callable[[Sequence[ReceivedMessage]], Coroutine[Any, Any, Answer]]", listener)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def take(self, deliver: Deliver) -> None:
+        """Begin with it at once."""
+        if self._is_stopped:
+            return
+        self._begin(deliver.token)
+        task = asyncio.get_running_loop().create_task(self._consume(deliver), name=f"consume {deliver.token}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _consume(self, deliver: Deliver) -> None:
+        try:
+            result = consumed(deliver.token, await self._listener(received(deliver)))
+        except Exception as error:  # noqa: BLE001  # whatever a listener raises, the message comes again
+            result = _raised(deliver, error)
+        self._end(result)
+
+    async def close(self) -> None:
+        """Cancel what is in hand still."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await super().close()
+
+
+class ThreadHands(Hands):
+    """A listener that blocks, in as many threads as the consumer has.
+
+    Results of many threads come back to the loop together, so that a busy loop is woken once for all of them.
+    """
+
+    def __init__(self, finish: Finish, listener: BatchListener, threads: int) -> None:
+        super().__init__(finish)
+        self._listener = listener
+        self._loop = asyncio.get_running_loop()
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="consume")
+        self._results: deque[Consumed] = deque()
+        self._is_woken = False
+
+    def take(self, deliver: Deliver) -> None:
+        """Begin with it as soon as a thread is free."""
+        if self._is_stopped:
+            return
+        self._begin(deliver.token)
+        self._executor.submit(self._consume, deliver)
+
+    def _consume(self, deliver: Deliver) -> None:
+        try:
+            result = consumed(deliver.token, self._listener(received(deliver)))
+        except Exception as error:  # noqa: BLE001  # whatever a listener raises, the message comes again
+            result = _raised(deliver, error)
+        self._results.append(result)
+        if not self._is_woken:
+            self._is_woken = True
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for the result any more
+                self._loop.call_soon_threadsafe(self._collect)
+
+    def _collect(self) -> None:
+        self._is_woken = False  # first: whoever comes after this wakes us again
+        while self._results:
+            self._end(self._results.popleft())
+
+    async def close(self) -> None:
+        """Let threads end by themselves; what did not begin does not."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        await super().close()
+
+
+def _raised(deliver: Deliver, error: Exception) -> Consumed:
+    first = deliver.messages[0]
+    words = "the listener raised on %s of %s at offset %s; it comes again"
+    logger.error(words, first.message_id, deliver.queue, first.offset, exc_info=error)
+    return Consumed(token=deliver.token, result=Result.LATER)
+
+
+def one_by_one(listener: Listener) -> BatchListener:
+    """Make a batch listener of one that takes a message."""
+    if is_async(listener):
+
+        async def consume_async(messages: Sequence[ReceivedMessage]) -> Answer:
+            return await cast("Awaitable[Answer]", listener(messages[0]))
+
+        return consume_async
+    return lambda messages: listener(messages[0])

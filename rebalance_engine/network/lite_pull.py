@@ -1,0 +1,223 @@
+"""A consumer that asks for messages when it wants them, as Java's ``DefaultLitePullConsumer``.
+
+    async with LitePullConsumer("127.0.0.1:9876", "billing", "orders") as consumer:
+        while True:
+            for message in await consumer.poll():
+                await book(message.body)
+
+What is assigned is pulled ahead. With ``auto_commit_ms`` (5 s by default) a poll notes now and then that all polled
+before it is consumed; without, or to be sure, ``commit`` does. Without topics the application names its queues:
+
+    async with LitePullConsumer("127.0.0.1:9876", "audit") as consumer:
+        consumer.assign(await consumer.queues("orders"))
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Self, Unpack
+
+from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Polled, Resume, Seek, Suspend
+from rebalance_engine.effects import Address
+from rebalance_engine.model import MessageQueue, sort_queues
+from rebalance_engine.network.driver import MachineBroke
+from rebalance_engine.network.facts import MOST_KEPT, Following
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.membership import Membership, group_settings
+from rebalance_engine.network.options import ConsumerOptions, Topics, name_servers_of, topics_of
+from rebalance_engine.network.process import Closed, Process
+from rebalance_engine.network.received import ReceivedMessage
+from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
+
+
+class NoSuchTopic(Exception):
+    """No name server knows the topic; the message has its words."""
+
+
+class LitePullConsumer:
+    """One polling consumer of one group, from ``start`` to ``close``, or inside of ``async with``.
+
+    Args:
+        topics: what the group's rebalance gives queues of; none: ``assign`` says which queues.
+        options: see :class:`~rebalance_engine.network.options.ConsumerOptions`; those of listeners do not apply.
+
+    Raises:
+        ValueError: a name, an address or an option makes no sense; an unknown strategy too.
+    """
+
+    def __init__(
+        self,
+        name_servers: str | Sequence[Address],
+        group: str,
+        topics: Topics = (),
+        **options: Unpack[ConsumerOptions],
+    ) -> None:
+        self._name_servers = name_servers_of(name_servers)
+        by_topic = topics_of(topics)
+        mode = Mode.PULL if by_topic else Mode.ASSIGN
+        self._settings = group_settings(group, by_topic, mode, options)
+        self._options = options
+        self._process = Process(
+            f"lite pull consumer of group {group!r}",
+            network=options.get("network"),
+            on_fact=options.get("on_fact"),
+            on_broke=self._on_broke,
+        )
+        self._membership: Membership | None = None
+        self._polling = asyncio.Lock()
+        self._polled: asyncio.Future[Polled] | None = None
+
+    # ---- its life ----
+
+    async def start(self) -> None:
+        """Join the group.
+
+        Raises:
+            OSError: a file of the TLS settings is not what it should be.
+            SubscriptionRefused: a broker does not understand an SQL expression.
+            RuntimeError: it was started before.
+        """
+        if self._membership is not None:
+            raise RuntimeError(f"the {self._process.name} was started before; make another one")
+        self._membership = Membership(self._name_servers, self._settings, self._options, self._process)
+        await self._membership.start({Polled: self._take})
+
+    async def close(self) -> None:
+        """Leave the group: store what was committed, unregister. A poll that waits gets nothing."""
+        if self._membership is not None:
+            await self._membership.stop()
+        if self._polled is not None and not self._polled.done():
+            self._polled.set_result(Polled(group=self._settings.group, queue=None, messages=()))
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # ---- messages ----
+
+    async def poll(self, timeout_s: float = 5.0) -> tuple[ReceivedMessage, ...]:
+        """Give the next messages of one queue, or none when the time is over.
+
+        Polls go one after the other. One that is cancelled loses nothing: the next one has what it was to get.
+
+        Raises:
+            Closed, MachineBroke: it is not running.
+        """
+        async with self._polling:
+            if self._polled is None:
+                self._polled = asyncio.get_running_loop().create_future()
+                self._running.order(Poll(self.group, int(timeout_s * 1_000)))
+            polled = await asyncio.shield(self._polled)
+            self._polled = None
+        if polled.queue is None:
+            return ()
+        queue = polled.queue
+        return tuple(ReceivedMessage(queue, message) for message in polled.messages)
+
+    def _take(self, polled: Polled) -> None:
+        if self._polled is not None and not self._polled.done():
+            self._polled.set_result(polled)
+
+    def _on_broke(self, error: MachineBroke) -> None:
+        if self._polled is not None and not self._polled.done():
+            self._polled.set_exception(error)
+
+    def assign(self, queues: Iterable[MessageQueue]) -> None:
+        """Take these queues and no others, whoever else has them.
+
+        Raises:
+            RuntimeError: it has topics, whose queues the rebalance gives.
+        """
+        if self._settings.mode is not Mode.ASSIGN:
+            raise RuntimeError(f"the {self._process.name} has topics; only one without can be assigned queues")
+        self._running.order(Assign(self.group, tuple(queues)))
+
+    async def queues(self, topic: str) -> list[MessageQueue]:
+        """Ask where a topic is: its readable queues, sorted.
+
+        Raises:
+            NoSuchTopic: no name server knows it.
+            NoAnswer: none answers.
+        """
+        transport = self._process.driver.transport
+        last: Exception | None = None
+        for address in self._name_servers:
+            try:
+                answer = await transport.request(
+                    address, GetRouteInfoByTopic(topic=topic, accept_standard_json_only=True)
+                )
+            except NoAnswer as error:
+                last = error
+                continue
+            if not isinstance(answer, GetRouteInfoByTopicResponse):
+                raise NoSuchTopic(f"{address}: {answer.remark or answer.code}")
+            rows = [row for row in answer.body.queue_datas if row.is_readable]
+            return sort_queues(
+                MessageQueue(topic, row.broker_name, number) for row in rows for number in range(row.read_queue_nums)
+            )
+        assert last is not None, "there is a name server at least"
+        raise last
+
+    def seek(self, queue: MessageQueue, offset: int) -> None:
+        """Go on at an offset; what was pulled before is thrown away.
+
+        Raises:
+            ValueError: the queue is not assigned, or the offset is negative.
+        """
+        if offset < 0:
+            raise ValueError(f"the offset is {offset}; needed is 0 or more")
+        if queue not in self._running.member.polling.positions:
+            raise ValueError(f"{queue} is not assigned; there are {', '.join(map(str, self.held)) or 'none'}")
+        self._running.order(Seek(self.group, queue, offset))
+
+    def commit(self) -> None:
+        """Say that all polled so far is consumed; it is stored within ``persist_every_ms``, and by a close."""
+        self._running.order(Commit(self.group))
+
+    # ---- what it is and holds ----
+
+    @property
+    def client_id(self) -> str:
+        """What brokers know it by, ``ip@instance``.
+
+        Raises:
+            Closed: it was not started.
+        """
+        return self._running.client_id
+
+    @property
+    def group(self) -> str:
+        """Its group."""
+        return self._settings.group
+
+    @property
+    def held(self) -> tuple[MessageQueue, ...]:
+        """The queues that are assigned to it now, sorted."""
+        return self._membership.held() if self._membership is not None else ()
+
+    def facts(self, most_kept: int = MOST_KEPT) -> Following:
+        """Follow what it states about itself from now on."""
+        return self._process.follow(most_kept)
+
+    def suspend(self) -> None:
+        """Stop pulling; what was pulled can be polled."""
+        self._running.order(Suspend(self.group))
+
+    def resume(self) -> None:
+        """Pull again."""
+        self._running.order(Resume(self.group))
+
+    @property
+    def _running(self) -> Membership:
+        if self._membership is None or not self._process.is_open:
+            if self._process.broke is not None:
+                raise self._process.broke
+            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+        return self._membership

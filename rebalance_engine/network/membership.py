@@ -1,0 +1,222 @@
+"""Being a member of a group: the machine of a client process with one consumer in it, from its start to its end.
+
+Both kinds of consumers are this with a way to get the messages out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Iterable
+from typing import Any
+
+from rebalance_engine.allocation import strategy
+from rebalance_engine.allocation.contract import Strategy, UnknownStrategy
+from rebalance_engine.allocation.own import own
+from rebalance_engine.consumer import (
+    Client,
+    ClientSettings,
+    Consumed,
+    Drain,
+    GroupSettings,
+    Mode,
+    Order,
+    Profile,
+    Start,
+    Stop,
+    java,
+)
+from rebalance_engine.consumer.member import Member
+from rebalance_engine.effects import Address, Heard
+from rebalance_engine.events import Origin, Source
+from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel, MessageQueue
+from rebalance_engine.network.identity import DEFAULT_INSTANCE, client_id, own_instance
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.offset_files import OffsetFiles
+from rebalance_engine.network.options import VERSION, ConsumerOptions, GroupOptions, default_offsets_dir
+from rebalance_engine.network.process import Closed, Doing, Process
+from rebalance_engine.remoting.bodies.clients import CheckClientRequestBody, SubscriptionData
+from rebalance_engine.remoting.requests.contract import Refused
+from rebalance_engine.remoting.requests.membership import CheckClientConfig
+from rebalance_engine.remoting.tags import is_by_tags, subscription
+
+logger = logging.getLogger(__name__)
+
+START_S = 10.0  # a start asks name servers and brokers, each for 3 s at most; it goes on by itself if that takes longer
+STOP_S = 9.0  # a stop waits 1 s for unlocks and 3 s for the good-bye at each broker that does not answer
+
+
+class SubscriptionRefused(Exception):
+    """A broker does not understand a subscription; the message has the broker's words."""
+
+
+class Membership:
+    """One consumer in one client process.
+
+    Attributes:
+        client_id: what brokers know it by.
+        process: its connections, and the driver of its machine.
+    """
+
+    def __init__(
+        self, name_servers: tuple[Address, ...], settings: GroupSettings, options: ConsumerOptions, process: Process
+    ) -> None:
+        instance = options.get("instance") or (
+            own_instance() if settings.model is MessageModel.CLUSTERING else DEFAULT_INSTANCE
+        )
+        self.client_id = client_id(name_servers, instance, options.get("ip"))
+        self.settings = settings
+        self.process = process
+        self._files = OffsetFiles(options.get("offsets_dir") or default_offsets_dir())
+        self._client = Client(
+            _profile(options),
+            _client_settings(self.client_id, name_servers, options),
+            luck=random.Random(),  # noqa: S311  # it spreads questions over brokers
+            source=Source(origin=Origin.AGENT_REPORT, client=self.client_id),
+        )
+        self._member: Member | None = None
+        self._started = asyncio.Event()
+        self._stopped = asyncio.Event()
+
+    # ---- its life ----
+
+    async def start(self, doing: Doing) -> None:
+        """Join the group: routes, heartbeats, and the first rebalance soon after.
+
+        Raises:
+            OSError: a file of the TLS settings is not what it should be.
+            SubscriptionRefused: a broker does not understand an SQL expression.
+            MachineBroke: the start failed.
+        """
+        self.process.open(self._react, doing, self._files.save)
+        try:
+            await self._start()
+        except BaseException:
+            await self.process.close()
+            raise
+
+    async def _start(self) -> None:
+        saved = self._files.read(f"{self.client_id}/{self.settings.group}/offsets.json")
+        self.order(Start(settings=self.settings, saved=saved))
+        if not await self.process.until(self._started, START_S):
+            if self.process.broke is not None:
+                raise self.process.broke
+            logger.warning("%s has no answers from name servers or brokers yet", self.process.name)
+        for subscribed in self.member.subscriptions.all:
+            if not is_by_tags(subscribed):
+                await self._check_filter(subscribed)
+
+    async def _check_filter(self, subscribed: SubscriptionData) -> None:
+        """Ask a broker of the topic whether it understands the expression (``checkClientInBroker``)."""
+        address = self._client.desk.routes.any_broker_of(subscribed.topic, self._client.desk.luck)
+        if address is None:
+            return
+        body = CheckClientRequestBody(client_id=self.client_id, group=self.settings.group, subscription_data=subscribed)
+        try:
+            answer = await self.process.driver.transport.request(address, CheckClientConfig(body=body))
+        except NoAnswer as error:
+            logger.warning("whether %s understands %r is not known: %s", address, subscribed.sub_string, error)
+            return
+        if isinstance(answer, Refused):
+            await self.stop()
+            words = f"{address} refused the expression {subscribed.sub_string!r} of {subscribed.topic!r}"
+            raise SubscriptionRefused(f"{words}: {answer.remark or answer.code}")
+
+    def drain(self) -> None:
+        """Begin nothing new, and keep the queues."""
+        self.process.try_do(lambda at: self._react(Drain(self.settings.group), at))
+
+    async def stop(self) -> None:
+        """Leave the group: unlock, store the offsets, unregister at every broker; and close the connections."""
+        if self.process.is_open and self._member is not None:
+            self.process.try_do(lambda at: self._react(Stop(self.settings.group), at))
+            if not await self.process.until(self._stopped, STOP_S) and self.process.broke is None:
+                logger.warning("%s left without the answers of all brokers", self.process.name)
+        await self.process.close()
+
+    def _react(self, heard: Heard | Consumed | Order, at: int) -> Iterable[object]:
+        effects = self._client.handle(heard, at)
+        if not self._started.is_set():
+            self._note_start()
+        elif self._member is not None and not self._member.is_running and not self._client.is_running:
+            self._stopped.set()
+        return effects
+
+    def _note_start(self) -> None:
+        group = self.settings.group
+        if group in self._client.groups:
+            self._member = self._client.member(group)
+            if not self._member.lifecycle_lock.is_held:
+                self._started.set()
+
+    # ---- while it lives ----
+
+    @property
+    def member(self) -> Member:
+        """The consumer inside of the machine, to look at.
+
+        Raises:
+            Closed: it was not started.
+        """
+        if self._member is None:
+            raise Closed(f"the {self.process.name} is not running")
+        return self._member
+
+    def order(self, order: Order) -> None:
+        """Let the application call its consumer.
+
+        Raises:
+            Closed, MachineBroke: it is not running.
+        """
+        self.process.do(lambda at: self._react(order, at))
+
+    def consumed(self, consumed: Consumed) -> None:
+        """Let the machine hear what became of messages."""
+        self.process.try_do(lambda at: self._react(consumed, at))
+
+    def held(self) -> tuple[MessageQueue, ...]:
+        """Give the queues that it holds, sorted, those of its retry topic left out."""
+        if self._member is None:
+            return ()
+        return tuple(sorted(mq for mq in self._member.held() if not mq.topic.startswith(RETRY_TOPIC_PREFIX)))
+
+
+def group_settings(group: str, topics: dict[str, str], mode: Mode, options: ConsumerOptions) -> GroupSettings:
+    """Make the machine's settings of what the application set.
+
+    Raises:
+        ValueError: something does not go together.
+        AllocationError: there is no such strategy, or its parameters are wrong.
+    """
+    for topic, expression in topics.items():
+        subscription(topic, expression, version=0)  # refuses what makes no sense before anything is started
+    known = GroupOptions.__annotations__.keys() - {"strategy"}
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in known}
+    return GroupSettings(group=group, topics=topics, mode=mode, strategy=_strategy(group, options), **given)
+
+
+def _strategy(group: str, options: ConsumerOptions) -> str | Strategy | None:
+    chosen = options.get("strategy")
+    if chosen is None or isinstance(chosen, str):
+        named = strategy(chosen or "AVG", **options.get("strategy_params", {}))
+        if named.member is None:
+            raise UnknownStrategy(f"{named.name} is a plan for a whole group; no member can compute its share alone")
+        return chosen
+
+    def report(error: Exception) -> None:
+        logger.error("the strategy of group %s failed; what is held stays", group, exc_info=error)
+
+    return own(chosen, report=report)
+
+
+def _profile(options: ConsumerOptions) -> Profile:
+    version = options.get("version", VERSION)
+    return java(version) if isinstance(version, str) else version
+
+
+def _client_settings(name: str, name_servers: tuple[Address, ...], options: ConsumerOptions) -> ClientSettings:
+    times: dict[str, Any] = {
+        key: options[key] for key in ("persist_every_ms", "heartbeat_every_ms", "routes_every_ms") if key in options
+    }
+    return ClientSettings(client_id=name, name_servers=name_servers, **times)

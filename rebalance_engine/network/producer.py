@@ -1,0 +1,344 @@
+"""A producer as Java's ``DefaultMQProducer`` is one, for any Python program.
+
+    async with Producer("127.0.0.1:9876", avoids_faults=True) as producer:
+        result = await producer.send(Message(topic="orders", body=b"...", tags="new", keys="4711"))
+
+Which queue is next, what is tried again where, and which brokers are left alone for how long: all as the Java client of
+``version`` does it. ``explain`` says what would come next, and a failure tells every attempt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import fields
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from rebalance_engine.effects import Address, Heard, Opened
+from rebalance_engine.events import Origin, Source
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.driver import MachineBroke
+from rebalance_engine.network.facts import MOST_KEPT, Following
+from rebalance_engine.network.identity import MessageIds, client_id, own_instance, own_ip
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, name_servers_of
+from rebalance_engine.network.outgoing import Message, Packing, Parcel, pack, pack_batch
+from rebalance_engine.network.process import Closed, Process
+from rebalance_engine.network.sending import SendFailed, SendResult, result_of
+from rebalance_engine.producer import Choice, Failed, Mode, Profile, Settings, Story, java
+from rebalance_engine.producer import Producer as Machine
+from rebalance_engine.producer.selectors import Selector, Unselectable, by_hash
+from rebalance_engine.remoting.bodies.clients import HeartbeatData, ProducerData
+from rebalance_engine.remoting.requests.membership import HeartBeat, UnregisterClient
+
+logger = logging.getLogger(__name__)
+
+MOST_UNDER_WAY = 1_024
+HEARTBEAT_MS = 30_000
+HEARTBEAT_TIMEOUT_MS = 3_000
+UNREGISTER_TIMEOUT_MS = 3_000
+DEFAULT_GROUP = "DEFAULT_PRODUCER"  # ``MixAll.DEFAULT_PRODUCER_GROUP``
+
+
+class Producer:
+    """One producer, from ``start`` to ``close``, or inside of ``async with``. It is started once.
+
+    Args:
+        name_servers: ``host:port;host:port``, or a list.
+        group: ``producerGroup``; it matters for transactions and for who looks at the cluster.
+        options: see :class:`~rebalance_engine.network.options.ProducerOptions`.
+
+    Raises:
+        ValueError: an address or an option makes no sense.
+    """
+
+    def __init__(
+        self, name_servers: str | Sequence[Address], group: str = DEFAULT_GROUP, **options: Unpack[ProducerOptions]
+    ) -> None:
+        self.group = group
+        self._name_servers = name_servers_of(name_servers)
+        self._options = options
+        self._profile = _profile(options)
+        self._packing = _packing(options)
+        self._process = Process(
+            f"producer of group {group!r}",
+            network=options.get("network"),
+            on_fact=options.get("on_fact"),
+            on_broke=self._on_broke,
+        )
+        self._machine: Machine | None = None
+        self._ids = MessageIds("127.0.0.1")
+        self._client_id = ""
+        self._under_way: dict[int, asyncio.Future[Story]] = {}
+        self._room = asyncio.Semaphore(options.get("most_under_way", MOST_UNDER_WAY))
+        self._is_closing = False
+        self._idle = asyncio.Event()
+        self._heartbeats: set[asyncio.Task[None]] = set()
+
+    # ---- its life ----
+
+    async def start(self) -> None:
+        """Begin; name servers are asked when the first message is sent.
+
+        Raises:
+            OSError: a file of the TLS settings is not what it should be.
+            RuntimeError: it was started before.
+        """
+        if self._machine is not None:
+            raise RuntimeError(f"the {self._process.name} was started before; make another one")
+        ip = self._options.get("ip") or own_ip(self._name_servers)
+        self._client_id = client_id(self._name_servers, self._options.get("instance") or own_instance(), ip)
+        self._ids = MessageIds(ip)
+        machine = Machine(
+            self._profile,
+            _settings(self.group, self._client_id, self._name_servers, self._options),
+            luck=random.Random(),  # noqa: S311  # it spreads messages over queues
+            source=Source(origin=Origin.AGENT_REPORT, client=self._client_id),
+        )
+        self._machine = machine
+        self._process.open(self._react, {})
+        self._process.do(machine.start)
+        self._spawn(self._beat())
+
+    async def close(self, drain_s: float | None = None) -> None:
+        """Wait for what is under way, say good-bye to the brokers, and close the connections.
+
+        Args:
+            drain_s: how long to wait; by default the option of this name. What has no answer by then raises Closed.
+        """
+        if self._machine is None or self._is_closing:
+            return
+        self._is_closing = True
+        wait_s = self._options.get("drain_s", DRAIN_S) if drain_s is None else drain_s
+        if self._under_way and self._process.is_open:
+            await self._process.until(self._idle, wait_s)
+        await self._stop_heartbeats()
+        if self._process.is_open:
+            await asyncio.gather(*map(self._unregister, self._machine.desk.book.masters()))
+        await self._process.close()
+        self._fail(Closed(f"the {self._process.name} was closed before the answer; the message may be stored"))
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _on_broke(self, error: MachineBroke) -> None:
+        self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        under_way, self._under_way = self._under_way, {}
+        for future in under_way.values():
+            if not future.done():
+                future.set_exception(error)
+
+    # ---- sending ----
+
+    async def send(
+        self,
+        message: Message,
+        *,
+        queue: MessageQueue | None = None,
+        selector: Selector | None = None,
+        timeout_ms: int | None = None,
+    ) -> SendResult:
+        """Send a message and wait until it is stored; another broker is tried where one fails.
+
+        Args:
+            queue: store it there, and try nowhere else.
+            selector: takes the topic's queues and gives one; a message with a sharding key has one already.
+            timeout_ms: for all attempts together; by default the option ``send_timeout_ms``.
+
+        Raises:
+            BadMessage: no broker would take it.
+            SendFailed: it was not stored, as far as is known.
+            Closed, MachineBroke: the producer is not running.
+        """
+        parcel = pack(message, self._ids.next(self._now()), self._packing)
+        to = _where(message, queue, selector)
+        return result_of(parcel, await self._carry(parcel, Mode.SYNC, to, timeout_ms))
+
+    async def send_batch(
+        self, messages: Iterable[Message], *, queue: MessageQueue | None = None, timeout_ms: int | None = None
+    ) -> SendResult:
+        """Send messages of one topic together, into one queue, one after the other.
+
+        Raises:
+            BadMessage: no broker would take them so.
+            SendFailed, Closed, MachineBroke: as for ``send``.
+        """
+        parcel = pack_batch(tuple(messages), self._ids, self._now(), self._packing)
+        return result_of(parcel, await self._carry(parcel, Mode.SYNC, queue, timeout_ms))
+
+    async def send_oneway(
+        self, message: Message, *, queue: MessageQueue | None = None, selector: Selector | None = None
+    ) -> str:
+        """Send a message without waiting for an answer, and give its id; nobody will know whether it arrived.
+
+        Raises:
+            BadMessage: no broker would take it.
+            SendFailed: it could not even be sent.
+            Closed, MachineBroke: the producer is not running.
+        """
+        parcel = pack(message, self._ids.next(self._now()), self._packing)
+        story = await self._carry(parcel, Mode.ONEWAY, _where(message, queue, selector), None)
+        if isinstance(story.result, Failed):
+            raise SendFailed(story.result, story)
+        return parcel.message_ids[0]
+
+    async def _carry(
+        self, parcel: Parcel, mode: Mode, to: MessageQueue | Selector | None, timeout_ms: int | None
+    ) -> Story:
+        async with self._room:
+            machine = self._running
+            future: asyncio.Future[Story] = asyncio.get_running_loop().create_future()
+
+            def begin(at: int) -> Iterable[object]:
+                try:
+                    sending = machine.send(parcel.message, at, mode=mode, to=to, timeout_ms=timeout_ms)
+                except Exception as error:
+                    future.set_exception(error)
+                    raise
+                self._under_way[sending.number] = future
+                self._deliver_ended()
+                return sending.effects
+
+            self._process.do(begin)
+            return await future
+
+    def _react(self, heard: Heard, at: int) -> Iterable[object]:
+        machine = self._machine
+        assert machine is not None
+        effects = machine.handle(heard, at)
+        self._deliver_ended()
+        if isinstance(heard, Opened) and heard.address in machine.desk.book.masters():
+            self._spawn(self._heartbeat(heard.address))
+        return effects
+
+    def _deliver_ended(self) -> None:
+        assert self._machine is not None
+        for story in self._machine.take_finished():
+            future = self._under_way.pop(story.number, None)
+            if future is not None and not future.done():
+                future.set_result(story)
+        if not self._under_way:
+            self._idle.set()
+        else:
+            self._idle.clear()
+
+    def _now(self) -> int:
+        if self._is_closing:
+            raise Closed(f"the {self._process.name} is closing")
+        return self._process.now
+
+    # ---- heartbeats, by which brokers and who looks at them know of it ----
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self._options.get("heartbeat_every_ms", HEARTBEAT_MS) / 1_000)
+            for address in self._running.desk.book.masters():
+                await self._heartbeat(address)
+
+    def _spawn(self, heartbeats: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(heartbeats, name=f"heartbeat of the {self._process.name}")
+        self._heartbeats.add(task)
+        task.add_done_callback(self._heartbeats.discard)
+
+    async def _stop_heartbeats(self) -> None:
+        tasks = tuple(self._heartbeats)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _heartbeat(self, address: Address) -> None:
+        body = HeartbeatData(client_id=self._client_id, producer_data_set=(ProducerData(group_name=self.group),))
+        try:
+            await self._process.driver.transport.request(address, HeartBeat(body=body), HEARTBEAT_TIMEOUT_MS)
+        except NoAnswer as error:
+            logger.info("%s did not hear the heartbeat: %s", address, error)
+
+    async def _unregister(self, address: Address) -> None:
+        request = UnregisterClient(client_id=self._client_id, producer_group=self.group)
+        try:
+            await self._process.driver.transport.request(address, request, UNREGISTER_TIMEOUT_MS)
+        except NoAnswer as error:
+            logger.info("%s did not hear the good-bye: %s", address, error)
+
+    # ---- what it can tell ----
+
+    def explain(self, topic: str) -> Choice:
+        """Say which queue the next message to a topic would go to, and why; nothing changes by it."""
+        return self._running.explain(topic, self._process.now)
+
+    @property
+    def client_id(self) -> str:
+        """What brokers know it by, ``ip@instance``."""
+        return self._client_id
+
+    def facts(self, most_kept: int = MOST_KEPT) -> Following:
+        """Follow what it states about itself from now on: latencies, brokers left alone and taken back."""
+        return self._process.follow(most_kept)
+
+    @property
+    def _running(self) -> Machine:
+        if self._machine is None:
+            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+        return self._machine
+
+
+# ---- what was set ----
+
+
+def _profile(options: ProducerOptions) -> Profile:
+    version = options.get("version", VERSION)
+    return java(version) if isinstance(version, str) else version
+
+
+def _packing(options: ProducerOptions) -> Packing:
+    given: dict[str, Any] = {
+        name: value for name, value in options.items() if name in {"compression", "compress_from", "max_size"}
+    }
+    return Packing(**given)
+
+
+def _settings(group: str, client: str, name_servers: tuple[Address, ...], options: ProducerOptions) -> Settings:
+    known = {field.name for field in fields(Settings)} & ProducerOptions.__annotations__.keys()
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in known}
+    if "routes_every_ms" in options:
+        given["route_every_ms"] = options["routes_every_ms"]
+    return Settings(group=group, client=client, name_servers=name_servers, **given)
+
+
+# ---- where to, and what came of it ----
+
+
+def _where(message: Message, queue: MessageQueue | None, selector: Selector | None) -> MessageQueue | Selector | None:
+    if queue is not None and selector is not None:
+        raise ValueError("there are a queue and a selector; only one can say where the message goes")
+    if queue is not None:
+        return queue
+    if selector is not None:
+        return _guarded(selector)
+    return by_hash(message.sharding_key) if message.sharding_key else None
+
+
+def _guarded(selector: Callable[[Sequence[MessageQueue]], MessageQueue]) -> Selector:
+    """Keep what an application's selector does to its own call."""
+
+    def select(queues: Sequence[MessageQueue]) -> MessageQueue:
+        try:
+            chosen = selector(queues)
+        except Exception as error:
+            raise Unselectable(f"the selector raised {error!r}") from error
+        if not isinstance(chosen, MessageQueue):
+            raise Unselectable(f"the selector gave {chosen!r}; needed is one of the {len(queues)} queues")
+        return chosen
+
+    return select
