@@ -6,7 +6,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.producer import cpp_loop, go_loop, java_async, java_loop
 from rebalance_engine.producer.desk import Desk
 from rebalance_engine.producer.lookup import LookupFailed, find
-from rebalance_engine.producer.selectors import Selector
+from rebalance_engine.producer.selectors import Selector, Unselectable
 from rebalance_engine.producer.send_loop import Call, Error, Failed, Mode, Result
 from rebalance_engine.producer.tasks import Task
 from rebalance_engine.remoting.codes import Language
@@ -20,6 +20,8 @@ def sending(desk: Desk, call: Call, to: MessageQueue | Selector | None) -> Task[
         return (yield from _by_language(desk, call, to))
     except LookupFailed as failed:
         return Failed(error=Error.ILLEGAL_STATE, text=str(failed))
+    except Unselectable as failed:
+        return Failed(error=Error.CLIENT, text=f"select message queue threw exception: {failed}")
 
 
 def _by_language(desk: Desk, call: Call, to: MessageQueue | Selector | None) -> Task[Result]:

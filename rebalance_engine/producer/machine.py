@@ -70,6 +70,7 @@ class Producer:
         self._lock_holder: _Running | None = None
         self._lock_queue: deque[_Running] = deque()
         self._calls: dict[int, Call] = {}
+        self._ended: list[int] = []
 
     # ---- what happens to it ----
 
@@ -149,10 +150,10 @@ class Producer:
 
     def take_finished(self) -> tuple[Story, ...]:
         """Give every call that has ended, in the order of their numbers, and forget it."""
-        ended = [call for call in self._calls.values() if call.result is not None]
-        for call in ended:
-            del self._calls[call.number]
-        return tuple(call.story() for call in ended)
+        if not self._ended:
+            return ()
+        ended, self._ended = sorted(self._ended), []
+        return tuple(self._calls.pop(number).story() for number in ended)
 
     def check(self) -> None:
         """Hold every invariant.
@@ -268,3 +269,4 @@ class Producer:
         del self._running[running.number]
         if running.call is not None:
             running.call.result, running.call.ended_at = result, self.desk.at
+            self._ended.append(running.call.number)

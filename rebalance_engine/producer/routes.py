@@ -67,6 +67,10 @@ class RouteBook:
         """Say where the master of a broker listens, if it is known (``findBrokerAddressInPublish``)."""
         return self._addresses.get(broker, {}).get(MASTER_ID) if broker is not None else None
 
+    def masters(self) -> tuple[Address, ...]:
+        """Give the addresses of all masters that are known; those are told of producers."""
+        return tuple(table[MASTER_ID] for table in self._addresses.values() if MASTER_ID in table)
+
     def forget_offline(self) -> None:
         """Drop addresses that no route names any more."""
         known = {

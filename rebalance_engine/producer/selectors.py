@@ -16,6 +16,10 @@ Selector = Callable[[Sequence[MessageQueue]], MessageQueue]
 """Takes the topic's present queues, at least one, and gives one of them."""
 
 
+class Unselectable(Exception):
+    """A selector of the application gave no queue; the call fails, and nothing else."""
+
+
 def by_hash(argument: str | int | bool) -> Selector:
     """Choose by ``|hash(argument) % n|``: the mapping changes whenever the number of queues does."""
     return lambda queues: queues[abs(remainder(object_hash(argument), len(queues)))]
