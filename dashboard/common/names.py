@@ -1,7 +1,7 @@
 """Names from outside in a database: any text that a client may call itself, within an index row.
 
 PostgreSQL refuses NUL, both databases lone surrogates, and an index entry there ends at 2,704 bytes. Names are
-therefore escaped on the way in and back on the way out; a name above 600 characters is cut and carries its own
+therefore escaped on the way in and back on the way out; a name above 400 characters is cut and carries its own
 digest, so that two of them stay two.
 """
 
@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from typing import TypeVar
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-LONGEST = 600  # characters; four bytes each at most, and an escape takes six for one
+from rebalance_engine.model import MessageQueue
+
+LONGEST = 400  # characters: six bytes each at most, as an escape takes
 _UNSTORABLE = re.compile(r"\\(?=u)|[\x00\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u([0-9a-f]{4})")
 
@@ -25,10 +28,17 @@ _Get_co = TypeVar("_Get_co", covariant=True)
 
 def known_as(name: str) -> str:
     """Give the name under which everything here knows a client, group, topic or broker: nearly always its own."""
-    if len(name) <= LONGEST and len(escape(name).encode()) <= 4 * LONGEST:
+    if len(name) <= LONGEST:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{name[: LONGEST // 2 - 70]}…{digest}"
+    return f"{name[: LONGEST - len(digest) - 1]}…{digest}"
+
+
+def known_queue(queue: MessageQueue) -> MessageQueue:
+    """Give the queue with the names under which it is known here."""
+    if len(queue.topic) <= LONGEST and len(queue.broker) <= LONGEST:
+        return queue
+    return MessageQueue(known_as(queue.topic), known_as(queue.broker), queue.queue_id)
 
 
 def escape(name: str) -> str:
@@ -51,3 +61,20 @@ class NameField(models.TextField[_Set_contra, _Get_co]):
     def from_db_value(self, value: str | None, _expression: object, _connection: BaseDatabaseWrapper) -> str | None:
         """Unescape on the way out."""
         return None if value is None else unescape(value)
+
+
+class NamesField(models.JSONField[_Set_contra, _Get_co]):
+    """A list of names, each escaped: jsonb refuses NUL and lone surrogates as text does."""
+
+    def get_db_prep_value(self, value: object, connection: BaseDatabaseWrapper, prepared: bool = False) -> object:
+        """Escape on the way in."""
+        if isinstance(value, Iterable) and not isinstance(value, str):
+            value = [escape(str(name)) for name in value]
+        return super().get_db_prep_value(value, connection, prepared)
+
+    def from_db_value(
+        self, value: str | None, expression: models.Expression, connection: BaseDatabaseWrapper
+    ) -> list[str] | None:
+        """Unescape on the way out."""
+        names: list[str] | None = super().from_db_value(value, expression, connection)
+        return None if names is None else [unescape(name) for name in names]

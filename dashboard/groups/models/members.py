@@ -14,7 +14,7 @@ from dashboard.common.fields import (
     one_of,
     sourced_constraints,
 )
-from dashboard.common.names import NameField
+from dashboard.common.names import NameField, NamesField
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import ConsumeType, Departure, Missing
 
@@ -85,7 +85,7 @@ class MemberList(Sourced):
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="member_lists")
     broker = NameField()
-    clients = models.JSONField()
+    clients = NamesField()
 
     class Meta:
         """A broker has one list."""

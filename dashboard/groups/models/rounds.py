@@ -17,7 +17,7 @@ from dashboard.common.fields import (
     one_of,
     sourced_constraints,
 )
-from dashboard.common.names import NameField
+from dashboard.common.names import NameField, NamesField
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import Cause
 
@@ -51,12 +51,12 @@ class Round(models.Model):
     not_converged_at = AtField(null=True, blank=True)
     superseded_by = models.IntegerField(null=True, blank=True)
     wave = models.IntegerField()
-    members_before = models.JSONField(default=list)
-    members_after = models.JSONField(null=True, blank=True)
+    members_before = NamesField(default=list)
+    members_after = NamesField(null=True, blank=True)
     move_count = models.IntegerField(default=0)
     moves = models.BinaryField(default=b"")
-    unsettled = models.JSONField(default=list, help_text="queues whose held is not target, at the last look")
-    unknown_members = models.JSONField(default=list)
+    unsettled = NamesField(default=list, help_text="queues whose held is not target, at the last look")
+    unknown_members = NamesField(default=list)
     last_look_at = AtField(null=True, blank=True)
 
     class Meta:

@@ -1,0 +1,1 @@
+"""How facts about a cluster change its rows."""

@@ -1,0 +1,66 @@
+"""What a producer's own reports change: latency and backoff, broker by broker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboard.clusters.models import Cluster, ProducerBroker
+from dashboard.common.fields import observed_at, source_columns
+from dashboard.common.names import known_as
+from dashboard.common.rows import Rows
+from rebalance_engine.events import (
+    BrokerBackedOff,
+    BrokerBackoffEnded,
+    BrokerLatency,
+    BrokerReachable,
+    BrokerUnreachable,
+    Fact,
+    ProducerFact,
+)
+
+
+@dataclass
+class ProducerBook:
+    """The rows of producers while a batch of facts is applied to them."""
+
+    cluster: Cluster
+    rows: Rows[tuple[str, str], ProducerBroker]
+
+    @classmethod
+    def open(cls, cluster: Cluster, facts: Sequence[Fact]) -> ProducerBook:
+        """Read the rows that these facts are about."""
+        clients = {known_as(fact.client) for fact in facts if isinstance(fact, ProducerFact)}
+        rows = ProducerBroker.objects.filter(cluster=cluster, client_id__in=clients) if clients else []
+        return cls(cluster, Rows(ProducerBroker, lambda row: (row.client_id, row.broker), rows))
+
+    def write(self) -> None:
+        """Write what changed."""
+        self.rows.write()
+
+    def apply(self, fact: ProducerFact) -> bool:
+        """Store one report; an older one than the row's is late, and changes nothing."""
+        columns = _columns(fact)
+        key = (known_as(fact.client), known_as(fact.broker))
+        row = self.rows.get(key)
+        if row is None:
+            row = ProducerBroker(cluster=self.cluster, client_id=key[0], broker=key[1], **source_columns(fact))
+            self.rows.add(row)
+        elif observed_at(fact) < row.observed_at:
+            return False
+        return self.rows.update(row, **columns, **source_columns(fact))
+
+
+def _columns(fact: ProducerFact) -> dict[str, object]:
+    match fact:
+        case BrokerLatency():
+            return {"latency_ms": fact.latency_ms, "latency_at": fact.at, "outcome": fact.outcome.value}
+        case BrokerBackedOff():
+            until = fact.at + fact.backoff_ms
+            return {"backoff_ms": fact.backoff_ms, "backoff_until": until, "is_isolated": fact.is_isolated}
+        case BrokerBackoffEnded():
+            return {"backoff_ms": None, "backoff_until": None, "is_isolated": False}
+        case BrokerReachable() | BrokerUnreachable():
+            return {"is_reachable": isinstance(fact, BrokerReachable)}
+        case _:
+            raise TypeError(f"{type(fact).__name__} is no fact of a producer that is known here")

@@ -1,0 +1,86 @@
+"""What is written about groups. ``record`` is the door by which everything that was observed comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from django.db import transaction
+from django.db.models import F
+
+from dashboard.clusters import outbox
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group
+from dashboard.groups.recording.apply import Ledger
+from dashboard.groups.tasks import rebalance_due_groups, rebalance_group
+from rebalance_engine.events import Cause, Fact
+
+MOST_TASKS = 100  # of more groups that change at once, one task goes through all
+
+
+class LeaseLost(RuntimeError):
+    """Another watcher has the cluster: what this one states is late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What came of a batch: how many facts changed something, and the groups that are to be rebalanced."""
+
+    facts: int
+    groups: Mapping[int, Cause]
+
+
+def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | None = None) -> Recorded:
+    """Store facts: rows that changed, a line each for the event log, and the groups that they concern, at once.
+
+    The same fact twice is stored once, and one that only repeats what is known is not stored at all. After the
+    transaction ``rebalance_group`` is started for each group whose inputs changed.
+
+    Args:
+        cluster: its name; a cluster must have been added.
+        facts: in the order in which they were observed. Up to a thousand or so at once is quickest.
+        now: when they are stored, UTC epoch milliseconds.
+        lease_epoch: the lease of the watcher that observed them; reports have none.
+
+    Raises:
+        Cluster.DoesNotExist: nobody added it.
+        LeaseLost: the lease is another one now; nothing was stored.
+        WrongCluster, EventLogError: a fact that cannot be stored; nothing was.
+    """
+    with transaction.atomic():
+        stored = Cluster.objects.select_for_update(no_key=True).get(name=cluster)
+        if lease_epoch is not None:
+            _hold_lease(stored, lease_epoch, now)
+        lines = outbox.not_yet_stored(cluster=stored, lines=outbox.lines_of(cluster=stored, facts=facts))
+        ledger = Ledger(stored, [line.fact for line in lines], now)
+        news = [line for line in lines if ledger.apply(line.fact)]
+        ledger.write()
+        outbox.append(cluster=stored, lines=news, now=now)
+        groups = _note_inputs(stored, ledger.groups.touched)
+        transaction.on_commit(partial(start_rebalancing, groups), robust=True)
+    return Recorded(len(news), groups)
+
+
+def start_rebalancing(groups: Mapping[int, Cause]) -> None:
+    """Start a task for each group; of very many one task for all. What cannot be started, beat finds."""
+    if len(groups) > MOST_TASKS:
+        rebalance_due_groups.delay()
+        return
+    for group, cause in groups.items():
+        rebalance_group.delay(group=group, cause=cause.value)
+
+
+def _hold_lease(cluster: Cluster, lease_epoch: int, now: int) -> None:
+    if cluster.lease_epoch != lease_epoch:
+        raise LeaseLost(
+            f"cluster {cluster.name!r} has lease {cluster.lease_epoch}, not {lease_epoch}: nothing is stored"
+        )
+    Cluster.objects.filter(pk=cluster.pk).update(watched_at=now)
+
+
+def _note_inputs(cluster: Cluster, touched: Mapping[str, Cause]) -> dict[int, Cause]:
+    rows = Group.objects.filter(cluster=cluster, name__in=touched).order_by("pk").select_for_update(no_key=True)
+    groups = {pk: touched[name] for pk, name in rows.values_list("pk", "name")}
+    Group.objects.filter(pk__in=groups).update(inputs_version=F("inputs_version") + 1)
+    return groups

@@ -1,0 +1,1 @@
+"""How facts about a group change its rows."""

@@ -1,0 +1,137 @@
+"""A batch of facts, one after the other, onto the rows that they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dashboard.clusters.models import Cluster, Topic
+from dashboard.clusters.recording.producers import ProducerBook
+from dashboard.clusters.recording.routes import RouteBook, held_queues
+from dashboard.groups.models import Group
+from dashboard.groups.recording import members
+from dashboard.groups.recording.book import GroupBook
+from dashboard.groups.recording.held import HeldBook, HeldFact
+from rebalance_engine.events import (
+    AnswerMissed,
+    BrokerGone,
+    BrokerSeen,
+    Fact,
+    HeldSeen,
+    MemberJoined,
+    MemberLeft,
+    MemberListSeen,
+    MemberSeen,
+    MemberStrategySeen,
+    PresenceGone,
+    PresenceSeen,
+    ProducerFact,
+    QueueDropped,
+    QueuePulled,
+    RouteMissing,
+    RouteSeen,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+    SubscriptionReplaced,
+    SubscriptionsSeen,
+)
+
+
+class Ledger:
+    """All rows that one batch is about; facts are applied in their order, then everything is written at once."""
+
+    def __init__(self, cluster: Cluster, facts: Sequence[Fact], now: int) -> None:
+        self.groups = GroupBook.open(cluster, facts, now)
+        self.routes = RouteBook.open(cluster, facts, held_queues(facts))
+        self.held = HeldBook.open(self.groups, self.routes, facts)
+        self.producers = ProducerBook.open(cluster, facts)
+
+    def apply(self, fact: Fact) -> bool:
+        """Change what one fact changes; tell whether it is worth a line in the history.
+
+        What only repeats is not. Facts that have no rows of their own (a pull that was refused, a pause) are.
+        """
+        match fact:
+            case RouteSeen():
+                changed = self.routes.route_seen(fact)
+            case RouteMissing():
+                changed = self.routes.route_missing(fact)
+            case BrokerSeen():
+                changed = self.routes.broker_seen(fact)
+            case BrokerGone():
+                changed = self.routes.broker_gone(fact)
+            case ProducerFact():
+                changed = self.producers.apply(fact)
+            case AnswerMissed():
+                changed = members.answer_missed(self.groups, fact)
+            case MemberLeft():
+                changed = self._left(fact)
+            case _ if isinstance(fact, HeldFact):
+                changed = self._held(fact)
+            case _:
+                changed = _apply_to_members(self.groups, fact)
+        return changed
+
+    def write(self) -> None:
+        """Write everything that changed, and tell the groups whose queues are others now."""
+        self._tell_groups()
+        self.groups.groups.write()
+        self.routes.write()
+        self.groups.write()
+        self.held.write()
+
+    def _left(self, fact: MemberLeft) -> bool:
+        member = self.groups.member(fact.group, fact.client)
+        changed = members.member_left(self.groups, fact)
+        if changed and member is not None:
+            self.held.left(fact, member)
+        return changed
+
+    def _held(self, fact: HeldFact) -> bool:
+        member = members.here(self.groups, fact)
+        if member is None:
+            return False
+        match fact:
+            case HeldSeen():
+                return self.held.seen(fact, member)
+            case QueueDropped():
+                return self.held.dropped(fact, member)
+            case QueuePulled():
+                return self.held.pulled(fact, member)
+            case _:
+                return self.held.taken(fact, member)
+
+    def _tell_groups(self) -> None:
+        """Give each change of a route to every group that consumes from it."""
+        for change in self.routes.changes:
+            if change.topic is not None:
+                concerned = Group.objects.filter(subscriptions__topic=change.topic)
+            else:
+                topics = Topic.objects.filter(cluster=self.routes.cluster, routes__broker=change.broker)
+                concerned = Group.objects.filter(subscriptions__topic__in=topics.values("name"))
+            for group in concerned.filter(cluster=self.routes.cluster).distinct():
+                self.groups.because(group, change.cause, change.evidence, change.fact)
+
+
+def _apply_to_members(book: GroupBook, fact: Fact) -> bool:
+    match fact:
+        case MemberJoined():
+            changed = members.member_joined(book, fact)
+        case MemberSeen():
+            changed = members.member_seen(book, fact)
+        case MemberStrategySeen():
+            changed = members.strategy_seen(book, fact)
+        case MemberListSeen():
+            changed = members.list_seen(book, fact)
+        case PresenceSeen():
+            changed = members.presence_seen(book, fact)
+        case PresenceGone():
+            changed = members.presence_gone(book, fact)
+        case SubscriptionsSeen():
+            changed = members.subscriptions_seen(book, fact)
+        case SubscriptionAdded() | SubscriptionReplaced():
+            changed = members.subscription_put(book, fact)
+        case SubscriptionRemoved():
+            changed = members.subscription_removed(book, fact)
+        case _:
+            changed = True  # no rows of its own: its line is what is kept
+    return changed
