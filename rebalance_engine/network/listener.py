@@ -9,6 +9,8 @@ import asyncio
 import logging
 import socket
 import ssl
+from collections.abc import Mapping
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -17,6 +19,10 @@ from rebalance_engine.network.channels import Channels
 from rebalance_engine.network.link import Link
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.tls import HANDSHAKE_RECORD, ServerTls, TlsMode
+from rebalance_engine.remoting.acl import ACCESS_KEY, is_signed
+from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.command import Command
+from rebalance_engine.remoting.requests.contract import Refused
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +36,7 @@ class Listener:
     Args:
         channels: the table that the connections go into; by default one of their own.
         tls: who we are, if connections may be TLS.
+        accounts: access key -> secret key of who may ask; whoever signs with none is refused. None: anybody may.
 
     Raises:
         OSError: a file of ``tls`` cannot be read, or is not what it should be.
@@ -41,11 +48,14 @@ class Listener:
         channels: Channels | None = None,
         *,
         tls: ServerTls | None = None,
+        accounts: Mapping[str, str] | None = None,
     ) -> None:
         self.settings = settings or NetworkSettings()
         self.channels = channels if channels is not None else Channels(self.settings)
         self._mode = tls.mode if tls is not None else TlsMode.DISABLED
         self._tls = tls.context() if tls is not None else None
+        if accounts is not None:
+            self.channels.gate = partial(_check_signature, accounts)
         self._socket: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None
         self._greeting: set[asyncio.Task[None]] = set()
@@ -141,6 +151,20 @@ class Listener:
         if not first:
             raise ConnectionError("it was closed before its first byte")
         return first[0]
+
+
+def _check_signature(accounts: Mapping[str, str], command: Command) -> Refused | None:
+    """Refuse who does not prove to be one of them, as authentication of 5.3 does; 4.x gives SYSTEM_ERROR instead."""
+    access_key = (command.ext_fields or {}).get(ACCESS_KEY)
+    if access_key is None:
+        remark = "the request is not signed; an AccessKey is needed here"
+    elif access_key not in accounts:
+        remark = f"no account has the AccessKey {access_key!r}"
+    elif not is_signed(command, accounts[access_key]):
+        remark = f"the signature of {access_key!r} is wrong"
+    else:
+        return None
+    return Refused(code=ResponseCode.NO_PERMISSION, remark=remark)
 
 
 def _set(future: asyncio.Future[None]) -> None:

@@ -1,6 +1,7 @@
 import asyncio
 import errno
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -8,10 +9,11 @@ from rebalance_engine.effects import Closed, Opened, Received
 from rebalance_engine.network.listener import Listener
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.transport import Transport
+from rebalance_engine.remoting.acl import Credentials
 from rebalance_engine.remoting.codec import encode, encode_response
 from rebalance_engine.remoting.codes import Language, RequestCode, ResponseCode
 from rebalance_engine.remoting.command import Command
-from rebalance_engine.remoting.requests.contract import Response, UnknownRequest
+from rebalance_engine.remoting.requests.contract import Refused, Response, UnknownRequest
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, NotifyConsumerIdsChanged
 from tests.rebalance_engine.network.loop import on_a_loop
 from tests.rebalance_engine.network.peers import Hearing, answering, caller
@@ -173,3 +175,56 @@ async def test_closing_ends_all_connections_and_the_port() -> None:
             await client.read()
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection(*address.split(":"))
+
+
+RIGHT = Credentials(access_key="rocketmq2", secret_key="12345678")  # noqa: S106  # the pair of the vectors
+
+
+@on_a_loop
+async def test_who_signs_is_served_with_and_without_an_answer() -> None:
+    async with (
+        Listener(accounts={"rocketmq2": "12345678"}) as listener,
+        Transport(NetworkSettings(acl=RIGHT)) as transport,
+    ):
+        hearing = answering(listener, lambda _: Response())
+        address = await listener.start()
+
+        assert await transport.request(address, NOTIFY) == Response()
+        await transport.oneway(address, NOTIFY)
+        assert [(await hearing.next(Received)).token for _ in range(2)] == [0, None]
+
+
+@pytest.mark.parametrize(
+    ("credentials", "remark"),
+    [
+        (None, "the request is not signed"),
+        (replace(RIGHT, access_key="other"), "no account has the AccessKey 'other'"),
+        (replace(RIGHT, secret_key=RIGHT.secret_key[::-1]), "the signature of 'rocketmq2' is wrong"),
+    ],
+)
+@on_a_loop
+async def test_who_does_not_sign_as_an_account_is_refused(credentials: Credentials | None, remark: str) -> None:
+    async with (
+        Listener(accounts={"rocketmq2": "12345678"}) as listener,
+        Transport(NetworkSettings(acl=credentials)) as transport,
+    ):
+        hearing = answering(listener, lambda _: Response())
+        address = await listener.start()
+
+        answer = await transport.request(address, ASK)
+
+        assert isinstance(answer, Refused)
+        assert answer.code == ResponseCode.NO_PERMISSION
+        assert remark in str(answer.remark)
+        assert not any(isinstance(heard, Received) for heard in hearing.heard)
+
+
+@on_a_loop
+async def test_what_a_listener_asks_is_not_signed_with_the_names_of_the_process() -> None:
+    async with Listener(NetworkSettings(acl=RIGHT)) as listener:
+        hearing = listener.channels.on_heard = Hearing()
+        async with caller(await listener.start()) as client:
+            await hearing.next(Opened)
+            listener.channels.push(1, NOTIFY)
+
+            assert "Signature" not in ((await client.read()).ext_fields or {})
