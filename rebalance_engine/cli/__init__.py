@@ -12,6 +12,9 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = {
+    "embedded": "run a name server and brokers in one process, for development and demonstration",
+    "consume": "be a member of a consumer group, and say what it holds and gets",
+    "produce": "send messages, and say where each is stored",
     "simulate": "run simulated clusters and hold them to every promise",
 }
 

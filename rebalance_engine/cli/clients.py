@@ -1,0 +1,87 @@
+"""What the commands that run a client have in common: where the cluster is, who we are, and how a run ends."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+
+from rebalance_engine.cli import BadArguments
+from rebalance_engine.network.rewriting import split_addresses
+from rebalance_engine.network.settings import NetworkSettings
+from rebalance_engine.network.tls import Tls
+from rebalance_engine.remoting.acl import Credentials
+
+ACCESS_KEY = "ROCKETMQ_ACCESS_KEY"
+SECRET_KEY = "ROCKETMQ_SECRET_KEY"  # noqa: S105  # the name of a variable
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    """State how a cluster is reached. Secrets come by environment: arguments are seen by everybody on the machine."""
+    parser.add_argument("--namesrv", required=True, metavar="A", help="name servers: HOST:PORT;HOST:PORT")
+    parser.add_argument("--access-key", metavar="KEY", help=f"ACL; else ${ACCESS_KEY}. The secret is ${SECRET_KEY}")
+    parser.add_argument("--tls", action="store_true", help="connect with TLS")
+    parser.add_argument("--tls-ca", type=Path, metavar="FILE", help="whom to trust (PEM); else whom the system does")
+    parser.add_argument("--tls-trust-anybody", action="store_true", help="do not check who answers")
+    parser.add_argument(
+        "--rewrite", action="append", default=[], metavar="FROM=TO", help="call TO where a broker says FROM"
+    )
+
+
+def network_of(asked: argparse.Namespace) -> NetworkSettings:
+    """Read how a cluster is reached.
+
+    Raises:
+        BadArguments: something does not make sense.
+    """
+    name_servers_of(asked)
+    rules = [str(rule).partition("=") for rule in asked.rewrite]
+    wrong = [rule for rule, equals, to in rules if not (rule and equals and to)]
+    if wrong:
+        raise BadArguments(f"--rewrite is {wrong[0]!r}; needed is FROM=TO, each a host or host:port")
+    tls = None
+    if asked.tls or asked.tls_ca or asked.tls_trust_anybody:
+        tls = Tls(ca=asked.tls_ca, verify=not asked.tls_trust_anybody, check_host=not asked.tls_trust_anybody)
+    return NetworkSettings(acl=_acl(asked), tls=tls, rewrite={rule: to for rule, _, to in rules})
+
+
+def name_servers_of(asked: argparse.Namespace) -> tuple[str, ...]:
+    """Read where the name servers are.
+
+    Raises:
+        BadArguments: that is no address.
+    """
+    try:
+        return split_addresses(asked.namesrv)
+    except ValueError as error:
+        raise BadArguments(str(error)) from error
+
+
+def _acl(asked: argparse.Namespace) -> Credentials | None:
+    access_key = asked.access_key or os.environ.get(ACCESS_KEY)
+    if not access_key:
+        return None
+    secret_key = os.environ.get(SECRET_KEY)
+    if not secret_key:
+        raise BadArguments(f"there is an access key and no secret; needed is the environment variable {SECRET_KEY}")
+    return Credentials(access_key=access_key, secret_key=secret_key)
+
+
+def run_until_told(main: Callable[[asyncio.Event], Coroutine[None, None, int]]) -> int:
+    """Run a command's coroutine; SIGTERM and SIGINT set its event, and it ends in order."""
+
+    async def run() -> int:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        try:
+            return await main(stop)
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+    return asyncio.run(run())
