@@ -140,6 +140,75 @@ class GetKvConfig(Request[GetKvConfigResponse]):
     key: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteKvConfig(Request[Response]):
+    """Forget the text under a namespace and a key."""
+
+    CODE = RequestCode.DELETE_KV_CONFIG
+
+    namespace: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetKvlistByNamespaceResponse(Response):
+    """All texts of the namespace. One without any is refused with QUERY_NOT_FOUND."""
+
+    body: KVTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetKvlistByNamespace(Request[GetKvlistByNamespaceResponse]):
+    """Ask for all texts of a namespace."""
+
+    CODE = RequestCode.GET_KVLIST_BY_NAMESPACE
+    RESPONSE = GetKvlistByNamespaceResponse
+
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteTopicInNamesrv(Request[Response]):
+    """Forget where a topic is, on all brokers or on those of a cluster."""
+
+    CODE = RequestCode.DELETE_TOPIC_IN_NAMESRV
+
+    topic: str
+    cluster_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetSystemTopicListFromNs(Request[TopicListResponse]):
+    """Ask for the names of clusters and brokers, which are topics too."""
+
+    CODE = RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS
+    RESPONSE = TopicListResponse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateNamesrvConfig(Request[Response]):
+    """Change settings: one ``key=value`` a line."""
+
+    CODE = RequestCode.UPDATE_NAMESRV_CONFIG
+
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetNamesrvConfigResponse(Response):
+    """One ``key=value`` a line."""
+
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetNamesrvConfig(Request[GetNamesrvConfigResponse]):
+    """Ask for the settings."""
+
+    CODE = RequestCode.GET_NAMESRV_CONFIG
+    RESPONSE = GetNamesrvConfigResponse
+
+
 # ---- brokers ----
 
 
