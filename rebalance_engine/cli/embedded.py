@@ -1,0 +1,111 @@
+"""A cluster in one process: a name server and brokers that stock clients join. For development and demonstration.
+
+    evenkeel embedded --port 9876 --brokers 2 --topic orders:4 --topic pay:2
+
+Once everything listens it prints one line, ``{"saw":"ready","namesrv":"127.0.0.1:9876"}``; it ends in order on SIGTERM
+or SIGINT.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import signal
+import sys
+from pathlib import Path
+
+from rebalance_engine.cli import BadArguments
+from rebalance_engine.embedded.cluster import LOOPBACK, MOST_BROKERS, Cluster, ClusterSettings
+from rebalance_engine.embedded.settings import EmbeddedSettings, delays_ms
+from rebalance_engine.embedded.topics import why_illegal
+from rebalance_engine.membership.profiles import rules_of
+
+MOST_QUEUES = 1024
+MIB = 2**20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """State what the command takes."""
+    parser.description = __doc__
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "--port", type=int, default=9876, metavar="P", help="of the name server; 9876 by default, 0 any"
+    )
+    parser.add_argument(
+        "--brokers", type=int, default=1, metavar="N", help=f"how many, up to {MOST_BROKERS}; 1 by default"
+    )
+    parser.add_argument("--topic", action="append", default=[], metavar="NAME:QUEUES", help="create it on each broker")
+    parser.add_argument("--dir", type=Path, metavar="DIR", help="keep everything there; a passing place by default")
+    parser.add_argument("--host", default=LOOPBACK, metavar="IP", help="listen there; loopback by default")
+    parser.add_argument("--version", default="5.5.0", metavar="V", help="the release to present; 5.5.0 by default")
+    parser.add_argument(
+        "--max-log", type=int, default=256, metavar="MIB", help="keep so much of each broker's messages"
+    )
+    parser.add_argument("--delay-levels", metavar="TEXT", help='messageDelayLevel, such as "1s 5s 10s"')
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Start the cluster, and wait for the end."""
+    settings = _settings(asked)
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    try:
+        asyncio.run(_serve(settings))
+    except OSError as error:
+        raise BadArguments(str(error)) from error
+    return 0
+
+
+def _settings(asked: argparse.Namespace) -> ClusterSettings:
+    try:
+        rules_of(asked.version)
+        broker = EmbeddedSettings(max_log_bytes=asked.max_log * MIB, segment_bytes=max(1, asked.max_log // 8) * MIB)
+        if asked.delay_levels is not None:
+            delays_ms(asked.delay_levels)
+            broker = EmbeddedSettings(
+                max_log_bytes=broker.max_log_bytes,
+                segment_bytes=broker.segment_bytes,
+                delay_levels=asked.delay_levels,
+            )
+        return ClusterSettings(
+            brokers=asked.brokers,
+            topics=dict(map(_topic, asked.topic)),
+            directory=asked.dir,
+            host=asked.host,
+            port=asked.port,
+            broker=broker,
+            version=asked.version,
+        )
+    except ValueError as error:
+        raise BadArguments(str(error)) from error
+
+
+def _topic(word: str) -> tuple[str, int]:
+    topic, _, queues = word.rpartition(":")
+    if not (queues.isascii() and queues.isdigit() and 1 <= int(queues[:9]) <= MOST_QUEUES):
+        raise ValueError(f"--topic {word!r}; it needs to be NAME:QUEUES with 1 to {MOST_QUEUES} queues")
+    illegal = why_illegal(topic)
+    if illegal is not None:
+        raise ValueError(f"--topic {word!r}: {illegal}")
+    return topic, int(queues)
+
+
+async def _serve(settings: ClusterSettings) -> None:
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, over.set)
+    async with Cluster(settings) as cluster:
+        _say({"saw": "ready", "namesrv": cluster.namesrv})
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(cluster.run(), name="cluster")
+            await over.wait()
+            running.cancel()
+
+
+def _say(line: dict[str, str]) -> None:
+    sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
+    sys.stdout.flush()
