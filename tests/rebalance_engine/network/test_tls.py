@@ -13,12 +13,12 @@ from rebalance_engine.network.tls import ServerTls, Tls, TlsMode
 from rebalance_engine.network.transport import Transport
 from rebalance_engine.remoting.codec import encode
 from rebalance_engine.remoting.requests.contract import Response
-from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, NotifyConsumerIdsChanged
+from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
 from tests.rebalance_engine.network.loop import on_a_loop
 from tests.rebalance_engine.network.peers import answering, caller
 
 ASK = NotifyConsumerIdsChanged(consumer_group="G")
-LARGE = GetConsumerListByGroup(consumer_group="G" * 500_000)
+LARGE = NotifyConsumerIdsChanged(consumer_group="G" * 500_000)
 
 
 @dataclass(frozen=True)
