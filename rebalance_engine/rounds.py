@@ -1,0 +1,137 @@
+"""Rounds: what one change of a group set in motion, until held equals target. Decided from facts; time is an argument.
+
+A round opens at the first change. A further join, leave, kill or broker change more than 3 s after the last cause
+closes it as superseded and opens the next; anything else that happens meanwhile belongs to it, also taking later
+what it left unowned. It closes when held equals target, and stays open while either is unknown; after 120 s it is
+said not to have converged. Recomputing without any change is no round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rebalance_engine.events import Cause
+
+SAME_CAUSE_MS = 3_000
+NOT_CONVERGED_MS = 120_000
+MANUAL_MS = 30_000  # what is held changes within this time after somebody ordered it: members have a 20 s timer
+WAVE_MEMBERS = 3  # so many members that come or go in one round are a deploy, not a coincidence
+
+MEMBERS_CHANGE = frozenset({Cause.MEMBER_JOINED, Cause.MEMBER_LEFT, Cause.HEARTBEAT_EXPIRED})
+SUPERSEDING = MEMBERS_CHANGE | {Cause.BROKER_GONE, Cause.BROKER_BACK, Cause.ROUTE_CHANGED}
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One change of a group. ``key`` is the caller's, to find its evidence again."""
+
+    at: int
+    cause: Cause
+    client: str | None = None
+    key: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRound:
+    """A round that has not ended; ``wave`` is the number of the first one of a chain of superseded ones."""
+
+    number: int
+    opened_at: int
+    last_cause_at: int
+    happenings: tuple[Happening, ...]
+    wave: int
+    not_converged_at: int | None = None
+
+    @property
+    def cause(self) -> Cause:
+        """What to call it: many members at once, or the first thing that happened."""
+        clients = {each.client for each in self.happenings if each.cause in MEMBERS_CHANGE}
+        return Cause.MANY_AT_ONCE if len(clients) >= WAVE_MEMBERS else self.happenings[0].cause
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A round that has ended: at ``at``, superseded by the round with that number where there is one."""
+
+    round: OpenRound
+    at: int
+    superseded_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What became of a group's rounds: those that ended, in order, and the one that is open now."""
+
+    ended: tuple[Ended, ...]
+    open: OpenRound | None
+    last_number: int
+
+    @property
+    def due_at(self) -> int | None:
+        """When time alone will change something; None is never."""
+        if self.open is None or self.open.not_converged_at is not None:
+            return None
+        return self.open.opened_at + NOT_CONVERGED_MS
+
+
+def advance(
+    current: OpenRound | None,
+    happenings: Iterable[Happening],
+    *,
+    last_number: int,
+    converged: bool | None,
+    settled_at: int,
+    now: int,
+) -> Advance:
+    """Let a group's rounds go on.
+
+    Args:
+        current: the round that is open.
+        happenings: what changed since; in any order. ``MANUAL`` ones are orders that may explain what is held.
+        last_number: the number of the group's latest round; 0 where there was none.
+        converged: whether held equals target now, seen after everything that happened; None is unknown.
+        settled_at: when what is held last changed.
+        now: the time.
+    """
+    ended: list[Ended] = []
+    changes = sorted((each for each in happenings), key=lambda each: each.at)
+    orders = [each for each in changes if each.cause is Cause.MANUAL]
+    for each in changes:
+        if each.cause is Cause.MANUAL:
+            continue
+        if current is not None and _supersedes(each, current):
+            ended.append(Ended(current, each.at, last_number + 1))
+            current = _open(each, last_number + 1, wave=current.wave)
+        elif current is not None:
+            current = _join(current, each)
+        else:
+            current = _open(_explained(each, orders), last_number + 1, wave=last_number + 1)
+        last_number = current.number
+    if current is not None and converged:
+        ended.append(Ended(current, max(settled_at, current.last_cause_at)))
+        current = None
+    elif current is not None and current.not_converged_at is None and now - current.opened_at >= NOT_CONVERGED_MS:
+        current = replace(current, not_converged_at=current.opened_at + NOT_CONVERGED_MS)
+    return Advance(tuple(ended), current, last_number)
+
+
+def _supersedes(each: Happening, current: OpenRound) -> bool:
+    return each.cause in SUPERSEDING and each.at - current.last_cause_at > SAME_CAUSE_MS
+
+
+def _open(each: Happening, number: int, *, wave: int) -> OpenRound:
+    return OpenRound(number, each.at, each.at, (each,), wave)
+
+
+def _join(current: OpenRound, each: Happening) -> OpenRound:
+    last = current.last_cause_at if each.cause is Cause.HELD_CHANGED else max(current.last_cause_at, each.at)
+    return replace(current, last_cause_at=last, happenings=(*current.happenings, each))
+
+
+def _explained(each: Happening, orders: Sequence[Happening]) -> Happening:
+    """Say who ordered it, where what is held changed soon after an order and nothing else did."""
+    if each.cause is not Cause.HELD_CHANGED:
+        return each
+    fitting = [order for order in orders if 0 <= each.at - order.at <= MANUAL_MS]
+    return replace(each, cause=Cause.MANUAL, key=fitting[-1].key) if fitting else each

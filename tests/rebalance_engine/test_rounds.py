@@ -1,0 +1,145 @@
+"""Rounds on a virtual clock: T is 100 s, times are ms."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rebalance_engine.events import Cause
+from rebalance_engine.rounds import (
+    MEMBERS_CHANGE,
+    NOT_CONVERGED_MS,
+    SUPERSEDING,
+    Advance,
+    Happening,
+    OpenRound,
+    advance,
+)
+
+T = 100_000
+
+
+def happened(cause: Cause, after: int = 0, client: str | None = "A") -> Happening:
+    return Happening(T + after, cause, client)
+
+
+def go_on(
+    current: OpenRound | None, *happenings: Happening, converged: bool | None = False, after: int = 0, last: int = 0
+) -> Advance:
+    return advance(current, happenings, last_number=last, converged=converged, settled_at=T + after, now=T + after)
+
+
+def test_a_round_opens_at_the_first_change() -> None:
+    after = go_on(None, happened(Cause.MEMBER_JOINED))
+
+    assert after.open is not None
+    assert (after.open.number, after.open.opened_at, after.open.cause) == (1, T, Cause.MEMBER_JOINED)
+
+
+def test_nothing_that_happens_is_no_round() -> None:
+    assert go_on(None, converged=True) == Advance((), None, 0)
+
+
+def test_recomputing_by_order_without_a_change_is_no_round() -> None:
+    assert go_on(None, happened(Cause.MANUAL)).open is None
+
+
+def test_what_is_held_that_changes_soon_after_an_order_was_ordered() -> None:
+    soon = go_on(None, happened(Cause.MANUAL), happened(Cause.HELD_CHANGED, 2_000)).open
+    much_later = go_on(None, happened(Cause.MANUAL), happened(Cause.HELD_CHANGED, 60_000)).open
+
+    assert soon is not None
+    assert much_later is not None
+    assert (soon.cause, much_later.cause) == (Cause.MANUAL, Cause.HELD_CHANGED)
+
+
+def test_a_round_closes_when_what_is_held_last_changed() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
+
+    after = go_on(opened, converged=True, after=1_500, last=1)
+
+    assert after.open is None
+    assert [(end.at, end.superseded_by) for end in after.ended] == [(T + 1_500, None)]
+
+
+def test_a_round_stays_open_while_held_is_unknown_and_says_after_120_s_that_it_did_not_converge() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
+
+    before = go_on(opened, converged=None, after=NOT_CONVERGED_MS - 1, last=1).open
+    after = go_on(opened, converged=None, after=NOT_CONVERGED_MS, last=1).open
+
+    assert before is not None
+    assert after is not None
+    assert (before.not_converged_at, after.not_converged_at) == (None, T + NOT_CONVERGED_MS)
+
+
+def test_a_join_within_3_s_of_the_last_cause_belongs_to_the_round() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
+
+    after = go_on(opened, happened(Cause.MEMBER_JOINED, 3_000, "B"), last=1)
+
+    assert after.ended == ()
+    assert after.open is not None
+    assert after.open.last_cause_at == T + 3_000
+
+
+def test_a_leave_more_than_3_s_after_the_last_cause_supersedes_the_round() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
+
+    after = go_on(opened, happened(Cause.MEMBER_LEFT, 3_001), last=1)
+
+    assert [(end.round.number, end.at, end.superseded_by) for end in after.ended] == [(1, T + 3_001, 2)]
+    assert after.open is not None
+    assert (after.open.number, after.open.wave) == (2, 1)
+
+
+def test_taking_later_what_was_left_unowned_belongs_to_the_round() -> None:
+    opened = go_on(None, happened(Cause.HEARTBEAT_EXPIRED)).open
+
+    after = go_on(opened, happened(Cause.HELD_CHANGED, 53_000, None), converged=True, after=53_000, last=1)
+
+    assert [(end.round.number, end.at) for end in after.ended] == [(1, T + 53_000)]
+
+
+def test_a_change_of_what_is_held_does_not_put_off_the_3_s() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
+
+    after = go_on(opened, happened(Cause.HELD_CHANGED, 2_000, None), happened(Cause.MEMBER_JOINED, 4_000, "B"), last=1)
+
+    assert len(after.ended) == 1
+
+
+def test_three_members_in_one_round_are_many_at_once() -> None:
+    two = go_on(None, happened(Cause.MEMBER_LEFT), happened(Cause.MEMBER_JOINED, 500, "B")).open
+    assert two is not None
+
+    three = go_on(two, happened(Cause.MEMBER_JOINED, 900, "C"), last=1).open
+
+    assert three is not None
+    assert (two.cause, three.cause) == (Cause.MEMBER_LEFT, Cause.MANY_AT_ONCE)
+
+
+def test_time_alone_changes_something_only_while_a_round_has_not_said_that_it_did_not_converge() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED))
+    overdue = go_on(opened.open, after=NOT_CONVERGED_MS, last=1)
+
+    assert (opened.due_at, overdue.due_at) == (T + NOT_CONVERGED_MS, None)
+
+
+happenings = st.builds(
+    Happening, st.integers(0, 300_000), st.sampled_from(Cause), st.sampled_from("ABC"), st.integers(1, 9)
+)
+
+
+@given(st.lists(happenings, max_size=12), st.sampled_from([True, False, None]))
+def test_rounds_are_numbered_without_gaps_and_each_cause_belongs_to_one(
+    given_happenings: list[Happening], converged: bool | None
+) -> None:
+    after = advance(None, given_happenings, last_number=0, converged=converged, settled_at=0, now=300_000)
+
+    rounds = [end.round for end in after.ended] + ([after.open] if after.open else [])
+    assert [each.number for each in rounds] == list(range(1, after.last_number + 1))
+    assert sum(len(each.happenings) for each in rounds) == sum(
+        each.cause is not Cause.MANUAL for each in given_happenings
+    )
+    assert all(end.at >= end.round.opened_at for end in after.ended)
+    assert all(end.superseded_by == end.round.number + 1 for end in after.ended[:-1])
+    assert MEMBERS_CHANGE < SUPERSEDING
