@@ -1,9 +1,10 @@
 """Queues that the broker divides, for consumers that let it (``clientRebalance=false``).
 
-5.0.0 to 5.3.1 first try whether the topic's broker can: an error, or three timeouts, is a no for ever. Only assignments
-by PULL are carried out here; a POP assignment is left to the broker.
+5.0.0 to 5.3.1 first try whether the topic's broker can: an error, or three timeouts, is a no for as long as the topic
+is subscribed.
 
-Source: ``client/.../impl/consumer/RebalanceImpl.java`` (``tryQueryAssignment``, ``getRebalanceResultFromBroker``).
+Source: ``client/.../impl/consumer/RebalanceImpl.java`` (``tryQueryAssignment``, ``getRebalanceResultFromBroker``,
+``updateMessageQueueAssignment``).
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.settings import Mode
 from rebalance_engine.consumer.threads import Code, ask
 from rebalance_engine.effects import Failure
-from rebalance_engine.model import MessageQueue
-from rebalance_engine.remoting.bodies.queues import QueryAssignmentRequestBody
-from rebalance_engine.remoting.bodies.settings import MessageRequestMode
+from rebalance_engine.model import RETRY_TOPIC_PREFIX
+from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL
+from rebalance_engine.remoting.bodies.queues import MessageQueueAssignment, QueryAssignmentRequestBody
+from rebalance_engine.remoting.checkpoints import pop_retry_topic
 from rebalance_engine.remoting.requests.consuming import QueryAssignment, QueryAssignmentResponse
 from rebalance_engine.remoting.requests.contract import Refused
 
 TIMEOUT = 3_000  # ms
 PROBE_TIMEOUTS = (1_000, 2_000, 3_000)  # ms
-NOT_SUPPORTED: Final[Sequence[MessageQueue]] = ("not supported",)  # type: ignore[assignment] # told apart by identity
+NOT_SUPPORTED: Final[Sequence[MessageQueueAssignment]] = ("not supported",)  # type: ignore[assignment] # told apart by identity
 
 
 def applies(member: Member) -> bool:
@@ -34,18 +36,28 @@ def applies(member: Member) -> bool:
     return member.desk.profile.knows_assignment
 
 
-def ask_broker(member: Member, topic: str) -> Code[Sequence[MessageQueue] | None]:
+def ask_broker(member: Member, topic: str) -> Code[Sequence[MessageQueueAssignment] | None]:
     """Ask for our queues: None if there is no answer or no valid one, ``NOT_SUPPORTED`` where the client divides."""
     if member.desk.profile.probes_assignment and not (yield from _is_supported(member, topic)):
         return NOT_SUPPORTED
     answer = yield from _query(member, topic, TIMEOUT)
-    if not isinstance(answer, QueryAssignmentResponse) or answer.body.message_queue_assignments is None:
-        return None
-    return tuple(
-        assignment.message_queue
-        for assignment in answer.body.message_queue_assignments
-        if assignment.mode is MessageRequestMode.PULL
-    )
+    return answer.body.message_queue_assignments if isinstance(answer, QueryAssignmentResponse) else None
+
+
+def follow_mode(member: Member, topic: str, *, has_pulled: bool, has_popped: bool) -> None:
+    """Subscribe to what popping left behind, each round anew, where all queues come by PULL; by POP, no more.
+
+    Messages that were popped and not acknowledged come back through a retry topic of their own, which the broker itself
+    pops with the topic. Who pulls has to consume it. Where no broker has that topic, its division has no valid answer,
+    and the member is not balanced.
+    """
+    if topic.startswith(RETRY_TOPIC_PREFIX) or has_pulled == has_popped:
+        return
+    retry_topic = pop_retry_topic(member.group, topic)
+    if has_pulled:
+        member.subscriptions.add(retry_topic, SUBSCRIBE_ALL, member.desk.at)
+    else:
+        member.subscriptions.remove(retry_topic)
 
 
 def _is_supported(member: Member, topic: str) -> Code[bool]:

@@ -27,7 +27,7 @@ from rebalance_engine.consumer.application import (
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.heartbeats import heartbeat_on_open
 from rebalance_engine.consumer.member import Member
-from rebalance_engine.consumer.messages import Reader, read_stored
+from rebalance_engine.consumer.messages import PopReader, Reader, read_popped, read_stored
 from rebalance_engine.consumer.profiles import Profile
 from rebalance_engine.consumer.settings import ClientSettings
 from rebalance_engine.consumer.threads import Thread
@@ -40,6 +40,7 @@ class Client:
 
     Args:
         read: makes messages of the answer to a pull; a simulator has no bytes to read.
+        read_popped: the same of the answer to a pop.
     """
 
     def __init__(
@@ -50,8 +51,9 @@ class Client:
         luck: random.Random,
         source: Source,
         read: Reader = read_stored,
+        read_popped: PopReader = read_popped,
     ) -> None:
-        self.desk = Desk(profile, settings, luck=luck, source=source, read=read)
+        self.desk = Desk(profile, settings, luck=luck, source=source, read=read, read_popped=read_popped)
         self._services: list[Thread] = []
 
     def handle(self, heard: Heard | Consumed | Order, at: int) -> list[Asked]:

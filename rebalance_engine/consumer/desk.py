@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, TypeVar
 
-from rebalance_engine.consumer.messages import Reader
+from rebalance_engine.consumer.messages import PopReader, Reader
 from rebalance_engine.consumer.profiles import Profile
 from rebalance_engine.consumer.routes import RouteBook
 from rebalance_engine.consumer.settings import ClientSettings
@@ -38,13 +38,21 @@ class Desk:
     """
 
     def __init__(
-        self, profile: Profile, settings: ClientSettings, *, luck: random.Random, source: Source, read: Reader
+        self,
+        profile: Profile,
+        settings: ClientSettings,
+        *,
+        luck: random.Random,
+        source: Source,
+        read: Reader,
+        read_popped: PopReader,
     ) -> None:
         self.profile = profile
         self.settings = settings
         self.luck = luck
         self.source = source
         self.read = read
+        self.read_popped = read_popped
         self.threads = Scheduler()
         self.routes = RouteBook()
         self.members: dict[str, Member] = {}

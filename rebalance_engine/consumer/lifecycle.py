@@ -86,7 +86,10 @@ def stop(desk: Desk, member: Member, services: list[Thread]) -> Code[None]:
     member.is_running = False
     for pq in member.table.values():
         member.drop(pq, DropReason.STOPPED)
+    for popped in member.pop_table.values():
+        member.drop(popped, DropReason.STOPPED)
     member.table.clear()
+    member.pop_table.clear()
     desk.leaving -= 1
     desk.threads.release(member.lifecycle_lock)
 

@@ -15,6 +15,7 @@ from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN, LocalOffsets, OffsetStore, RemoteOffsets
 from rebalance_engine.consumer.polling import Polling
 from rebalance_engine.consumer.pool import Pool
+from rebalance_engine.consumer.pop_queue import PopQueue
 from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.consumer.profiles import OffsetError, Profile
 from rebalance_engine.consumer.settings import GroupSettings, Mode
@@ -36,6 +37,7 @@ class Member:
 
     Attributes:
         table: the process-queue table; a dropped queue may stay in it for a while.
+        pop_table: what the broker assigned by POP; others may have the same.
         is_running, is_paused: whether it pulls.
         lifecycle_lock: held while it starts or ends.
         queue_messages, queue_mib: limits of what is cached of one queue, as they are now.
@@ -55,6 +57,7 @@ class Member:
         self.lifecycle_lock = Lock()
         self.is_paused = False
         self.table: dict[MessageQueue, ProcessQueue] = {}
+        self.pop_table: dict[MessageQueue, PopQueue] = {}
         self.subscriptions = Subscriptions()
         self.offsets = self._open_offsets(saved)
         self.pool = Pool(desk.threads, settings.threads)
@@ -108,14 +111,29 @@ class Member:
     # ---- what it holds ----
 
     def held(self, topic: str | None = None) -> set[MessageQueue]:
-        """Give the queues that it has, of one topic or of all."""
-        return {mq for mq, pq in self.table.items() if not pq.is_dropped and (topic is None or mq.topic == topic)}
+        """Give the queues that it has, of one topic or of all; those that it pops count."""
+        tables: tuple[Mapping[MessageQueue, ProcessQueue | PopQueue], ...] = (self.table, self.pop_table)
+        return {
+            mq
+            for table in tables
+            for mq, pq in table.items()
+            if not pq.is_dropped and (topic is None or mq.topic == topic)
+        }
 
     def take(self, pq: ProcessQueue, start_offset: int | None) -> bool:
         """Put a queue into the table; False if it is there already."""
         if pq.mq in self.table:
             return False
         self.table[pq.mq] = pq
+        self._state_taken(pq.mq, start_offset)
+        return True
+
+    def take_to_pop(self, pq: PopQueue) -> None:
+        """Put a queue into the table of those that are popped."""
+        self.pop_table[pq.mq] = pq
+        self._state_taken(pq.mq, None)
+
+    def _state_taken(self, mq: MessageQueue, start_offset: int | None) -> None:
         desk = self.desk
         fact = QueueTaken(
             at=desk.at,
@@ -123,13 +141,12 @@ class Member:
             exactness=EXACT,
             group=self.group,
             client=desk.client_id,
-            queue=pq.mq,
+            queue=mq,
             start_offset=start_offset,
         )
         desk.state(fact)
-        return True
 
-    def drop(self, pq: ProcessQueue, reason: DropReason) -> None:
+    def drop(self, pq: ProcessQueue | PopQueue, reason: DropReason) -> None:
         """Give a queue up: from here on results of what was begun with it count no more. It stays in the table."""
         if pq.is_dropped:
             return
@@ -187,7 +204,10 @@ class Member:
     def check(self) -> None:
         """Assert what always holds."""
         self.pool.check()
-        assert self.is_running or not self.table, f"{self.group} has ended and holds {list(self.table)}"
+        assert self.is_running or not self.held(), f"{self.group} has ended and holds {self.held()}"
+        assert self.is_running or not self.table, f"{self.group} has ended and has still {list(self.table)}"
+        for mq, popped in self.pop_table.items():
+            assert popped.mq == mq and popped.waiting >= 0, f"{popped.waiting} of {mq} wait to be acknowledged"
         for mq, pq in self.table.items():
             assert pq.mq == mq, f"the table has {pq.mq} under {mq}"
             pq.check()

@@ -1,14 +1,16 @@
-"""A message as far as consuming it needs to know it, and how it is read from the answer to a pull."""
+"""A message as far as consuming it needs to know it, and how it is read from the answer to a pull or a pop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rebalance_engine.remoting.checkpoints import Checkpoint, checkpoints
 from rebalance_engine.remoting.message_ids import offset_id
 from rebalance_engine.remoting.messages import StoredMessage, unpack_all
 from rebalance_engine.remoting.properties import RETRY_TOPIC, TAGS, UNIQ_KEY
 from rebalance_engine.remoting.requests.consuming import PullMessageResponse
+from rebalance_engine.remoting.requests.popping import PopMessageResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class Message:
         size: of its body, in bytes; counts against the cache's limits.
         commit_log_offset: where its broker stored it; names it when it is sent back.
         reconsume_times: how often it was retried.
+        born_at: when its producer made it, in ms.
+        checkpoint: of a popped one, what names it to its broker.
         content: all of it, for the application; the machine never looks inside.
     """
 
@@ -32,9 +36,12 @@ class Message:
     tags: str | None = None
     reconsume_times: int = 0
     content: object = None
+    born_at: int = 0
+    checkpoint: Checkpoint | None = None
 
 
 Reader = Callable[[PullMessageResponse], Iterable[Message]]
+PopReader = Callable[[PopMessageResponse, str], Iterable[Message]]  # of a broker of this name
 
 
 def read_stored(answer: PullMessageResponse) -> Iterator[Message]:
@@ -44,6 +51,17 @@ def read_stored(answer: PullMessageResponse) -> Iterator[Message]:
         BrokenMessage: the body holds something else, or too much.
     """
     return map(message_of, unpack_all(answer.body))
+
+
+def read_popped(answer: PopMessageResponse, broker: str) -> Iterator[Message]:
+    """Read the messages that a broker let us pop, each with its checkpoint.
+
+    Raises:
+        BrokenMessage: the body or what is said of it holds something else, or too much.
+    """
+    stored = tuple(unpack_all(answer.body))
+    for message, checkpoint in zip(stored, checkpoints(answer, stored, broker), strict=True):
+        yield replace(message_of(message), checkpoint=checkpoint)
 
 
 def message_of(stored: StoredMessage) -> Message:
@@ -58,4 +76,5 @@ def message_of(stored: StoredMessage) -> Message:
         tags=properties.get(TAGS),
         reconsume_times=stored.reconsume_times,
         content=stored,
+        born_at=stored.born_timestamp,
     )

@@ -20,6 +20,7 @@ from rebalance_engine.remoting.bodies.queues import (
     ConsumeMessageDirectlyResult,
     ConsumerRunningInfo,
     GetConsumerStatusBody,
+    PopProcessQueueInfo,
     ProcessQueueInfo,
 )
 from rebalance_engine.remoting.codes import ResponseCode
@@ -120,8 +121,16 @@ def running_info(desk: Desk, member: Member) -> ConsumerRunningInfo:
         properties=properties,
         subscription_set=member.subscriptions.all,
         mq_table={mq: _queue_info(member, mq, pq) for mq, pq in member.table.items()},
+        mq_pop_table=_popped_info(member) if desk.profile.knows_assignment else None,
         user_consumer_info={"allocateMessageQueueStrategy": member.strategy.name},
     )
+
+
+def _popped_info(member: Member) -> dict[MessageQueue, PopProcessQueueInfo]:
+    return {
+        mq: PopProcessQueueInfo(wait_ack_count=pq.waiting, dropped=pq.is_dropped, last_pop_timestamp=pq.last_pop)
+        for mq, pq in member.pop_table.items()
+    }
 
 
 def _queue_info(member: Member, mq: MessageQueue, pq: ProcessQueue) -> ProcessQueueInfo:

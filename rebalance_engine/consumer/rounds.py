@@ -15,10 +15,12 @@ from rebalance_engine.consumer.heartbeats import heartbeat_all
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.profiles import NoMembers
 from rebalance_engine.consumer.settings import Mode
-from rebalance_engine.consumer.table import reconcile, truncate
+from rebalance_engine.consumer.table import divide, reconcile, truncate
 from rebalance_engine.consumer.threads import Code, ask
 from rebalance_engine.effects import Failure
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue, sort_queues
+from rebalance_engine.remoting.bodies.queues import MessageQueueAssignment
+from rebalance_engine.remoting.bodies.settings import MessageRequestMode
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, GetConsumerListByGroupResponse
 
 LIST_TIMEOUT = 3_000  # ms
@@ -72,10 +74,15 @@ def _broadcasting(member: Member, topic: str) -> Code[bool]:
     return (yield from _bring_in_line(member, topic, sort_queues(queues), needs_lock=needs_lock))
 
 
-def _divided_by_broker(member: Member, topic: str, wanted: Sequence[MessageQueue] | None) -> Code[bool]:
-    if wanted is None:
+def _divided_by_broker(member: Member, topic: str, given: Sequence[MessageQueueAssignment] | None) -> Code[bool]:
+    if given is None:
         return False
-    return (yield from _bring_in_line(member, topic, wanted, needs_lock=False))
+    popped = [each.message_queue for each in given if each.mode is MessageRequestMode.POP]
+    pulled = [each.message_queue for each in given if each.mode is not MessageRequestMode.POP]
+    by_broker.follow_mode(member, topic, has_pulled=bool(pulled), has_popped=bool(popped))
+    if (yield from divide(member, topic, pulled, popped)):
+        yield from _changed(member, topic, (*pulled, *popped))
+    return {*pulled, *popped} == member.held(topic)
 
 
 def _clustering(member: Member, topic: str) -> Code[bool]:

@@ -16,6 +16,7 @@ from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere, ConsumeType
 
 UNLIMITED = 2**31 - 1
+SHORTEST_INVISIBLE, LONGEST_INVISIBLE = 5_000, 300_000  # ms; ``DefaultMQPushConsumerImpl.checkConfig``
 
 
 class Mode(Enum):
@@ -67,6 +68,8 @@ class GroupSettings:
         suspend_ms: ``suspendCurrentQueueTimeMillis``.
         consume_timeout_ms: ``consumeTimeout``.
         client_rebalance: False lets the broker divide the queues (``clientRebalance``).
+        pop_batch, pop_threshold, pop_invisible_ms: ``popBatchNums``, ``popThresholdForQueue`` and ``popInvisibleTime``,
+            for queues that the broker assigns by POP.
         auto_commit_ms: lite pull commits inside of a poll this often; None: never.
     """
 
@@ -92,6 +95,9 @@ class GroupSettings:
     suspend_ms: int = 1_000
     consume_timeout_ms: int = 900_000
     client_rebalance: bool = True
+    pop_batch: int = 32
+    pop_threshold: int = 96
+    pop_invisible_ms: int = 60_000
     auto_commit_ms: int | None = 5_000
 
     def __post_init__(self) -> None:
@@ -103,6 +109,9 @@ class GroupSettings:
         if not self.group or self.threads < 1 or self.batch < 1:
             seen = f"group {self.group!r}, {self.threads} threads, batch {self.batch}"
             raise ValueError(f"{seen}; needed are a name, a thread and a message at least")
+        if not SHORTEST_INVISIBLE <= self.pop_invisible_ms <= LONGEST_INVISIBLE:
+            needed = f"{SHORTEST_INVISIBLE} to {LONGEST_INVISIBLE}"
+            raise ValueError(f"group {self.group!r} pops for {self.pop_invisible_ms} ms; needed are {needed}")
         if self.mode is not Mode.PUSH and self.orderly:
             raise ValueError(f"group {self.group!r} is orderly and {self.mode.value!r}; only a listener can be orderly")
 

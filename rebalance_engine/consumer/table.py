@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator
 from rebalance_engine.consumer.flow import pull_loop
 from rebalance_engine.consumer.locks import lock
 from rebalance_engine.consumer.member import Member
+from rebalance_engine.consumer.pop_queue import PopQueue
+from rebalance_engine.consumer.popping import pop_loop
 from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.consumer.profiles import LockTime, Truncation
 from rebalance_engine.consumer.removal import let_go
@@ -26,6 +28,17 @@ def reconcile(member: Member, topic: str, wanted: Collection[MessageQueue], *, n
     has_removed = yield from _remove_unwanted(member, topic, frozenset(wanted))
     has_added = yield from _add_missing(member, wanted, needs_lock=needs_lock)
     return has_removed or has_added
+
+
+def divide(
+    member: Member, topic: str, pulled: Collection[MessageQueue], popped: Collection[MessageQueue]
+) -> Code[bool]:
+    """Make both tables hold what the broker assigned (``updateMessageQueueAssignment``); say whether one changed."""
+    has_removed = yield from _remove_unwanted(member, topic, frozenset(pulled))
+    has_popped_less = _remove_popped(member, topic, frozenset(popped))
+    has_added = yield from _add_missing(member, pulled, needs_lock=False)
+    has_popped_more = _add_popped(member, popped)
+    return has_removed or has_popped_less or has_added or has_popped_more
 
 
 # ---- mark and remove ----
@@ -56,6 +69,18 @@ def _mark(member: Member, topic: str, wanted: frozenset[MessageQueue]) -> Iterat
             yield pq
 
 
+def _remove_popped(member: Member, topic: str, wanted: frozenset[MessageQueue]) -> bool:
+    max_idle = member.desk.profile.pull_max_idle
+    changed = False
+    for mq, pq in tuple(member.pop_table.items()):
+        is_wanted = mq in wanted
+        if mq.topic == topic and (not is_wanted or pq.has_expired(member.desk.at, max_idle)):
+            member.drop(pq, DropReason.PULL_EXPIRED if is_wanted else DropReason.NOT_IN_TARGET)
+            del member.pop_table[mq]
+            changed = True
+    return changed
+
+
 def remove(member: Member, pq: ProcessQueue, reason: DropReason) -> Code[None]:
     """Drop one queue and take it out of the table, whether or not it can be let go (``removeProcessQueue``)."""
     if member.table.pop(pq.mq, None) is not None:
@@ -74,6 +99,18 @@ def truncate(member: Member) -> Code[None]:
             member.table.pop(pq.mq, None)
             if rule is Truncation.STORES:
                 yield from let_go(member, pq)
+    _truncate_popped(member)
+
+
+def _truncate_popped(member: Member) -> None:
+    """Forget what the broker divided of other topics, and whether it could."""
+    for mq, pq in tuple(member.pop_table.items()):
+        if mq.topic not in member.subscriptions:
+            member.drop(pq, DropReason.NOT_SUBSCRIBED)
+            del member.pop_table[mq]
+    for topic in tuple(member.assignment_support):
+        if topic not in member.subscriptions:
+            del member.assignment_support[topic]
 
 
 # ---- add ----
@@ -106,6 +143,15 @@ def _add(member: Member, mq: MessageQueue) -> Code[tuple[ProcessQueue, int] | No
     if offset < 0 or not member.is_running or not member.take(pq, offset):
         return None
     return pq, offset
+
+
+def _add_popped(member: Member, wanted: Collection[MessageQueue]) -> bool:
+    missing = [mq for mq in wanted if mq not in member.pop_table]
+    for mq in missing:
+        pq = PopQueue(mq, member.desk.at)
+        member.take_to_pop(pq)
+        member.desk.threads.spawn(pop_loop(member, pq))
+    return bool(missing)
 
 
 def dispatch(member: Member, added: Collection[tuple[ProcessQueue, int]]) -> None:

@@ -3,14 +3,17 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from rebalance_engine.assignment import assignment
 from rebalance_engine.consumer import Message
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.clients import GetConsumerListByGroupResponseBody
 from rebalance_engine.remoting.bodies.queues import (
     LockBatchResponseBody,
     MessageQueueAssignment,
+    QueryAssignmentRequestBody,
     QueryAssignmentResponseBody,
 )
+from rebalance_engine.remoting.bodies.settings import SetMessageRequestModeRequestBody
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import (
     ConsumerSendMsgBack,
@@ -35,6 +38,7 @@ from rebalance_engine.remoting.requests.membership import (
     HeartBeatResponse,
     UnregisterClient,
 )
+from tests.rebalance_engine.consumer.pops import Pop, Pops
 
 LOCK_LIVES = 60_000
 OfQueue = PullMessage | QueryConsumerOffset | UpdateConsumerOffset | GetMaxOffset | SearchOffsetByTimestamp
@@ -67,6 +71,12 @@ class Broker:
     sent_back: list[ConsumerSendMsgBack] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     assignments: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
+    modes: dict[str, SetMessageRequestModeRequestBody] = field(default_factory=dict)
+    queues: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
+    pops: Pops = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pops = Pops(self.name)
 
     def handle(self, client: str, request: object, at: int) -> Response | None:
         scripted = self.answers.get(type(request).__name__)
@@ -74,6 +84,8 @@ class Broker:
             return scripted.pop(0)
         if isinstance(request, PullMessage):
             return self.pull(request)
+        if isinstance(request, Pop):
+            return self.pops.handle(request, self.messages, at)
         if isinstance(request, LockBatchMq | UnlockBatchMq):
             return self.lock(client, request, at)
         if isinstance(request, HeartBeat | UnregisterClient | GetConsumerListByGroup):
@@ -150,10 +162,21 @@ class Broker:
                 self.sent_back.append(request)
                 return Response()
             case QueryAssignment():
-                queues = self.assignments.get(request.body.topic)
-                rows = None if queues is None else tuple(MessageQueueAssignment(message_queue=mq) for mq in queues)
+                rows = self.divide(request.body)
                 return QueryAssignmentResponse(body=QueryAssignmentResponseBody(message_queue_assignments=rows))
         raise AssertionError(f"no answer to {request}")
+
+    def divide(self, question: QueryAssignmentRequestBody) -> tuple[MessageQueueAssignment, ...] | None:
+        """Give what was scripted; else what a broker computes, once any mode was set."""
+        topic, group = question.topic, question.consumer_group
+        scripted, mode = self.assignments.get(topic), self.modes.get(topic)
+        if scripted is not None:
+            return tuple(MessageQueueAssignment(message_queue=mq) for mq in scripted)
+        if mode is None:
+            if not self.modes:
+                return None
+            mode = SetMessageRequestModeRequestBody(topic=topic, consumer_group=group)
+        return assignment(question, mode, queues=self.queues.get(topic), clients=self.members.get(group))
 
     def pull(self, request: PullMessage) -> Response | None:
         mq = self.queue(request)

@@ -27,6 +27,7 @@ from rebalance_engine.consumer import (
 from rebalance_engine.effects import Received
 from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
+from rebalance_engine.remoting.bodies.settings import MessageRequestMode, SetMessageRequestModeRequestBody
 from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.world import BEGIN, KINDS, World, queue, short, shorts
@@ -189,7 +190,11 @@ def _trim(world: World, mq: str, first: str) -> None:
 
 def _freeze(world: World, name: str, group: str, mq: str, ms: str) -> None:
     """Let a queue look as if its pull loop had been broken for so long."""
-    world.machines[name].client.member(group).table[queue(mq)].last_pull = world.at - _ms(ms)
+    member, since = world.machines[name].client.member(group), world.at - _ms(ms)
+    if queue(mq) in member.pop_table:
+        member.pop_table[queue(mq)].last_pop = since
+    else:
+        member.table[queue(mq)].last_pull = since
 
 
 def _held(world: World, name: str, group: str) -> None:
@@ -239,6 +244,13 @@ def _assigned(world: World, broker: str, topic: str, *queues: str) -> None:
     world.broker(broker).assignments[topic] = tuple(map(queue, queues))
 
 
+def _mode(world: World, topic: str, mode: str, share: str = "0") -> None:
+    for broker in world.brokers.values():
+        broker.modes[topic] = SetMessageRequestModeRequestBody(
+            topic=topic, consumer_group="G", mode=MessageRequestMode[mode], pop_share_queue_num=int(share)
+        )
+
+
 def _leave(world: World, broker: str, group: str, client: str) -> None:
     world.broker(broker).leave(client, group)
     world.notify(world.broker(broker))
@@ -285,5 +297,6 @@ VERBS: dict[str, Callable[..., None]] = {
     "versions": _versions,
     "show": _show,
     "assigned": _assigned,
+    "mode": _mode,
     "cached": _flow,
 }

@@ -18,6 +18,7 @@
     lock east G orders/east/0 B       B has the lock, from now on; ``nobody``
     stored east G orders/east/0 5     how far the broker says the group is
     assigned east orders orders/east/0   what the broker assigns
+    mode orders POP 1                 by what and among how many brokers divide; ``mode orders PULL``
     freeze A G orders/east/0 121s     the queue looks as if it had not been pulled for so long
     show lock offset                  what is told from here on: facts always, and the requests of these kinds
     held / info / limits / cached / versions A G
@@ -79,7 +80,9 @@ from rebalance_engine.remoting.requests.consuming import LockBatchMq, PullMessag
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, HeartBeat, NotifyConsumerIdsChanged
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
+from rebalance_engine.remoting.requests.popping import PopMessage
 from tests.rebalance_engine.consumer.broker import Broker, read
+from tests.rebalance_engine.consumer.pops import read_popped
 
 BEGIN = 1_700_000_000_000
 NAME_SERVER = "names:9876"
@@ -92,6 +95,7 @@ KINDS = {
     "back": {"ConsumerSendMsgBack"},
     "route": {"GetRouteInfoByTopic"},
     "assignment": {"QueryAssignment"},
+    "pop": {"PopMessage", "AckMessage", "ChangeMessageInvisibletime"},
     "deliver": {"Deliver"},
     "save": {"Save"},
 }
@@ -131,7 +135,7 @@ class World:
         self.counter = 0
         self.lines: list[str] = []
         self.shown: set[str] = set()
-        self.held_pulls: dict[tuple[str, int], tuple[Broker, PullMessage]] = {}
+        self.held_pulls: dict[tuple[str, int], tuple[Broker, PullMessage | PopMessage]] = {}
         self.channels = 0
         self.sends_channels: set[str] = set()
         self.open: set[tuple[str, str]] = set()
@@ -248,15 +252,22 @@ class World:
         self.hear(name, Answered(token=effect.token, response=answer))
 
     def hold(self, name: str, broker: Broker, effect: Send) -> None:
-        assert isinstance(effect.request, PullMessage)
-        self.held_pulls[name, effect.token] = (broker, effect.request)
-        self.later(effect.request.suspend_timeout_millis, lambda: self.release(name, effect.token, is_over=True))
+        request = effect.request
+        assert isinstance(request, PullMessage | PopMessage)
+        self.held_pulls[name, effect.token] = (broker, request)
+        ms = request.poll_time if isinstance(request, PopMessage) else request.suspend_timeout_millis
+        self.later(ms, lambda: self.release(name, effect.token, is_over=True))
 
     def release(self, name: str, token: int, *, is_over: bool) -> None:
         held = self.held_pulls.get((name, token))
         if held is None:
             return
-        answer = held[0].pulled(held[1], is_over=is_over)
+        broker, request = held
+        answer = (
+            broker.pops.pop(request, broker.messages, self.at, is_over=is_over)
+            if isinstance(request, PopMessage)
+            else broker.pulled(request, is_over=is_over)
+        )
         if answer is not None:
             del self.held_pulls[name, token]
             self.later(1, lambda: self.hear(name, Answered(token=token, response=answer)))
@@ -280,6 +291,8 @@ class World:
     def topic(self, name: str, *queues: str) -> None:
         if not queues:
             self.routes.pop(name, None)
+            for each in self.brokers.values():
+                each.queues.pop(name, None)
             return
         datas = []
         for text in queues:
@@ -289,12 +302,16 @@ class World:
         places = tuple(
             BrokerData(broker_name=data.broker_name, broker_addrs={0: f"{data.broker_name}:10911"}) for data in datas
         )
+        known = tuple(MessageQueue(name, data.broker_name, n) for data in datas for n in range(data.read_queue_nums))
+        for each in self.brokers.values():
+            each.queues[name] = known
         self.routes[name] = TopicRouteData(queue_datas=tuple(datas), broker_datas=places)
 
     def make_client(self, name: str, profile: Profile, *, luck: int = 1, channels: bool = False) -> Client:
         source = Source(origin=Origin.SIMULATOR, client=name)
         settings = ClientSettings(client_id=name, name_servers=(NAME_SERVER,))
-        client = Client(profile, settings, luck=random.Random(luck), source=source, read=read)
+        luck_of_its_own = random.Random(luck)
+        client = Client(profile, settings, luck=luck_of_its_own, source=source, read=read, read_popped=read_popped)
         self.machines[name] = Machine(client)
         if channels:
             self.sends_channels.add(name)
@@ -327,7 +344,8 @@ def describe(request: object) -> str:
         return f"HeartBeat {' '.join(rows)}"
     if isinstance(request, GetConsumerListByGroup):
         return f"{kind} {request.consumer_group}"
-    names = ("topic", "queue_id", "queue_offset", "commit_offset", "timestamp", "offset", "delay_level")
+    places = ("topic", "queue_id", "queue_offset", "commit_offset", "timestamp", "offset")
+    names = (*places, "delay_level", "invisible_time")
     more = [f"{name}={getattr(request, name)}" for name in names if getattr(request, name, None) is not None]
     return " ".join([kind, *more])
 
