@@ -156,5 +156,14 @@ class Commit:
     group: str
 
 
-Order = Start | Drain | Stop | Suspend | Resume | Subscribe | Unsubscribe | Assign | Poll | Seek | Commit
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Pull by hand: note how far a queue is (``updateConsumeOffset``); the timer stores it."""
+
+    group: str
+    queue: MessageQueue
+    offset: int
+
+
+Order = Start | Drain | Stop | Suspend | Resume | Subscribe | Unsubscribe | Assign | Poll | Seek | Commit | Note
 Asked = Effect | Deliver | Polled  # what a client asks for

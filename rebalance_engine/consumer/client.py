@@ -15,6 +15,7 @@ from rebalance_engine.consumer.application import (
     Commit,
     Consumed,
     Drain,
+    Note,
     Order,
     Poll,
     Resume,
@@ -95,6 +96,8 @@ class Client:
             desk.threads.spawn(lifecycle.stop(desk, member, self._services))
         elif isinstance(order, Drain):
             lifecycle.drain(member)
+        elif isinstance(order, Note):
+            member.offsets.update(order.queue, order.offset, increase_only=False)
         elif isinstance(order, Suspend):
             member.is_paused = True
         elif isinstance(order, Resume):

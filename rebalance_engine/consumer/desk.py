@@ -34,6 +34,8 @@ class Desk:
         leaving: how many consumers are being shut down.
         bell: wakes the rebalance thread.
         round_lock: held while a rebalance runs.
+        fingerprints: address -> that of the heartbeat which this broker last took as known, and
+        second_versions: the brokers that understand heartbeats without subscriptions.
         heartbeat_lock: held while heartbeats are sent; whoever else wants to skips his.
     """
 
@@ -60,6 +62,8 @@ class Desk:
         self.bell = Bell()
         self.round_lock = Lock()
         self.heartbeat_lock = Lock()
+        self.fingerprints: dict[Address, int] = {}
+        self.second_versions: set[Address] = set()
         self._route_lock = Lock()
         self._name_server = luck.randrange(len(settings.name_servers)) if len(settings.name_servers) > 1 else 0
 

@@ -86,11 +86,17 @@ class PullLoop:
             return profile.paused_delay
         if pq.count > member.queue_messages or (member.queue_mib is not None and pq.mib > member.queue_mib):
             member.flow_controlled += 1
-            return profile.flow_delay
+            return self._flow_delay()
         if not member.settings.orderly and member.span is not None and pq.span > member.span:
             member.span_controlled += 1
             return profile.flow_delay
         return 0
+
+    def _flow_delay(self) -> int:
+        profile = self.member.desk.profile
+        if profile.sync_flow_delay is None or self.member.settings.async_pull:
+            return profile.flow_delay
+        return profile.sync_flow_delay
 
     def _is_ready_in_order(self) -> Code[bool]:
         """Whether an orderly queue is locked; once it is, the offset is asked again."""

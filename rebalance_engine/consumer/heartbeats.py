@@ -1,22 +1,30 @@
 """Heartbeats: they make a client a member at each broker, keep it one, and bring its newest subscriptions.
 
 Source: ``client/.../impl/factory/MQClientInstance.java`` (``sendHeartbeatToAllBrokerWithLock``,
-``sendHeartbeatToBroker``).
+``sendHeartbeatToBroker``, ``sendHeartbeatToBrokerV2``), ``remoting/.../protocol/heartbeat/HeartbeatData.java``.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.threads import Code, ask
 from rebalance_engine.effects import Address
+from rebalance_engine.remoting.binding import to_java
 from rebalance_engine.remoting.bodies.clients import HeartbeatData
-from rebalance_engine.remoting.requests.membership import HeartBeat
+from rebalance_engine.remoting.fastjson import write
+from rebalance_engine.remoting.requests.membership import HeartBeat, HeartBeatResponse
+from rebalance_engine.remoting.tags import java_hash
 
 HEARTBEAT_TIMEOUT = 3_000  # ms
 
 
-def heartbeat_all(desk: Desk) -> Code[bool]:
+def heartbeat_all(desk: Desk, *, anew: bool = False) -> Code[bool]:
     """Tell all brokers of all our consumers, one broker after the other.
+
+    Args:
+        anew: the subscriptions have a new version, which every broker needs.
 
     Returns:
         whether there was anybody to tell; whether anybody heard it does not matter. False too if somebody else is
@@ -25,10 +33,12 @@ def heartbeat_all(desk: Desk) -> Code[bool]:
     if not desk.members or not desk.threads.try_take(desk.heartbeat_lock):
         return False
     try:
-        request = HeartBeat(body=_data(desk))
+        if anew:
+            desk.fingerprints.clear()
+        data = _data(desk)
         addresses = tuple(desk.routes.addresses())
         for address in addresses:
-            yield from ask(address, request, HEARTBEAT_TIMEOUT)
+            yield from _heartbeat(desk, address, data)
         return bool(addresses)
     finally:
         desk.threads.release(desk.heartbeat_lock)
@@ -39,14 +49,55 @@ def heartbeat_on_open(desk: Desk, address: Address) -> Code[None]:
     if not desk.members or not desk.threads.try_take(desk.heartbeat_lock):
         return
     try:
-        yield from ask(address, HeartBeat(body=_data(desk)), HEARTBEAT_TIMEOUT)
+        yield from _heartbeat(desk, address, _data(desk))
     finally:
         desk.threads.release(desk.heartbeat_lock)
     desk.wake()
 
 
+def _heartbeat(desk: Desk, address: Address, data: HeartbeatData) -> Code[None]:
+    """Tell one broker; in the second version without subscriptions, if it took the same ones as known before."""
+    mark = data.heartbeat_fingerprint
+    is_known = mark != 0 and address in desk.second_versions and desk.fingerprints.get(address) == mark
+    body = _without_subscriptions(data) if is_known else data
+    answer = yield from ask(address, HeartBeat(body=body), HEARTBEAT_TIMEOUT)
+    if mark == 0 or not isinstance(answer, HeartBeatResponse):
+        return
+    if answer.is_support_heart_beat_v2:
+        desk.second_versions.add(address)
+    if answer.is_sub_change:
+        desk.fingerprints.pop(address, None)
+    elif answer.is_support_heart_beat_v2 and not is_known:
+        desk.fingerprints[address] = mark
+
+
 def _data(desk: Desk) -> HeartbeatData:
     members = desk.members.values()
-    return HeartbeatData(
+    data = HeartbeatData(
         client_id=desk.client_id, consumer_data_set=tuple(member.heartbeat_data() for member in members)
     )
+    if not (desk.settings.heartbeat_v2 and desk.profile.knows_heartbeat_v2):
+        return data
+    return replace(data, heartbeat_fingerprint=fingerprint(data))
+
+
+def fingerprint(data: HeartbeatData) -> int:
+    """Give a number for what a heartbeat says, whoever sends it, however new (``computeHeartbeatFingerprint``).
+
+    Java hashes its own JSON, whose order of sets is none that we could know: the number differs from Java's, but it
+    changes when Java's does, and brokers only compare it with the last one.
+    """
+    consumers = tuple(
+        replace(
+            consumer,
+            subscription_data_set=tuple(replace(each, sub_version=0) for each in consumer.subscription_data_set),
+        )
+        for consumer in data.consumer_data_set
+    )
+    neutral = replace(data, client_id="", consumer_data_set=consumers, heartbeat_fingerprint=0, without_sub=False)
+    return java_hash(write(to_java(neutral)).decode())
+
+
+def _without_subscriptions(data: HeartbeatData) -> HeartbeatData:
+    consumers = tuple(replace(consumer, subscription_data_set=()) for consumer in data.consumer_data_set)
+    return replace(data, consumer_data_set=consumers, without_sub=True)

@@ -61,10 +61,10 @@ def assign(member: Member, queues: Collection[MessageQueue]) -> Code[None]:
 
 
 def release_topic(member: Member, topic: str) -> None:
-    """Pull nothing of a topic any more; the table follows with the next rebalance."""
+    """Pull nothing of a topic any more. What was pulled is still polled, until the next rebalance drops its queues."""
     for mq in tuple(member.polling.positions):
         if mq.topic == topic:
-            _release(member, mq)
+            member.polling.release(mq)
 
 
 def _release(member: Member, mq: MessageQueue) -> None:

@@ -73,6 +73,8 @@ class Profile:
         round_floor: from the end of one to the begin of the next at least; 0: none.
         round_retry: the next one after an unbalanced one; None: no difference.
         first_round: how a start makes one happen.
+        divides_for_polls: a consumer that polls gets queues from the rebalance; C++'s does nothing there, and its
+            application names the queues.
         notices_group_only: a notification is for the named group only.
         dispatch_delay: from taking a queue to its first pull.
         lock_retry: the next round after a lock was refused; None: no difference.
@@ -90,8 +92,10 @@ class Profile:
         truncation: what happens to queues of foreign topics.
         offset_error: what a refused offset query means.
         finds_by_time: a start by timestamp works on normal topics.
+        reads_time_as_utc: such a timestamp, written in the machine's own zone, is read as if it were UTC.
         bumps_version: a changed assignment makes a newer subscription version, and a heartbeat.
         version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.
+        knows_heartbeat_v2: can leave out the subscriptions that a broker already has.
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
         unregisters: shutting down says good-bye.
         unlocks_all: shutting down gives back every lock; C++ forgets the first one of each broker.
@@ -103,6 +107,7 @@ class Profile:
         topic_messages, topic_mib: limits of one topic; -1: none.
         flow_delay, error_delay, paused_delay, busy_delay: until the next pull, when the cache is full, after an error,
             when paused, when the broker is busy.
+        sync_flow_delay: C++: as ``flow_delay``, where a thread waits for each pull.
         pull_batch, pull_bytes, suspend, pull_timeout: of a pull.
     """
 
@@ -113,6 +118,7 @@ class Profile:
     round_floor: int = 0
     round_retry: int | None = None
     first_round: FirstRound = FirstRound.WAKES
+    divides_for_polls: bool = True
     notices_group_only: bool = False
     dispatch_delay: int = 0
     lock_retry: int | None = None
@@ -131,8 +137,10 @@ class Profile:
     truncation: Truncation = Truncation.FORGETS
     offset_error: OffsetError = OffsetError.REFUSES
     finds_by_time: bool = True
+    reads_time_as_utc: bool = False
     bumps_version: bool = True
     version_unit: int = 1
+    knows_heartbeat_v2: bool = False
     channel_heartbeat: bool = False
     unregisters: bool = True
     unlocks_all: bool = True
@@ -146,6 +154,7 @@ class Profile:
     topic_messages: int = -1
     topic_mib: int = -1
     flow_delay: int = 50
+    sync_flow_delay: int | None = None
     error_delay: int = 1_000
     paused_delay: int = 1_000
     busy_delay: int | None = 20
@@ -183,6 +192,7 @@ _JAVA_CHANGES: dict[str, dict[str, Any]] = {
         "probes_assignment": True,
         "pull_bytes": 262_144,
     },
+    "5.1.3": {"knows_heartbeat_v2": True},
     "5.2.0": {
         "round_floor": 1_000,
         "round_retry": 1_000,
@@ -202,6 +212,7 @@ CPP = Profile(
     strategy="CPP_AVG",
     round_every=10_000,
     first_round=FirstRound.FIRST_AT_ONCE,
+    divides_for_polls=False,
     notices_group_only=True,
     lock_time=LockTime.BEFORE_PULL,
     new_queue_is_locked=False,
@@ -218,7 +229,8 @@ CPP = Profile(
     repair_delay=0,
     queue_mib=None,
     span=None,
-    flow_delay=1_000,
+    flow_delay=3_000,
+    sync_flow_delay=1_000,
     busy_delay=None,
 )
 GO = Profile(
@@ -232,6 +244,7 @@ GO = Profile(
     no_members=NoMembers.DROPS,
     truncation=Truncation.STORES,
     version_unit=1_000_000,
+    reads_time_as_utc=True,
     unregisters=False,
     queue_messages=1_024,
     queue_mib=512,

@@ -34,7 +34,7 @@ def rebalance(member: Member) -> Code[bool]:
     """Rebalance all topics; say whether the consumer holds what it should, as far as it knows."""
     if member.is_paused:
         return False
-    if member.settings.mode is Mode.ASSIGN:
+    if not _is_divided(member):
         return True
     is_balanced = True
     try:
@@ -45,6 +45,14 @@ def rebalance(member: Member) -> Code[bool]:
         return False
     yield from truncate(member)
     return is_balanced
+
+
+def _is_divided(member: Member) -> bool:
+    mode = member.settings.mode
+    if mode is Mode.PUSH:
+        return True
+    rebalances = mode is Mode.PULL or (mode is Mode.BY_HAND and member.settings.rebalances)
+    return rebalances and member.desk.profile.divides_for_polls
 
 
 def _in_order(member: Member) -> Sequence[str]:
@@ -153,12 +161,14 @@ def _bring_in_line(member: Member, topic: str, wanted: Sequence[MessageQueue], *
 
 def _changed(member: Member, topic: str, wanted: Collection[MessageQueue]) -> Code[None]:
     """Tell whom it concerns that the assignment changed, or that there is nothing to assign."""
+    if member.settings.mode is Mode.BY_HAND:
+        return  # the application hears of it, nobody else
     if member.settings.mode is not Mode.PUSH:
         lite_pull.follow(member, topic, wanted)
     elif member.desk.profile.bumps_version:
         member.subscriptions.bump(topic, member.desk.at * member.desk.profile.version_unit)
         _divide_thresholds(member)
-        yield from heartbeat_all(member.desk)
+        yield from heartbeat_all(member.desk, anew=True)
 
 
 def _divide_thresholds(member: Member) -> None:

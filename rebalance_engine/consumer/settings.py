@@ -25,6 +25,7 @@ class Mode(Enum):
     PUSH = "a listener"
     PULL = "poll, of the queues that the rebalance gives"
     ASSIGN = "poll, of the queues that the application names"
+    BY_HAND = "pull by itself, from the queues that the rebalance gives"  # the legacy ``DefaultMQPullConsumer``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class ClientSettings:
     Attributes:
         client_id: ``clientIP@instanceName``.
         name_servers: where they listen.
+        heartbeat_v2: ``useHeartbeatV2``: leave out subscriptions that a broker already has (5.1.3 and later).
+        utc_offset_ms: by how much the machine's zone is ahead of UTC; only Go's start by timestamp looks at it.
         channel_listener: heartbeat and rebalance when a channel opens (``enableHeartbeatChannelEventListener``).
         persist_every_ms: ``persistConsumerOffsetInterval``.
         heartbeat_every_ms: ``heartbeatBrokerInterval``.
@@ -42,6 +45,8 @@ class ClientSettings:
 
     client_id: str
     name_servers: tuple[Address, ...]
+    heartbeat_v2: bool = False
+    utc_offset_ms: int = 0
     channel_listener: bool = True
     persist_every_ms: int = 5_000
     heartbeat_every_ms: int = 30_000
@@ -65,8 +70,10 @@ class GroupSettings:
             ``consumeConcurrentlyMaxSpan``.
         topic_messages, topic_mib: ``pullThresholdForTopic`` and its size; -1 is off.
         pull_batch: ``pullBatchSize``.
+        async_pull: C++'s ``setAsyncPull``; other clients do not know it.
         suspend_ms: ``suspendCurrentQueueTimeMillis``.
         consume_timeout_ms: ``consumeTimeout``.
+        rebalances: of a consumer that pulls by hand (``enableRebalance``).
         client_rebalance: False lets the broker divide the queues (``clientRebalance``).
         pop_batch, pop_threshold, pop_invisible_ms: ``popBatchNums``, ``popThresholdForQueue`` and ``popInvisibleTime``,
             for queues that the broker assigns by POP.
@@ -91,9 +98,11 @@ class GroupSettings:
     topic_messages: int | None = None
     topic_mib: int | None = None
     pull_batch: int | None = None
+    async_pull: bool = True
     pull_interval_ms: int = 0
     suspend_ms: int = 1_000
     consume_timeout_ms: int = 900_000
+    rebalances: bool = True
     client_rebalance: bool = True
     pop_batch: int = 32
     pop_threshold: int = 96

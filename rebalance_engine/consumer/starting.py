@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN
+from rebalance_engine.consumer.settings import Mode
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
@@ -17,7 +18,12 @@ HALF_AN_HOUR = 1_800_000  # ms; how far back an unset ``consumeTimestamp`` is
 
 
 def start_offset(member: Member, mq: MessageQueue) -> Code[int]:
-    """Find where to start: the stored offset, else by ``consumeFromWhere``; negative: not to be known now."""
+    """Find where to start: the stored offset, else by ``consumeFromWhere``; negative: not to be known now.
+
+    Who pulls by hand starts where he likes: to the table it is 0.
+    """
+    if member.settings.mode is Mode.BY_HAND:
+        return 0
     stored = yield from member.offsets.read_stored(mq)
     if stored >= 0:
         return stored
@@ -48,6 +54,8 @@ def _at_time(member: Member, mq: MessageQueue) -> Code[int]:
     timestamp = member.settings.from_timestamp
     if timestamp is None:
         timestamp = (member.started_at - HALF_AN_HOUR) // 1_000 * 1_000  # it is formatted in whole seconds
+    if member.desk.profile.reads_time_as_utc:
+        timestamp += member.desk.settings.utc_offset_ms
     request = SearchOffsetByTimestamp(
         topic=mq.topic, queue_id=mq.queue_id, timestamp=max(timestamp, 0), bname=mq.broker
     )

@@ -73,6 +73,8 @@ class Broker:
     assignments: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
     modes: dict[str, SetMessageRequestModeRequestBody] = field(default_factory=dict)
     queues: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
+    knows_heartbeat_v2: bool = False
+    fingerprints: dict[str, int] = field(default_factory=dict)
     pops: Pops = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,8 +128,17 @@ class Broker:
             members = self.members.setdefault(data.group_name, {})
             if client not in members:
                 self.changed.append(data.group_name)
-            members[client] = {each.topic: each.sub_version for each in data.subscription_data_set}
-        return HeartBeatResponse()
+            if not request.body.without_sub:
+                members[client] = {each.topic: each.sub_version for each in data.subscription_data_set}
+        return self._second_version(request) if self.knows_heartbeat_v2 else HeartBeatResponse()
+
+    def _second_version(self, request: HeartBeat) -> Response:
+        """Answer as brokers do: they keep one fingerprint a group."""
+        mark, is_changed = request.body.heartbeat_fingerprint, request.body.heartbeat_fingerprint == 0
+        for data in request.body.consumer_data_set:
+            is_changed = is_changed or self.fingerprints.get(data.group_name, mark) != mark
+            self.fingerprints[data.group_name] = mark
+        return HeartBeatResponse(is_support_heart_beat_v2=True, is_sub_change=is_changed)
 
     # ---- locks ----
 

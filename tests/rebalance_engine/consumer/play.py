@@ -13,6 +13,7 @@ from rebalance_engine.consumer import (
     Commit,
     Consumed,
     Mode,
+    Note,
     Poll,
     Profile,
     Result,
@@ -298,5 +299,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "show": _show,
     "assigned": _assigned,
     "mode": _mode,
+    "second_heartbeats": lambda world, broker: setattr(world.broker(broker), "knows_heartbeat_v2", True),
+    "note": lambda world, name, group, mq, offset: world.hear(name, Note(group, queue(mq), int(offset))),
     "cached": _flow,
 }

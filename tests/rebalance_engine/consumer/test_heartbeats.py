@@ -1,7 +1,13 @@
+from dataclasses import replace
+
+import pytest
+
 from rebalance_engine.consumer import Suspend, java
-from rebalance_engine.consumer.heartbeats import heartbeat_all
+from rebalance_engine.consumer.heartbeats import fingerprint, heartbeat_all
 from rebalance_engine.consumer.threads import Code
+from rebalance_engine.remoting.bodies.clients import ConsumerData, HeartbeatData, SubscriptionData
 from tests.rebalance_engine.consumer.running import running, told
+from tests.rebalance_engine.consumer.world import World
 
 
 def test_one_heartbeat_carries_all_groups_with_all_topics() -> None:
@@ -53,3 +59,28 @@ def test_silent_brokers_do_not_matter_to_who_only_wants_to_know_whether_there_is
     world.run(3_000)
 
     assert heard == [True]
+
+
+def test_a_fingerprint_is_of_what_is_said_not_of_who_says_it_or_when() -> None:
+    def said(client: str, *topics: SubscriptionData) -> int:
+        consumer = ConsumerData(group_name="G", subscription_data_set=topics)
+        return fingerprint(HeartbeatData(client_id=client, consumer_data_set=(consumer,)))
+
+    orders = SubscriptionData(topic="orders", sub_version=1)
+
+    assert said("A", orders) == said("B", replace(orders, sub_version=2))
+    assert said("A", orders) != said("A", orders, SubscriptionData(topic="pay", sub_version=1))
+    assert said("A", orders) != said("A", replace(orders, sub_string="red"))
+
+
+@pytest.mark.parametrize(("version", "marked"), [("5.1.2", False), ("5.1.3", True)])
+def test_heartbeats_have_a_second_version_from_5_1_3_on_where_it_is_switched_on(version: str, *, marked: bool) -> None:
+    world = World()
+    world.topic("orders", "east=1")
+    world.broker("east").knows_heartbeat_v2 = True
+
+    world.make_client("A", java(version), heartbeat_v2=True)
+    world.start("A", "G", "orders")
+    world.run(5_000)
+
+    assert (world.broker("east").fingerprints.get("G", 0) != 0) is marked

@@ -124,12 +124,19 @@ def test_queues_can_be_named_instead() -> None:
     assert "A drops orders/east/1 at None: not in target" in told(world)
 
 
-def test_a_topic_that_is_given_up_is_not_pulled_from_then_on() -> None:
+def test_a_topic_that_is_given_up_is_not_pulled_and_is_dropped_by_the_next_round() -> None:
     world, member = running(mode=Mode.PULL)
+    world.put(EAST, 1)
+    world.run(10)
 
     world.hear("A", Unsubscribe("G", "orders"))
+    world.put(EAST, 1)
+    world.run(10)
 
-    assert not member.polling.positions and member.table[EAST].is_dropped
+    assert not member.polling.positions and not member.table[EAST].is_dropped
+    assert poll(world) == "A polls orders/east/0 0"
+    world.run(20_000)
+    assert EAST not in member.table
 
 
 def test_full_caches_put_pulls_off() -> None:

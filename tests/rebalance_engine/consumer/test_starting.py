@@ -99,3 +99,17 @@ def test_a_time_that_is_not_set_is_half_an_hour_before_the_start() -> None:
 
     began = world.mark
     assert f"timestamp={began - 1_800_000}" in "\n".join(world.lines)
+
+
+def test_go_reads_its_own_zone_as_utc() -> None:
+    asked = []
+    for profile in (GO, java("5.5.0")):
+        world = World()
+        world.topic("orders", "east=1")
+        world.shown = {"SearchOffsetByTimestamp"}
+        world.make_client("A", profile, utc_offset_ms=3_600_000)
+        world.start("A", "G", "orders", from_where=TIME, from_timestamp=1_000)
+        world.run(5_000)
+        asked += [line.split("timestamp=")[1] for line in world.lines if "timestamp=" in line]
+
+    assert asked == ["3601000", "1000"]

@@ -1,10 +1,10 @@
 """Clients among brokers in memory, told by transcripts: verbs, ``----``, what happened.
 
     topic orders east=2 west=2        the route that the name server answers; without queues it knows the topic no more
-    client A java 5.3.1               a client; ``cpp``, ``go``; luck=7 and channels=yes may follow
+    client A java 5.3.1               a client; ``cpp``, ``go``; luck=7, channels=yes and its settings may follow
     start A G orders strategy=AVG     a consumer; orderly=yes, model=BROADCASTING, batch=2 ... may follow
     stop / suspend / resume A G, unsubscribe / subscribe A G orders, kill A
-    assign A G orders/east/0, poll A G 1s, seek A G orders/east/0 5, commit A G
+    assign A G orders/east/0, poll A G 1s, seek A G orders/east/0 5, commit A G, note A G orders/east/0 5
     listen A 100                      its listener takes 100 ms a batch; ``by hand`` waits for ``finish``
     finish A 3 later delay_level=3    the oldest batch in hand is done, or the one that begins with offset 3
     put orders/east/0 10              messages arrive; ``trim orders/east/0 100``: the queue begins there
@@ -18,6 +18,7 @@
     lock east G orders/east/0 B       B has the lock, from now on; ``nobody``
     stored east G orders/east/0 5     how far the broker says the group is
     assigned east orders orders/east/0   what the broker assigns
+    second_heartbeats east            it understands heartbeats of the second version
     mode orders POP 1                 by what and among how many brokers divide; ``mode orders PULL``
     freeze A G orders/east/0 121s     the queue looks as if it had not been pulled for so long
     show lock offset                  what is told from here on: facts always, and the requests of these kinds
@@ -307,9 +308,9 @@ class World:
             each.queues[name] = known
         self.routes[name] = TopicRouteData(queue_datas=tuple(datas), broker_datas=places)
 
-    def make_client(self, name: str, profile: Profile, *, luck: int = 1, channels: bool = False) -> Client:
+    def make_client(self, name: str, profile: Profile, *, luck: int = 1, channels: bool = False, **more: Any) -> Client:
         source = Source(origin=Origin.SIMULATOR, client=name)
-        settings = ClientSettings(client_id=name, name_servers=(NAME_SERVER,))
+        settings = ClientSettings(client_id=name, name_servers=(NAME_SERVER,), **more)
         luck_of_its_own = random.Random(luck)
         client = Client(profile, settings, luck=luck_of_its_own, source=source, read=read, read_popped=read_popped)
         self.machines[name] = Machine(client)
@@ -341,7 +342,7 @@ def describe(request: object) -> str:
             f"{data.group_name}[{' '.join(each.topic for each in data.subscription_data_set)}]"
             for data in request.body.consumer_data_set
         ]
-        return f"HeartBeat {' '.join(rows)}"
+        return f"HeartBeat {' '.join(rows)}{' without topics' if request.body.without_sub else ''}"
     if isinstance(request, GetConsumerListByGroup):
         return f"{kind} {request.consumer_group}"
     places = ("topic", "queue_id", "queue_offset", "commit_offset", "timestamp", "offset")
