@@ -91,6 +91,11 @@ class GroupConfigs:
         """Create a group or replace what is configured of it, as a whole."""
         self._groups[config.group_name] = config
 
+    def delete(self, group: str) -> None:
+        """Forget what is configured of a group, and what it may not read."""
+        self._groups.pop(group, None)
+        self._forbidden.pop(group, None)
+
     def forbid(self, group: str, topic: str, *, is_forbidden: bool) -> None:
         """Forbid a group to read a topic, or allow it again. Allowing one allows all: Java drops the group's table."""
         if is_forbidden:
@@ -132,6 +137,11 @@ class TopicConfigs:
         """Create a topic or replace what is configured of it."""
         self._topics[config.topic_name] = config
         self.version += 1
+
+    def delete(self, topic: str) -> None:
+        """Forget a topic."""
+        if self._topics.pop(topic, None) is not None:
+            self.version += 1
 
     def ensure_retry_topic(self, config: SubscriptionGroupConfig, topics: Iterable[str], *, is_unit: bool) -> None:
         """Create the retry topic of a group that subscribes to ``topics``, unless it is there.

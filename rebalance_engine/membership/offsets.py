@@ -7,7 +7,7 @@ Sources: ``broker/.../offset/ConsumerOffsetManager.java``, ``broker/.../processo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -137,6 +137,19 @@ class OffsetTable:
             pull_offset_table=_wrap(self._pulled) if rules.keeps_pull_offsets else None,
             group_topic_map=topics_by_group if rules.lists_topics_of_groups else None,
         )
+
+    def forget_topic(self, topic: str) -> None:
+        """Forget all offsets of a topic that was deleted."""
+        self._forget(lambda key: key[1] == topic)
+
+    def forget_group(self, group: str) -> None:
+        """Forget all offsets of a group that was deleted."""
+        self._forget(lambda key: key[0] == group)
+
+    def _forget(self, is_gone: Callable[[_Key], bool]) -> None:
+        for table in (self._stored, self._pulled, self._reset):
+            for key in [key for key in table if is_gone(key)]:
+                del table[key]
 
     def check(self) -> None:
         """Hold to the promise that nothing overtakes a reset that waits."""

@@ -127,3 +127,14 @@ def test_rocketmqs_own_groups_may_always_pull() -> None:
         may_always_pull("TOOLS_CONSUMER") and may_always_pull("CID_RMQ_SYS_X") and may_always_pull("DEFAULT_CONSUMER")
     )
     assert not may_always_pull("g")
+
+
+def test_what_is_deleted_is_not_there_and_name_servers_are_to_hear_of_topics() -> None:
+    groups, topics = GroupConfigs(policy()), TopicConfigs(policy(), [TopicConfig(topic_name="orders")])
+    groups.find_or_create("G")
+
+    groups.delete("G")
+    topics.delete("orders")
+    topics.delete("orders")
+
+    assert (groups.find("G"), topics.find("orders"), topics.version) == (None, None, 1)

@@ -130,3 +130,13 @@ def test_the_two_refusals_have_their_own_words(table: OffsetTable) -> None:
     assert isinstance(plain, Refused) and isinstance(not_zero, Refused)
     assert plain.remark == "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
     assert not_zero.remark == "Not found, do not set to zero, maybe this group boot first"
+
+
+def test_a_deleted_topic_or_group_takes_its_offsets_along(table: OffsetTable) -> None:
+    for group, topic in (("G", "T"), ("G", "U"), ("H", "U")):
+        table.commit(group, topic, 0, 5)
+
+    table.forget_topic("T")
+    table.forget_group("H")
+
+    assert (table.topics_of("G"), table.topics_of("H")) == (("U",), ())
