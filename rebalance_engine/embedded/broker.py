@@ -30,16 +30,20 @@ from rebalance_engine.effects import (
     Woken,
 )
 from rebalance_engine.embedded import topics
+from rebalance_engine.embedded.assignment import Assignment, RouteOf
 from rebalance_engine.embedded.core import Ask, Call, Core, host_of, refuse
 from rebalance_engine.embedded.disk import ConfigFiles
 from rebalance_engine.embedded.faults import Faults, code_of
+from rebalance_engine.embedded.looking import Looking
 from rebalance_engine.embedded.progress import Progress
 from rebalance_engine.embedded.pulling import Pulling
 from rebalance_engine.embedded.rates import SAMPLE_EVERY_MS
+from rebalance_engine.embedded.relay import Relay
 from rebalance_engine.embedded.schedule import Schedule
 from rebalance_engine.embedded.sending import DUE, Sending
 from rebalance_engine.embedded.settings import EmbeddedSettings
 from rebalance_engine.embedded.store import MessageStore
+from rebalance_engine.embedded.upkeep import Upkeep
 from rebalance_engine.events import Origin
 from rebalance_engine.membership.machine import Broker
 from rebalance_engine.membership.machine import Timer as OfMembership
@@ -73,6 +77,7 @@ class EmbeddedBroker:
         directory: where it keeps everything; another run of the same broker goes on there.
         at: what time it is, in ms.
         luck: chooses queues where clients leave it to the broker.
+        route_of: asks the name server where a topic is.
         origin: as what its facts count.
     """
 
@@ -83,6 +88,7 @@ class EmbeddedBroker:
         at: int,
         *,
         luck: Random,
+        route_of: RouteOf,
         origin: Origin = Origin.SIMULATOR,
     ) -> None:
         self.settings = settings
@@ -106,6 +112,9 @@ class EmbeddedBroker:
         self.faults = Faults()
         self.pulling = Pulling(self.core)
         self.sending = Sending(self.core, self.schedule, luck)
+        self.relay = Relay(self.core)
+        modes = self.files.request_modes().message_request_mode_map
+        self.assignment = Assignment(self.core, route_of, modes, self.files.keep_request_modes)
         self.core.on_arrival = self.pulling.arrived
         self._kept_topics = -1
         self._slow_wakes_at: int | None = None
@@ -113,6 +122,10 @@ class EmbeddedBroker:
             **self.sending.serves,
             **self.pulling.serves,
             **Progress(self.core).serves,
+            **Looking(self.core).serves,
+            **Upkeep(self.core, self.schedule.offsets, self.faults.waiting).serves,
+            **self.relay.serves,
+            **self.assignment.serves,
         }
 
     def _queue_start(self, topic: str, queue_id: int) -> QueueStart:
@@ -153,7 +166,7 @@ class EmbeddedBroker:
             case Closed(channel=channel):
                 self._closed(channel, heard, at)
             case Answered() | Unanswered():
-                pass
+                self.relay.heard(heard)
         self._keep_topics()
         return self._said()
 

@@ -228,7 +228,11 @@ class BrokerHandle:
         driver = process.drive(self._react, self._cluster.on_fact)
         at = driver.clock.now()
         machine = EmbeddedBroker(
-            replace(settings.broker, membership=membership), self._directory, at, luck=self._cluster.luck
+            replace(settings.broker, membership=membership),
+            self._directory,
+            at,
+            luck=self._cluster.luck,
+            route_of=self._cluster.name_server.routes.route,
         )
         for topic, queues in settings.topics.items():
             machine.put_topic(topic, queues)

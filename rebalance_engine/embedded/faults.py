@@ -58,6 +58,10 @@ class Faults:
         self._delayed.append((max(last, at + self.delay_ms) if self.delay_ms else last, received))
         return True
 
+    def waiting(self) -> int:
+        """Say how many requests wait."""
+        return len(self._delayed)
+
     @property
     def next_due(self) -> int | None:
         """When the next request has waited enough, in ms."""

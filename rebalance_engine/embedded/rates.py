@@ -12,6 +12,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 SAMPLE_EVERY_MS = 10_000
+DAY_MS = 86_400_000
 _SPANS = ((10_000, 7), (600_000, 7), (3_600_000, 25))  # period in ms, samples: a minute, an hour, a day
 
 
@@ -28,6 +29,7 @@ class Snapshot:
 class _Item:
     value: int = 0
     times: int = 0
+    mornings: tuple[int, int] = (0, 0)
     rings: tuple[deque[tuple[int, int, int]], ...] = field(
         default_factory=lambda: tuple(deque(maxlen=samples) for _, samples in _SPANS)
     )
@@ -38,6 +40,7 @@ class Rates:
 
     def __init__(self) -> None:
         self._items: dict[tuple[str, str], _Item] = {}
+        self._day: int | None = None
 
     def add(self, name: str, key: str, value: int, at: int) -> None:
         """Count."""
@@ -54,8 +57,29 @@ class Rates:
         item = self._items.get((name, key))
         return item.value if item else 0
 
+    def mornings(self, name: str, key: str) -> tuple[int, int]:
+        """Give what the total was when yesterday began, and today (in UTC)."""
+        item = self._items.get((name, key))
+        return item.mornings if item else (0, 0)
+
+    def recent(self, name: str, key: str, at: int) -> tuple[float, float, float]:
+        """Give how much a second went through in the last 10 s, minute and 10 minutes, as far back as that is known."""
+        item = self._items.get((name, key))
+        if item is None:
+            return 0.0, 0.0, 0.0
+        minute, hour, _ = item.rings
+        ten_seconds = minute[-1] if at - minute[-1][0] >= SAMPLE_EVERY_MS // 2 or len(minute) == 1 else minute[-2]
+        samples = (ten_seconds, minute[0], hour[-1])
+        ten, sixty, six_hundred = (_since(sample, item, at).per_second for sample in samples)
+        return ten, sixty, six_hundred
+
     def sample(self, at: int) -> None:
         """Take samples where their time has come; call it every ten seconds."""
+        day = at // DAY_MS
+        if self._day not in {None, day}:
+            for item in self._items.values():
+                item.mornings = item.mornings[1], item.value
+        self._day = day
         for item in self._items.values():
             for (period, _), ring in zip(_SPANS, item.rings, strict=True):
                 if at - ring[-1][0] >= period:

@@ -9,6 +9,7 @@ Sources: ``store/.../DefaultMessageStore.java``, ``CommitLog.java``.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -182,6 +183,16 @@ class MessageStore:
     def log_end(self) -> int:
         """Where the log ends."""
         return self._log.end
+
+    def earliest_at(self) -> int:
+        """Give when the oldest message was stored, in ms; -1 where there is none."""
+        oldest = self.message_at(self._log.begin)
+        return -1 if oldest is None else oldest.store_timestamp
+
+    def disk_used(self) -> float:
+        """Say how full the disk is, from 0 to 1."""
+        usage = shutil.disk_usage(self._path.parent)
+        return usage.used / usage.total
 
     def fetch(
         self, topic: str, queue_id: int, offset: int, most: int, *, max_bytes: int, is_wanted: IsWanted | None = None
