@@ -1,0 +1,190 @@
+"""Asking brokers and NameServers within their budgets, for callers who may give up at any time.
+
+What several callers ask at the same time is asked once. A request that nobody waits for any more is not sent; if it was
+sent already it keeps its place in the budget until it is answered or cannot be under way any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Coroutine, Hashable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, Self, TypeVar, cast
+
+from rebalance_engine.effects import Address, Failure
+from rebalance_engine.network.breaker import Breaker
+from rebalance_engine.network.budget import BROKER_LIMITS, Budget, Limits
+from rebalance_engine.network.gate import Gate, NotAsked
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.remoting.codes import RequestCode, ResponseCode
+from rebalance_engine.remoting.errors import RemotingError
+from rebalance_engine.remoting.requests.contract import Refused, Request, Response
+
+logger = logging.getLogger(__name__)
+
+R = TypeVar("R", bound=Response)
+
+# How long a request can keep a broker busy: five seconds in its queue, ten more for a client that is asked (307).
+UNDER_WAY_S = 10.0
+UNDER_WAY_BY_CODE_S = {RequestCode.GET_CONSUMER_RUNNING_INFO: 16.0}
+UNREACHABLE_S = (1.0, 60.0)  # the first pause and the longest
+
+Outcome = Response | NoAnswer | RemotingError
+
+
+class Calls(Protocol):
+    """What a ``Transport`` can do, as far as it matters here."""
+
+    async def request(self, address: Address, request: Request[R], timeout_ms: int, /) -> R | Refused:
+        """Ask, and wait for the answer."""
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    """A request with those who wait for it."""
+
+    learn: Callable[[Outcome], None]
+    task: asyncio.Task[Outcome] | None = None
+    watchers: int = 0
+    is_sent: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Asker:
+    """Asks within budgets; one for all that a process asks of a cluster.
+
+    Args:
+        transport: its own, apart from that of any member: a member's connections carry its membership.
+        luck: jitters the pause of unreachable addresses, so that collectors do not come back at the same moment.
+    """
+
+    transport: Calls
+    luck: random.Random = field(default_factory=random.Random)
+    _gates: dict[Address, Gate] = field(init=False, default_factory=dict)
+    _unreachable: Breaker = field(init=False, default_factory=lambda: Breaker(*UNREACHABLE_S))
+    _flights: dict[Hashable, _Flight] = field(init=False, default_factory=dict)
+    _running: set[asyncio.Task[Outcome]] = field(init=False, default_factory=set)
+
+    async def ask(
+        self,
+        address: Address,
+        request: Request[R],
+        *,
+        timeout_s: float,
+        limits: Limits = BROKER_LIMITS,
+        shared: bool = True,
+        learn: Callable[[Outcome], None] = lambda _outcome: None,
+    ) -> R | Refused:
+        """Ask, and wait for the answer; a refusal is one. The timeout covers the wait for the budget.
+
+        Args:
+            limits: of this address; those of its first request hold.
+            shared: whether an equal request that is under way may answer this one too; a write is made each time.
+            learn: is told what became of a request that was sent, even if its caller has given up by then.
+
+        Raises:
+            NotAsked: the request was not sent.
+            NoAnswer: no answer came.
+            BrokenContent: it came, and is not what it should be.
+            LocalProtocolError: no peer would take the request.
+        """
+        key = (address, request) if shared else object()
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = self._flights[key] = _Flight(learn)
+            flight.task = self._take_off(key, flight, self._fly(flight, address, request, limits))
+        assert flight.task is not None
+        flight.watchers += 1
+        try:
+            await asyncio.wait((flight.task,), timeout=timeout_s)
+        finally:
+            flight.watchers -= 1
+            if not flight.watchers and not flight.is_sent:
+                flight.task.cancel()
+                self._flights.pop(key, None)  # whoever asks next begins anew
+        return cast("R | Refused", _result(flight, address))
+
+    async def close(self) -> None:
+        """Give up everything."""
+        tasks = tuple(self._running)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for gate in self._gates.values():
+            gate.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # ---- one request ----
+
+    def _take_off(
+        self, key: Hashable, flight: _Flight, flying: Coroutine[None, None, Outcome]
+    ) -> asyncio.Task[Outcome]:
+        task = asyncio.create_task(flying, name="ask")
+        self._running.add(task)
+
+        def landed(_: object) -> None:
+            self._running.discard(task)
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+
+        task.add_done_callback(landed)
+        return task
+
+    async def _fly(self, flight: _Flight, address: Address, request: Request[Response], limits: Limits) -> Outcome:
+        loop = asyncio.get_running_loop()
+        if pause := self._unreachable.pause_s(address, loop.time()):
+            return NotAsked(address, f"it could not be reached; it is tried again in {pause:.1f} s")
+        code = int(request.CODE)
+        gate = self._gates.get(address)
+        if gate is None:
+            gate = self._gates[address] = Gate(address, Budget(limits, loop.time()), loop.time)
+        try:
+            await gate.enter(code, float("inf"))
+        except NotAsked as error:
+            return error
+        flight.is_sent = True
+        under_way_s = UNDER_WAY_BY_CODE_S.get(request.CODE, UNDER_WAY_S)
+        try:
+            outcome: Outcome = await self.transport.request(address, request, round(under_way_s * 1000))
+        except (NoAnswer, RemotingError) as error:
+            outcome = error
+        finally:
+            gate.leave(code)
+        self._note(address, gate, outcome)
+        flight.learn(outcome)
+        return outcome
+
+    def _note(self, address: Address, gate: Gate, outcome: Outcome) -> None:
+        """Learn from what became of a request how its broker is."""
+        at = asyncio.get_running_loop().time()
+        if isinstance(outcome, NoAnswer) and outcome.failure is Failure.NOT_CONNECTED:
+            pause = self._unreachable.failed(address, at + self.luck.uniform(0, 0.5))
+            logger.info("%s cannot be reached; it is left alone for %.0f s", address, pause)
+            return
+        is_late = isinstance(outcome, NoAnswer) and outcome.failure is Failure.TIMEOUT
+        if is_late or (isinstance(outcome, Refused) and outcome.code == ResponseCode.SYSTEM_BUSY):
+            gate.budget.slow_down(at)
+        self._unreachable.answered(address)
+
+
+def _result(flight: _Flight, address: Address) -> Response:
+    task = flight.task
+    assert task is not None
+    if not task.done() or task.cancelled() or task.cancelling():
+        if not flight.is_sent:
+            raise NotAsked(address, "the budget gave no turn before the deadline")
+        raise NoAnswer(Failure.TIMEOUT, address)
+    outcome = task.result()
+    if isinstance(outcome, NoAnswer | RemotingError):
+        raise outcome
+    return outcome

@@ -1,0 +1,55 @@
+"""Who does not answer is not asked again for a while, and ever longer: clients (307), and addresses without a listener.
+
+Times are seconds of any clock that does not go back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class _Trouble:
+    times: int
+    until: float
+
+
+@dataclass(slots=True)
+class Breaker:
+    """A pause for each name that fails: the first, doubled by each further failure, up to the longest.
+
+    Once its pause is over a name may be asked again; only an answer ends its trouble. Names that have been quiet for
+    ten of the longest pauses are forgotten.
+    """
+
+    first_s: float
+    longest_s: float
+    _troubles: dict[Hashable, _Trouble] = field(default_factory=dict)
+
+    def pause_s(self, name: Hashable, at: float) -> float:
+        """Say for how many seconds it is not to be asked; 0 if it may be."""
+        trouble = self._troubles.get(name)
+        return 0.0 if trouble is None else max(0.0, trouble.until - at)
+
+    def is_suspect(self, name: Hashable) -> bool:
+        """Whether it did not answer when it was last asked."""
+        return name in self._troubles
+
+    def failed(self, name: Hashable, at: float) -> float:
+        """Note that it did not answer; give the pause."""
+        self._forget_old(at)
+        known = self._troubles.get(name)
+        times = 0 if known is None else known.times
+        pause = min(self.first_s * 2.0 ** min(times, 60), self.longest_s)
+        self._troubles[name] = _Trouble(times + 1, at + pause)
+        return pause
+
+    def answered(self, name: Hashable) -> None:
+        """Note that it did."""
+        self._troubles.pop(name, None)
+
+    def _forget_old(self, at: float) -> None:
+        old = at - 10 * self.longest_s
+        for name in [name for name, trouble in self._troubles.items() if trouble.until < old]:
+            del self._troubles[name]

@@ -1,0 +1,113 @@
+"""Let the members of a group compute anew: a request to leave by somebody who is no member.
+
+A broker notifies a group whenever somebody leaves it, even if nobody did. So a request to leave from a connection that
+never sent a heartbeat changes nothing, and lets every member rebalance at once. It repairs what members disagree about;
+where they agree nothing moves. A topic that was changed less than 30 s ago is not known to all members yet.
+
+Source: ``broker/.../client/ConsumerManager.java`` (``unregisterConsumer``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from rebalance_engine.effects import Address
+from rebalance_engine.model import MessageModel
+from rebalance_engine.network.admin import Admin, Denied
+
+AT_MOST_EVERY_S = 5.0
+CLIENT = "evenkeel-probe"
+SWITCH = "notifyConsumerIdsChangedEnable"
+
+
+class Obstacle(Enum):
+    """Why a group was not probed; the value is for people."""
+
+    UNKNOWN_GROUP = "no broker that was asked has this group configured"
+    NOBODY_ONLINE = "nobody of this group is online at the brokers that were asked"
+    BROADCASTING = "the group broadcasts: every member has every queue, there is nothing to rebalance"
+    SWITCHED_OFF = f"{SWITCH} is off: members are not notified, they rebalance by themselves every 20 s"
+    TOO_SOON = f"the group was probed less than {AT_MOST_EVERY_S:g} s ago"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What came of it: the brokers that notified, with the members each had; or what stood in the way."""
+
+    notified: dict[Address, frozenset[str]]
+    obstacle: Obstacle | None = None
+
+
+class Prober:
+    """Probes groups of one cluster, none too often."""
+
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+        self._probed_at: dict[str, float] = {}
+
+    async def probe(self, group: str, brokers: Sequence[Address]) -> Probe:
+        """Notify all members of a group that these brokers know: as few brokers as reach every member.
+
+        Whoever asks writes down that it happened (an audit entry).
+
+        Raises:
+            NotAsked, NoAnswer, Denied: a broker could not be asked; those before it may have notified already.
+        """
+        now = asyncio.get_running_loop().time()
+        if now - self._probed_at.get(group, float("-inf")) < AT_MOST_EVERY_S:
+            return Probe({}, Obstacle.TOO_SOON)
+        self._probed_at[group] = now  # before anything is awaited: two callers at a time are one too many
+        members = await self._members(group, brokers)
+        if isinstance(members, Obstacle):
+            del self._probed_at[group]
+            return Probe({}, members)
+        notified: dict[Address, frozenset[str]] = {}
+        for broker in _cover(members):
+            await self._admin.unregister(broker, group, CLIENT)
+            notified[broker] = members[broker]
+        return Probe(notified)
+
+    async def _members(self, group: str, brokers: Sequence[Address]) -> dict[Address, frozenset[str]] | Obstacle:
+        """Give the members at each broker that can be probed."""
+        members: dict[Address, frozenset[str]] = {}
+        obstacle = Obstacle.UNKNOWN_GROUP
+        for broker in brokers:
+            found = await self._look(group, broker)
+            if isinstance(found, Obstacle):
+                obstacle = found if found is not Obstacle.UNKNOWN_GROUP else obstacle
+            else:
+                members[broker] = found
+        return members or obstacle
+
+    async def _look(self, group: str, broker: Address) -> frozenset[str] | Obstacle:
+        config = (await self._admin.group_configs(broker)).subscription_group_table.get(group)
+        if config is None:
+            return Obstacle.UNKNOWN_GROUP  # to ask it to leave would create it
+        connection = await self._admin.members(broker, group)
+        if connection is None or not connection.connection_set:
+            return Obstacle.NOBODY_ONLINE
+        if connection.message_model is MessageModel.BROADCASTING:
+            return Obstacle.BROADCASTING
+        if not config.notify_consumer_ids_changed_enable or await self._is_off(broker):
+            return Obstacle.SWITCHED_OFF
+        return frozenset(member.client_id for member in connection.connection_set)
+
+    async def _is_off(self, broker: Address) -> bool:
+        try:
+            return (await self._admin.broker_config(broker, {SWITCH})).get(SWITCH) == "false"
+        except Denied:  # few may read the settings; a probe that notifies nobody does no harm
+            return False
+
+
+def _cover(members: dict[Address, frozenset[str]]) -> list[Address]:
+    """Choose brokers until every member is reached, first the one that reaches most of those left."""
+    left = frozenset[str]().union(*members.values())
+    chosen: list[Address] = []
+    while left:
+        best = max(members, key=lambda broker: len(members[broker] & left))
+        chosen.append(best)
+        left -= members[best]
+    return chosen

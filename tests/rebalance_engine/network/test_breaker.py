@@ -1,0 +1,38 @@
+from rebalance_engine.network.breaker import Breaker
+
+
+def test_each_failure_doubles_the_pause_up_to_the_longest() -> None:
+    breaker = Breaker(first_s=60, longest_s=600)
+
+    assert [breaker.failed("C", 0.0) for _ in range(6)] == [60, 120, 240, 480, 600, 600]
+
+
+def test_the_pause_runs_out_but_only_an_answer_ends_the_trouble() -> None:
+    breaker = Breaker(first_s=60, longest_s=600)
+    breaker.failed("C", 100.0)
+
+    assert breaker.pause_s("C", 130.0) == 30
+    assert breaker.pause_s("C", 160.0) == 0
+    assert breaker.is_suspect("C")
+    assert breaker.failed("C", 160.0) == 120
+
+    breaker.answered("C")
+    assert not breaker.is_suspect("C")
+    assert breaker.failed("C", 1000.0) == 60
+
+
+def test_names_do_not_share_their_trouble() -> None:
+    breaker = Breaker(first_s=60, longest_s=600)
+    breaker.failed("C", 0.0)
+
+    assert breaker.pause_s("D", 0.0) == 0
+    assert not breaker.is_suspect("D")
+
+
+def test_names_that_are_long_gone_are_forgotten() -> None:
+    breaker = Breaker(first_s=1, longest_s=10)
+    breaker.failed("C", 0.0)
+    breaker.failed("D", 1000.0)
+
+    assert not breaker.is_suspect("C")
+    assert breaker.is_suspect("D")

@@ -1,0 +1,123 @@
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from rebalance_engine.model import MessageModel
+from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.probe import Obstacle, Probe, Prober
+from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
+from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
+from rebalance_engine.remoting.requests import brokers
+from rebalance_engine.remoting.requests.contract import Refused, Request, Response
+from rebalance_engine.remoting.requests.membership import UnregisterClient
+from tests.rebalance_engine.network.answers import Answer, Answering
+from tests.rebalance_engine.network.virtual import run
+
+EAST, WEST = "east:10911", "west:10911"
+
+
+@dataclass
+class Cluster:
+    """What its brokers answer; ``members`` by broker."""
+
+    members: dict[str, str]
+    is_known: bool = True
+    model: MessageModel = MessageModel.CLUSTERING
+    group_switch: bool = True
+    settings: str | None = "notifyConsumerIdsChangedEnable=true\n"
+    calls: Answering = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.calls = Answering(self._answer)
+
+    def _answer(self, address: str, request: Request[Response]) -> Answer:
+        if isinstance(request, brokers.GetAllSubscriptionGroupConfig):
+            config = SubscriptionGroupConfig(group_name="G", notify_consumer_ids_changed_enable=self.group_switch)
+            table = {"G": config} if self.is_known else {}
+            return brokers.GetAllSubscriptionGroupConfigResponse(
+                body=SubscriptionGroupWrapper(subscription_group_table=table)
+            )
+        if isinstance(request, brokers.GetConsumerConnectionList):
+            ids = self.members.get(address, "")
+            if not ids:
+                return Refused(code=206)
+            connections = tuple(Connection(client_id=client) for client in ids)
+            body = ConsumerConnection(connection_set=connections, message_model=self.model)
+            return brokers.GetConsumerConnectionListResponse(body=body)
+        if isinstance(request, brokers.GetBrokerConfig):
+            return Refused(code=16) if self.settings is None else brokers.GetBrokerConfigResponse(body=self.settings)
+        assert isinstance(request, UnregisterClient)
+        return Response()
+
+    @property
+    def probed(self) -> list[str]:
+        return [address for address, request in self.calls.asked if isinstance(request, UnregisterClient)]
+
+
+async def probe(cluster: Cluster, *brokers_: str) -> Probe:
+    admin = Admin(cluster.calls, "names:9876")
+    try:
+        return await Prober(admin).probe("G", brokers_)
+    finally:
+        await admin.close()
+
+
+def test_one_broker_that_knows_all_members_is_enough() -> None:
+    cluster = Cluster({EAST: "AB", WEST: "ABC"})
+
+    assert run(probe(cluster, EAST, WEST)) == Probe({WEST: frozenset("ABC")})
+    assert cluster.probed == [WEST]
+
+
+def test_as_many_brokers_are_probed_as_reach_everybody() -> None:
+    cluster = Cluster({EAST: "ABC", WEST: "CD"})
+
+    assert run(probe(cluster, EAST, WEST)) == Probe({EAST: frozenset("ABC"), WEST: frozenset("CD")})
+
+
+def test_settings_that_may_not_be_read_are_no_obstacle() -> None:
+    assert run(probe(Cluster({EAST: "A"}, settings=None), EAST)) == Probe({EAST: frozenset("A")})
+
+
+@pytest.mark.parametrize(
+    ("cluster", "obstacle"),
+    [
+        (Cluster({EAST: "A"}, is_known=False), Obstacle.UNKNOWN_GROUP),
+        (Cluster({}), Obstacle.NOBODY_ONLINE),
+        (Cluster({EAST: "A"}, model=MessageModel.BROADCASTING), Obstacle.BROADCASTING),
+        (Cluster({EAST: "A"}, group_switch=False), Obstacle.SWITCHED_OFF),
+        (Cluster({EAST: "A"}, settings="notifyConsumerIdsChangedEnable=false\n"), Obstacle.SWITCHED_OFF),
+    ],
+)
+def test_where_it_would_not_help_or_do_harm_nothing_is_sent(cluster: Cluster, obstacle: Obstacle) -> None:
+    assert run(probe(cluster, EAST)) == Probe({}, obstacle)
+    assert cluster.probed == []
+
+
+def test_a_group_is_probed_once_in_five_seconds_whoever_asks() -> None:
+    async def main() -> None:
+        cluster = Cluster({EAST: "A"})
+        admin = Admin(cluster.calls, "names:9876")
+        prober = Prober(admin)
+        probes = await asyncio.gather(*(prober.probe("G", [EAST]) for _ in range(3)))
+        assert [one.obstacle for one in probes] == [None, Obstacle.TOO_SOON, Obstacle.TOO_SOON]
+        await asyncio.sleep(5)
+        assert (await prober.probe("G", [EAST])).obstacle is None
+        assert cluster.probed == [EAST, EAST]
+        await admin.close()
+
+    run(main())
+
+
+def test_who_was_not_probed_may_be_at_once() -> None:
+    async def main() -> None:
+        cluster = Cluster({})
+        admin = Admin(cluster.calls, "names:9876")
+        prober = Prober(admin)
+        await prober.probe("G", [EAST])
+        cluster.members = {EAST: "A"}
+        assert (await prober.probe("G", [EAST])).obstacle is None
+        await admin.close()
+
+    run(main())
