@@ -6,13 +6,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 from rebalance_engine.remoting.codes import Language
-from rebalance_engine.remoting.versions import HIGHER_VERSION, V4_0_0_SNAPSHOT
+from rebalance_engine.remoting.versions import HIGHER_VERSION, V4_0_0_SNAPSHOT, changed_until, release
 
 
 class OrderlyRemoval(Enum):
@@ -170,7 +168,7 @@ class Profile:
     @property
     def version_number(self) -> int:
         """What travels in headers and heartbeats' commands; a snapshot counts as its release."""
-        major, minor, patch = _numbers(self.version)
+        major, minor, patch = release(self.version, "the client")
         return min(V4_0_0_SNAPSHOT + 20 * (10 * (major - 4) + minor) + 2 * patch + 1, HIGHER_VERSION)
 
 
@@ -181,7 +179,7 @@ _JAVA_FIRST = Profile(
     locks_broadcasting=True,
     removes_while_marking=True,
 )
-_JAVA_CHANGES: dict[str, dict[str, Any]] = {
+_JAVA_CHANGES: dict[str, dict[str, object]] = {
     "4.9.5": {"new_queue_is_locked": True},
     "5.0.0": {
         "dispatch_delay": 500,
@@ -264,19 +262,5 @@ def java(version: str) -> Profile:
     Raises:
         ValueError: it is no release from 4.9.0 on.
     """
-    asked = _numbers(version)
-    if asked < _numbers(_JAVA_FIRST.version):
-        raise ValueError(f"the Java client is {version!r}; known is {_JAVA_FIRST.version} and later")
-    profile = replace(_JAVA_FIRST, version=version)
-    for since, changes in _JAVA_CHANGES.items():
-        if _numbers(since) <= asked:
-            profile = replace(profile, **changes)
-    return profile
-
-
-def _numbers(version: str) -> tuple[int, int, int]:
-    found = re.match(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:$|-)", version)
-    if found is None:
-        raise ValueError(f"the client is {version!r}; needed is a version such as '5.3.0'")
-    major, minor, patch = (int(part or 0) for part in found.groups())
-    return major, minor, patch
+    changed = changed_until(version, _JAVA_FIRST.version, _JAVA_CHANGES, "the Java client")
+    return replace(_JAVA_FIRST, version=version, **changed)

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rebalance_engine.remoting.bodies.settings import MessageRequestMode
+from rebalance_engine.remoting.versions import Release, release
 
-Version = tuple[int, int, int]
+Version = Release
+FIRST: Version = (4, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +124,9 @@ def rules_of(version: str) -> BrokerRules:
     Raises:
         ValueError: it is no release from 4.0.0 on.
     """
-    release = _release(version)
-    rules = {rule: release >= since for rule, since in SINCE.items()}
-    rules.update({rule: release < until for rule, until in UNTIL.items()})
+    asked = _release(version)
+    rules = {rule: asked >= since for rule, since in SINCE.items()}
+    rules.update({rule: asked < until for rule, until in UNTIL.items()})
     return BrokerRules(**rules)
 
 
@@ -134,13 +136,10 @@ def is_since(version: str, since: Version) -> bool:
 
 
 def _release(version: str) -> Version:
-    try:
-        major, minor, patch = map(int, version.split("."))
-    except ValueError:
-        raise ValueError(f"broker version {version!r}; it needs to be like 5.3.1") from None
-    if major < 4:
-        raise ValueError(f"broker version {version!r}; it needs to be 4.0.0 or later")
-    return major, minor, patch
+    found = release(version, "the broker version")
+    if found < FIRST:
+        raise ValueError(f"the broker version is {version!r}; known is 4.0.0 and later")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

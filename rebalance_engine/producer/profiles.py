@@ -21,12 +21,11 @@ Sources, each at every tag from 4.2.0 on: ``client/.../latency/MQFaultStrategy.j
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 from rebalance_engine.remoting.codes import Language, ResponseCode
+from rebalance_engine.remoting.versions import changed_until
 
 
 class IndexRule(Enum):
@@ -161,7 +160,7 @@ _JAVA_FIRST = Profile(
     async_retry_keeps_time=False,
     lock_timeout_ms=3_000,
 )
-_JAVA_CHANGES: dict[str, dict[str, Any]] = {
+_JAVA_CHANGES: dict[str, dict[str, object]] = {
     "4.3.0": {"has_one_budget": True},
     "4.6.0": {"lookup_failure_raises": True},
     "4.7.0": {"async_retry_keeps_time": True},
@@ -207,18 +206,5 @@ def java(version: str) -> Profile:
     Raises:
         ValueError: it is no release from 4.2.0 on.
     """
-    asked = _numbers(version)
-    if asked < _numbers(_JAVA_FIRST.version):
-        raise ValueError(f"the Java client is {version!r}; known is {_JAVA_FIRST.version} and later")
-    profile = replace(_JAVA_FIRST, version=version)
-    for since, changes in _JAVA_CHANGES.items():
-        if _numbers(since) <= asked:
-            profile = replace(profile, **changes)
-    return profile
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    found = re.match(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:$|-)", version)
-    if found is None:
-        raise ValueError(f"the Java client is {version!r}; needed is a version such as '5.3.0'")
-    return tuple(int(part or 0) for part in found.groups())
+    changed = changed_until(version, _JAVA_FIRST.version, _JAVA_CHANGES, "the Java client")
+    return replace(_JAVA_FIRST, version=version, **changed)

@@ -7,6 +7,11 @@ plain number.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
+Release = tuple[int, int, int]
+
 V4_0_0_SNAPSHOT = 212  # every minor version has ten patches, every patch two numbers
 HIGHER_VERSION = 612  # what ``MQVersion.value2Version`` makes of anything above 5.9.9
 
@@ -41,3 +46,41 @@ def version_number(name: str) -> int:
     if major not in {4, 5} or not (0 <= minor <= 9 and 0 <= patch <= 9):
         raise ValueError(f"version {name!r}; it needs to be from 4.0.0 to 5.9.9")
     return V4_0_0_SNAPSHOT + 20 * (10 * (major - 4) + minor) + 2 * patch + 1
+
+
+def release(text: str, what: str) -> Release:
+    """Read a release such as ``5.3.1``, ``5.3`` or ``5.3.4-SNAPSHOT``; a snapshot counts as its release.
+
+    Args:
+        what: names it in the message of an error.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = re.match(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:$|-)", text)
+    if found is None:
+        raise ValueError(f"{what} is {text!r}; needed is a version such as '5.3.0'")
+    major, minor, patch = (int(part or 0) for part in found.groups())
+    return major, minor, patch
+
+
+def changed_until(
+    version: str, first: str, changes: Mapping[str, Mapping[str, object]], what: str
+) -> dict[str, object]:
+    """Put together what has changed from one release to another.
+
+    Args:
+        first: the earliest release that is known.
+        changes: release -> what it changed; in order.
+
+    Raises:
+        ValueError: it is no release from the first on.
+    """
+    asked = release(version, what)
+    if asked < release(first, what):
+        raise ValueError(f"{what} is {version!r}; known is {first} and later")
+    changed: dict[str, object] = {}
+    for since, values in changes.items():
+        if release(since, what) <= asked:
+            changed |= values
+    return changed

@@ -1,6 +1,6 @@
 import pytest
 
-from rebalance_engine.remoting.versions import ANNOUNCED, version_name, version_number
+from rebalance_engine.remoting.versions import ANNOUNCED, Release, changed_until, release, version_name, version_number
 
 # what MQVersion.values() of the released 5.5.0 says
 NUMBERS = {
@@ -41,3 +41,25 @@ def test_no_number_is_made_up(name: str) -> None:
 
 def test_we_announce_a_release_that_owes_no_obedience_to_go_away() -> None:
     assert version_name(ANNOUNCED) == "5.1.4"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"), [("5.3.1", (5, 3, 1)), ("5.3", (5, 3, 0)), ("5.3.4-SNAPSHOT", (5, 3, 4)), ("4.9.10", (4, 9, 10))]
+)
+def test_a_release_is_read(text: str, read: Release) -> None:
+    assert release(text, "it") == read
+
+
+@pytest.mark.parametrize("text", ["", "5", "5.3.1.2", "v5.3", "5.x", "5.3.12345"])
+def test_what_is_no_release_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="the broker is"):
+        release(text, "the broker")
+
+
+def test_changes_add_up_to_a_release() -> None:
+    changes = {"5.0.0": {"a": 1, "b": 1}, "5.2.0": {"a": 2}, "5.3.0": {"a": 3}}
+
+    assert changed_until("4.9.9", "4.9.0", changes, "it") == {}
+    assert changed_until("5.2.9", "4.9.0", changes, "it") == {"a": 2, "b": 1}
+    with pytest.raises(ValueError, match="known is 4.9.0 and later"):
+        changed_until("4.8.9", "4.9.0", changes, "it")
