@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 from rebalance_engine.remoting.codes import Language
 from rebalance_engine.remoting.versions import HIGHER_VERSION, V4_0_0_SNAPSHOT, changed_until, release
@@ -179,7 +180,7 @@ _JAVA_FIRST = Profile(
     locks_broadcasting=True,
     removes_while_marking=True,
 )
-_JAVA_CHANGES: dict[str, dict[str, object]] = {
+_JAVA_CHANGES: dict[str, dict[str, Any]] = {
     "4.9.5": {"new_queue_is_locked": True},
     "5.0.0": {
         "dispatch_delay": 500,

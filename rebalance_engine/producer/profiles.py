@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 from rebalance_engine.remoting.codes import Language, ResponseCode
 from rebalance_engine.remoting.versions import changed_until
@@ -160,7 +161,7 @@ _JAVA_FIRST = Profile(
     async_retry_keeps_time=False,
     lock_timeout_ms=3_000,
 )
-_JAVA_CHANGES: dict[str, dict[str, object]] = {
+_JAVA_CHANGES: dict[str, dict[str, Any]] = {
     "4.3.0": {"has_one_budget": True},
     "4.6.0": {"lookup_failure_raises": True},
     "4.7.0": {"async_retry_keeps_time": True},

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 Release = tuple[int, int, int]
 
@@ -64,9 +65,7 @@ def release(text: str, what: str) -> Release:
     return major, minor, patch
 
 
-def changed_until(
-    version: str, first: str, changes: Mapping[str, Mapping[str, object]], what: str
-) -> dict[str, object]:
+def changed_until(version: str, first: str, changes: Mapping[str, Mapping[str, Any]], what: str) -> dict[str, Any]:
     """Put together what has changed from one release to another.
 
     Args:
@@ -79,7 +78,7 @@ def changed_until(
     asked = release(version, what)
     if asked < release(first, what):
         raise ValueError(f"{what} is {version!r}; known is {first} and later")
-    changed: dict[str, object] = {}
+    changed: dict[str, Any] = {}
     for since, values in changes.items():
         if release(since, what) <= asked:
             changed |= values
