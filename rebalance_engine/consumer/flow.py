@@ -22,7 +22,7 @@ from rebalance_engine.effects import Failure
 from rebalance_engine.events import EXACT, DropReason, PullRefused, QueuePulled
 from rebalance_engine.remoting.bodies.clients import SubscriptionData
 from rebalance_engine.remoting.codes import ResponseCode
-from rebalance_engine.remoting.errors import BrokenMessage
+from rebalance_engine.remoting.errors import BrokenMessage, TooMuch
 from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
 from rebalance_engine.remoting.requests.contract import Refused
 from rebalance_engine.remoting.sysflags import PullFlag
@@ -156,11 +156,11 @@ class PullLoop:
     def _take_in(self, answer: PullMessageResponse, subscription: SubscriptionData) -> Code[int]:
         member, pq = self.member, self.pq
         try:
-            messages = read_wanted(member, answer, subscription)
+            messages, following = read_wanted(member, answer, subscription)
         except BrokenMessage:
             return member.desk.profile.error_delay
         member.desk.routes.prefer(pq.mq, answer.suggest_which_broker_id)
-        self.next_offset = answer.next_begin_offset
+        self.next_offset = following
         if answer.code == ResponseCode.PULL_OFFSET_MOVED:
             yield from self._repair()
             return OVER
@@ -224,15 +224,28 @@ def pull_request(
     )
 
 
-def read_wanted(member: Member, answer: PullMessageResponse, subscription: SubscriptionData) -> list[Message]:
-    """Read what was pulled, without the messages whose tags only have the same hash.
+def read_wanted(
+    member: Member, answer: PullMessageResponse, subscription: SubscriptionData
+) -> tuple[list[Message], int]:
+    """Read what was pulled, without the messages whose tags only have the same hash; and say where to go on.
+
+    That is where the broker says, or behind what was read where the whole unpacks to more than is read in one go: the
+    rest is pulled again.
 
     Raises:
         BrokenMessage: it cannot be read.
     """
     if answer.code != ResponseCode.SUCCESS:
-        return []
-    return [message for message in member.desk.read(answer) if is_wanted(subscription, message.tags)]
+        return [], answer.next_begin_offset
+    read: list[Message] = []
+    following = answer.next_begin_offset
+    try:
+        read.extend(member.desk.read(answer))
+    except TooMuch:
+        if not read:
+            raise
+        following = read[-1].offset + 1
+    return [message for message in read if is_wanted(subscription, message.tags)], following
 
 
 def state_pulled(member: Member, pq: ProcessQueue, offset: int) -> None:

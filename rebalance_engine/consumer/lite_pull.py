@@ -178,12 +178,12 @@ def _subscription(member: Member, topic: str) -> SubscriptionData:
 
 def _take_in(member: Member, position: Position, answer: PullMessageResponse, data: SubscriptionData) -> int:
     try:
-        messages = read_wanted(member, answer, data)
+        messages, following = read_wanted(member, answer, data)
     except BrokenMessage:
         return member.desk.profile.error_delay
     if position.pq.is_dropped or position.sought is not None:  # it belongs to where we were before
         return 0
-    position.pulled = answer.next_begin_offset
+    position.pulled = following
     if messages:
         position.pq.put(messages)
         member.polling.cache.append((position, tuple(messages)))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from rebalance_engine.remoting.checkpoints import Checkpoint, checkpoints
+from rebalance_engine.remoting.errors import TooMuch
 from rebalance_engine.remoting.message_ids import offset_id
 from rebalance_engine.remoting.messages import StoredMessage, unpack_all
 from rebalance_engine.remoting.properties import RETRY_TOPIC, TAGS, UNIQ_KEY
@@ -48,18 +50,21 @@ def read_stored(answer: PullMessageResponse) -> Iterator[Message]:
     """Read the messages that a broker sent, as it stored them.
 
     Raises:
-        BrokenMessage: the body holds something else, or too much.
+        BrokenMessage: the body holds something else.
+        TooMuch: it holds too much; what was read before counts.
     """
     return map(message_of, unpack_all(answer.body))
 
 
 def read_popped(answer: PopMessageResponse, broker: str) -> Iterator[Message]:
-    """Read the messages that a broker let us pop, each with its checkpoint.
+    """Read the messages that a broker let us pop, each with its checkpoint; what is too much for one go comes again.
 
     Raises:
-        BrokenMessage: the body or what is said of it holds something else, or too much.
+        BrokenMessage: the body or what is said of it holds something else.
     """
-    stored = tuple(unpack_all(answer.body))
+    stored: list[StoredMessage] = []
+    with suppress(TooMuch):
+        stored.extend(unpack_all(answer.body))
     for message, checkpoint in zip(stored, checkpoints(answer, stored, broker), strict=True):
         yield replace(message_of(message), checkpoint=checkpoint)
 

@@ -9,6 +9,7 @@
         └── BrokenContent        the frame was sound, but is not what its code promises: refuse it, and go on
             ├── BrokenBody       a body that is no JSON, or not the JSON that was promised
             └── BrokenMessage    a stored message, or what is packed into one
+                └── TooMuch      what was read before is sound; the rest is more than is unpacked in one go
 
 A number from the peer that is too large is an error of the place where it stands. What a server refuses is no error
 but an answer: ``requests.contract.Refused``.
@@ -43,3 +44,7 @@ class BrokenBody(BrokenContent):
 
 class BrokenMessage(BrokenContent):
     """The bytes are no stored message, or one that was damaged."""
+
+
+class TooMuch(BrokenMessage):
+    """Messages unpack to more than one body may: those that came before it are sound, and the rest can be asked for."""

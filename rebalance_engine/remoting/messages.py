@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rebalance_engine.model import java_utf8
 from rebalance_engine.remoting.batches import decode_batch
 from rebalance_engine.remoting.compression import MAX_INFLATED, inflate
-from rebalance_engine.remoting.errors import BrokenMessage, LocalProtocolError
+from rebalance_engine.remoting.errors import BrokenMessage, LocalProtocolError, TooMuch
 from rebalance_engine.remoting.properties import MAX_LENGTH, decode_properties
 from rebalance_engine.remoting.sysflags import MessageFlag, compression_of, holds_messages, without_packing
 
@@ -214,16 +214,19 @@ def unpack(message: StoredMessage, max_size: int = MAX_INFLATED) -> tuple[Stored
 def unpack_all(data: bytes, max_total: int = MAX_UNPACKED) -> Iterator[StoredMessage]:
     """Read stored messages, one after another, and unpack each.
 
+    The first one is always given, as one message has a limit of its own: whoever goes on behind what he was given gets
+    everything in the end, however well it was compressed.
+
     Raises:
-        BrokenMessage: one cannot be read or unpacked, or they grow by more than ``max_total`` bytes together. Not more
-            than one message is unpacked past that.
+        BrokenMessage: one cannot be read or unpacked.
+        TooMuch: they grow by more than ``max_total`` bytes together. Not more than one message is unpacked past that.
     """
     grown = 0
-    for stored in decode_messages(data):
+    for number, stored in enumerate(decode_messages(data)):
         unpacked = unpack(stored)
         grown += max(0, sum(map(_size, unpacked)) - _size(stored))
-        if grown > max_total:
-            raise BrokenMessage(f"messages in {len(data)} bytes unpack to over {max_total} more together")
+        if grown > max_total and number > 0:
+            raise TooMuch(f"messages in {len(data)} bytes unpack to over {max_total} more together")
         yield from unpacked
 
 

@@ -1,14 +1,17 @@
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from rebalance_engine.consumer import CPP, GO, Profile, java
+from rebalance_engine.consumer import CPP, GO, Message, Mode, Profile, java
 from rebalance_engine.consumer.messages import read_stored
 from rebalance_engine.consumer.process_queue import MIB
 from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.errors import TooMuch
 from rebalance_engine.remoting.requests.consuming import PullMessageResponse
 from rebalance_engine.remoting.requests.contract import Refused
+from tests.rebalance_engine.consumer.broker import read as broker_read
 from tests.rebalance_engine.consumer.running import EAST, JAVA, running, told
 from tests.rebalance_engine.consumer.world import World
 
@@ -164,3 +167,36 @@ def test_messages_that_cannot_be_read_are_pulled_again_a_second_later() -> None:
 
     assert times[1] - times[0] == 1_001
     assert "queue_offset=0" in world.lines[-1]
+
+
+def too_much_after(count: int) -> Callable[[PullMessageResponse], Iterator[Message]]:
+    def read(answer: PullMessageResponse) -> Iterator[Message]:
+        for number, message in enumerate(broker_read(answer)):
+            if number == count:
+                raise TooMuch("more than is read in one go")
+            yield message
+
+    return read
+
+
+@pytest.mark.parametrize("mode", [Mode.PUSH, Mode.PULL])
+def test_what_is_too_much_for_one_go_is_pulled_again_and_the_queue_goes_on(mode: Mode) -> None:
+    world, member = running(mode=mode)
+    member.desk.read = too_much_after(2)
+
+    world.put(EAST, 7)
+    world.run(2_000)
+
+    if mode is Mode.PUSH:
+        assert member.offsets.in_memory(EAST) == 7
+    else:
+        assert member.table[EAST].count == 7
+
+
+def test_a_body_that_cannot_be_read_at_all_is_asked_for_again_each_second() -> None:
+    world, member = running()
+    member.desk.read = too_much_after(0)
+
+    world.put(EAST, 1)
+
+    assert len(pull_times(world, 3_500)) in (3, 4)

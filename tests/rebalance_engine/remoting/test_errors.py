@@ -11,7 +11,7 @@ def test_the_drawn_tree_is_the_tree() -> None:
 
         assert depth == 1 or kind.__base__ is parents[depth - 1]
 
-    assert len(drawn) == 7
+    assert len(drawn) == 8
 
 
 def test_whose_fault_it_is_can_be_caught_apart() -> None:

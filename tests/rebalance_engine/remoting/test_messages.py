@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rebalance_engine.remoting.batches import Packed, encode_batch
 from rebalance_engine.remoting.compression import compress
-from rebalance_engine.remoting.errors import BrokenMessage, LocalProtocolError
+from rebalance_engine.remoting.errors import BrokenMessage, LocalProtocolError, TooMuch
 from rebalance_engine.remoting.messages import (
     MAX_UNPACKED,
     Host,
@@ -250,3 +250,14 @@ def test_a_batch_of_many_empty_messages_counts_what_each_takes_up() -> None:
 def test_what_cannot_be_stored_is_our_mistake(message: StoredMessage) -> None:
     with pytest.raises(LocalProtocolError, match=r"at most|the system flag says"):
         encode_message(message)
+
+
+def test_the_first_message_is_given_however_much_it_grows() -> None:
+    packed = replace(MESSAGE, body=compress(Compression.ZLIB, bytes(1_000)), sys_flag=0x1)
+    seen: list[StoredMessage] = []
+
+    with pytest.raises(TooMuch):
+        seen.extend(unpack_all(encode_message(packed) * 3, 10))
+
+    assert [len(each.body) for each in seen] == [1_000]
+    assert len(list(unpack_all(encode_message(packed), 10))) == 1
