@@ -181,7 +181,7 @@ def _take_in(member: Member, position: Position, answer: PullMessageResponse, da
         messages, following = read_wanted(member, answer, data)
     except BrokenMessage:
         return member.desk.profile.error_delay
-    if position.pq.is_dropped or position.sought is not None:  # it belongs to where we were before
+    if position.pq.is_dropped or position.is_over:  # it belongs to where we were before
         return 0
     position.pulled = following
     if messages:
@@ -224,7 +224,7 @@ def note_consumed(member: Member) -> None:
 
 
 def seek(member: Member, mq: MessageQueue, offset: int) -> None:
-    """Go on elsewhere; what was pulled before is thrown away.
+    """Go on elsewhere, at once; what was pulled before is thrown away, and what still comes of it too.
 
     Raises:
         ValueError: the queue is not assigned.
@@ -233,5 +233,7 @@ def seek(member: Member, mq: MessageQueue, offset: int) -> None:
     if position is None:
         how = "by the rebalance" if member.settings.mode is Mode.PULL else "by the application"
         raise ValueError(f"queue {mq} is not assigned to group {member.group!r} {how}")
-    position.sought = offset
     member.polling.forget_cached(position)
+    position.is_over = True  # a pull of it may wait at the broker for long (``PullTaskImpl.tryInterrupt``)
+    fresh = member.polling.positions[mq] = Position(position.pq, consumed=position.consumed, sought=offset)
+    member.pool.submit(_pull(member, fresh))
