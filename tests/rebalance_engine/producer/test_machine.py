@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from rebalance_engine.effects import Answered, Closed, Failure, Opened, Send, SendOneway, Unanswered, Woken
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.producer import CPP, GO, Choice, Failed, Message, Mode, Producer, Profile, Sent, Why, java
+from rebalance_engine.producer.selectors import Unselectable
 from rebalance_engine.producer.send_loop import Error
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
 from rebalance_engine.remoting.requests.producing import SendMessageResponse, SendMessageV2
@@ -178,3 +179,27 @@ def test_whatever_happens_every_call_ends_and_every_invariant_holds(client: str,
 
     assert world.producer is not None
     assert world.ended == world.begun
+
+
+def test_a_selector_that_gives_no_queue_fails_its_own_call_only() -> None:
+    def give_nothing(_: object) -> MessageQueue:
+        raise Unselectable("it is Sunday")
+
+    made = knowing(producer())
+    made.send(ORDER, 0, to=give_nothing)
+    (story,) = made.take_finished()
+
+    assert isinstance(story.result, Failed)
+    assert (story.result.error, story.attempts) == (Error.CLIENT, ())
+    assert story.result.text == "select message queue threw exception: it is Sunday"
+    made.check()
+
+
+def test_calls_that_ended_are_given_once_in_the_order_of_their_numbers() -> None:
+    made = knowing(producer())
+    first, second = (made.send(ORDER, 0) for _ in range(2))
+    for sending in (second, first):
+        made.handle(Answered(token=asked(sending.effects).token, response=STORED), 1)
+
+    assert [story.number for story in made.take_finished()] == [first.number, second.number]
+    assert made.take_finished() == ()

@@ -115,3 +115,12 @@ def test_the_book_is_walked_info_by_info() -> None:
     given.expect(TOPIC)
 
     assert {info.topic for info in given} == set(given.topics()) == {TOPIC, "payments"}
+
+
+def test_the_masters_are_those_of_all_routes() -> None:
+    given = book()
+    assert given.masters() == ()
+
+    given.accept(TOPIC, route("east:2", "west:2"), 0)
+
+    assert [given.master_of(broker) for broker in ("east", "west")] == list(given.masters())
