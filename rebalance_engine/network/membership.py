@@ -45,6 +45,7 @@ logger = logging.getLogger(__name__)
 
 START_S = 10.0  # a start asks name servers and brokers, each for 3 s at most; it goes on by itself if that takes longer
 STOP_S = 9.0  # a stop waits 1 s for unlocks and 3 s for the good-bye at each broker that does not answer
+STOP_UNKNOWN_S = 1.0  # of who never had an answer from anybody
 
 
 class SubscriptionRefused(Exception):
@@ -131,7 +132,8 @@ class Membership:
         """Leave the group: unlock, store the offsets, unregister at every broker; and close the connections."""
         if self.process.is_open and self._member is not None:
             self.process.try_do(lambda at: self._react(Stop(self.settings.group), at))
-            if not await self.process.until(self._stopped, STOP_S) and self.process.broke is None:
+            wait_s = STOP_S if self._started.is_set() else STOP_UNKNOWN_S
+            if not await self.process.until(self._stopped, wait_s) and self.process.broke is None:
                 logger.warning("%s left without the answers of all brokers", self.process.name)
         await self.process.close()
 
@@ -191,6 +193,7 @@ def group_settings(group: str, topics: dict[str, str], mode: Mode, options: Cons
     """
     for topic, expression in topics.items():
         subscription(topic, expression, version=0)  # refuses what makes no sense before anything is started
+    _profile(options)  # likewise
     known = GroupOptions.__annotations__.keys() - {"strategy"}
     given: dict[str, Any] = {name: value for name, value in options.items() if name in known}
     return GroupSettings(group=group, topics=topics, mode=mode, strategy=_strategy(group, options), **given)

@@ -138,6 +138,7 @@ class Process:
             await asyncio.wait((waiter, watch), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
             waiter.cancel()
+            await asyncio.wait((waiter,))
         return event.is_set()
 
     # ---- its end ----

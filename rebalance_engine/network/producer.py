@@ -115,11 +115,11 @@ class Producer:
         wait_s = self._options.get("drain_s", DRAIN_S) if drain_s is None else drain_s
         if self._under_way and self._process.is_open:
             await self._process.until(self._idle, wait_s)
+        self._fail(Closed(f"the {self._process.name} was closed before the answer; the message may be stored"))
         await self._stop_heartbeats()
         if self._process.is_open:
             await asyncio.gather(*map(self._unregister, self._machine.desk.book.masters()))
         await self._process.close()
-        self._fail(Closed(f"the {self._process.name} was closed before the answer; the message may be stored"))
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -1,0 +1,308 @@
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rebalance_engine.events import Fact, QueueDropped, QueuePulled, QueueTaken
+from rebalance_engine.model import MessageModel, MessageQueue
+from rebalance_engine.network import (
+    Closed,
+    ConsumeFromWhere,
+    Consumer,
+    MachineBroke,
+    Message,
+    Producer,
+    ReceivedMessage,
+    Retry,
+    Sql,
+    SubscriptionRefused,
+)
+from rebalance_engine.network.process import Process
+from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
+from tests.rebalance_engine.network.loop import on_a_loop
+
+FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+
+
+@on_a_loop
+async def test_a_loop_gets_every_message_and_the_next_consumer_goes_on_after_the_last_one_asked_for() -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        await put(producer, range(8))
+        seen = []
+        async with Consumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST, threads=1) as consumer:
+            async for message in consumer:
+                seen.append(message.body)
+                if len(seen) == 7:
+                    break  # the seventh was not finished
+        async with Consumer(east.namesrv, "G", "orders", version=QUICK) as consumer:
+            async for message in consumer:
+                seen.append(message.body)
+                message.ack()
+                if len(set(seen)) == 8:
+                    break
+
+    assert sorted(seen[:7] + seen[-2:]) == sorted([*(b"%d" % number for number in range(8)), seen[6]])
+
+
+@on_a_loop
+async def test_three_consumers_divide_the_queues_through_joins_and_leaves() -> None:
+    async with cluster(2) as both:
+        consumers = [Consumer(both.namesrv, "G", "orders", version=QUICK, instance=name) for name in "ABC"]
+        await consumers[0].start()
+        await divided(8, consumers[0])
+        await consumers[1].start()
+        await divided(8, *consumers[:2])
+        await consumers[2].start()
+        await divided(8, *consumers)
+        assert sorted(len(consumer.held) for consumer in consumers) == [2, 3, 3]
+
+        await consumers[0].close()
+
+        await divided(8, *consumers[1:])
+        for consumer in consumers[1:]:
+            await consumer.close()
+
+
+@on_a_loop
+async def test_retries_come_again_and_end_as_dead_letters() -> None:
+    tries: list[int] = []
+
+    async def refuse(message: ReceivedMessage) -> Retry:
+        tries.append(message.reconsume_times)
+        return Retry(delay_level=1)
+
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        await put(producer, ["bad"])
+        async with Consumer(
+            east.namesrv, "G", "orders", refuse, version=QUICK, from_where=FIRST, max_reconsume_times=1
+        ) as consumer:
+            east.broker("broker-a").put_topic("%DLQ%G", 1)
+            async with Consumer(east.namesrv, "H", "%DLQ%G", version=QUICK, from_where=FIRST) as undertaker:
+                dead = await anext(aiter(undertaker))
+            assert consumer.held
+
+    assert tries == [0, 1]
+    assert dead.body == b"bad"
+
+
+@on_a_loop
+async def test_an_orderly_handoff_keeps_the_order_of_every_queue() -> None:
+    seen: dict[MessageQueue, list[int]] = {}
+    in_hand: set[MessageQueue] = set()
+
+    async def note(message: ReceivedMessage) -> None:
+        assert message.queue not in in_hand, "two members consume one orderly queue"
+        in_hand.add(message.queue)
+        await asyncio.sleep(0.001)
+        seen.setdefault(message.queue, []).append(int(message.body))
+        in_hand.discard(message.queue)
+
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        first = Consumer(east.namesrv, "G", "orders", note, version="5.3.3", orderly=True, from_where=FIRST)
+        second = Consumer(east.namesrv, "G", "orders", note, version="5.3.3", orderly=True, from_where=FIRST)
+        async with first:
+            await divided(4, first)
+            sending = asyncio.create_task(put(producer, range(400)))
+            async with second:
+                await divided(4, first, second)
+                await sending
+                await until(lambda: len({each for numbers in seen.values() for each in numbers}) == 400)
+
+    for numbers in seen.values():
+        firsts = list(dict.fromkeys(numbers))  # what is delivered twice is so from some point on, again in order
+        assert firsts == sorted(firsts)
+
+
+@on_a_loop
+async def test_a_plain_listener_runs_in_threads_and_a_batch_listener_gets_several() -> None:
+    bodies: list[bytes] = []
+    sizes: list[int] = []
+
+    def listen(message: ReceivedMessage) -> None:
+        bodies.append(message.body)
+
+    def listen_to_batches(messages: Sequence[ReceivedMessage]) -> None:
+        sizes.append(len(messages))
+
+    async with cluster(orders=1) as east, Producer(east.namesrv) as producer:
+        await put(producer, range(20))
+        async with Consumer(east.namesrv, "G", "orders", listen, version=QUICK, from_where=FIRST):
+            await until(lambda: len(bodies) == 20)
+        async with Consumer(
+            east.namesrv, "H", "orders", batch_listener=listen_to_batches, batch=8, version=QUICK, from_where=FIRST
+        ):
+            await until(lambda: sum(sizes) == 20)
+
+    assert max(sizes) == 8
+
+
+@on_a_loop
+async def test_closing_waits_for_what_is_in_hand_and_stores_it() -> None:
+    begun, go = asyncio.Event(), asyncio.Event()
+
+    async def listen(_: ReceivedMessage) -> None:
+        begun.set()
+        await go.wait()
+
+    async with cluster(orders=1) as east, Producer(east.namesrv) as producer:
+        await put(producer, ["once"])
+        consumer = Consumer(east.namesrv, "G", "orders", listen, version=QUICK, from_where=FIRST)
+        await consumer.start()
+        await begun.wait()
+        closing = asyncio.create_task(consumer.close(drain_s=30))
+        await asyncio.sleep(0)
+        assert consumer.held
+        go.set()
+        await closing
+        await put(producer, ["twice"])
+
+        async with Consumer(east.namesrv, "G", "orders", version=QUICK) as successor:
+            assert (await anext(aiter(successor))).body == b"twice"
+
+
+@on_a_loop
+async def test_broadcasting_consumers_get_everything_and_find_their_offsets_again(tmp_path: Path) -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        await put(producer, range(4))
+
+        async def gets(count: int, ip: str) -> list[bytes]:
+            seen = []
+            async with Consumer(
+                east.namesrv,
+                "G",
+                "orders",
+                version=QUICK,
+                from_where=FIRST,
+                model=MessageModel.BROADCASTING,
+                offsets_dir=tmp_path,
+                ip=ip,
+            ) as consumer:
+                async for message in consumer:
+                    seen.append(message.body)
+                    message.ack()
+                    if len(seen) == count:
+                        return sorted(seen)
+            return seen
+
+        assert await gets(4, "10.0.0.1") == await gets(4, "10.0.0.2") == [b"0", b"1", b"2", b"3"]
+        await put(producer, ["new"])
+        assert await gets(1, "10.0.0.1") == [b"new"]
+
+
+@on_a_loop
+async def test_tags_choose_messages() -> None:
+    async with cluster(orders=1) as east, Producer(east.namesrv) as producer:
+        for tag in "abcab":
+            await producer.send(Message(topic="orders", body=tag.encode(), tags=tag))
+        async with Consumer(east.namesrv, "G", {"orders": "b || c"}, version=QUICK, from_where=FIRST) as consumer:
+            messages = aiter(consumer)
+            assert [(await anext(messages)).tags for _ in range(3)] == ["b", "c", "b"]
+
+
+@on_a_loop
+async def test_a_strategy_of_one_s_own_divides_the_queues() -> None:
+    def only_the_first(client_id: str, queues: Sequence[MessageQueue], _: Sequence[str]) -> list[MessageQueue]:
+        assert client_id.endswith("@A")
+        return list(queues[:1])
+
+    async with (
+        cluster() as east,
+        Consumer(east.namesrv, "G", "orders", version=QUICK, strategy=only_the_first, instance="A") as consumer,
+    ):
+        await divided(1, consumer)
+        assert consumer.held == (MessageQueue("orders", "broker-a", 0),)
+
+
+@on_a_loop
+async def test_sql_that_a_broker_does_not_understand_ends_the_start() -> None:
+    async with cluster() as east:
+        consumer = Consumer(east.namesrv, "G", {"orders": Sql("weight > 5")}, version=QUICK)
+        with pytest.raises(SubscriptionRefused, match="'weight > 5' of 'orders'"):
+            await consumer.start()
+
+
+@on_a_loop
+async def test_takes_first_pulls_and_drops_are_stated_with_their_times() -> None:
+    told: list[Fact] = []
+    async with cluster(orders=1) as east:
+        async with Consumer(east.namesrv, "G", "orders", version=QUICK, instance="A", on_fact=told.append) as consumer:
+            following = consumer.facts()
+            await divided(1, consumer)
+            await until(lambda: any(isinstance(fact, QueuePulled) for fact in told))
+        followed = [fact async for fact in following]
+
+    of_orders = [fact for fact in told if getattr(fact, "queue", EAST).topic == "orders"]
+    assert [type(fact) for fact in of_orders] == [QueueTaken, QueuePulled, QueueDropped]
+    assert sorted(fact.at for fact in of_orders) == [fact.at for fact in of_orders]
+    assert followed == told[-len(followed) :]
+
+
+EAST = MessageQueue("orders", "broker-a", 0)
+
+
+@on_a_loop
+async def test_a_suspended_consumer_gets_nothing_until_it_is_resumed() -> None:
+    async with (
+        cluster(orders=1) as east,
+        Producer(east.namesrv) as producer,
+        Consumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
+    ):
+        await divided(1, consumer)
+        consumer.suspend()
+        consumer.subscribe("bills", "a || b")
+        consumer.unsubscribe("bills")
+        consumer.resume()
+        await put(producer, ["x"])
+        assert (await anext(aiter(consumer))).body == b"x"
+
+
+@on_a_loop
+async def test_a_machine_that_breaks_reaches_the_loop_and_who_waits() -> None:
+    async with cluster(orders=1) as east:
+        consumer = Consumer(east.namesrv, "G", "orders", version=QUICK)
+        await consumer.start()
+        process: Process = consumer._process
+
+        def fall(_: int) -> list[object]:
+            raise ZeroDivisionError
+
+        process.do(fall)
+        with pytest.raises(MachineBroke, match="ZeroDivisionError"):
+            await anext(aiter(consumer))
+        with pytest.raises(MachineBroke):
+            await consumer.wait()
+        await consumer.close()
+
+
+@on_a_loop
+async def test_a_consumer_that_is_not_running_says_so() -> None:
+    consumer = Consumer("127.0.0.1:1", "G", "orders")
+    with pytest.raises(Closed, match="is not running"):
+        _ = consumer.client_id
+    with pytest.raises(Closed, match="is not running"):
+        aiter(consumer)
+    with pytest.raises(Closed, match="is not running"):
+        consumer.suspend()
+    assert consumer.held == ()
+    await consumer.close()
+
+
+@on_a_loop
+async def test_what_makes_no_sense_is_refused_before_anything_starts() -> None:
+    def listen(_: ReceivedMessage) -> None: ...
+
+    def listen_to_many(_: Sequence[ReceivedMessage]) -> None: ...
+
+    for words, make in {
+        "there is no strategy": lambda: Consumer("127.0.0.1:1", "G", "orders", strategy="NONE"),
+        "plan for a whole group": lambda: Consumer("127.0.0.1:1", "G", "orders", strategy="STICKY"),
+        "only a batch_listener": lambda: Consumer("127.0.0.1:1", "G", "orders", listen, batch=2),
+        "only one can have": lambda: Consumer("127.0.0.1:1", "G", "orders", listen, batch_listener=listen_to_many),
+        "has no tag": lambda: Consumer("127.0.0.1:1", "G", {"orders": "||"}),
+        "needed are a name": lambda: Consumer("127.0.0.1:1", "", "orders"),
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            make()
+    with pytest.raises(RuntimeError, match="has a listener"):
+        aiter(Consumer("127.0.0.1:1", "G", "orders", listen))

@@ -1,0 +1,157 @@
+import asyncio
+
+import pytest
+
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network import (
+    Closed,
+    ConsumeFromWhere,
+    LitePullConsumer,
+    MachineBroke,
+    NoAnswer,
+    NoSuchTopic,
+    Producer,
+    ReceivedMessage,
+)
+from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
+from tests.rebalance_engine.network.loop import on_a_loop
+
+FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+EAST = MessageQueue("orders", "broker-a", 0)
+
+
+async def gets(consumer: LitePullConsumer, count: int) -> list[ReceivedMessage]:
+    got: list[ReceivedMessage] = []
+    while len(got) < count:
+        got += await consumer.poll()
+    return got
+
+
+@on_a_loop
+async def test_polls_give_what_is_there_and_what_was_committed_is_not_given_again() -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        await put(producer, range(8))
+        async with LitePullConsumer(
+            east.namesrv, "G", "orders", version=QUICK, from_where=FIRST, auto_commit_ms=None
+        ) as consumer:
+            assert sorted(message.body for message in await gets(consumer, 8)) == [b"%d" % n for n in range(8)]
+            consumer.commit()
+        await put(producer, ["new"])
+        async with LitePullConsumer(east.namesrv, "G", "orders", version=QUICK) as consumer:
+            assert [message.body for message in await gets(consumer, 1)] == [b"new"]
+
+
+@on_a_loop
+async def test_a_poll_without_messages_ends_with_its_time() -> None:
+    async with cluster() as east, LitePullConsumer(east.namesrv, "G", "orders", version=QUICK) as consumer:
+        assert await consumer.poll(0.01) == ()
+
+
+@on_a_loop
+async def test_who_names_his_queues_gets_theirs_and_can_go_anywhere() -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        for number in range(3):
+            await put(producer, [number], key="one key")
+        async with LitePullConsumer(east.namesrv, "G", from_where=FIRST) as consumer:
+            queues = await consumer.queues("orders")
+            assert [queue.queue_id for queue in queues] == [0, 1, 2, 3]
+            consumer.assign(queues)
+            got = await gets(consumer, 3)
+            assert consumer.held == tuple(queues)
+
+            consumer.seek(got[0].queue, got[1].offset)
+            assert [message.body for message in await gets(consumer, 2)] == [b"1", b"2"]
+            with pytest.raises(ValueError, match="is not assigned"):
+                consumer.seek(MessageQueue("bills", "broker-a", 0), 0)
+            with pytest.raises(ValueError, match="offset is -1"):
+                consumer.seek(queues[0], -1)
+
+
+@on_a_loop
+async def test_two_divide_the_queues_and_those_with_topics_cannot_be_assigned_any() -> None:
+    async with (
+        cluster() as east,
+        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK) as first,
+        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK) as second,
+    ):
+        await divided(4, first, second)
+        with pytest.raises(RuntimeError, match="has topics"):
+            first.assign([EAST])
+
+
+@on_a_loop
+async def test_a_poll_that_is_cancelled_loses_nothing() -> None:
+    async with (
+        cluster(orders=1) as east,
+        Producer(east.namesrv) as producer,
+        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
+    ):
+        await divided(1, consumer)
+        polling = asyncio.create_task(consumer.poll(60))
+        await asyncio.sleep(0)
+        polling.cancel()
+        await asyncio.wait((polling,))
+        await put(producer, ["x"])
+
+        (message,) = await consumer.poll()
+        assert message.body == b"x"
+        with pytest.raises(RuntimeError, match="did not come from a loop"):
+            message.ack()
+
+
+@on_a_loop
+async def test_a_close_ends_a_poll_that_waits() -> None:
+    async with cluster() as east:
+        consumer = LitePullConsumer(east.namesrv, "G", "orders", version=QUICK)
+        await consumer.start()
+        polling = asyncio.create_task(consumer.poll(60))
+        await asyncio.sleep(0)
+        await consumer.close()
+
+        assert await polling == ()
+        with pytest.raises(Closed):
+            await consumer.poll()
+
+
+@on_a_loop
+async def test_a_machine_that_breaks_reaches_the_poll() -> None:
+    async with cluster() as east:
+        consumer = LitePullConsumer(east.namesrv, "G", "orders", version=QUICK)
+        await consumer.start()
+        polling = asyncio.create_task(consumer.poll(60))
+        await asyncio.sleep(0)
+
+        def fall(_: int) -> list[object]:
+            raise ZeroDivisionError
+
+        consumer._process.do(fall)
+        with pytest.raises(MachineBroke):
+            await polling
+        with pytest.raises(MachineBroke):
+            await consumer.poll()
+        await consumer.close()
+
+
+@on_a_loop
+async def test_where_a_topic_is_can_be_unknown() -> None:
+    async with cluster() as east, LitePullConsumer(east.namesrv, "G") as consumer:
+        with pytest.raises(NoSuchTopic, match="bills"):
+            await consumer.queues("bills")
+    async with LitePullConsumer("127.0.0.1:1", "G") as consumer:
+        with pytest.raises(NoAnswer):
+            await consumer.queues("bills")
+
+
+@on_a_loop
+async def test_a_suspended_consumer_pulls_nothing_until_it_is_resumed() -> None:
+    async with (
+        cluster(orders=1) as east,
+        Producer(east.namesrv) as producer,
+        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
+    ):
+        consumer.suspend()
+        await put(producer, ["x"])
+        consumer.resume()
+        await until(lambda: bool(consumer.held))
+        assert [message.body for message in await gets(consumer, 1)] == [b"x"]
+        assert consumer.client_id and consumer.facts().lost == 0

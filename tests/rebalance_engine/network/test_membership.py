@@ -1,0 +1,85 @@
+import logging
+
+import pytest
+
+from rebalance_engine.allocation.contract import Strategy, UnknownParameter, UnknownStrategy
+from rebalance_engine.consumer import Mode
+from rebalance_engine.model import MessageModel
+from rebalance_engine.network import membership
+from rebalance_engine.network.consumer import Consumer
+from rebalance_engine.network.membership import Membership, group_settings
+from rebalance_engine.network.process import Closed, Process
+from tests.rebalance_engine.network.clusters import QUICK, cluster, divided
+from tests.rebalance_engine.network.loop import on_a_loop
+
+
+def test_options_become_the_machine_s_settings() -> None:
+    settings = group_settings(
+        "G", {"orders": "*"}, Mode.PUSH, {"orderly": True, "threads": 3, "strategy": "AVG_BY_CIRCLE", "drain_s": 1}
+    )
+
+    assert (settings.group, settings.orderly, settings.threads, settings.strategy) == ("G", True, 3, "AVG_BY_CIRCLE")
+    assert settings.max_reconsume_times == -1
+
+
+def test_a_strategy_is_a_name_with_its_parameters_or_a_function() -> None:
+    own = group_settings("G", {}, Mode.PUSH, {"strategy": lambda *_: []}).strategy
+    assert isinstance(own, Strategy) and own.name.endswith("<lambda>")
+
+    settings = group_settings(
+        "G", {}, Mode.PUSH, {"strategy": "CONSISTENT_HASH", "strategy_params": {"virtual_nodes": 7}}
+    )
+    assert settings.strategy_params == {"virtual_nodes": 7}
+    with pytest.raises(UnknownParameter):
+        group_settings("G", {}, Mode.PUSH, {"strategy": "AVG", "strategy_params": {"virtual_nodes": 7}})
+    with pytest.raises(UnknownStrategy, match="no strategy 'X'"):
+        group_settings("G", {}, Mode.PUSH, {"strategy": "X"})
+
+
+@on_a_loop
+async def test_a_strategy_that_fails_is_logged_and_what_is_held_stays(caplog: pytest.LogCaptureFixture) -> None:
+    def fall(*_: object) -> list[object]:
+        raise ZeroDivisionError
+
+    async with cluster() as east:
+        with caplog.at_level(logging.ERROR):
+            consumer = Consumer(east.namesrv, "G", "orders", version=QUICK, strategy=fall)  # type: ignore[arg-type]  # it gives nothing
+            async with consumer, Consumer(east.namesrv, "G", "orders", version=QUICK) as other:
+                await divided(2, other)
+                assert consumer.held == ()
+
+    assert "the strategy of group G failed; what is held stays" in caplog.text
+
+
+@on_a_loop
+async def test_clustering_members_have_ids_of_their_own_and_broadcasting_ones_keep_theirs() -> None:
+    def client_id(model: MessageModel) -> str:
+        settings = group_settings("G", {}, Mode.PUSH, {"model": model})
+        return Membership(("127.0.0.1:1",), settings, {}, Process("p", network=None, on_fact=None)).client_id
+
+    assert client_id(MessageModel.CLUSTERING) != client_id(MessageModel.CLUSTERING)
+    assert client_id(MessageModel.BROADCASTING) == "127.0.0.1@DEFAULT"
+
+
+@on_a_loop
+async def test_a_member_starts_without_answers_and_joins_when_they_come(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(membership, "START_S", 0.01)
+    with caplog.at_level(logging.WARNING):
+        async with Consumer("127.0.0.1:1", "G", "orders", version=QUICK) as consumer:
+            assert consumer.held == ()
+
+    assert "has no answers from name servers or brokers yet" in caplog.text
+
+
+@on_a_loop
+async def test_a_member_that_was_not_started_has_nothing() -> None:
+    settings = group_settings("G", {}, Mode.PUSH, {})
+    idle = Membership(("127.0.0.1:1",), settings, {}, Process("p", network=None, on_fact=None))
+
+    assert idle.held() == ()
+    with pytest.raises(Closed):
+        _ = idle.member
+    idle.drain()
+    await idle.stop()

@@ -1,0 +1,31 @@
+from dataclasses import fields
+
+import pytest
+
+from rebalance_engine.consumer import GroupSettings
+from rebalance_engine.network.options import GroupOptions, default_offsets_dir, name_servers_of, topics_of
+from rebalance_engine.remoting.tags import Sql
+
+
+def test_every_option_of_a_group_is_a_setting_of_its_machine() -> None:
+    settings = {field.name for field in fields(GroupSettings)}
+
+    assert GroupOptions.__annotations__.keys() <= settings - {"group", "topics", "mode"}
+
+
+def test_name_servers_are_a_text_or_a_list() -> None:
+    assert name_servers_of("a:1;b:2") == name_servers_of(["a:1", "b:2"]) == ("a:1", "b:2")
+    with pytest.raises(ValueError, match="host:port"):
+        name_servers_of("nowhere")
+
+
+def test_topics_are_a_name_several_or_expressions() -> None:
+    assert topics_of("orders") == {"orders": "*"}
+    assert topics_of(["orders", "bills"]) == {"orders": "*", "bills": "*"}
+    assert topics_of({"orders": "a || b", "bills": Sql("x > 1")}) == {"orders": "a || b", "bills": "x > 1"}
+    with pytest.raises(ValueError, match="topic is 'a b'"):
+        topics_of("a b")
+
+
+def test_offsets_lie_where_java_keeps_them() -> None:
+    assert default_offsets_dir().name == ".rocketmq_offsets"

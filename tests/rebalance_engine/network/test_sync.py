@@ -1,0 +1,93 @@
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from rebalance_engine.embedded.cluster import Cluster
+from rebalance_engine.network import Closed, ConsumeFromWhere, Message, ReceivedMessage, SyncConsumer, SyncProducer
+from rebalance_engine.network.sync import LoopThread
+from tests.rebalance_engine.network.clusters import QUICK, cluster
+
+FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+
+
+@contextmanager
+def running() -> Iterator[Cluster]:
+    """Run a cluster in a loop of its own."""
+    thread = LoopThread("cluster")
+
+    async def make() -> Cluster:
+        return cluster()
+
+    started = thread.run(make())
+    try:
+        thread.run(started.__aenter__())
+        yield started
+    finally:
+        thread.run(started.__aexit__(None, None, None))
+        thread.close()
+
+
+def test_a_program_without_asyncio_sends_and_loops_over_messages() -> None:
+    with running() as east, SyncProducer(east.namesrv) as producer:
+        sent = [producer.send(Message(topic="orders", body=b"%d" % number)).message_id for number in range(4)]
+        sent += producer.send_batch([Message(topic="orders", body=b"batch")]).message_ids
+        sent.append(producer.send_oneway(Message(topic="orders", body=b"oneway")))
+        assert producer.explain("orders").queue is not None and "@" in producer.client_id
+        got = []
+        with SyncConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer:
+            for message in consumer:
+                got.append(message.message_id)
+                message.ack()
+                if len(got) == 6:
+                    break
+            assert len(consumer.held) == 4 and "@" in consumer.client_id
+            consumer.suspend()
+            consumer.resume()
+
+    assert sorted(got) == sorted(sent)
+
+
+def test_a_listener_runs_beside_a_thread_that_waits() -> None:
+    seen = threading.Event()
+
+    def listen(_: ReceivedMessage) -> None:
+        seen.set()
+
+    with running() as east, SyncProducer(east.namesrv) as producer:
+        producer.send(Message(topic="orders", body=b"x"))
+        with SyncConsumer(east.namesrv, "G", "orders", listen, version=QUICK, from_where=FIRST) as consumer:
+            waiting = threading.Thread(target=consumer.wait)
+            waiting.start()
+            assert seen.wait(30)
+            closing = threading.Thread(target=consumer.close)
+            closing.start()
+            closing.join(30)
+            waiting.join(30)
+
+    assert not waiting.is_alive() and not closing.is_alive()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: SyncConsumer("nowhere", "G", "orders"), lambda: SyncProducer("nowhere")],
+    ids=["consumer", "producer"],
+)
+def test_what_makes_no_sense_leaves_no_thread_behind(make: Callable[[], object]) -> None:
+    before = threading.active_count()
+
+    with pytest.raises(ValueError, match="host:port"):
+        make()
+
+    assert threading.active_count() == before
+
+
+def test_what_is_closed_stays_closed() -> None:
+    producer = SyncProducer("127.0.0.1:1")
+    producer.start()
+    producer.close()
+    producer.close()
+
+    with pytest.raises(Closed):
+        producer.send(Message(topic="orders", body=b"x"))
