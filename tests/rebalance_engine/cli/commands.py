@@ -1,0 +1,59 @@
+"""Commands as programs of their own, whose lines a test reads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+Line = dict[str, Any]
+
+
+class Command:
+    """A command that runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.lines: list[Line] = []
+
+    async def line(self) -> Line | None:
+        """Read the next line; None once there are no more."""
+        assert self._process.stdout is not None
+        text = await self._process.stdout.readline()
+        if not text:
+            return None
+        self.lines.append(json.loads(text))
+        return self.lines[-1]
+
+    async def sees(self, saw: str, **what: object) -> Line:
+        """Read until a line says this."""
+        while (line := await self.line()) is not None:
+            if line["saw"] == saw and all(line[name] == value for name, value in what.items()):
+                return line
+        raise AssertionError(f"{saw} {what} was not seen, but {self.lines}")
+
+    async def ends(self, number: signal.Signals | None = None) -> int:
+        """Send a signal, read what is left, and give the exit status."""
+        if number is not None:
+            self._process.send_signal(number)
+        while await self.line() is not None:
+            pass
+        return await self._process.wait()
+
+
+@asynccontextmanager
+async def command(*words: str) -> AsyncIterator[Command]:
+    """Run a command, and kill it if it is still there in the end."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "rebalance_engine", *words, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        yield Command(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()

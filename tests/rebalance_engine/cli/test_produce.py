@@ -1,0 +1,66 @@
+import signal
+
+import pytest
+
+from rebalance_engine import cli
+from tests.rebalance_engine.cli.commands import command
+from tests.rebalance_engine.network.clusters import cluster
+from tests.rebalance_engine.network.loop import on_a_loop
+
+
+@on_a_loop
+async def test_every_message_is_said_to_be_stored_and_where() -> None:
+    async with cluster() as east:
+        words = ["--namesrv", east.namesrv, "--topic", "orders", "--count", "8"]
+        async with (
+            command("produce", *words, "--rate", "500") as steady,
+            command("produce", *words, "--rate", "0") as hasty,
+        ):
+            assert await steady.ends() == await hasty.ends() == 0
+
+    lines = steady.lines + hasty.lines
+    assert {line["saw"] for line in lines} == {"sent"}
+    assert len({(line["queue"], line["offset"]) for line in lines}) == 16
+    assert {line["queue"] for line in lines} == {f"orders/broker-a/{number}" for number in range(4)}
+    assert all(line["latency_ms"] >= 0 for line in lines)
+
+
+@on_a_loop
+async def test_a_failure_is_a_line_with_its_reason_and_ends_with_1() -> None:
+    async with cluster() as east:
+        east.broker("broker-a").be_busy()
+        words = ["--namesrv", east.namesrv, "--topic", "orders", "--count", "1", "--rate", "1"]
+        async with command("produce", *words, "--avoid-slow", "--key", "k", "--tags", "t") as produce:
+            assert await produce.ends() == 1
+
+    (line,) = produce.lines
+    assert line["saw"] == "failed" and "Tried: 1. broker-a/" in line["reason"]
+
+
+@on_a_loop
+async def test_sigterm_ends_it_in_order() -> None:
+    async with cluster() as east:
+        words = ["--namesrv", east.namesrv, "--topic", "orders", "--count", "1000000", "--rate", "20"]
+        async with command("produce", *words) as produce:
+            await produce.sees("sent")
+            assert await produce.ends(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--count", "-1"], "'-1' is given"),
+        (["--count", "1.5"], "'1.5' is given"),
+        (["--rate", "fast"], "'fast' is given"),
+        (["--rate", "nan"], "'nan' is given"),
+        (["--topic", "a b"], "the topic is 'a b'"),
+        (["--version", "1"], "needed"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--namesrv", "127.0.0.1:1", "--topic", "orders", "--count", "1", "--rate", "1"]
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["produce", *given, *words])
+
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
