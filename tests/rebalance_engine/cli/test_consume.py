@@ -25,7 +25,7 @@ async def test_a_member_says_what_it_holds_and_gets_and_stops_in_order() -> None
             "--from",
             "first",
             "--version",
-            "4.9.7",
+            QUICK,
         ]
         async with command("consume", *words, "--name", "A") as first:
             assert (await first.sees("started"))["client_id"] == "127.0.0.1@A"

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -294,14 +294,15 @@ async def test_what_makes_no_sense_is_refused_before_anything_starts() -> None:
 
     def listen_to_many(_: Sequence[ReceivedMessage]) -> None: ...
 
-    for words, make in {
+    makes: dict[str, Callable[[], Consumer]] = {
         "there is no strategy": lambda: Consumer("127.0.0.1:1", "G", "orders", strategy="NONE"),
         "plan for a whole group": lambda: Consumer("127.0.0.1:1", "G", "orders", strategy="STICKY"),
         "only a batch_listener": lambda: Consumer("127.0.0.1:1", "G", "orders", listen, batch=2),
         "only one can have": lambda: Consumer("127.0.0.1:1", "G", "orders", listen, batch_listener=listen_to_many),
         "has no tag": lambda: Consumer("127.0.0.1:1", "G", {"orders": "||"}),
         "needed are a name": lambda: Consumer("127.0.0.1:1", "", "orders"),
-    }.items():
+    }
+    for words, make in makes.items():
         with pytest.raises(ValueError, match=words):
             make()
     with pytest.raises(RuntimeError, match="has a listener"):
