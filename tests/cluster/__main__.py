@@ -10,7 +10,8 @@ import argparse
 import signal
 import sys
 
-from tests.cluster.rocketmq import ALL_RELEASES, RELEASES, Setup, running
+from tests.cluster.contract import Setup
+from tests.cluster.rocketmq import ALL_RELEASES, RELEASES, running
 from tests.peers import maven
 
 

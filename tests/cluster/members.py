@@ -31,25 +31,34 @@ def _java(main: str, release: str, clients: Sequence[Mapping[str, Option]], fold
     home.mkdir(parents=True, exist_ok=True)
     program = maven.program("clients", release)
     command = program.command(f"evenkeel.clients.{main}", *JVM, f"-Duser.home={home}", *jvm)
-    for number, client in enumerate(clients):
-        command += ["--"] * (number > 0) + [f"{name}={_text(value)}" for name, value in client.items()]
-    return Client(names, command, folder)
+    return Client(names, [*command, *_words(clients)], folder)
 
 
-def python_command(words: Sequence[str], name: str, folder: Path) -> Client:
+def python_consumers(members: Sequence[Mapping[str, Option]], folder: Path) -> Client:
+    """Start one Python process with a consumer for each of ``members``; its options are those of Consume.java."""
+    return _python("tests.cluster.consume", members, folder)
+
+
+def python_producer(options: Mapping[str, Option], folder: Path) -> Client:
+    """Start one Python producer; its options are those of Produce.java."""
+    return _python("tests.cluster.produce", [options], folder)
+
+
+def evenkeel(words: Sequence[str], name: str, folder: Path) -> Client:
     """Start the ``evenkeel`` command."""
     return Client([name], [sys.executable, "-m", "rebalance_engine", *words], folder)
 
 
-def python_consumer(options: Mapping[str, Option], folder: Path) -> Client:
-    """Start ``evenkeel consume``."""
-    words = ["consume"]
-    for option, value in options.items():
-        words += [f"--{option}"] if value is True else [f"--{_PYTHON.get(option, option)}", str(value)]
-    return python_command(words, str(options["name"]), folder)
+def _python(module: str, clients: Sequence[Mapping[str, Option]], folder: Path) -> Client:
+    names = [str(client["name"]) for client in clients]
+    return Client(names, [sys.executable, "-m", module, *_words(clients)], folder)
 
 
-_PYTHON = {"topics": "topic"}
+def _words(clients: Sequence[Mapping[str, Option]]) -> list[str]:
+    words = []
+    for number, client in enumerate(clients):
+        words += ["--"] * (number > 0) + [f"{name}={_text(value)}" for name, value in client.items()]
+    return words
 
 
 def _text(value: Option) -> str:

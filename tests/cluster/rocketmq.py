@@ -14,17 +14,15 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import TypeVar
 
-from rebalance_engine.remoting.acl import Credentials
 from rebalance_engine.remoting.requests.changes import UpdateAndCreateTopic
 from rebalance_engine.remoting.requests.contract import Request, Response
 from rebalance_engine.remoting.requests.nameserver import GetBrokerClusterInfo, GetRouteInfoByTopic
 from tests.cluster import asking
-from tests.cluster.certificates import Certificate
+from tests.cluster.contract import Setup
 from tests.cluster.ports import BROKER, LOOPBACK, accepts, free_port
 from tests.cluster.processes import LOOK_EVERY_S, Program, TooLate, wait_until
 from tests.peers import maven
@@ -63,24 +61,6 @@ SETTINGS = {
 R = TypeVar("R", bound=Response)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setup:
-    """Which cluster is wanted.
-
-    Attributes:
-        settings: of the brokers, beyond the usual.
-        acl: where given, brokers let in only who has these keys.
-        tls: where given, all servers speak TLS; ``tls_mode`` says whether they speak anything else.
-    """
-
-    release: str
-    brokers: tuple[str, ...] = ("broker-a", "broker-b")
-    settings: dict[str, str] = field(default_factory=dict)
-    acl: Credentials | None = None
-    tls: Certificate | None = None
-    tls_mode: str = "enforcing"
-
-
 class RealCluster:
     """A running cluster; see :func:`running`."""
 
@@ -94,6 +74,11 @@ class RealCluster:
         self.programs: dict[str, Program] = {}
         for name in setup.brokers:
             self.addresses[name] = f"{LOOPBACK}:{free_port(beside=BROKER)}"
+
+    @property
+    def java(self) -> str:
+        """Give the release of the Java clients that belong to it."""
+        return self.setup.release
 
     # ---- what tests do ----
 
@@ -112,10 +97,6 @@ class RealCluster:
             lambda: self._routed(topic) == set(self.addresses), within_s=60, what=f"a route to {topic} on all brokers"
         )
         return topic
-
-    def queues_of(self, topic: str, queues: int) -> frozenset[str]:
-        """Name the queues of a topic that was made with so many on each broker."""
-        return frozenset(f"{topic}/{broker}/{number}" for broker in self.addresses for number in range(queues))
 
     def kill(self, broker: str) -> None:
         """End a broker as a crash would."""

@@ -23,8 +23,9 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * Stock push consumers, any number in one process; they stop in order on SIGTERM.
  *
  * Options: namesrv, group, name (the instance's), topics (T or T,T), strategy, orderly, tags, retries (the most),
- * fail (how often each message fails first), threads, takes (milliseconds a message), acl, tls, quiet (count messages, a
- * line each second, instead of a line each).
+ * fail (how often each message fails first), threads, takes (milliseconds a message), acl, tls, patience (milliseconds
+ * that servers may take to answer; a busy machine needs more than the usual 3,000), poll (milliseconds between looks at
+ * routes), quiet (count messages, a line each second, instead of a line each).
  */
 public final class Consume {
     private static final int LOOK_EVERY_MS = 20;
@@ -45,6 +46,8 @@ public final class Consume {
         consumer.setInstanceName(name);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setUseTLS(options.flag("tls"));
+        consumer.setMqClientApiTimeout(options.number("patience", 20_000));
+        consumer.setPollNameServerInterval(options.number("poll", 30_000));
         consumer.setMaxReconsumeTimes(options.number("retries", -1));
         consumer.setConsumeThreadMin(options.number("threads", 4));
         consumer.setConsumeThreadMax(options.number("threads", 4));

@@ -11,8 +11,8 @@ import org.apache.rocketmq.common.message.Message;
  * A stock producer; it ends after {@code count} messages, or in order on SIGTERM.
  *
  * Options: namesrv, group, topic, count, rate (a second; 0 is as fast as it goes), prefix (bodies are prefix-number),
- * pad (bytes of padding), compress (from which size), fault (latency faults on), timeout (milliseconds), acl, tls, quiet
- * (one line at the end).
+ * pad (bytes of padding), compress (from which size), fault (latency faults on), timeout (milliseconds), acl, tls,
+ * patience and poll as in Consume, quiet (one line at the end).
  */
 public final class Produce {
     private static final String[] TAGS = {"red", "green", "blue"};
@@ -28,6 +28,8 @@ public final class Produce {
         producer.setNamesrvAddr(options.text("namesrv"));
         producer.setInstanceName(options.text("name", "producer"));
         producer.setUseTLS(options.flag("tls"));
+        producer.setMqClientApiTimeout(options.number("patience", 20_000));
+        producer.setPollNameServerInterval(options.number("poll", 30_000));
         producer.setSendLatencyFaultEnable(options.flag("fault"));
         producer.setSendMsgTimeout(options.number("timeout", 3000));
         producer.setCompressMsgBodyOverHowmuch(options.number("compress", 4096));

@@ -1,0 +1,101 @@
+"""A Python producer: ``Produce.java`` with our :class:`Producer`. It ends after its messages, or on SIGTERM.
+
+Options: namesrv, group, name, topic, count, rate, prefix, pad, compress, fault, timeout, acl, tls, version, poll,
+quiet; as in ``tests/java/clients/evenkeel/clients/Produce.java``. Besides, it tells when it leaves a broker alone
+(``backed off``) and when no more (``taken back``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+
+from rebalance_engine.events import BrokerBackedOff, BrokerBackoffEnded
+from rebalance_engine.events.fact import Fact
+from rebalance_engine.network.options import VERSION
+from rebalance_engine.network.outgoing import Message
+from rebalance_engine.network.producer import Producer
+from rebalance_engine.network.sending import SendFailed
+from tests.cluster.words import Words, read, say
+
+TAGS = ("red", "green", "blue")
+
+
+async def main() -> None:
+    words = read(sys.argv[1:])[0]
+    ending = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.set)
+    producer = Producer(
+        words.text("namesrv"),
+        words.text("group", "producers"),
+        instance=words.text("name", "producer"),
+        avoids_faults=words.flag("fault"),
+        send_timeout_ms=words.number("timeout", 3000),
+        compress_from=words.number("compress", 4096),
+        version=words.text("version", VERSION),
+        network=words.network(),
+        routes_every_ms=words.number("poll", 30_000),
+        on_fact=on_fact,
+    )
+    async with producer:
+        say("started", client_id=producer.client_id)
+        await send(producer, words, ending)
+    say("stopped")
+
+
+async def send(producer: Producer, words: Words, ending: asyncio.Event) -> None:
+    begun, count, rate, quiet = (
+        time.perf_counter(),
+        words.number("count", 1),
+        words.number("rate", 0),
+        words.flag("quiet"),
+    )
+    padding = "." * words.number("pad", 0)
+    for number in range(count):
+        if ending.is_set():
+            break
+        body = f"{words.text('prefix', 'm')}-{number}{padding}"
+        message = Message(
+            topic=words.text("topic"),
+            body=body.encode(),
+            tags=TAGS[number % len(TAGS)],
+            keys=f"key{number}",
+            properties={"colour": f"früh {number}"},
+        )
+        await send_one(producer, message, number, quiet=quiet)
+        if rate:
+            await asyncio.sleep(max(0, begun + (number + 1) / rate - time.perf_counter()))
+    if quiet:
+        say("counted", messages=count, ns=round((time.perf_counter() - begun) * 1e9))
+
+
+async def send_one(producer: Producer, message: Message, number: int, *, quiet: bool) -> None:
+    before = time.perf_counter()
+    try:
+        sent = await producer.send(message)
+    except SendFailed as failure:
+        say("failed", number=number, reason=str(failure), latency_ms=round((time.perf_counter() - before) * 1e3))
+        return
+    if not quiet:
+        say(
+            "sent",
+            number=number,
+            queue=f"{sent.queue.topic}/{sent.queue.broker}/{sent.queue.queue_id}",
+            offset=sent.offset,
+            body=message.body.decode(),
+            status=sent.status.name,
+            latency_ms=sent.latency_ms,
+        )
+
+
+def on_fact(fact: Fact) -> None:
+    if isinstance(fact, BrokerBackedOff):
+        say("backed off", broker=fact.broker, backoff_ms=fact.backoff_ms, isolated=fact.is_isolated)
+    elif isinstance(fact, BrokerBackoffEnded):
+        say("taken back", broker=fact.broker)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,188 @@
+"""A broker crashes and comes back, and hangs and goes on, while Java and Python send; consumers look on.
+
+Beside it a ledger: groups that had read everything and went, and come again after the crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.cluster.contract import Cluster
+from tests.cluster.lines import Client, Seen
+from tests.cluster.members import Option, java_consumers, java_producer, python_consumers, python_producer
+from tests.cluster.processes import TooLate, wait_until
+
+TOPIC, LEDGER = "stock", "ledger"
+BROKER = "broker-b"
+NEW, OLD = "5.3.3", "4.9.7"  # whose tables the Python producers go by
+PRODUCERS = ("java", f"python-{NEW}", f"python-{OLD}")
+READERS = ("java", "python")
+PER_SECOND = 20
+WRITTEN_DOWN_S = 7  # brokers write offsets down every 5 s
+GIVEN_S = 90
+LEDGER_BEFORE, LEDGER_AFTER = 40, 10
+
+
+@dataclass(slots=True)
+class Faulty:
+    """What was seen.
+
+    Attributes:
+        told: everything that each producer told.
+        marks: how many lines each producer had told at each step: ``killed``, ``restarted``, ``hangs``, ``goes on``.
+        late: what did not come about in time.
+        got: the bodies that each reader got.
+        ledger: the bodies that each reader got of the ledger before and after the crash.
+    """
+
+    told: dict[str, list[Seen]] = field(default_factory=dict)
+    marks: dict[str, dict[str, int]] = field(default_factory=dict)
+    late: list[str] = field(default_factory=list)
+    got: dict[str, set[str]] = field(default_factory=dict)
+    ledger: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
+
+    def between(self, producer: str, begin: str, end: str | None = None) -> list[Seen]:
+        """Give what a producer told between two marks."""
+        return self.told[producer][self.marks[begin][producer] : self.marks[end][producer] if end else None]
+
+
+class Scene:
+    """The processes, and what is done to the broker."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster = cluster
+        self.folder = folder
+        self.seen = Faulty()
+        self.producers: dict[str, Client] = {}
+        self.readers: list[Client] = []
+        for topic in (TOPIC, LEDGER):
+            cluster.create_topic(topic, 2)
+
+    def run(self) -> Faulty:
+        """Play it all."""
+        try:
+            self._begin()
+            self._crash()
+            self._hang()
+            self._end()
+        finally:
+            for program in (*self.producers.values(), *self.readers):
+                program.kill()
+        return self.seen
+
+    def _begin(self) -> None:
+        self._send_to_ledger("before", LEDGER_BEFORE)
+        before = self._read("first", LEDGER)
+        self._await("the ledger is read", lambda: all(_count(one) >= LEDGER_BEFORE for one in before))
+        for reader in before:
+            reader.stop()
+        self.seen.ledger = {name: (_bodies(one), []) for name, one in zip(READERS, before, strict=True)}
+        self.readers += self._read("watches", TOPIC)
+        for name in PRODUCERS:
+            self.producers[name] = self._producer(name, TOPIC, 1_000_000, PER_SECOND)
+        for producer in self.producers.values():
+            producer.wait("sent", count=PER_SECOND * WRITTEN_DOWN_S)
+
+    def _crash(self) -> None:
+        self._mark("killed")
+        self.cluster.kill(BROKER)
+        self._await("Python producers leave the broker alone", lambda: self._backed_off("killed"))
+        self._await("all send on", lambda: self._sent("killed", PER_SECOND * 3))
+        self.cluster.restart(BROKER)
+        self._mark("restarted")
+        self._await("the broker is sent to again", lambda: self._sent("restarted", 5, BROKER, OLD))
+        after = self._read("second", LEDGER)
+        for reader in after:
+            reader.wait("started")
+        self._send_to_ledger("after", LEDGER_AFTER)
+        self._await("the ledger is read on", lambda: all(_count(one) >= LEDGER_AFTER for one in after))
+        for name, reader in zip(READERS, after, strict=True):
+            self.seen.ledger[name] = (self.seen.ledger[name][0], _bodies(reader))
+            reader.stop()
+
+    def _hang(self) -> None:
+        self._mark("hangs")
+        self.cluster.pause(BROKER)
+        self._await("Python producers leave the broker alone again", lambda: self._backed_off("hangs", OLD))
+        self.cluster.resume(BROKER)
+        self._mark("goes on")
+        self._await("the broker is sent to once more", lambda: self._sent("goes on", 5, BROKER, OLD))
+
+    def _end(self) -> None:
+        for producer in self.producers.values():
+            producer.stop()
+        self.seen.told = {name: producer.seen() for name, producer in self.producers.items()}
+        sent = {str(told["body"]) for all_told in self.seen.told.values() for told in all_told if told["saw"] == "sent"}
+        self._await("everything is consumed", lambda: all(sent <= set(_bodies(reader)) for reader in self.readers))
+        self.seen.got = {name: set(_bodies(one)) for name, one in zip(READERS, self.readers, strict=True)}
+
+    # ---- processes ----
+
+    def _producer(self, name: str, topic: str, count: int, rate: int) -> Client:
+        options: dict[str, Option] = {
+            "namesrv": self.cluster.namesrv,
+            "topic": topic,
+            "count": count,
+            "rate": rate,
+            "prefix": name,
+            "name": f"{topic}-{name}",
+            "fault": True,
+            "poll": 5_000,
+        }
+        if name == "java":
+            return java_producer(self.cluster.java, options, self.folder)
+        return python_producer({**options, "version": name.partition("-")[2] or NEW}, self.folder)
+
+    def _read(self, name: str, topic: str) -> Sequence[Client]:
+        options: dict[str, Option] = {"namesrv": self.cluster.namesrv, "topics": topic, "poll": 5_000}
+        java = {**options, "group": f"{topic}-java", "name": f"{name}-java"}
+        python = {**options, "group": f"{topic}-python", "name": f"{name}-python"}
+        return [java_consumers(self.cluster.java, [java], self.folder), python_consumers([python], self.folder)]
+
+    def _send_to_ledger(self, name: str, count: int) -> None:
+        producer = self._producer(name, LEDGER, count, 0)
+        producer.wait("stopped")
+        producer.stop()
+        assert len(producer.seen("sent")) == count, producer.seen("failed")
+
+    # ---- what has come about ----
+
+    def _await(self, what: str, holds: Callable[[], bool]) -> None:
+        with suppress(TooLate):
+            wait_until(holds, within_s=GIVEN_S, what=what)
+            return
+        self.seen.late.append(what)
+
+    def _mark(self, step: str) -> None:
+        self.seen.marks[step] = {name: len(producer.seen()) for name, producer in self.producers.items()}
+
+    def _since(self, step: str, name: str) -> list[Seen]:
+        return self.producers[name].seen()[self.seen.marks[step][name] :]
+
+    def _backed_off(self, since: str, besides: str = "") -> bool:
+        """Ask whether all Python producers, ``besides`` one, have left the broker alone since a step."""
+        return all(
+            any(told["saw"] == "backed off" and told["broker"] == BROKER for told in self._since(since, name))
+            for name in PRODUCERS[1:]
+            if not besides or not name.endswith(besides)
+        )
+
+    def _sent(self, since: str, count: int, broker: str = "", besides: str = "") -> bool:
+        """Ask whether all producers, ``besides`` one, have sent so much since a step, to any broker or to one."""
+        return all(
+            sum(told["saw"] == "sent" and f"/{broker}" in str(told["queue"]) for told in self._since(since, name))
+            >= count
+            for name in PRODUCERS
+            if not besides or not name.endswith(besides)
+        )
+
+
+def _bodies(reader: Client) -> list[str]:
+    return [got.body for got in reader.got()]
+
+
+def _count(reader: Client) -> int:
+    return len(set(_bodies(reader)))

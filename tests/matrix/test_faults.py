@@ -1,0 +1,61 @@
+"""A broker that is killed, or hangs, while messages are sent; and offsets that survive it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.matrix.conftest import CLUSTERS
+from tests.matrix.faults import BROKER, LEDGER_AFTER, LEDGER_BEFORE, NEW, OLD, PRODUCERS, READERS, Faulty
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+each_cluster = pytest.mark.parametrize("cluster", CLUSTERS, indirect=True, scope="session")
+# what a failure counts as is looked up in the table: 10 s in 5.2 and later, 30 s before (MQFaultStrategy.java)
+ALONE_FOR_MS = {NEW: 10_000, OLD: 600_000}
+
+
+@each_cluster
+@pytest.mark.parametrize("version", ALONE_FOR_MS)
+def test_a_failed_broker_is_left_alone_for_as_long_as_the_versions_table_says(faulty: Faulty, version: str) -> None:
+    told = faulty.between(f"python-{version}", "killed", "restarted")
+
+    backed_off = [
+        line for line in told if line["saw"] == "backed off" and line["broker"] == BROKER and line["isolated"]
+    ]
+
+    assert {line["backoff_ms"] for line in backed_off} == {ALONE_FOR_MS[version]}
+
+
+@each_cluster
+@pytest.mark.parametrize("producer", PRODUCERS)
+def test_the_other_broker_gets_the_messages_meanwhile(faulty: Faulty, producer: str) -> None:
+    told = faulty.between(producer, "killed", "restarted")
+
+    assert sum(line["saw"] == "sent" and BROKER not in str(line["queue"]) for line in told) >= 30
+    assert sum(line["saw"] == "failed" for line in told) <= 3
+
+
+@each_cluster
+def test_the_broker_is_sent_to_again_after_each_fault(faulty: Faulty) -> None:
+    for producer in ("java", f"python-{NEW}"):
+        for begin in ("restarted", "goes on"):
+            told = faulty.between(producer, begin, "hangs" if begin == "restarted" else None)
+            assert [line for line in told if line["saw"] == "sent" and BROKER in str(line["queue"])], (producer, begin)
+    assert faulty.late == []
+
+
+@each_cluster
+@pytest.mark.parametrize("reader", READERS)
+def test_nothing_that_was_acknowledged_is_lost(faulty: Faulty, reader: str) -> None:
+    sent = {line["body"] for told in faulty.told.values() for line in told if line["saw"] == "sent"}
+
+    assert len(sent) > 1000
+    assert sent - faulty.got[reader] == set()
+
+
+@each_cluster
+@pytest.mark.parametrize("reader", READERS)
+def test_offsets_survive_the_restart(faulty: Faulty, reader: str) -> None:
+    before, after = faulty.ledger[reader]
+
+    assert sorted(before) == sorted(f"before-{number}" for number in range(LEDGER_BEFORE))
+    assert sorted(after) == sorted(f"after-{number}" for number in range(LEDGER_AFTER))
