@@ -21,6 +21,7 @@ from rebalance_engine.remoting.calls import Calls
 from rebalance_engine.remoting.codec import decode_response, encode
 from rebalance_engine.remoting.command import Command
 from rebalance_engine.remoting.connection import Connection, Ended
+from rebalance_engine.remoting.frames import MAX_SENT
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 
 logger = logging.getLogger(__name__)
@@ -73,7 +74,8 @@ class Link(asyncio.Protocol):
         self.reason: str | None = None
         self._owner = owner
         self._loop = asyncio.get_running_loop()
-        self._connection = Connection(max_received=settings.max_received)
+        longest = settings.max_received if self.is_ours else min(settings.max_received, MAX_SENT)
+        self._connection = Connection(max_received=longest)
         self._calls: Calls[asyncio.Future[Command]] = Calls()
         self._transport: asyncio.Transport | None = None
         self._gates: list[asyncio.Future[None]] = []

@@ -33,7 +33,7 @@ class NetworkSettings:
         close_timeout_s: how long a close may take to write what is queued.
         max_queued: bytes that wait in a connection because its peer does not read. Above a quarter of it requests wait;
             a peer that has even more to be told is cut off.
-        max_received: the longest frame that is read.
+        max_received: the longest frame that is read; from clients never more than Java takes (16 MiB).
         max_connections: how many a listener accepts at a time.
         offload_above: a body that is longer is read in a thread, so that the others go on.
     """

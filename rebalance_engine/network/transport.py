@@ -21,6 +21,7 @@ from rebalance_engine.network.channels import Channels
 from rebalance_engine.network.link import Link, NoAnswer
 from rebalance_engine.network.rewriting import reachable
 from rebalance_engine.network.settings import NetworkSettings
+from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 
 logger = logging.getLogger(__name__)
@@ -64,13 +65,15 @@ class Transport:
             BrokenContent: it came, and is not what it should be.
             LocalProtocolError: no peer would take the request.
         """
-        link = self._links.get(address)
-        if link is not None and link.is_open:
-            return await link.ask(request, timeout_ms / 1000)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_ms / 1000
-        link = await self._link(address, timeout_ms / 1000)
-        return await link.ask(request, max(0.0, deadline - loop.time()))
+        link = await self._open_link(address, timeout_ms / 1000)
+        answer = await link.ask(request, max(0.0, deadline - loop.time()))
+        if isinstance(answer, Refused) and answer.code == ResponseCode.GO_AWAY:
+            link.end()  # the server is stopping and has not looked at it; its successor may be there already
+            link = await self._open_link(address, max(0.0, deadline - loop.time()))
+            answer = await link.ask(request, max(0.0, deadline - loop.time()))
+        return answer
 
     async def oneway(self, address: Address, request: Request[Response], timeout_ms: int = TIMEOUT_MS) -> None:
         """Send a request that nobody answers; whether it arrives is not known.
@@ -79,9 +82,7 @@ class Transport:
             NoAnswer: it was not sent: no connection in time, or too much waits in it.
             LocalProtocolError: no peer would take the request.
         """
-        link = self._links.get(address)
-        if link is None or not link.is_open:
-            link = await self._link(address, timeout_ms / 1000)
+        link = await self._open_link(address, timeout_ms / 1000)
         await link.tell(request, timeout_ms / 1000)
 
     async def close(self) -> None:
@@ -104,7 +105,10 @@ class Transport:
 
     # ---- dials ----
 
-    async def _link(self, address: Address, timeout_s: float) -> Link:
+    async def _open_link(self, address: Address, timeout_s: float) -> Link:
+        link = self._links.get(address)
+        if link is not None and link.is_open:
+            return link
         if self._is_closed:
             raise NoAnswer(Failure.NOT_CONNECTED, address, "this process has closed its connections")
         dial = self._dials.get(address)

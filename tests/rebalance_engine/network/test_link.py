@@ -219,6 +219,21 @@ def test_too_much_that_waits_cuts_the_peer_off() -> None:
     run(main())
 
 
+def test_a_client_may_send_no_frame_that_java_would_not_take() -> None:
+    async def main() -> None:
+        served, _, _ = linked(address=None)
+        served.data_received((16 * 2**20 - 3).to_bytes(4, "big"))
+        assert served.reason is not None
+        assert "it needs 4 to 16777212" in served.reason
+        calling, _, _ = linked()
+        calling.data_received((16 * 2**20 - 3).to_bytes(4, "big"))
+        assert calling.is_open
+        calling.end()
+        await served.closed
+
+    run(main())
+
+
 def test_who_waits_to_write_is_told_when_the_connection_ends() -> None:
     async def main() -> None:
         link, _, _ = linked()

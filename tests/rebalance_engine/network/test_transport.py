@@ -411,3 +411,21 @@ async def test_a_plain_response_has_no_body() -> None:
         answering(listener, lambda _: Response())
 
         assert await transport.request(await listener.start(), NOTIFY) == Response()
+
+
+@on_a_loop
+async def test_a_server_that_says_go_away_is_asked_once_more_over_a_new_connection() -> None:
+    opened: list[Scripted] = []
+
+    async def goes_away_once(scripted: Scripted) -> None:
+        opened.append(scripted)
+        command = await scripted.read()
+        if len(opened) == 1:
+            await scripted.write(encode_response(Refused(code=ResponseCode.GO_AWAY), opaque=command.opaque))
+        else:
+            await scripted.write(answer_to(command, "new"))
+        await never(scripted)
+
+    async with peer(goes_away_once) as address, Transport() as transport:
+        assert await transport.request(address, ASK, HOUR_MS) == members("new")
+        assert len(opened) == 2
