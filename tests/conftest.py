@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,14 @@ settings.register_profile("default", deadline=None)
 # Random in CI too, where it finds more; a failure prints what reproduces it.
 settings.register_profile("ci", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("ci" if IN_CI else "default")
+
+
+def postgres_programs() -> Path | None:
+    """Find the folder of PostgreSQL's programs; Debian keeps it off the PATH. The newest release is taken."""
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: int(folder.parent.name))
+    on_path = shutil.which("initdb")
+    found = [folder for folder in folders if (folder / "initdb").is_file()]
+    return found[-1] if found else Path(on_path).parent if on_path else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -35,3 +44,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if missing:
         answer = pytest.fail if IN_CI else pytest.skip
         answer(f"needs {' and '.join(missing)}, which this machine does not have")
+    if item.get_closest_marker("postgres") and postgres_programs() is None:
+        (pytest.fail if IN_CI else pytest.skip)("needs PostgreSQL's initdb, which this machine does not have")

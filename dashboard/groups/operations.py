@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from django.db import transaction
 from django.db.models import F
@@ -58,7 +57,7 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
         ledger.write()
         outbox.append(cluster=stored, lines=news, now=now)
         groups = _note_inputs(stored, ledger.groups.touched)
-        transaction.on_commit(partial(start_rebalancing, groups), robust=True)
+        transaction.on_commit(lambda: start_rebalancing(groups), robust=True)
     return Recorded(len(news), groups)
 
 

@@ -9,9 +9,9 @@ from dashboard.common.fields import AtField, instant, not_empty
 
 
 class Stream(models.Model):
-    """What browsers may follow, such as one group: its whole state at ``seq``, as deflated JSON.
+    """What browsers may follow. ``state`` is the whole at ``seq``, where rows elsewhere do not say it: a snapshot.
 
-    It is written in the transaction of the change that it shows. ``seq`` grows by one a step; triggers hold it.
+    It is written in the transaction of the change that it shows. ``seq`` grows by one a step; a trigger holds it.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -25,7 +25,6 @@ class Stream(models.Model):
         constraints = [
             not_empty("name", "stream_has_a_name"),
             models.CheckConstraint(condition=Q(seq__gte=0), name="stream_seq_is_not_negative"),
-            models.CheckConstraint(condition=Q(seq=0) | ~Q(state=b""), name="stream_has_a_state"),
         ]
 
     def __str__(self) -> str:

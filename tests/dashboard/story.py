@@ -67,8 +67,12 @@ def seen(client: str, at: int = 0, group: str = "g") -> list[Fact]:
             message_model=MessageModel.CLUSTERING,
         ),
         subscribes(client, at, group=group),
-        MemberStrategySeen(at=T0 + at, source=EAST, exactness=EXACT, group=group, client=client, strategy="AVG"),
+        uses(client, at, "AVG", group=group),
     ]
+
+
+def uses(client: str, at: int, strategy: str, group: str = "g") -> MemberStrategySeen:
+    return MemberStrategySeen(at=T0 + at, source=EAST, exactness=EXACT, group=group, client=client, strategy=strategy)
 
 
 def subscribes(client: str, at: int = 0, *topics: str, group: str = "g") -> SubscriptionsSeen:

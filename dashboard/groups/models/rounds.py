@@ -37,8 +37,9 @@ OPEN_STATES = (RoundState.OPEN.value, RoundState.NOT_CONVERGED.value)
 class Round(models.Model):
     """What one change of a group set in motion, until held equals target.
 
-    ``moves`` are packed (:mod:`dashboard.groups.moves`): from the target before the round to the latest one.
-    ``wave`` is the number of the first round of a chain in which each superseded the one before: a deploy.
+    ``before`` and ``after`` are the group as it was shown before the round and at its latest rebalance, as snapshot
+    messages: its moves lie between their targets. ``wave`` is the number of the first round of a chain in which each
+    superseded the one before: a deploy.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="rounds")
@@ -54,7 +55,8 @@ class Round(models.Model):
     members_before = NamesField(default=list)
     members_after = NamesField(null=True, blank=True)
     move_count = models.IntegerField(default=0)
-    moves = models.BinaryField(default=b"")
+    before = models.BinaryField(default=b"")
+    after = models.BinaryField(default=b"")
     unsettled = NamesField(default=list, help_text="queues whose held is not target, at the last look")
     unknown_members = NamesField(default=list)
     last_look_at = AtField(null=True, blank=True)

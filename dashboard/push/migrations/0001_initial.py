@@ -25,10 +25,6 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("name", ""), _negated=True), name="stream_has_a_name"),
                     models.CheckConstraint(condition=models.Q(("seq__gte", 0)), name="stream_seq_is_not_negative"),
-                    models.CheckConstraint(
-                        condition=models.Q(("seq", 0), models.Q(("state", b""), _negated=True), _connector="OR"),
-                        name="stream_has_a_state",
-                    ),
                 ],
             },
         ),

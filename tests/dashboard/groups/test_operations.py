@@ -8,14 +8,9 @@ from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from rebalance_engine.eventlog import read
 from rebalance_engine.events import Cause, MemberJoined, Origin, Source
-from tests.dashboard.story import EAST, T0, add_cluster, held, joined, left, missed, route, seen, told
+from tests.dashboard.story import EAST, T0, held, joined, left, missed, route, seen, told
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def cluster() -> Cluster:
-    return add_cluster()
+pytestmark = pytest.mark.usefixtures("cluster")
 
 
 def test_a_batch_makes_the_rows_it_speaks_of() -> None:

@@ -1,0 +1,123 @@
+"""What a rebalance comes to, from two looks at a group. Plain code: no rows are read or written here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dashboard.groups.queries import Look, target_of, view_of
+from dashboard.push.messages import GroupState
+from rebalance_engine.allocation import STRATEGIES, AllocationError
+from rebalance_engine.engine import Outcome, rebalance
+from rebalance_engine.events import Cause
+from rebalance_engine.findings import Finding, find_faults
+from rebalance_engine.group import GroupView
+from rebalance_engine.model import MessageModel
+from rebalance_engine.ownership import Ownership
+from rebalance_engine.plan import Plan
+from rebalance_engine.rounds import Advance, Happening, OpenRound, advance
+
+ASSUMED = "AVG"  # RocketMQ's default; a target by it is said to be assumed
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """By what the target is computed. ``plan`` None: it cannot be known, and ``why`` says so."""
+
+    plan: Plan | None
+    is_assumed: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What a rebalance comes to.
+
+    Attributes:
+        outcome: the engine's answer; None where the target cannot be known.
+        converged: whether held equals target, by looks that are all newer than the last cause; None is unknown.
+        held_happening: a change of what is held that nothing else explains.
+    """
+
+    rule: Rule
+    outcome: Outcome | None
+    target: Ownership
+    converged: bool | None
+    rounds: Advance
+    findings: tuple[Finding, ...]
+    held_happening: Happening | None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What was before: the state that was shown, the open round, and the number of the latest one."""
+
+    state: GroupState | None
+    open: OpenRound | None
+    last_number: int
+
+
+def decide(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) -> Decision:
+    """Compute one rebalance."""
+    rule = choose_rule(look.view)
+    outcome = _compute(look.view, past.state, rule)
+    if rule.plan is not None and outcome is None:
+        rule = Rule(None, why=f"the strategy {rule.plan.strategy} needs to be told more than is known")
+    held_happening = _held_change(look, past, happenings, outcome, now)
+    every = (*happenings, held_happening) if held_happening else happenings
+    last_cause_at = max([each.at for each in every], default=past.open.last_cause_at if past.open else 0)
+    converged = _converged(look, outcome, rule, last_cause_at)
+    rounds = advance(
+        past.open,
+        every,
+        last_number=past.last_number,
+        converged=converged,
+        settled_at=min(look.moved_at, now),
+        now=now,
+    )
+    target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
+    findings = find_faults(look.view) if outcome is None else outcome.findings
+    return Decision(rule, outcome, target, converged, rounds, findings, held_happening)
+
+
+def choose_rule(view: GroupView) -> Rule:
+    """Find what the members divide by: what all that told it say, RocketMQ's default where nobody did."""
+    told = set(view.strategies.values())
+    if not told:
+        return Rule(Plan(strategy=ASSUMED), is_assumed=True)
+    if len(told) > 1:
+        return Rule(None, why=f"members divide by {len(told)} strategies: {', '.join(sorted(told))}")
+    name = told.pop()
+    if name not in tuple(STRATEGIES):
+        return Rule(None, why=f"the strategy {name} is not known here")
+    return Rule(Plan(strategy=name))
+
+
+def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome | None:
+    if rule.plan is None:
+        return None
+    before, previous = (view, None) if state is None else (view_of(state), target_of(state))
+    try:
+        return rebalance(before, view, rule.plan, previous=previous)
+    except AllocationError:
+        return None
+
+
+def _converged(look: Look, outcome: Outcome | None, rule: Rule, last_cause_at: int) -> bool | None:
+    """A look from before the last cause proves nothing; a difference from an assumed target neither."""
+    if outcome is None or outcome.converged is None or not look.members:
+        return None
+    if any((member.held_seen_at or 0) < last_cause_at for member in look.members):
+        return None
+    return None if rule.is_assumed and not outcome.converged else outcome.converged
+
+
+def _held_change(
+    look: Look, past: Past, happenings: tuple[Happening, ...], outcome: Outcome | None, now: int
+) -> Happening | None:
+    """Find a change of what is held while nothing else happened and no round is open."""
+    explained = past.open is not None or any(each.cause is not Cause.MANUAL for each in happenings)
+    if explained or past.state is None or outcome is None or look.view.model is MessageModel.BROADCASTING:
+        return None
+    if not outcome.held_moves:
+        return None
+    return Happening(min(look.moved_at, now) or now, Cause.HELD_CHANGED)

@@ -1,0 +1,43 @@
+"""What the inputs of a rebalance come to, in 32 characters: the same ones need not be computed again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+
+from dashboard.groups.models import Group, RoundCause
+from dashboard.groups.queries import Look
+
+
+def fingerprint(group: Group, look: Look, causes: Iterable[RoundCause]) -> str:
+    """Digest queues, members, what they subscribe to, divide by and hold, and the causes that wait.
+
+    When a member was last looked at belongs to it only while a round is open: a look that moved nothing may close it.
+    """
+    view = look.view
+    has_open_round = group.round_number is not None and group.round_closed_at is None
+    members = [
+        (
+            member.client_id,
+            member.registrations,
+            member.strategy,
+            member.missing,
+            member.is_silent,
+            member.at,
+            member.version,
+            member.language,
+            member.is_orderly,
+            member.held_seen_at if has_open_round else None,
+        )
+        for member in look.members
+    ]
+    topics = sorted((client, sorted(told)) for client, told in view.topics_of.items())
+    digest = hashlib.blake2b(digest_size=16)
+    waiting = [cause.pk for cause in causes]
+    digest.update(json.dumps([group.model, members, topics, waiting, sorted(view.strays)]).encode())
+    digest.update(look.queue_pks.tobytes())
+    if view.held is not None:
+        for column in (view.held.owner, view.held.further_queue, view.held.further_client):
+            digest.update(column.tobytes())
+    return digest.hexdigest()

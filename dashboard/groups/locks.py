@@ -1,0 +1,73 @@
+"""One rebalance of a group at a time: a lock in Redis saves work, a fence in the database makes it true.
+
+A lock alone cannot: its holder may sleep until it has expired, or Redis may forget it. So a rebalance takes a number
+from the group's row when it begins, and its writes demand, in their own transaction, that this is still the newest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from redis import Redis
+from redis.exceptions import LockError
+
+from dashboard.groups.models import Group
+
+EXPIRES_AFTER_S = 60  # longer than a rebalance of a million queues takes; the fence holds where it is not
+
+
+class Late(RuntimeError):
+    """A newer rebalance of the group has begun: this one must not write."""
+
+
+def connect() -> Redis:
+    """Open the Redis of the settings; every wait ends."""
+    return Redis.from_url(settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=5)
+
+
+@contextmanager
+def only_one(redis: Redis, group: int) -> Iterator[bool]:
+    """Hold a group's lock, or tell at once that somebody has it."""
+    lock = redis.lock(_key(group), timeout=EXPIRES_AFTER_S, blocking=False)
+    has_it = bool(lock.acquire())
+    try:
+        yield has_it
+    finally:
+        if has_it:
+            with suppress(LockError):  # it had expired, and may be somebody else's by now
+                lock.release()
+
+
+def take_fence(*, group: int) -> int:
+    """Begin a rebalance: take the group's next number.
+
+    Raises:
+        Group.DoesNotExist: there is no such group.
+    """
+    with transaction.atomic():
+        fence = Group.objects.select_for_update(no_key=True).values_list("fence", flat=True).get(pk=group)
+        Group.objects.filter(pk=group).update(fence=F("fence") + 1)
+    return fence + 1
+
+
+def hold_fence(*, group: int, fence: int) -> Group:
+    """Lock the group's row for the writes of a rebalance. Inside their transaction.
+
+    Raises:
+        Late: a newer one has begun.
+    """
+    row = Group.objects.select_for_update(no_key=True).get(pk=group)
+    if row.fence != fence:
+        raise Late(f"rebalance {fence} of group {row.name!r} is late: {row.fence} has begun")
+    return row
+
+
+def _key(group: int) -> str:
+    """Name the lock; several installations may share a Redis."""
+    home = hashlib.blake2b(str(settings.DATABASES["default"]["NAME"]).encode(), digest_size=6).hexdigest()
+    return f"evenkeel:{home}:rebalance:{group}"

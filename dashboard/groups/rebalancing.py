@@ -1,0 +1,105 @@
+"""One rebalance of one group: read, decide, write in one transaction under the group's fence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import F, Q
+from redis import Redis
+
+from dashboard.groups import storing
+from dashboard.groups.deciding import Decision, Past, decide
+from dashboard.groups.fingerprints import fingerprint
+from dashboard.groups.locks import Late, hold_fence, only_one, take_fence
+from dashboard.groups.models import Group, RoundCause
+from dashboard.groups.queries import look_at
+from dashboard.groups.storing import Read
+from dashboard.push.publish import group_state
+from rebalance_engine.events import Cause
+from rebalance_engine.rounds import MANUAL_MS, Happening
+
+logger = logging.getLogger(__name__)
+
+MOST_TURNS = 20  # a group whose inputs change while it is rebalanced goes round again; beat takes over after that
+
+
+def rebalance_now(*, redis: Redis, group: int, now: int) -> int:
+    """Rebalance a group until its inputs stay the same; give how often that took. 0: somebody else is at it.
+
+    Whoever has the lock looks again after giving it back: so nothing that is stored meanwhile is left over.
+    """
+    turns = 0
+    while turns < MOST_TURNS and is_due(group=group, now=now):
+        with only_one(redis, group) as has_it:
+            if not has_it:
+                return turns
+            try:
+                rebalance_once(group=group, now=now)
+            except Late as late:
+                logger.info("%s", late)
+                return turns
+        turns += 1
+    return turns
+
+
+def is_due(*, group: int, now: int) -> bool:
+    """Ask whether a group's inputs have changed, or time has come to change something."""
+    return _due(now).filter(pk=group).exists()
+
+
+def due_groups(*, now: int) -> list[int]:
+    """List the groups that are due, the longest waiting first."""
+    return list(_due(now).order_by(F("rebalanced_at").asc(nulls_first=True), "pk").values_list("pk", flat=True))
+
+
+def rebalance_once(*, group: int, now: int) -> Decision | None:
+    """Rebalance a group; None where its inputs came to the same as the last time, and nothing is due.
+
+    Raises:
+        Late: another rebalance began after this one; nothing was written.
+        Group.DoesNotExist: there is no such group.
+    """
+    read = read_inputs(group=group, fence=take_fence(group=group), now=now)
+    is_time = read.group.due_at is not None and read.group.due_at <= now
+    if read.fingerprint == read.group.fingerprint and not is_time:
+        with transaction.atomic():
+            row = hold_fence(group=group, fence=read.fence)
+            Group.objects.filter(pk=row.pk).update(done_version=read.version)
+        return None
+    happenings = tuple(_happening(cause) for cause in read.causes)
+    decision = decide(read.look, read.past, happenings, now)
+    with transaction.atomic():
+        row = hold_fence(group=group, fence=read.fence)
+        storing.store(read_group=row, read=read, decision=decision, now=now)
+    return decision
+
+
+def read_inputs(*, group: int, fence: int, now: int) -> Read:
+    """Read what a rebalance is computed from. What is stored meanwhile raises the version, and is read next time."""
+    row = Group.objects.select_related("cluster").get(pk=group)
+    waiting = RoundCause.objects.filter(group=row, round=None).exclude(cause=Cause.MANUAL.value, at__lt=now - MANUAL_MS)
+    causes = tuple(waiting.order_by("at", "pk"))
+    look = look_at(group=row)
+    past = Past(group_state(group=group), *storing.open_round(row))
+    return Read(row, fence, row.inputs_version, look, past, causes, fingerprint(row, look, causes))
+
+
+def _due(now: int) -> storing.Groups:
+    return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | Q(due_at__lte=now))
+
+
+def _happening(cause: RoundCause) -> Happening:
+    return Happening(cause.at, Cause(cause.cause), cause.client_id, cause.pk)
+
+
+def rebalance_all(*, redis: Redis, groups: Sequence[int], now: int) -> int:
+    """Rebalance groups one after the other; one that fails is logged, and does not keep the others waiting."""
+    done = 0
+    for group in groups:
+        try:
+            done += bool(rebalance_now(redis=redis, group=group, now=now))
+        except Exception:  # the outermost loop over groups
+            logger.exception("group %s could not be rebalanced", group)
+    return done

@@ -1,0 +1,132 @@
+"""A group's state as browsers get it, from what a rebalance came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dashboard.common.fields import printable
+from dashboard.groups.deciding import Decision
+from dashboard.groups.models import Finding, Group, Member
+from dashboard.groups.queries import Look
+from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
+from dashboard.push.runs import Runs, pack
+from rebalance_engine.model import MessageModel
+from rebalance_engine.ownership import Ownership
+
+MOST_FAULTS = 200  # shown; ``fault_count`` counts all
+MOST_EVIDENCE = 20
+
+
+def show(
+    look: Look, decision: Decision, *, group: Group, faults: Sequence[Finding], latest: RoundCell | None
+) -> GroupState:
+    """Put a group's state together."""
+    view = look.view
+    targets = runs_of(decision.target)
+    held = runs_of(view.held) if view.held is not None else {}
+    is_shared = view.model is MessageModel.BROADCASTING
+    return GroupState(
+        head=Head(
+            cluster=group.cluster.name,
+            group=group.name,
+            model=group.model,
+            strategy=decision.rule.plan.strategy if decision.rule.plan else "",
+            is_strategy_assumed=decision.rule.is_assumed,
+            is_target_known=decision.outcome is not None,
+            is_converged=decision.converged,
+            orphans=count_orphans(look),
+            doubles=0 if view.held is None or is_shared else len(view.held.owned_twice()),
+            fault_count=len(faults),
+            round=latest,
+        ),
+        queues=number_queues(look),
+        members=tuple(
+            cell(
+                member, targets.get(member.client_id, ()), None if member.is_silent else held.get(member.client_id, ())
+            )
+            for member in look.members
+        ),
+        strays=tuple(Stray(client, *queue) for client, queue in sorted(view.strays)),
+        faults=tuple(fault(row) for row in faults[:MOST_FAULTS]),
+    )
+
+
+def count_orphans(look: Look) -> int | None:
+    """Count the queues that nobody holds; None while a member's answer is missing, or nobody is there to hold any."""
+    view = look.view
+    if view.model is MessageModel.BROADCASTING:
+        return 0
+    return len(view.held.unowned()) if view.held is not None and view.everybody_answered and look.members else None
+
+
+def number_queues(look: Look) -> tuple[Queues, ...]:
+    """List the queues broker by broker, in the order of their numbers."""
+    table = look.view.queues
+    if not len(table):
+        return ()
+    place = np.stack([table.topic, table.broker])
+    starts = np.flatnonzero(np.concatenate([[True], (np.diff(place) != 0).any(axis=0)]))
+    ends = [*starts[1:].tolist(), len(table)]
+    parts = []
+    for start, end in zip(starts.tolist(), ends, strict=True):
+        first = table[start]
+        parts.append(Queues(first.topic, first.broker, pack(table.queue_id[start:end])))
+    return tuple(parts)
+
+
+def runs_of(ownership: Ownership) -> dict[str, Runs]:
+    """Give the queue numbers of each client as runs."""
+    queue, client = ownership.pairs()
+    order = np.lexsort((queue, client))
+    queue, client = queue[order], client[order]
+    starts = np.flatnonzero(np.diff(client, prepend=-1))
+    parts = np.split(queue, starts[1:]) if len(starts) else []
+    names = ownership.clients.names
+    return {names[number]: pack(part) for number, part in zip(client[starts].tolist(), parts, strict=True)}
+
+
+def cell(member: Member, target: Runs, held: Runs | None) -> Cell:
+    """Give a member's cell."""
+    return Cell(
+        client=member.client_id,
+        registrations=member.registrations,
+        language=member.language,
+        version=member.version,
+        strategy=member.strategy,
+        is_orderly=member.is_orderly,
+        since=member.at,
+        since_low=member.at_low,
+        missing=member.missing,
+        target=target,
+        held=held,
+    )
+
+
+def fault(row: Finding) -> Fault:
+    """Give a finding as it is shown."""
+    proof = tuple(map(str, row.proof))
+    return Fault(row.kind, row.subject, row.sentence, proof, row.suspected_at, row.confirmed_at, row.ends_at)
+
+
+def row_of(group: Group) -> Row:
+    """Give a group's row of the overview."""
+    return Row(
+        id=group.pk,
+        group=printable(group.name),
+        model=group.model,
+        members=group.member_count,
+        queues=group.queue_count,
+        silent=group.silent_count,
+        orphans=group.orphan_count,
+        doubles=group.double_count,
+        is_converged=group.is_converged,
+        strategy=group.strategy,
+        round=group.round_number,
+        round_opened_at=group.round_opened_at,
+        round_closed_at=group.round_closed_at,
+        round_cause=group.round_cause,
+        round_moves=group.round_moves,
+        rebalanced_at=group.rebalanced_at,
+    )

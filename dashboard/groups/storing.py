@@ -1,0 +1,232 @@
+"""What a rebalance writes, all in one transaction: target, rounds, findings, the group's figures, history, push."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import QuerySet
+
+from dashboard.clusters import outbox
+from dashboard.groups.deciding import Decision, Past
+from dashboard.groups.ending import end_round, fact_of_not_converging, fact_of_opening
+from dashboard.groups.faults import keep_faults
+from dashboard.groups.models import Group, Round, RoundCause, Target
+from dashboard.groups.models.rounds import RoundState
+from dashboard.groups.queries import Look, target_of
+from dashboard.groups.showing import MOST_EVIDENCE, count_orphans, row_of, show
+from dashboard.push.messages import VERSION, GroupSnapshot, GroupState, RoundCell, decode, encode
+from dashboard.push.publish import publish_group, publish_rows
+from rebalance_engine.diff import diff
+from rebalance_engine.events import Cause, Fact, Origin
+from rebalance_engine.findings import spell
+from rebalance_engine.model import MessageModel
+from rebalance_engine.rounds import Happening, OpenRound
+
+Groups = QuerySet[Group]
+MOST_UNSETTLED = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Everything that one rebalance is computed from, and the version of the inputs that it is at least."""
+
+    group: Group
+    fence: int
+    version: int
+    look: Look
+    past: Past
+    causes: tuple[RoundCause, ...]
+    fingerprint: str
+
+
+def open_round(group: Group) -> tuple[OpenRound | None, int]:
+    """Read the open round as the engine has it, and the number of the latest one."""
+    latest = Round.objects.filter(group=group).order_by("-number").first()
+    if latest is None or latest.closed_at is not None:
+        return None, latest.number if latest else 0
+    rows = RoundCause.objects.filter(round=latest).order_by("at", "pk")
+    happenings = tuple(Happening(row.at, Cause(row.cause), row.client_id, row.pk) for row in rows)
+    current = OpenRound(
+        latest.number, latest.opened_at, latest.last_cause_at, happenings, latest.wave, latest.not_converged_at
+    )
+    return current, latest.number
+
+
+def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> None:
+    """Write what a rebalance came to. ``read_group`` is the group's row, locked under the rebalance's fence."""
+    group, look = read_group, read.look
+    group.cluster = read.group.cluster
+    store_target(group, look, decision, read.fence)
+    facts = _store_rounds(group, read, decision, now)
+    faults, due_at, changed = keep_faults(group=group, look=look, found=decision.findings, now=now)
+    facts += changed
+    latest = _latest(group)
+    state = show(look, decision, group=group, faults=faults, latest=_cell(latest, look, decision))
+    if latest is not None and (decision.rounds.open is not None or decision.rounds.ended):
+        Round.objects.filter(pk=latest.pk).update(after=_as_bytes(state, now), last_look_at=now)
+    _figure(group, read, decision, latest, now)
+    group.due_at = min((at for at in (decision.rounds.due_at, due_at) if at is not None), default=None)
+    group.save()
+    outbox.append(cluster=group.cluster, lines=_new_lines(group, facts), now=now)
+    publish_group(group=group.pk, state=state, at=now)
+    publish_rows(cluster=group.cluster_id, put=(row_of(group),), at=now)
+
+
+def store_target(group: Group, look: Look, decision: Decision, fence: int) -> None:
+    """Write the targets that changed. A broadcasting group has none: every member has every queue."""
+    members = {member.client_id: member.pk for member in look.members}
+    wanted: dict[int, int | None] = {}
+    if decision.outcome is not None and look.view.model is MessageModel.CLUSTERING:
+        names = decision.target.clients.names
+        owners = decision.target.owner.tolist()
+        wanted = {
+            pk: None if owner < 0 else members[names[owner]]
+            for pk, owner in zip(look.queue_pks.tolist(), owners, strict=True)
+        }
+    stored = dict(Target.objects.filter(group=group).values_list("queue_id", "member_id"))
+    changed = [pk for pk, owner in wanted.items() if pk not in stored or stored[pk] != owner]
+    Target.objects.bulk_create(
+        [Target(group=group, queue_id=pk, member_id=wanted[pk], fence=fence) for pk in changed],
+        update_conflicts=True,
+        unique_fields=["group", "queue"],
+        update_fields=["member", "fence"],
+        batch_size=2_000,
+    )
+    gone = stored.keys() - wanted.keys()
+    if gone:
+        Target.objects.filter(group=group, queue__in=gone).delete()
+
+
+def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> list[Fact]:
+    """Write the rounds that opened, went on or ended; give them as facts."""
+    before = Round.objects.filter(group=group, closed_at=None).first()
+    rows = {before.number: before} if before else {}
+    ended = {end.round.number: end for end in decision.rounds.ended}
+    current = [end.round for end in decision.rounds.ended] + ([decision.rounds.open] if decision.rounds.open else [])
+    shown = b"" if read.past.state is None else _as_bytes(read.past.state, now)
+    facts: list[Fact] = []
+    for each in current:
+        row = rows.get(each.number) or Round(
+            group=group,
+            number=each.number,
+            opened_at=each.opened_at,
+            wave=each.wave,
+            before=shown,
+            members_before=[cell.client for cell in read.past.state.members] if read.past.state else [],
+        )
+        is_new, was_late = row.pk is None, row.not_converged_at is not None
+        row.cause, row.last_cause_at = each.cause.value, each.last_cause_at
+        row.not_converged_at = each.not_converged_at
+        row.state = RoundState.NOT_CONVERGED.value if each.not_converged_at else RoundState.OPEN.value
+        row.move_count = _moves(row, read, decision, is_latest=each is current[-1])
+        _unsettle(row, read.look, decision)
+        if each.number in ended:
+            end = ended[each.number]
+            row.after = shown
+            row.state = RoundState.SUPERSEDED.value if end.superseded_by else RoundState.CLOSED.value
+            row.closed_at, row.superseded_by = end.at, end.superseded_by
+            row.members_after = [member.client_id for member in read.look.members]
+        row.save()
+        _keep_causes(group, row, each, decision, now)
+        if is_new:
+            facts.append(fact_of_opening(row))
+        if row.not_converged_at is not None and not was_late:
+            facts.append(fact_of_not_converging(row))
+        if each.number in ended:
+            facts += end_round(row)
+    return facts
+
+
+def _keep_causes(group: Group, row: Round, each: OpenRound, decision: Decision, now: int) -> None:
+    """Give the round its causes; a change of what is held is one that the two looks themselves prove."""
+    keys = [happening.key for happening in each.happenings if happening.key is not None]
+    RoundCause.objects.filter(pk__in=keys, round=None).update(round=row)
+    seen = decision.held_happening
+    if seen is not None and any(happening.at == seen.at and happening.key is None for happening in each.happenings):
+        held_moves = decision.outcome.held_moves if decision.outcome else None
+        count = len(held_moves) if held_moves is not None else 0
+        RoundCause.objects.create(
+            group=group,
+            round=row,
+            cause=Cause.HELD_CHANGED.value,
+            evidence=f"{count} queues are held by others, and nothing else that is known changed",
+            at=seen.at,
+            at_high=max(now, seen.at),
+            origin=Origin.DERIVED.value,
+            observed_at=now,
+        )
+
+
+def _unsettle(row: Round, look: Look, decision: Decision) -> None:
+    """Note which queues are not where they should be, and whose are unknown."""
+    outstanding = decision.outcome.outstanding if decision.outcome else None
+    row.unsettled = []
+    if outstanding is not None:
+        numbers = np.unique(outstanding.queue)[:MOST_UNSETTLED]
+        row.unsettled = [spell(queue) for queue in outstanding.queues.take(numbers)]
+    row.unknown_members = [member.client_id for member in look.members if member.is_silent]
+
+
+def _latest(group: Group) -> Round | None:
+    return Round.objects.filter(group=group).order_by("-number").first()
+
+
+def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | None:
+    if latest is None:
+        return None
+    evidence = latest.causes.order_by("at", "pk").values_list("evidence", flat=True)[:MOST_EVIDENCE]
+    outstanding = decision.outcome.outstanding if decision.outcome else None
+    return RoundCell(
+        number=latest.number,
+        state=latest.state,
+        cause=latest.cause,
+        opened_at=latest.opened_at,
+        closed_at=latest.closed_at,
+        wave=latest.wave,
+        moves=latest.move_count,
+        unsettled=None if outstanding is None else len(outstanding),
+        evidence=tuple(evidence),
+        unknown_members=tuple(member.client_id for member in look.members if member.is_silent),
+    )
+
+
+def _moves(row: Round, read: Read, decision: Decision, *, is_latest: bool) -> int:
+    """Count the moves from the target before the round to its last one; a superseded one's was shown before."""
+    if not row.before:
+        return int((decision.target.owner >= 0).sum())
+    shown = decode(bytes(row.before))
+    assert isinstance(shown, GroupSnapshot)
+    if is_latest:
+        return len(diff(target_of(shown.state), decision.target))
+    return len(diff(target_of(shown.state), target_of(read.past.state))) if read.past.state else 0
+
+
+def _as_bytes(state: GroupState, at: int) -> bytes:
+    return encode(GroupSnapshot(VERSION, "group.snapshot", "", 0, at, state))
+
+
+def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, now: int) -> None:
+    """Bring the group's row up to date."""
+    look = read.look
+    group.done_version = read.version
+    group.fingerprint = read.fingerprint
+    group.strategy = decision.rule.plan.strategy if decision.rule.plan else ""
+    group.is_strategy_assumed = decision.rule.is_assumed
+    group.rebalanced_at = now
+    group.member_count = len(look.view.clients)
+    group.queue_count = len(look.view.queues)
+    group.silent_count = sum(member.is_silent for member in look.members)
+    group.orphan_count = count_orphans(look)
+    held, is_shared = look.view.held, look.view.model is MessageModel.BROADCASTING
+    group.double_count = None if held is None else 0 if is_shared else len(held.owned_twice())
+    group.is_converged = decision.converged
+    if latest is not None:
+        group.round_number, group.round_cause = latest.number, latest.cause
+        group.round_opened_at, group.round_closed_at = latest.opened_at, latest.closed_at
+        group.round_moves = latest.move_count
+
+
+def _new_lines(group: Group, facts: list[Fact]) -> list[outbox.Line]:
+    lines = outbox.lines_of(cluster=group.cluster, facts=facts)
+    return outbox.not_yet_stored(cluster=group.cluster, lines=lines)

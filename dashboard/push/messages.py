@@ -1,0 +1,273 @@
+"""Every shape that a browser can get, declared once, closed. ``tests/diffs/*.json`` hold Python and JavaScript to it.
+
+A stream begins with a snapshot; each step after it has the next ``seq``. A gap, or a message that is not understood,
+means: ask again with the last ``seq`` that was applied; the answer is the missing steps, or a snapshot.
+
+    GroupSnapshot     a group, whole; also a step, when its queues are others: their numbers change then
+    GroupDiff         what changed of it
+    OverviewSnapshot  all groups of a cluster, a row each
+    OverviewDiff      rows that changed, and that are gone
+    Pulse             not a step: when members were last looked at, and the ``seq`` that is the newest
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from dashboard.push.runs import Runs
+from dashboard.push.shapes import BadMessage, from_json, to_json
+
+VERSION: Final = 1
+Version = Literal[1]
+DEFLATE_ABOVE = 1_000  # bytes; shorter ones do not gain
+LONGEST = 64 * 2**20  # inflated: a million queues are a tenth of it
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """Queues of one topic on one broker, as runs of their ids. Numbered through, in the order of the list."""
+
+    topic: str
+    broker: str
+    ids: Runs
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One member: what it is, which queue numbers it should have and has; ``held`` null is unknown."""
+
+    client: str
+    registrations: int
+    language: str
+    version: str
+    strategy: str
+    is_orderly: bool | None
+    since: int
+    since_low: int | None
+    missing: str | None
+    target: Runs
+    held: Runs | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A queue that a member holds though no route has it."""
+
+    client: str
+    topic: str
+    broker: str
+    queue_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCell:
+    """The latest round; ``evidence`` are the first of its causes, in words."""
+
+    number: int
+    state: str
+    cause: str
+    opened_at: int
+    closed_at: int | None
+    wave: int
+    moves: int
+    unsettled: int | None
+    evidence: tuple[str, ...]
+    unknown_members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A finding; ``confirmed_at`` null is suspected."""
+
+    kind: str
+    subject: str
+    sentence: str
+    proof: tuple[str, ...]
+    suspected_at: int
+    confirmed_at: int | None
+    ends_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What there is once for a group. ``strategy`` empty is unknown; null figures are unknown, never zero."""
+
+    cluster: str
+    group: str
+    model: str | None
+    strategy: str
+    is_strategy_assumed: bool
+    is_target_known: bool
+    is_converged: bool | None
+    orphans: int | None
+    doubles: int
+    fault_count: int
+    round: RoundCell | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """A group as it is now; members in the order in which RocketMQ's clients sort them."""
+
+    head: Head
+    queues: tuple[Queues, ...]
+    members: tuple[Cell, ...]
+    strays: tuple[Stray, ...]
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The queue numbers that changed for a member: those that it now has and had not, or had and now has not."""
+
+    client: str
+    target: Runs
+    held: Runs
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSnapshot:
+    """A group, whole."""
+
+    v: Version
+    kind: Literal["group.snapshot"]
+    stream: str
+    seq: int
+    at: int
+    state: GroupState
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDiff:
+    """What changed of a group: ``head``, ``strays`` and ``faults`` whole where they did, members one by one.
+
+    ``gone`` first, then ``put`` (new ones, and changed ones whole), each behind the member that ``after`` names (null:
+    first), then ``owners``.
+    """
+
+    v: Version
+    kind: Literal["group.diff"]
+    stream: str
+    seq: int
+    at: int
+    head: Head | None
+    gone: tuple[str, ...]
+    put: tuple[Cell, ...]
+    after: tuple[str | None, ...]
+    owners: tuple[Owners, ...]
+    strays: tuple[Stray, ...] | None
+    faults: tuple[Fault, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A group in the overview; null is unknown."""
+
+    id: int
+    group: str
+    model: str | None
+    members: int | None
+    queues: int | None
+    silent: int | None
+    orphans: int | None
+    doubles: int | None
+    is_converged: bool | None
+    strategy: str
+    round: int | None
+    round_opened_at: int | None
+    round_closed_at: int | None
+    round_cause: str | None
+    round_moves: int | None
+    rebalanced_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewSnapshot:
+    """All groups of a cluster. Rows may be newer than ``seq``: a row that comes again is put again."""
+
+    v: Version
+    kind: Literal["overview.snapshot"]
+    stream: str
+    seq: int
+    at: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewDiff:
+    """Rows that are new or changed, whole; and the ids of those that are gone."""
+
+    v: Version
+    kind: Literal["overview.diff"]
+    stream: str
+    seq: int
+    at: int
+    put: tuple[Row, ...]
+    gone: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """When a member last told what it holds; null is never."""
+
+    client: str
+    at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """When members were last looked at: no step, not kept. ``seq`` is the newest step, for whoever missed it."""
+
+    v: Version
+    kind: Literal["pulse"]
+    stream: str
+    seq: int
+    at: int
+    seen: tuple[Seen, ...]
+
+
+Message = GroupSnapshot | GroupDiff | OverviewSnapshot | OverviewDiff | Pulse
+KINDS: dict[str, type[Message]] = {
+    "group.snapshot": GroupSnapshot,
+    "group.diff": GroupDiff,
+    "overview.snapshot": OverviewSnapshot,
+    "overview.diff": OverviewDiff,
+    "pulse": Pulse,
+}
+
+
+def encode(message: Message) -> bytes:
+    """Write a message as a browser gets it: JSON, deflated (zlib) where that is worth it.
+
+    JSON begins with ``{``, which no zlib stream does. It is deflated once for all browsers, instead of by each
+    socket.
+    """
+    plain = json.dumps(to_json(message), separators=(",", ":")).encode()
+    return plain if len(plain) <= DEFLATE_ABOVE else zlib.compress(plain, level=6)
+
+
+def decode(data: bytes) -> Message:
+    """Read a message.
+
+    Raises:
+        BadMessage: it is none.
+    """
+    try:
+        value = json.loads(data if data[:1] == b"{" else _inflate(data))
+    except (ValueError, zlib.error) as error:
+        raise BadMessage(f"neither JSON nor deflated JSON: {error}") from None
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BadMessage(f"kind is {kind!r:.60}; it needs one of {', '.join(KINDS)}")
+    return from_json(KINDS[kind], value)
+
+
+def _inflate(data: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    plain = stream.decompress(data, LONGEST)
+    if not stream.eof:
+        raise BadMessage(f"cut, or more than {LONGEST} bytes when inflated")
+    return plain

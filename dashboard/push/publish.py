@@ -1,0 +1,138 @@
+"""Steps of streams: stored in the transaction of the change that they show, sent after it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from dashboard.push.group_diffs import step
+from dashboard.push.messages import (
+    VERSION,
+    GroupSnapshot,
+    GroupState,
+    Message,
+    OverviewDiff,
+    Pulse,
+    Row,
+    Seen,
+    decode,
+    encode,
+)
+from dashboard.push.models import Step, Stream
+
+logger = logging.getLogger(__name__)
+
+MOST_STEPS = 200  # a browser that missed more gets a snapshot, which is shorter
+GROUP_SEND = "push.step"  # the type of the event that sockets get: {"type", "seq", "body"}
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """What a browser needs to be up to date: steps in order; the last one has ``seq``."""
+
+    seq: int
+    bodies: tuple[bytes, ...]
+
+
+def group_stream(group: int) -> str:
+    """Name a group's stream, which is also its Channels group."""
+    return f"group-{group}"
+
+
+def overview_stream(cluster: int) -> str:
+    """Name the stream of a cluster's groups."""
+    return f"overview-{cluster}"
+
+
+def group_state(*, group: int) -> GroupState | None:
+    """Read a group's state at its newest step; None before the first."""
+    stored = Stream.objects.filter(name=group_stream(group)).values_list("state", flat=True).first()
+    return _state(stored)
+
+
+def publish_group(*, group: int, state: GroupState, at: int) -> int | None:
+    """Store and send the step to this state; None where nothing changed. Inside the transaction of the change."""
+    name = group_stream(group)
+    stream = _lock(name)
+    seq = stream.seq + 1
+    message = step(_state(stream.state), state, stream=name, seq=seq, at=at)
+    if message is None:
+        return None
+    whole = GroupSnapshot(VERSION, "group.snapshot", name, seq, at, state)
+    _store(stream, message, at, encode(whole))
+    return seq
+
+
+def publish_rows(*, cluster: int, put: tuple[Row, ...], gone: tuple[int, ...] = (), at: int) -> int:
+    """Store and send rows of the overview. Last in a transaction: all groups of a cluster wait for this row."""
+    name = overview_stream(cluster)
+    stream = _lock(name)
+    seq = stream.seq + 1
+    _store(stream, OverviewDiff(VERSION, "overview.diff", name, seq, at, put, gone), at, b"")
+    return seq
+
+
+def pulse(*, stream: str, seen: tuple[Seen, ...], at: int) -> None:
+    """Send, without keeping it, when members were last looked at."""
+    seq = current_seq(stream=stream)
+    _send(stream, seq, encode(Pulse(VERSION, "pulse", stream, seq, at, seen)))
+
+
+def current_seq(*, stream: str) -> int:
+    """Give the number of the newest step; 0 before the first."""
+    return Stream.objects.filter(name=stream).values_list("seq", flat=True).first() or 0
+
+
+def catch_up(*, stream: str, last_seq: int | None, snapshot: Callable[[], Message | None]) -> CatchUp:
+    """Give the steps after ``last_seq``, or a snapshot where that is shorter or steps are not kept any more."""
+    seq = current_seq(stream=stream)
+    if last_seq is not None and 0 <= seq - last_seq <= MOST_STEPS:
+        rows = Step.objects.filter(stream__name=stream, seq__gt=last_seq).order_by("seq").values_list("seq", "body")
+        steps = list(rows)
+        if [number for number, _ in steps] == list(range(last_seq + 1, last_seq + 1 + len(steps))) and (
+            len(steps) >= seq - last_seq
+        ):
+            return CatchUp(last_seq + len(steps), tuple(bytes(body) for _, body in steps))
+    message = snapshot()
+    return CatchUp(0, ()) if message is None else CatchUp(message.seq, (encode(message),))
+
+
+def group_snapshot(*, group: int) -> GroupSnapshot | None:
+    """Give a group whole, at its newest step; None before the first."""
+    stored = Stream.objects.filter(name=group_stream(group)).values_list("state", flat=True).first()
+    message = decode(bytes(stored)) if stored else None
+    assert message is None or isinstance(message, GroupSnapshot)
+    return message
+
+
+def _state(stored: bytes | memoryview | None) -> GroupState | None:
+    if not stored:
+        return None
+    message = decode(bytes(stored))
+    assert isinstance(message, GroupSnapshot)
+    return message.state
+
+
+def _lock(name: str) -> Stream:
+    Stream.objects.bulk_create([Stream(name=name)], ignore_conflicts=True)
+    return Stream.objects.select_for_update(no_key=True).get(name=name)
+
+
+def _store(stream: Stream, message: Message, at: int, state: bytes) -> None:
+    body = encode(message)
+    stream.seq, stream.at, stream.state = message.seq, at, state
+    stream.save(update_fields=["seq", "at", "state"])
+    Step.objects.create(stream=stream, seq=message.seq, at=at, body=body)
+    transaction.on_commit(lambda: _send(stream.name, message.seq, body), robust=True)
+
+
+def _send(stream: str, seq: int, body: bytes) -> None:
+    """Hand a message to the sockets. One that gets lost here is missed by its number, and asked for."""
+    layer = get_channel_layer()
+    if layer is not None:
+        async_to_sync(layer.group_send)(stream, {"type": GROUP_SEND, "seq": seq, "body": body})

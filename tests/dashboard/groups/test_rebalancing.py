@@ -1,0 +1,191 @@
+"""Whole rebalances on a virtual clock: facts in, rounds, findings and state out."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import transaction
+
+from dashboard.clusters.models import OutboxLine
+from dashboard.groups.locks import Late, hold_fence, take_fence
+from dashboard.groups.models import Finding, Group, Handoff, Round, Target
+from dashboard.groups.rebalancing import due_groups, read_inputs, rebalance_once
+from dashboard.push.publish import group_state
+from rebalance_engine.events import Cause, Departure
+from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told, uses
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def turn(at: int) -> Group:
+    """Rebalance the group of these tests, and give its row."""
+    group = Group.objects.get(name="g")
+    rebalance_once(group=group.pk, now=T0 + at)
+    group.refresh_from_db()
+    return group
+
+
+def settle() -> None:
+    """Two members share four queues by AVG, as they should."""
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+
+
+def test_a_first_look_at_a_group_in_order_is_no_round() -> None:
+    settle()
+
+    group = Group.objects.get()
+    assert not Round.objects.exists()
+    assert (group.is_converged, group.member_count, group.queue_count, group.orphan_count) == (True, 2, 4, 0)
+    assert list(Target.objects.order_by("queue__queue_id").values_list("member__client_id", flat=True)) == list("AABB")
+
+
+def test_a_join_opens_a_round_that_closes_when_everybody_has_what_it_should() -> None:
+    settle()
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    opened = turn(5_200)
+    assert (opened.round_number, opened.round_cause, opened.round_closed_at) == (1, "member joined", None)
+
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, [3]))
+    closed = turn(6_100)
+
+    row = Round.objects.get()
+    assert (row.state, row.closed_at, row.move_count) == ("closed", T0 + 6_000, 1)
+    assert closed.round_closed_at == T0 + 6_000
+    assert [cause.evidence for cause in row.causes.all()] == ["C joined"]
+    assert row.members_before == ["A", "B"]
+    assert row.members_after == ["A", "B", "C"]
+
+
+def test_a_moved_queue_has_its_handoff_with_bounds() -> None:
+    settle()
+    told(joined("C", 5_000), held("C", 5_100, []))
+    turn(5_200)
+    told(held("B", 6_000, [2]))
+    turn(6_050)
+
+    told(held("A", 7_000, [0, 1]), held("B", 7_000, [2]), held("C", 7_500, [3]))
+    turn(7_600)
+
+    story = Handoff.objects.get()
+    assert (story.from_client, story.to_client, story.queue_id) == ("B", "C", 3)
+    assert (story.dropped_low, story.dropped_high) == (T0 + 10, T0 + 6_000)
+    assert (story.taken_low, story.taken_high) == (T0 + 5_100, T0 + 7_500)
+    assert (story.unowned_low, story.unowned_high) == (0, 7_490)
+    assert OutboxLine.objects.filter(line__contains='"event":"Unowned"').count() == 1
+
+
+def test_a_round_stays_open_while_a_member_does_not_answer() -> None:
+    settle()
+    told(joined("C", 5_000), held("A", 6_000, [0, 1]), held("B", 6_000, [2]), missed("C", 6_000))
+
+    group = turn(6_100)
+
+    assert (group.is_converged, group.silent_count, group.orphan_count) == (None, 1, None)
+    assert Round.objects.get().unknown_members == ["C"]
+
+
+def test_a_look_from_before_the_cause_does_not_close_a_round() -> None:
+    told(route(1), *seen("A"), held("A", 10, [0]))
+    turn(20)
+    told(joined("B", 5_000), held("B", 5_100, []))
+
+    group = turn(5_200)
+
+    assert group.is_converged is None
+    assert group.round_closed_at is None
+
+
+def test_a_later_leave_supersedes_the_round() -> None:
+    settle()
+    told(joined("C", 5_000))
+    turn(5_100)
+
+    told(left("A", 9_000, Departure.HEARTBEAT_EXPIRED))
+    turn(9_100)
+
+    first, second = Round.objects.order_by("number")
+    assert (first.state, first.superseded_by, first.closed_at) == ("superseded", 2, T0 + 9_000)
+    assert (second.cause, second.wave) == (Cause.HEARTBEAT_EXPIRED.value, 1)
+
+
+def test_after_120_s_a_round_says_that_it_did_not_converge_and_stays_open() -> None:
+    settle()
+    told(joined("C", 5_000))
+    turn(5_100)
+    group = Group.objects.get()
+    assert due_groups(now=T0 + 124_999) == []
+
+    assert due_groups(now=T0 + 125_000) == [group.pk]
+    turn(125_000)
+
+    row = Round.objects.get()
+    assert (row.state, row.closed_at) == ("not converged", None)
+    assert OutboxLine.objects.filter(line__contains='"event":"RoundNotConverged"').count() == 1
+    assert due_groups(now=T0 + 300_000) == []
+
+
+def test_queues_that_change_hands_without_any_cause_open_a_round_that_says_so() -> None:
+    settle()
+
+    told(held("A", 5_000, [0]), held("B", 5_000, [1, 2, 3]))
+    turn(5_100)
+
+    row = Round.objects.get()
+    assert (row.cause, row.state) == ("held changed", "open")
+    assert row.causes.get().evidence == "1 queues are held by others, and nothing else that is known changed"
+
+
+def test_an_orphan_is_suspected_then_confirmed_by_a_look_more_than_20_s_later_then_cleared() -> None:
+    settle()
+    told(held("A", 5_000, [0]), held("B", 5_000, [2, 3]))
+    turn(5_100)
+    suspected = Finding.objects.get()
+    assert (suspected.kind, suspected.subject, suspected.confirmed_at) == ("orphan queue", "orders/east/1", None)
+
+    told(held("A", 25_100, [0]), held("B", 25_100, [2, 3]))
+    turn(25_200)
+    assert Finding.objects.get().confirmed_at == T0 + 25_100
+
+    told(held("A", 30_000, [0, 1]))
+    turn(30_100)
+    assert Finding.objects.get().cleared_at == T0 + 30_000
+
+
+def test_inputs_that_came_to_the_same_are_not_computed_again() -> None:
+    settle()
+    group = Group.objects.get()
+    Group.objects.update(inputs_version=group.inputs_version + 1)
+    fenced = group.fence
+
+    assert rebalance_once(group=group.pk, now=T0 + 1_000) is None
+
+    group.refresh_from_db()
+    assert (group.done_version, group.fence) == (group.inputs_version, fenced + 1)
+    assert due_groups(now=T0 + 2_000) == []
+
+
+def test_a_late_rebalance_never_overwrites_a_newer_one() -> None:
+    settle()
+    group = Group.objects.get()
+    late = read_inputs(group=group.pk, fence=take_fence(group=group.pk), now=T0 + 1_000)
+    told(joined("C", 5_000), held("C", 5_100, []))
+    turn(5_200)
+    shown = group_state(group=group.pk)
+
+    with pytest.raises(Late, match="is late"), transaction.atomic():
+        hold_fence(group=group.pk, fence=late.fence)
+
+    assert group_state(group=group.pk) == shown
+    assert Group.objects.get().round_number == 1
+
+
+def test_members_that_divide_differently_have_no_target_that_can_be_known() -> None:
+    settle()
+    told(uses("B", 3_000, "AVG_BY_CIRCLE"))
+
+    group = turn(3_100)
+
+    state = group_state(group=group.pk)
+    assert state is not None
+    assert (state.head.is_target_known, state.head.is_converged, group.strategy) == (False, None, "")
+    assert {fault.kind for fault in state.faults} == {"strategy mismatch"}
