@@ -28,8 +28,9 @@ from rebalance_engine.consumer import (
 from rebalance_engine.effects import Received
 from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
+from rebalance_engine.remoting.bodies.queues import ResetOffsetBody
 from rebalance_engine.remoting.bodies.settings import MessageRequestMode, SetMessageRequestModeRequestBody
-from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
+from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo, ResetConsumerClientOffset
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.world import BEGIN, KINDS, World, queue, short, shorts
 
@@ -252,6 +253,12 @@ def _mode(world: World, topic: str, mode: str, share: str = "0") -> None:
         )
 
 
+def _reset(world: World, name: str, group: str, mq: str, offset: str) -> None:
+    body = ResetOffsetBody(offset_table={queue(mq): int(offset)})
+    request = ResetConsumerClientOffset(topic=queue(mq).topic, group=group, timestamp=0, is_force=True, body=body)
+    world.hear(name, Received(channel=1, request=request))
+
+
 def _leave(world: World, broker: str, group: str, client: str) -> None:
     world.broker(broker).leave(client, group)
     world.notify(world.broker(broker))
@@ -299,6 +306,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "show": _show,
     "assigned": _assigned,
     "mode": _mode,
+    "reset": _reset,
     "second_heartbeats": lambda world, broker: setattr(world.broker(broker), "knows_heartbeat_v2", True),
     "note": lambda world, name, group, mq, offset: world.hear(name, Note(group, queue(mq), int(offset))),
     "cached": _flow,

@@ -20,6 +20,7 @@
     assigned east orders orders/east/0   what the broker assigns
     second_heartbeats east            it understands heartbeats of the second version
     mode orders POP 1                 by what and among how many brokers divide; ``mode orders PULL``
+    reset A G orders/east/0 3         the broker tells it to go to this offset
     freeze A G orders/east/0 121s     the queue looks as if it had not been pulled for so long
     show lock offset                  what is told from here on: facts always, and the requests of these kinds
     held / info / limits / cached / versions A G

@@ -15,6 +15,8 @@
     reset g orders/0 3                   by the broker; ``take_reset g orders/0`` as the next pull would
     list g / connections g / producers p / who orders    the questions 38, 203, 204, 300
     forbid g orders yes                  request 353
+    mode g orders POP 1                  request 401; ``modes`` is 402
+    divide A g orders AVG                request 400 of client A, answered by ``rebalance_engine.assignment``
     restart 5.3.0 notifies=no            the broker dies, and begins again with what is on its disk
 
 A line that begins with # is a comment and is kept. Times are in ms since the beginning.
@@ -24,6 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
+from rebalance_engine.assignment import answer
 from rebalance_engine.effects import Closed, Opened
 from rebalance_engine.membership.machine import Broker
 from rebalance_engine.membership.offsets import QueueStart
@@ -36,17 +39,28 @@ from rebalance_engine.remoting.bodies.clients import (
     ProducerData,
     SubscriptionData,
 )
-from rebalance_engine.remoting.bodies.queues import LockBatchRequestBody
-from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, TopicConfig
+from rebalance_engine.remoting.bodies.queues import LockBatchRequestBody, QueryAssignmentRequestBody
+from rebalance_engine.remoting.bodies.settings import (
+    MessageRequestMode,
+    SetMessageRequestModeRequestBody,
+    SubscriptionGroupConfig,
+    TopicConfig,
+)
 from rebalance_engine.remoting.codes import Language
 from rebalance_engine.remoting.requests.brokers import (
+    GetAllMessageRequestMode,
     GetConsumerConnectionList,
     GetProducerConnectionList,
     QueryTopicConsumeByWho,
 )
-from rebalance_engine.remoting.requests.changes import UpdateAndCreateSubscriptionGroup, UpdateAndGetGroupForbidden
+from rebalance_engine.remoting.requests.changes import (
+    SetMessageRequestMode,
+    UpdateAndCreateSubscriptionGroup,
+    UpdateAndGetGroupForbidden,
+)
 from rebalance_engine.remoting.requests.consuming import (
     LockBatchMq,
+    QueryAssignment,
     QueryConsumerOffset,
     UnlockBatchMq,
     UpdateConsumerOffset,
@@ -264,6 +278,22 @@ def _forbid(world: World, group: str, topic: str, is_forbidden: str) -> None:
     world.request(OBSERVER, UpdateAndGetGroupForbidden(group=group, topic=topic, readable=not SWITCHES[is_forbidden]))
 
 
+def _mode(world: World, group: str, topic: str, mode: str, share: str = "0") -> None:
+    body = SetMessageRequestModeRequestBody(
+        topic=topic, consumer_group=group, mode=MessageRequestMode[mode], pop_share_queue_num=int(share)
+    )
+    world.request(OBSERVER, SetMessageRequestMode(body=body))
+
+
+def _divide(world: World, client: str, group: str, topic: str, strategy: str = "AVG") -> None:
+    config = world.broker.topics.find(topic)
+    numbers = range(config.read_queue_nums) if config else ()
+    queues = [MessageQueue(topic, "broker-a", number) for number in numbers] if config else None
+    question = QueryAssignmentRequestBody(topic=topic, consumer_group=group, client_id=client, strategy_name=strategy)
+    response = answer(world.broker, QueryAssignment(body=question), queues)
+    world.say(f"answer {response_in_words(response)}")
+
+
 def _topics(world: World) -> None:
     for name, config in world.broker.topics.all().items():
         order = " ordered" if config.order else ""
@@ -296,6 +326,9 @@ VERBS: dict[str, Callable[..., None]] = {
     "reset": _reset,
     "take_reset": _take_reset,
     "forbid": _forbid,
+    "mode": _mode,
+    "modes": lambda world: world.request(OBSERVER, GetAllMessageRequestMode()),
+    "divide": _divide,
     "list": _ask(GetConsumerListByGroup, "consumer_group"),
     "connections": _ask(GetConsumerConnectionList, "consumer_group"),
     "producers": _ask(GetProducerConnectionList, "producer_group"),

@@ -7,11 +7,12 @@ from rebalance_engine import events
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.clients import Connection
 from rebalance_engine.remoting.requests.brokers import (
+    GetAllMessageRequestModeResponse,
     GetConsumerConnectionListResponse,
     GetProducerConnectionListResponse,
     QueryTopicConsumeByWhoResponse,
 )
-from rebalance_engine.remoting.requests.consuming import LockBatchMqResponse, OffsetResponse
+from rebalance_engine.remoting.requests.consuming import LockBatchMqResponse, OffsetResponse, QueryAssignmentResponse
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroupResponse, HeartBeatResponse
 
@@ -48,11 +49,30 @@ def _connections(connections: Iterable[Connection]) -> str:
     return " ".join(f"{one.client_id}={one.client_addr}" for one in connections)
 
 
+def _assigned(response: QueryAssignmentResponse) -> str:
+    given = response.body.message_queue_assignments
+    if given is None:
+        return "no valid answer"
+    return " ".join(f"{each.mode.value}:{_name(each.message_queue)}" for each in given) or "nothing"
+
+
+def _modes(response: GetAllMessageRequestModeResponse) -> str:
+    rows = response.body.message_request_mode_map.values()
+    told = (
+        f"{each.consumer_group}:{each.topic}={each.mode.value}/{each.pop_share_queue_num}"
+        for groups in rows
+        for each in groups.values()
+    )
+    return " ".join(told) or "none"
+
+
 CONTENT: dict[type, Callable[[Any], str]] = {
     Refused: _refused,
     HeartBeatResponse: _heard,
     LockBatchMqResponse: _locked,
     GetConsumerConnectionListResponse: _group,
+    QueryAssignmentResponse: lambda response: f" {_assigned(response)}",
+    GetAllMessageRequestModeResponse: lambda response: f" modes {_modes(response)}",
     GetConsumerListByGroupResponse: lambda response: f" clients {' '.join(response.body.consumer_id_list)}",
     OffsetResponse: lambda response: f" offset {response.offset}",
     QueryTopicConsumeByWhoResponse: lambda response: f" groups {' '.join(response.body.group_list) or 'none'}",
