@@ -1,0 +1,41 @@
+"""The programs of docs/clients.md, run as they stand against an embedded cluster."""
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from rebalance_engine.embedded.cluster import Cluster
+from rebalance_engine.network import Message, Producer
+from tests.rebalance_engine.network.clusters import cluster
+from tests.rebalance_engine.network.loop import on_a_loop
+
+PAGE = Path(__file__).parents[3] / "docs" / "clients.md"
+PROGRAMS = re.findall(r"^## (.+?)\n.*?^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+async def run(program: str, east: Cluster) -> str:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program.replace("127.0.0.1:9876", east.namesrv), stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0
+    return output.decode()
+
+
+@pytest.mark.parametrize("program", [program for _, program in PROGRAMS], ids=[title for title, _ in PROGRAMS])
+@on_a_loop
+async def test_a_program_of_the_page_runs_to_its_end(program: str) -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        for number in range(20):
+            await producer.send(Message(topic="orders", body=b"%d" % number, tags="new"))
+
+        said = await run(program, east)
+
+    assert ("print" in program) is bool(said)
+
+
+def test_every_chapter_with_a_program_is_run() -> None:
+    assert len(PROGRAMS) == PAGE.read_text().count("```python") == 6
