@@ -38,7 +38,10 @@ class RouteBook:
 
     def expect(self, topic: str) -> PublishInfo:
         """Give what is known of a topic, an empty entry if nothing was; from now on it is refreshed."""
-        return self._infos.setdefault(topic, PublishInfo(topic, self._index(topic)))
+        info = self._infos.get(topic)
+        if info is None:
+            info = self._infos[topic] = PublishInfo(topic, self._index(topic))
+        return info
 
     def accept(self, topic: str, route: TopicRouteData, at: int) -> PublishInfo | None:
         """Take in an answer; give the new publish info, or None where the route is what it was.
