@@ -104,8 +104,10 @@ class Driver:
 
         A step that comes up while another is carried out waits for it. Once the machine is broken nothing happens.
         """
+        if self._is_over:
+            return
         self._steps.append(step)
-        if self._is_busy or self._is_over:
+        if self._is_busy:
             return
         self._is_busy = True
         try:
