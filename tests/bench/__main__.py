@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from tests.bench import against_kafka, against_rocketmq, diffs, memory, network, remoting, ring, simulation
+from tests.bench import against_kafka, against_rocketmq, clients, diffs, memory, network, remoting, ring, simulation
 from tests.bench.report import Row, machine, table, write
 from tests.peers.maven import Unavailable
 
@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, Callable[..., Iterator[Row]]] = {
     "rocketmq": against_rocketmq.run,
     "remoting": remoting.run,
     "network": network.run,
+    "clients": clients.run,
     "simulation": simulation.run,
 }
 
