@@ -7,7 +7,7 @@ DJANGO := DJANGO_SETTINGS_MODULE=tests.dashboard.settings $(PY) manage.py
 UV := UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv
 JOBS ?= 2
 # What the checks and tests start besides Python. Add chromium here with the first browser test.
-TOOLS := git java maven node postgres
+TOOLS := git java maven node postgres openssl
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -26,6 +26,14 @@ run: install ## start Evenkeel
 .PHONY: test
 test: debs check ## run the checks, then every test
 	$(PY) -m pytest -n $(JOBS)
+
+.PHONY: test-all
+test-all: debs check ## the same, with RocketMQ 5.3.3 besides 5.5.0 and 4.9.7
+	EVENKEEL_TEST_ALL=1 $(PY) -m pytest -n $(JOBS)
+
+.PHONY: rocketmq
+rocketmq: debs install ## fetch the released RocketMQ servers and clients that tests start
+	$(PY) -m tests.cluster fetch
 
 # ---- setting up ----
 
