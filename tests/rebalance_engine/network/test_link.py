@@ -268,6 +268,7 @@ def test_who_is_cancelled_while_the_connection_ends_leaves_no_error_behind() -> 
         accidents: list[object] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: accidents.append(context))
         link, _, _ = linked()
+        link.pause_writing()
         asking = asyncio.create_task(link.ask(ASK, 100))
         await asyncio.sleep(1)
         link.connection_lost(None)
