@@ -74,6 +74,7 @@ class Producer:
         self._client_id = ""
         self._under_way: dict[int, asyncio.Future[Story]] = {}
         self._room = asyncio.Semaphore(options.get("most_under_way", MOST_UNDER_WAY))
+        self._finding: dict[str, asyncio.Event] = {}
         self._is_closing = False
         self._idle = asyncio.Event()
         self._heartbeats: set[asyncio.Task[None]] = set()
@@ -196,6 +197,40 @@ class Producer:
     async def _carry(
         self, parcel: Parcel, mode: Mode, to: MessageQueue | Selector | None, timeout_ms: int | None
     ) -> Story:
+        is_first = await self._let_the_first_look(parcel.message.topic)
+        try:
+            return await self._call(parcel, mode, to, timeout_ms)
+        finally:
+            if is_first:
+                self._note_found(parcel.message.topic)
+
+    async def _let_the_first_look(self, topic: str) -> bool:
+        """Wait while another call finds out where the topic is; say whether this one has to.
+
+        Each of Java's threads would ask the name server, one after the other; a thousand calls begun at once would run
+        out of time before the last had asked.
+        """
+        if self._knows(topic):
+            return False
+        finding = self._finding.get(topic)
+        if finding is None:
+            self._finding[topic] = asyncio.Event()
+            return True
+        await finding.wait()
+        return False
+
+    def _knows(self, topic: str) -> bool:
+        info = self._running.desk.book.info(topic)
+        return info is not None and info.has_queues
+
+    def _note_found(self, topic: str) -> None:
+        finding = self._finding.pop(topic, None)
+        if finding is not None:
+            finding.set()
+
+    async def _call(
+        self, parcel: Parcel, mode: Mode, to: MessageQueue | Selector | None, timeout_ms: int | None
+    ) -> Story:
         async with self._room:
             machine = self._running
             future: asyncio.Future[Story] = asyncio.get_running_loop().create_future()
@@ -218,6 +253,8 @@ class Producer:
         assert machine is not None
         effects = machine.handle(heard, at)
         self._deliver_ended()
+        for topic in [topic for topic in self._finding if self._knows(topic)]:
+            self._note_found(topic)
         if isinstance(heard, Opened) and heard.address in machine.desk.book.masters():
             self._spawn(self._heartbeat(heard.address))
         return effects

@@ -17,6 +17,8 @@ from rebalance_engine.network import (
     SendStatus,
 )
 from rebalance_engine.producer import Why
+from rebalance_engine.remoting.requests.contract import Request, Response
+from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic
 from tests.rebalance_engine.network.clusters import QUICK, cluster, until
 from tests.rebalance_engine.network.loop import on_a_loop
 
@@ -47,6 +49,24 @@ async def test_many_sends_at_once_are_all_answered() -> None:
         results = await asyncio.gather(*(producer.send(order()) for _ in range(100)))
 
     assert len({(result.queue, result.offset) for result in results}) == 100
+
+
+@on_a_loop
+async def test_of_many_sends_at_once_the_first_asks_where_the_topic_is_and_the_others_wait() -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        routes: list[object] = []
+        transport = producer._process.driver.transport
+        ask = transport.request
+
+        async def count(address: str, request: Request[Response], timeout_ms: int = 3_000) -> Response:
+            if isinstance(request, GetRouteInfoByTopic):
+                routes.append(request)
+            return await ask(address, request, timeout_ms)
+
+        transport.request = count  # type: ignore[assignment,method-assign]  # it only counts
+        await asyncio.gather(*(producer.send(order()) for _ in range(300)))
+
+    assert len(routes) <= 2  # the refresh of all topics comes soon after the start
 
 
 @on_a_loop
