@@ -170,10 +170,13 @@ class Admin:
         request = brokers.QueryTopicConsumeByWho(topic=topic)
         return frozenset((await self._of_broker(broker, request, timeout_s)).body.group_list)
 
-    async def topics_of_group(self, broker: Address, group: str, *, timeout_s: float = TIMEOUT_S) -> frozenset[str]:
-        """Give the topics of which a group ever stored an offset (343): a hint."""
-        request = brokers.QueryTopicsByConsumer(group=group)
-        return frozenset((await self._of_broker(broker, request, timeout_s)).body.topic_list)
+    async def topics_of_group(
+        self, broker: Address, group: str, *, timeout_s: float = TIMEOUT_S
+    ) -> frozenset[str] | None:
+        """Give the topics of which a group ever stored an offset (343): a hint; None: 4.x brokers cannot tell."""
+        unsupported = {ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
+        answer = await self._find_at_broker(broker, brokers.QueryTopicsByConsumer(group=group), unsupported, timeout_s)
+        return None if answer is None else frozenset(answer.body.topic_list)
 
     # ---- who is there ----
 

@@ -209,7 +209,6 @@ class Link(asyncio.Protocol):
         finally:
             timer.cancel()
             self._calls.finish(opaque)
-            _forget_error(answer)
         if len(command.body) > self.settings.offload_above:
             return await asyncio.to_thread(decode_response, type(request), command)
         return decode_response(type(request), command)
@@ -227,7 +226,6 @@ class Link(asyncio.Protocol):
             await self._until_writable(ends)
         finally:
             timer.cancel()
-            _forget_error(ends)
         self._send_request(request, self._calls.number_oneway(), oneway=True)
 
     def push(self, request: Request[Response]) -> bool:
@@ -290,12 +288,6 @@ class Link(asyncio.Protocol):
         else:
             logger.debug("channel %s with %s was idle", self.number, self.address)
             self.abort() if self._is_full else self.end()
-
-
-def _forget_error(future: asyncio.Future[Command]) -> None:
-    """Say that the error was looked at: who waited for it may have been cancelled at the same moment."""
-    if future.done() and not future.cancelled():
-        future.exception()
 
 
 def _set_options(transport: asyncio.Transport) -> None:

@@ -22,8 +22,9 @@ from rebalance_engine.remoting.bodies.queues import (
     ProcessQueueInfo,
     TopicStatsTable,
 )
-from rebalance_engine.remoting.bodies.routes import ClusterInfo, TopicRouteData
+from rebalance_engine.remoting.bodies.routes import ClusterInfo, GroupList, TopicList, TopicRouteData
 from rebalance_engine.remoting.bodies.settings import (
+    KVTable,
     SubscriptionGroupConfig,
     SubscriptionGroupWrapper,
     TopicConfig,
@@ -81,6 +82,41 @@ READS: list[tuple[Call, str, Request[Response], Response, object]] = [
         brokers.GetBrokerConfig(),
         brokers.GetBrokerConfigResponse(body="brokerName=east\nsecret=word\nempty\n"),
         {"brokerName": "east"},
+    ),
+    (
+        lambda admin: admin.topics(),
+        NAMES,
+        nameserver.GetAllTopicListFromNameserver(),
+        nameserver.TopicListResponse(body=TopicList(topic_list=("orders",))),
+        ("orders",),
+    ),
+    (
+        lambda admin: admin.topics_of_cluster("c"),
+        NAMES,
+        nameserver.GetTopicsByCluster(cluster="c"),
+        nameserver.TopicListResponse(body=TopicList(topic_list=("orders",))),
+        ("orders",),
+    ),
+    (
+        lambda admin: admin.groups_of_topic(EAST, "orders"),
+        EAST,
+        brokers.QueryTopicConsumeByWho(topic="orders"),
+        brokers.QueryTopicConsumeByWhoResponse(body=GroupList(group_list=("G",))),
+        {"G"},
+    ),
+    (
+        lambda admin: admin.topics_of_group(EAST, "G"),
+        EAST,
+        brokers.QueryTopicsByConsumer(group="G"),
+        brokers.QueryTopicsByConsumerResponse(body=TopicList(topic_list=("orders",))),
+        {"orders"},
+    ),
+    (
+        lambda admin: admin.runtime(EAST),
+        EAST,
+        brokers.GetBrokerRuntimeInfo(),
+        brokers.GetBrokerRuntimeInfoResponse(body=KVTable(table={"a": "b"})),
+        {"a": "b"},
     ),
     (
         lambda admin: admin.member_ids(EAST, "G"),
@@ -218,6 +254,7 @@ def test_each_question_is_put_to_the_right_server_and_its_answer_unwrapped(
         (lambda admin: admin.members(EAST, "G"), 206),
         (lambda admin: admin.producers_of_group(EAST, "P"), 1),
         (lambda admin: admin.producers(EAST), 3),
+        (lambda admin: admin.topics_of_group(EAST, "G"), 3),
         (lambda admin: admin.offset(EAST, "G", "orders", 3), 22),
         (lambda admin: admin.topic_stats(EAST, "orders"), 17),
     ],
