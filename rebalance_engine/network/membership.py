@@ -135,6 +135,7 @@ class Membership:
             wait_s = STOP_S if self._started.is_set() else STOP_UNKNOWN_S
             if not await self.process.until(self._stopped, wait_s) and self.process.broke is None:
                 logger.warning("%s left without the answers of all brokers", self.process.name)
+            await asyncio.sleep(0)  # the last one-way requests leave, also of clients that wait for no good-bye
         await self.process.close()
 
     def _react(self, heard: Heard | Consumed | Order, at: int) -> Iterable[object]:

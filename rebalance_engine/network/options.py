@@ -72,6 +72,7 @@ class GroupOptions(TypedDict, total=False):
         consume_timeout_ms: after that a message is sent back though its listener still has it.
         client_rebalance: False lets the broker divide the queues.
         auto_commit_ms: of a lite pull consumer; None: only what is committed counts.
+        pop_batch, pop_threshold, pop_invisible_ms: where the broker divides the queues by POP.
     """
 
     strategy: str | Function | None
@@ -94,6 +95,9 @@ class GroupOptions(TypedDict, total=False):
     consume_timeout_ms: int
     client_rebalance: bool
     auto_commit_ms: int | None
+    pop_batch: int
+    pop_threshold: int
+    pop_invisible_ms: int
 
 
 class ConsumerOptions(ProcessOptions, GroupOptions, total=False):
