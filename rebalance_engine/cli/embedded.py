@@ -18,12 +18,13 @@ from pathlib import Path
 
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.embedded.cluster import LOOPBACK, MOST_BROKERS, Cluster, ClusterSettings
-from rebalance_engine.embedded.settings import EmbeddedSettings, delays_ms
+from rebalance_engine.embedded.settings import DELAY_LEVELS, EmbeddedSettings, delays_ms
 from rebalance_engine.embedded.topics import why_illegal
 from rebalance_engine.membership.profiles import rules_of
 
 MOST_QUEUES = 1024
 MIB = 2**20
+MOST_MIB = 1_048_576
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-log", type=int, default=256, metavar="MIB", help="keep so much of each broker's messages"
     )
-    parser.add_argument("--delay-levels", metavar="TEXT", help='messageDelayLevel, such as "1s 5s 10s"')
+    parser.add_argument("--delay-levels", default=DELAY_LEVELS, metavar="TEXT", help="messageDelayLevel of the brokers")
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -62,25 +63,28 @@ def run(asked: argparse.Namespace) -> int:
 def _settings(asked: argparse.Namespace) -> ClusterSettings:
     try:
         rules_of(asked.version)
-        broker = EmbeddedSettings(max_log_bytes=asked.max_log * MIB, segment_bytes=max(1, asked.max_log // 8) * MIB)
-        if asked.delay_levels is not None:
-            delays_ms(asked.delay_levels)
-            broker = EmbeddedSettings(
-                max_log_bytes=broker.max_log_bytes,
-                segment_bytes=broker.segment_bytes,
-                delay_levels=asked.delay_levels,
-            )
+        delays_ms(asked.delay_levels)
+        log = _within("--max-log", asked.max_log, range(1, MOST_MIB + 1))
+        broker = EmbeddedSettings(
+            max_log_bytes=log * MIB, segment_bytes=max(1, log // 8) * MIB, delay_levels=asked.delay_levels
+        )
         return ClusterSettings(
             brokers=asked.brokers,
             topics=dict(map(_topic, asked.topic)),
             directory=asked.dir,
             host=asked.host,
-            port=asked.port,
+            port=_within("--port", asked.port, range(65_536)),
             broker=broker,
             version=asked.version,
         )
     except ValueError as error:
         raise BadArguments(str(error)) from error
+
+
+def _within(option: str, number: int, allowed: range) -> int:
+    if number not in allowed:
+        raise ValueError(f"{option} {number}; it needs to be {allowed[0]} to {allowed[-1]}")
+    return number
 
 
 def _topic(word: str) -> tuple[str, int]:

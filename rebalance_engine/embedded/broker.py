@@ -113,8 +113,6 @@ class EmbeddedBroker:
         self.pulling = Pulling(self.core)
         self.sending = Sending(self.core, self.schedule, luck)
         self.relay = Relay(self.core)
-        modes = self.files.request_modes().message_request_mode_map
-        self.assignment = Assignment(self.core, route_of, modes, self.files.keep_request_modes)
         self.core.on_arrival = self.pulling.arrived
         self._kept_topics = -1
         self._slow_wakes_at: int | None = None
@@ -125,7 +123,7 @@ class EmbeddedBroker:
             **Looking(self.core).serves,
             **Upkeep(self.core, self.schedule.offsets, self.faults.waiting).serves,
             **self.relay.serves,
-            **self.assignment.serves,
+            **Assignment(self.core, route_of).serves,
         }
 
     def _queue_start(self, topic: str, queue_id: int) -> QueueStart:

@@ -1,4 +1,4 @@
-"""What a broker keeps beside its messages, in files of RocketMQ's names: topics, groups, offsets, delays.
+"""What a broker keeps beside its messages, in files of RocketMQ's names: topics, groups, offsets, modes, delays.
 
 Each file is replaced as a whole: after a crash it is the old one or the new one.
 
@@ -59,6 +59,7 @@ class ConfigFiles:
             groups=self._read("subscriptionGroup.json", SubscriptionGroupWrapper),
             topics=tuple(topics.topic_config_table.values()),
             offsets=self._read("consumerOffset.json", ConsumerOffsetSerializeWrapper),
+            modes=self._read("messageRequestMode.json", MessageRequestModeSerializeWrapper),
         )
 
     def keep(self, memory: Memory) -> None:
@@ -67,14 +68,7 @@ class ConfigFiles:
         self._write("topics.json", TopicConfigSerializeWrapper(topic_config_table=topics))
         self._write("subscriptionGroup.json", memory.groups)
         self._write("consumerOffset.json", memory.offsets)
-
-    def request_modes(self) -> MessageRequestModeSerializeWrapper:
-        """Read which groups get which topics by POP."""
-        return self._read("messageRequestMode.json", MessageRequestModeSerializeWrapper)
-
-    def keep_request_modes(self, modes: MessageRequestModeSerializeWrapper) -> None:
-        """Write which groups get which topics by POP."""
-        self._write("messageRequestMode.json", modes)
+        self._write("messageRequestMode.json", memory.modes)
 
     def delays(self) -> dict[int, int]:
         """Read level -> offset of the next delayed message."""

@@ -75,7 +75,8 @@ def runtime_table(core: Core, waiting_requests: int, at: int) -> dict[str, str]:
         "remainTransientStoreBufferNumbs": 2**31 - 1,  # Java's word for having none
         "earliestMessageTimeStamp": store.earliest_at(),
     }
-    for pool, size in {"send": waiting_requests, "pull": 0, "query": 0}.items():
+    pools = {"send": waiting_requests, "pull": 0, "query": 0, **({"litePull": 0, "ack": 0} if is_5 else {})}
+    for pool, size in pools.items():
         table[f"{pool}ThreadPoolQueueSize"] = size
         table[f"{pool}ThreadPoolQueueCapacity"] = MOST_DELAYED
         table[f"{pool}ThreadPoolQueueHeadWaitTimeMills"] = 0

@@ -174,9 +174,13 @@ class Desk:
         return self.get(channel, sending(topic, body, queue_id, **properties))
 
     def join(self, channel: Channel, group: str, *topics: str, client: str = "A", tags: str = "*") -> HeartBeatResponse:
-        wanted = tuple(subscription(topic, tags, version=1) for topic in (*topics, f"%RETRY%{group}"))
-        consumer = ConsumerData(group_name=group, message_model=MessageModel.CLUSTERING, subscription_data_set=wanted)
-        return self.get(channel, HeartBeat(body=HeartbeatData(client_id=client, consumer_data_set=(consumer,))))
+        return self.get(channel, joining(group, *topics, client=client, tags=tags))
+
+
+def joining(group: str, *topics: str, client: str = "A", tags: str = "*") -> HeartBeat:
+    wanted = tuple(subscription(topic, tags, version=1) for topic in (*topics, f"%RETRY%{group}"))
+    consumer = ConsumerData(group_name=group, message_model=MessageModel.CLUSTERING, subscription_data_set=wanted)
+    return HeartBeat(body=HeartbeatData(client_id=client, consumer_data_set=(consumer,)))
 
 
 def sending(topic: str, body: str, queue_id: int = 0, **properties: str) -> SendMessageV2:

@@ -15,24 +15,22 @@ from rebalance_engine.remoting.bodies.settings import (
 )
 from rebalance_engine.remoting.errors import BrokenContent
 
+MODE = SetMessageRequestModeRequestBody(topic="T", consumer_group="G", mode=MessageRequestMode.POP)
 MEMORY = Memory(
     groups=SubscriptionGroupWrapper(subscription_group_table={"G": SubscriptionGroupConfig(group_name="G")}),
     topics=(TopicConfig(topic_name="T", read_queue_nums=2),),
     offsets=ConsumerOffsetSerializeWrapper(offset_table={"T@G": {0: 5}}),
+    modes=MessageRequestModeSerializeWrapper(message_request_mode_map={"T": {"G": MODE}}),
 )
 
 
 def test_what_was_kept_comes_back(tmp_path: Path) -> None:
     files = ConfigFiles(tmp_path)
-    mode = SetMessageRequestModeRequestBody(topic="T", consumer_group="G", mode=MessageRequestMode.POP)
-    modes = MessageRequestModeSerializeWrapper(message_request_mode_map={"T": {"G": mode}})
-
     files.keep(MEMORY)
     files.keep_delays({3: 7})
-    files.keep_request_modes(modes)
 
     again = ConfigFiles(tmp_path)
-    assert (again.memory(), again.delays(), again.request_modes()) == (MEMORY, {3: 7}, modes)
+    assert (again.memory(), again.delays()) == (MEMORY, {3: 7})
 
 
 def test_nothing_was_kept_before_the_first_run(tmp_path: Path) -> None:
@@ -48,7 +46,7 @@ def test_files_have_rocketmqs_names_and_are_not_written_without_need(tmp_path: P
 
     files.keep(MEMORY)
 
-    assert first.keys() == {"topics.json", "subscriptionGroup.json", "consumerOffset.json"}
+    assert first.keys() == {"topics.json", "subscriptionGroup.json", "consumerOffset.json", "messageRequestMode.json"}
     assert {path.name: path.stat().st_ino for path in tmp_path.iterdir()} == first
 
 
