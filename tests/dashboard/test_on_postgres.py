@@ -32,10 +32,21 @@ def postgres() -> Iterator[str]:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
     data = folder / "data"
-    initdb = [programs / "initdb", "-D", data, "-U", "evenkeel", "-A", "trust", "-E", "UTF8", "--no-sync"]
+    initdb: list[str | Path] = [
+        programs / "initdb",
+        "-D",
+        data,
+        "-U",
+        "evenkeel",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--no-sync",
+    ]
     subprocess.run(initdb, check=True, capture_output=True, user=user, cwd=folder)
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
-    control = [programs / "pg_ctl", "-D", data, "-w", "-t", "60", "-l", folder / "log"]
+    control: list[str | Path] = [programs / "pg_ctl", "-D", data, "-w", "-t", "60", "-l", folder / "log"]
     subprocess.run([*control, "-o", options, "start"], check=True, capture_output=True, user=user, cwd=folder)
     try:
         yield f"postgresql://evenkeel@127.0.0.1:{port}/postgres"
