@@ -10,7 +10,19 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from tests.bench import against_kafka, against_rocketmq, clients, diffs, memory, network, remoting, ring, simulation
+from tests.bench import (
+    against_kafka,
+    against_rocketmq,
+    beside_java,
+    clients,
+    convergence,
+    diffs,
+    memory,
+    network,
+    remoting,
+    ring,
+    simulation,
+)
 from tests.bench.report import Row, machine, table, write
 from tests.peers.maven import Unavailable
 
@@ -24,6 +36,8 @@ BENCHMARKS: dict[str, Callable[..., Iterator[Row]]] = {
     "network": network.run,
     "clients": clients.run,
     "simulation": simulation.run,
+    "convergence": convergence.run,
+    "beside-java": beside_java.run,
 }
 
 

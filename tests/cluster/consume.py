@@ -1,7 +1,7 @@
 """Python consumers, any number in one process: ``Consume.java`` with our :class:`Consumer`. They stop on SIGTERM.
 
 Options: namesrv, group, name, topics, strategy, orderly, tags, retries, fail, threads, takes, acl, tls (the certificate
-to trust), version, poll, quiet; as in ``tests/java/clients/evenkeel/clients/Consume.java``.
+to trust), version, poll, quiet, until; as in ``tests/java/clients/evenkeel/clients/Consume.java``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rebalance_engine.network.consumer import Consumer
 from rebalance_engine.network.options import VERSION
 from rebalance_engine.network.received import ReceivedMessage, Retry
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
-from tests.cluster.words import Words, read, say
+from tests.cluster.words import Stopwatch, Words, read, say
 
 COUNT_EVERY_S = 1.0
 
@@ -29,6 +29,9 @@ class Told:
         self.words = words
         self.name = words.text("name")
         self.count = 0
+        self.stopwatch: Stopwatch | None = None
+        self.quiet, self.until = words.flag("quiet"), words.number("until", 0)
+        self.takes_ms, self.fail = words.number("takes", 0), words.number("fail", 0)
         self.held: set[MessageQueue] = set()
         tags = words.text("tags", "*")
         self.consumer = Consumer(
@@ -58,8 +61,11 @@ class Told:
         say("stopped", name=self.name)
 
     async def _took(self, message: ReceivedMessage) -> Retry | None:
+        self.stopwatch = self.stopwatch or Stopwatch()
         self.count += 1
-        if not self.words.flag("quiet"):
+        if self.count == self.until:
+            self.stopwatch.say(self.name, self.count)
+        if not self.quiet:
             say(
                 "got",
                 name=self.name,
@@ -71,9 +77,9 @@ class Told:
                 keys=" ".join(message.keys),
                 properties=dict(message.properties),
             )
-        if takes_ms := self.words.number("takes", 0):
-            await asyncio.sleep(takes_ms / 1_000)
-        return Retry() if message.reconsume_times < self.words.number("fail", 0) else None
+        if self.takes_ms:
+            await asyncio.sleep(self.takes_ms / 1_000)
+        return Retry() if message.reconsume_times < self.fail else None
 
     def _on_fact(self, fact: Fact) -> None:
         if isinstance(fact, QueueTaken):
@@ -101,7 +107,7 @@ async def main() -> None:
     counted = {told.name: 0 for told in all_told}
     while not ending.is_set():
         for told in all_told:
-            if told.words.flag("quiet") and told.count != counted[told.name]:
+            if told.quiet and told.count != counted[told.name]:
                 counted[told.name] = told.count
                 say("counted", name=told.name, messages=told.count)
         try:

@@ -52,6 +52,18 @@ def read(words: list[str]) -> list[Words]:
     return [Words(client) for client in clients]
 
 
+class Stopwatch:
+    """Time and processor time since it was made."""
+
+    def __init__(self) -> None:
+        self._begun_ns, self._begun_cpu_ns = time.perf_counter_ns(), time.process_time_ns()
+
+    def say(self, name: str, messages: int) -> None:
+        """Tell how long so many messages took."""
+        took_ns, took_cpu_ns = time.perf_counter_ns() - self._begun_ns, time.process_time_ns() - self._begun_cpu_ns
+        say("timed", name=name, messages=messages, ns=took_ns, cpu_ns=took_cpu_ns)
+
+
 def say(saw: str, **rest: object) -> None:
     """Print one line, as our Java programs do."""
     line = {"ms": time.time_ns() // 1_000_000, "saw": saw, **rest}

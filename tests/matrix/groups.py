@@ -52,12 +52,17 @@ class Group:
 
 @dataclass(slots=True)
 class Tenure:
-    """The time in which one client had one queue, by what it told itself."""
+    """The time in which one client had one queue, by what it told itself.
+
+    Attributes:
+        goes_on: it had it still when it told the last thing, at ``end_ms``.
+    """
 
     queue: str
     client: str
     begin_ms: int
     end_ms: int
+    goes_on: bool = False
 
 
 @dataclass(slots=True)
@@ -245,7 +250,7 @@ def tenures(client: Client, name: str) -> Iterator[Tenure]:
             since[queue] = ms
     end = max((int(str(seen["ms"])) for seen in client.seen()), default=0)
     for queue, begin in since.items():
-        yield Tenure(queue, name, begin, end)
+        yield Tenure(queue, name, begin, end, goes_on=True)
 
 
 def again(got: Sequence[Got]) -> Mapping[str, int]:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cluster.contract import Cluster
 from tests.matrix.conftest import CLUSTERS
-from tests.matrix.faults import BROKER, LEDGER_AFTER, LEDGER_BEFORE, NEW, OLD, PRODUCERS, READERS, Faulty
+from tests.matrix.faults import (
+    ALONE_FOR_MS,
+    BROKER,
+    LEDGER_AFTER,
+    LEDGER_BEFORE,
+    PRODUCERS,
+    READERS,
+    Faulty,
+    come_back,
+)
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 each_cluster = pytest.mark.parametrize("cluster", CLUSTERS, indirect=True, scope="session")
-# what a failure counts as is looked up in the table: 10 s in 5.2 and later, 30 s before (MQFaultStrategy.java)
-ALONE_FOR_MS = {NEW: 10_000, OLD: 600_000}
 
 
 @each_cluster
@@ -35,8 +43,8 @@ def test_the_other_broker_gets_the_messages_meanwhile(faulty: Faulty, producer: 
 
 
 @each_cluster
-def test_the_broker_is_sent_to_again_after_each_fault(faulty: Faulty) -> None:
-    for producer in ("java", f"python-{NEW}"):
+def test_the_broker_is_sent_to_again_after_each_fault(cluster: Cluster, faulty: Faulty) -> None:
+    for producer in come_back(cluster):
         for begin in ("restarted", "goes on"):
             told = faulty.between(producer, begin, "hangs" if begin == "restarted" else None)
             assert [line for line in told if line["saw"] == "sent" and BROKER in str(line["queue"])], (producer, begin)

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
@@ -15,6 +16,7 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
+import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -25,7 +27,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * Options: namesrv, group, name (the instance's), topics (T or T,T), strategy, orderly, tags, retries (the most),
  * fail (how often each message fails first), threads, takes (milliseconds a message), acl, tls, patience (milliseconds
  * that servers may take to answer; a busy machine needs more than the usual 3,000), poll (milliseconds between looks at
- * routes), quiet (count messages, a line each second, instead of a line each).
+ * routes), quiet (no line for each message, but the count each second), until (say how long so many messages took).
  */
 public final class Consume {
     private static final int LOOK_EVERY_MS = 20;
@@ -34,6 +36,7 @@ public final class Consume {
     private final String name;
     private final DefaultMQPushConsumer consumer;
     private final AtomicLong count = new AtomicLong();
+    private final AtomicReference<Stopwatch> begun = new AtomicReference<>();
     private List<String> held;
     private long counted;
 
@@ -96,8 +99,11 @@ public final class Consume {
 
     private boolean took(List<MessageExt> messages) {
         boolean all = true;
+        begun.compareAndSet(null, new Stopwatch());
         for (MessageExt message : messages) {
-            count.incrementAndGet();
+            if (count.incrementAndGet() == options.number("until", 0)) {
+                begun.get().say(name, options.number("until", 0));
+            }
             if (!options.flag("quiet")) {
                 Lines.say("got", "name", name, "queue", queue(message.getTopic(), message.getBrokerName(), message.getQueueId()),
                     "offset", message.getQueueOffset(), "body", new String(message.getBody(), StandardCharsets.UTF_8),
@@ -120,7 +126,8 @@ public final class Consume {
 
     private void look(boolean counts) {
         List<String> now = new ArrayList<>();
-        for (MessageQueue queue : new TreeSet<>(consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable().keySet())) {
+        RebalanceImpl rebalance = consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl();
+        for (MessageQueue queue : new TreeSet<>(rebalance.getProcessQueueTable().keySet())) {
             now.add(queue(queue.getTopic(), queue.getBrokerName(), queue.getQueueId()));
         }
         if (!now.equals(held)) {

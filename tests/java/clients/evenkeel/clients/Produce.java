@@ -1,23 +1,30 @@
 package evenkeel.clients;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
  * A stock producer; it ends after {@code count} messages, or in order on SIGTERM.
  *
  * Options: namesrv, group, topic, count, rate (a second; 0 is as fast as it goes), prefix (bodies are prefix-number),
  * pad (bytes of padding), compress (from which size), fault (latency faults on), timeout (milliseconds), acl, tls,
- * patience and poll as in Consume, quiet (one line at the end).
+ * patience and poll as in Consume, quiet (no line for each message), senders (how
+ * many send at a time), warm (how many are sent before the time counts).
  */
 public final class Produce {
     private static final String[] TAGS = {"red", "green", "blue"};
 
     private static volatile boolean ending;
+    private static String padding;
+    private static boolean quiet;
 
     private Produce() {
     }
@@ -35,6 +42,8 @@ public final class Produce {
         producer.setCompressMsgBodyOverHowmuch(options.number("compress", 4096));
         producer.start();
         Lines.say("started", "client_id", producer.buildMQClientId());
+        padding = new String(new char[options.number("pad", 0)]).replace('\0', '.');
+        quiet = options.flag("quiet");
         Thread sending = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             ending = true;
@@ -50,34 +59,61 @@ public final class Produce {
     }
 
     private static void send(DefaultMQProducer producer, Options options) throws InterruptedException {
-        String padding = new String(new char[options.number("pad", 0)]).replace('\0', '.');
-        int count = options.number("count", 1);
+        int warm = options.number("warm", 0);
+        for (int i = 0; i < warm; i++) {
+            sendOne(producer, options, i);
+        }
+        Stopwatch stopwatch = new Stopwatch();
+        AtomicInteger next = new AtomicInteger();
+        List<Thread> senders = new ArrayList<>();
+        for (int i = 0; i < options.number("senders", 1); i++) {
+            Thread sender = new Thread(() -> sendAll(producer, options, next));
+            sender.start();
+            senders.add(sender);
+        }
+        for (Thread sender : senders) {
+            sender.join();
+        }
+        stopwatch.say(options.text("name", "producer"), next.get());
+    }
+
+    private static void sendAll(DefaultMQProducer producer, Options options, AtomicInteger next) {
         int rate = options.number("rate", 0);
-        boolean quiet = options.flag("quiet");
         long begun = System.nanoTime();
-        for (int i = 0; i < count && !ending; i++) {
-            String body = options.text("prefix", "m") + "-" + i + padding;
-            Message message = new Message(options.text("topic"), TAGS[i % TAGS.length], "key" + i, body.getBytes(StandardCharsets.UTF_8));
-            message.putUserProperty("colour", "früh " + i);
-            long before = System.nanoTime();
-            try {
-                SendResult sent = producer.send(message);
-                if (!quiet) {
-                    Lines.say("sent", "number", i, "queue", message.getTopic() + "/" + sent.getMessageQueue().getBrokerName() + "/"
-                        + sent.getMessageQueue().getQueueId(), "offset", sent.getQueueOffset(), "body", body,
-                        "status", sent.getSendStatus(), "latency_ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
-                }
-            } catch (Exception failure) {
-                Lines.say("failed", "number", i, "reason", failure.toString(),
-                    "latency_ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
+        while (!ending) {
+            int number = next.getAndUpdate(now -> now < options.number("count", 1) ? now + 1 : now);
+            if (number >= options.number("count", 1)) {
+                return;
             }
+            sendOne(producer, options, number);
             if (rate > 0) {
-                long due = begun + (i + 1) * TimeUnit.SECONDS.toNanos(1) / rate;
-                TimeUnit.NANOSECONDS.sleep(Math.max(0, due - System.nanoTime()));
+                long due = begun + (number + 1) * TimeUnit.SECONDS.toNanos(1) / rate;
+                try {
+                    TimeUnit.NANOSECONDS.sleep(Math.max(0, due - System.nanoTime()));
+                } catch (InterruptedException stopping) {
+                    return;
+                }
             }
         }
-        if (quiet) {
-            Lines.say("counted", "messages", count, "ns", System.nanoTime() - begun);
+    }
+
+    private static void sendOne(DefaultMQProducer producer, Options options, int number) {
+        String body = options.text("prefix", "m") + "-" + number + padding;
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        Message message = new Message(options.text("topic"), TAGS[number % TAGS.length], "key" + number, bytes);
+        message.putUserProperty("colour", "früh " + number);
+        long before = System.nanoTime();
+        try {
+            SendResult sent = producer.send(message);
+            if (!quiet) {
+                MessageQueue queue = sent.getMessageQueue();
+                Lines.say("sent", "number", number,
+                    "queue", queue.getTopic() + "/" + queue.getBrokerName() + "/" + queue.getQueueId(), "offset", sent.getQueueOffset(), "body", body,
+                    "status", sent.getSendStatus(), "latency_ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
+            }
+        } catch (Exception failure) {
+            Lines.say("failed", "number", number, "reason", failure.toString(),
+                "latency_ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
         }
     }
 }
