@@ -257,6 +257,6 @@ def _end_left_over() -> None:
     for written in KEPT.glob("*/*.pid"):
         pid = int(written.read_text() or 0)
         with suppress(OSError):
-            if str(written.parent).encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if written.parent.name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
                 os.kill(pid, signal.SIGKILL)
         written.unlink()
