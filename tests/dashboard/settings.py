@@ -17,6 +17,7 @@ if not os.environ.get("DATABASE_URL"):
     DATABASES["default"]["TEST"] = {"NAME": str(HOME / "test.sqlite3")}  # noqa: F405 - of the settings
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+(HOME / "static").mkdir(exist_ok=True)  # noqa: F405 - of the settings; WhiteNoise warns where it is missing
 CELERY_BROKER_URL = "memory://"  # tests that want a worker start one, on a Redis
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -78,6 +78,7 @@ class Ledger:
         self.routes.write()
         self.groups.write()
         self.held.write()
+        self.producers.write()
 
     def _left(self, fact: MemberLeft) -> bool:
         member = self.groups.member(fact.group, fact.client)

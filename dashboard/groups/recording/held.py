@@ -70,12 +70,12 @@ class HeldBook:
         return cls(book, routes, spans, _lately_ended(members, facts))
 
     def write(self) -> None:
-        """Write what began, ended, or became exact."""
-        Holding.objects.bulk_create(self.new, batch_size=2_000)
+        """Write what ended, became exact, or began."""
         for pks, columns in self.endings:
             Holding.objects.filter(pk__in=pks).update(**columns)
         if self.refined:
             replace_rows(Holding, list(self.refined.values()))
+        Holding.objects.bulk_create(self.new, batch_size=2_000)  # last: a queue is taken again after it was dropped
 
     def of(self, member: Member) -> dict[MessageQueue, Span]:
         """Give a member's open spans."""

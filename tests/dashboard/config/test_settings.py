@@ -48,4 +48,4 @@ def test_sqlite_runs_as_it_was_measured() -> None:
         modes = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
 
     assert modes == ["wal", 1]
-    assert connection.transaction_mode == "IMMEDIATE"
+    assert connection.settings_dict["OPTIONS"]["transaction_mode"] == "IMMEDIATE"

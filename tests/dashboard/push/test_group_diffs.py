@@ -15,7 +15,9 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.plan import Plan, target
 from tests.dashboard.push.states import cell, head, states
 
-STREAM = {"stream": "group-1", "seq": 2, "at": 5}
+
+def lead(old: GroupState | None, new: GroupState) -> GroupSnapshot | GroupDiff | None:
+    return step(old, new, stream="group-1", seq=2, at=5)
 
 
 @given(st.lists(states, min_size=1, max_size=5))
@@ -23,7 +25,7 @@ def test_a_browser_that_applies_every_step_has_the_newest_state(history: list[Gr
     shown: GroupState | None = None
     before: GroupState | None = None
     for state in history:
-        message = step(before, state, **STREAM)
+        message = lead(before, state)
         if message is not None:
             received = decode(encode(message))
             assert isinstance(received, GroupSnapshot | GroupDiff)
@@ -36,13 +38,13 @@ def test_a_browser_that_applies_every_step_has_the_newest_state(history: list[Gr
 def test_nothing_new_is_no_message() -> None:
     state = GroupState(head(), (), (cell("A"),), (), ())
 
-    assert step(state, state, **STREAM) is None
+    assert lead(state, state) is None
 
 
 def test_a_diff_that_does_not_follow_is_refused() -> None:
     old = GroupState(head(), (), (cell("A"), cell("B")), (), ())
     new = replace(old, members=(cell("A"), cell("B", target=(0, 1))))
-    message = step(old, new, **STREAM)
+    message = lead(old, new)
     assert isinstance(message, GroupDiff)
 
     with pytest.raises(OutOfStep, match="'B' got other queues, but is no member"):
@@ -68,7 +70,7 @@ def test_a_join_in_a_group_of_10_000_queues_is_less_than_2_kilobytes(strategy: s
         )
 
     before, after = state(clients, clients), state([*clients, newcomer], clients)
-    message = step(before, after, **STREAM)
+    message = lead(before, after)
 
     assert message is not None
     assert len(encode(message)) < 2_000

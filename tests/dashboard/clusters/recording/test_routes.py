@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.clusters.models import Broker, Queue, Route
+from dashboard.groups.models import RoundCause
+from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Origin, RouteMissing, RouteSeen, Source
+from tests.dashboard.story import NAMESRV, T0, held, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+OTHER = Source(origin=Origin.ADMIN_ANSWER, address="127.0.0.2:9876")
+
+
+def here() -> set[int]:
+    return set(Queue.objects.filter(gone_at=None).values_list("queue_id", flat=True))
+
+
+def broker_seen(at: int) -> BrokerSeen:
+    return BrokerSeen(
+        at=T0 + at, source=NAMESRV, exactness=EXACT, broker="east", broker_id=0, address="127.0.0.1:10911"
+    )
+
+
+def broker_gone(at: int) -> BrokerGone:
+    return BrokerGone(
+        at=T0 + at, source=NAMESRV, exactness=EXACT, broker="east", broker_id=0, address="127.0.0.1:10911"
+    )
+
+
+def test_queues_come_and_go_with_the_route() -> None:
+    told(route(2))
+    assert here() == {0, 1}
+
+    told(route(4, 10))
+    told(route(1, 20))
+
+    assert here() == {0}
+    assert Queue.objects.get(queue_id=3).gone_at == T0 + 20
+
+
+def test_a_queue_is_there_while_one_name_server_says_so() -> None:
+    told(route(2))
+    queues = BrokerQueues(broker="east", read_queues=3, write_queues=3, permission=6, has_master=True)
+    told(RouteSeen(at=T0 + 1, source=OTHER, exactness=EXACT, topic="orders", brokers=(queues,)))
+    assert here() == {0, 1, 2}
+    assert Route.objects.count() == 2
+
+    told(RouteMissing(at=T0 + 2, source=NAMESRV, exactness=EXACT, topic="orders"))
+
+    assert here() == {0, 1, 2}
+
+
+def test_without_the_permission_to_read_nobody_divides_the_queues() -> None:
+    told(route(2))
+    queues = BrokerQueues(broker="east", read_queues=2, write_queues=2, permission=2, has_master=True)
+
+    told(RouteSeen(at=T0 + 5, source=NAMESRV, exactness=EXACT, topic="orders", brokers=(queues,)))
+
+    assert here() == set()
+
+
+def test_an_older_route_that_arrives_late_changes_nothing() -> None:
+    told(route(4, 10))
+
+    assert told(route(2, 5)).facts == 0
+    assert here() == {0, 1, 2, 3}
+
+
+def test_a_broker_that_goes_and_comes_back_is_a_cause_for_every_group_on_it() -> None:
+    told(route(2), broker_seen(1), *seen("A"))
+
+    told(broker_gone(10))
+    told(broker_gone(11))
+    told(broker_seen(20))
+
+    causes = list(RoundCause.objects.order_by("at").values_list("cause", "evidence"))
+    assert causes == [
+        ("broker gone", "broker east (127.0.0.1:10911) is gone"),
+        ("broker back", "broker east (127.0.0.1:10911) is back"),
+    ]
+    assert Broker.objects.get().gone_at is None
+
+
+def test_a_queue_that_is_held_though_no_route_has_it_is_known_as_gone() -> None:
+    told(route(1), *seen("A"), held("A", 10, [0, 7]))
+
+    assert here() == {0}
+    assert Queue.objects.get(queue_id=7).gone_at == T0 + 10

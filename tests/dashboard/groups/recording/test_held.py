@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups.models import Holding
+from rebalance_engine.events import EXACT, Departure, DropReason, QueueDropped, QueuePulled, QueueTaken
+from tests.dashboard.story import REPORT, T0, held, left, queue, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def about(at: int, number: int = 0) -> dict:
+    return {
+        "at": T0 + at,
+        "source": REPORT,
+        "exactness": EXACT,
+        "group": "g",
+        "client": "A",
+        "queue": queue(number),
+    }
+
+
+@pytest.fixture(autouse=True)
+def member(cluster: object) -> None:
+    assert cluster
+    told(route(4), *seen("A"), held("A", 1_000, []))
+
+
+def test_a_report_of_taking_a_queue_replaces_the_bounds_of_a_look() -> None:
+    told(held("A", 3_000, [0]))
+    told(QueueTaken(**about(2_100)))
+
+    span = Holding.objects.get()
+    assert (span.at_low, span.at, span.at_high, span.origin) == (T0 + 2_100, T0 + 2_100, T0 + 2_100, "agent report")
+
+
+def test_a_look_after_a_report_changes_nothing() -> None:
+    told(QueueTaken(**about(2_100)))
+
+    assert told(held("A", 3_000, [0])).facts == 0
+    assert Holding.objects.get().at_low == T0 + 2_100
+
+
+def test_a_report_of_dropping_a_queue_replaces_the_bounds_even_after_the_look() -> None:
+    told(held("A", 3_000, [0]), held("A", 5_000, []))
+    told(QueueDropped(**about(4_200), reason=DropReason.NOT_IN_TARGET))
+
+    span = Holding.objects.get()
+    assert (span.until_low, span.until, span.until_high) == (T0 + 4_200, T0 + 4_200, T0 + 4_200)
+    assert (span.reason, span.until_origin) == ("not in target", "agent report")
+
+
+def test_a_drop_and_a_take_between_two_looks_are_two_spans() -> None:
+    told(held("A", 3_000, [0]))
+    told(QueueDropped(**about(3_500), reason=DropReason.NOT_IN_TARGET), QueueTaken(**about(3_600)))
+    told(held("A", 5_000, [0]))
+
+    assert Holding.objects.count() == 2
+    assert Holding.objects.filter(until=None).get().at == T0 + 3_600
+
+
+def test_the_first_pull_is_the_earliest() -> None:
+    told(QueueTaken(**about(2_000)), QueuePulled(**about(2_400)))
+    told(QueuePulled(**about(2_300)), QueuePulled(**about(2_900)))
+
+    assert Holding.objects.get().first_pull_at == T0 + 2_300
+
+
+def test_who_is_lost_may_have_let_go_any_time_after_the_last_look() -> None:
+    told(held("A", 3_000, [0, 1]))
+    told(left("A", 120_000, Departure.HEARTBEAT_EXPIRED))
+
+    for span in Holding.objects.all():
+        assert (span.until_low, span.until_high, span.reason) == (T0 + 3_000, T0 + 120_000, "lost")
+
+
+def test_what_was_taken_and_dropped_in_one_batch_is_stored_as_one_span_that_ended() -> None:
+    told(QueueTaken(**about(2_000)), QueueDropped(**about(2_500), reason=DropReason.STOPPED))
+
+    span = Holding.objects.get()
+    assert (span.at, span.until) == (T0 + 2_000, T0 + 2_500)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups.models import Group, Member, MemberList, Presence, RoundCause, Subscription
+from rebalance_engine.events import (
+    EXACT,
+    Departure,
+    MemberJoined,
+    MemberListSeen,
+    PresenceGone,
+    PresenceSeen,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+    SubscriptionReplaced,
+)
+from rebalance_engine.events import (
+    Subscription as Subscribed,
+)
+from tests.dashboard.story import EAST, REPORT, T0, held, joined, left, missed, route, seen, subscribes, told, uses
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def about(at: int) -> dict:
+    return {"at": T0 + at, "source": EAST, "exactness": EXACT, "group": "g"}
+
+
+def causes() -> list[str]:
+    return list(RoundCause.objects.order_by("pk").values_list("evidence", flat=True))
+
+
+def test_a_member_that_is_seen_was_there_since_nobody_knows_when_and_is_no_cause() -> None:
+    told(*seen("A", 5))
+
+    member = Member.objects.get()
+    assert (member.at, member.at_low, member.language, member.strategy) == (T0 + 5, None, "JAVA", "AVG")
+    assert causes() == []
+
+
+def test_a_report_makes_the_bounds_of_a_join_exact() -> None:
+    told(joined("A", 1_000, low=0))
+
+    told(MemberJoined(at=T0 + 300, source=REPORT, exactness=EXACT, group="g", client="A"))
+
+    member = Member.objects.get()
+    assert (member.at, member.at_low, member.at_high, member.origin) == (T0 + 300, T0 + 300, T0 + 300, "agent report")
+    assert causes() == ["A joined"]
+
+
+def test_who_comes_back_is_the_same_row_with_nothing_known_of_what_it_holds() -> None:
+    told(route(1), *seen("A"), held("A", 10, [0]), left("A", 20, Departure.UNREGISTERED), joined("A", 30))
+
+    member = Member.objects.get()
+    assert (member.at, member.left_at, member.is_silent) == (T0 + 30, None, True)
+    assert causes() == ["A left: unregistered", "A joined"]
+
+
+def test_a_heartbeat_that_expired_is_a_cause_of_its_own() -> None:
+    told(*seen("A"), left("A", 20, Departure.HEARTBEAT_EXPIRED))
+
+    assert RoundCause.objects.get().cause == "heartbeat expired"
+
+
+def test_a_strategy_that_becomes_known_is_no_change_and_another_one_is() -> None:
+    told(*seen("A"), uses("A", 5, "AVG"))
+    assert causes() == []
+
+    told(uses("A", 9, "CONFIG"))
+
+    assert causes() == ["A uses CONFIG now, not AVG"]
+
+
+def test_an_id_that_a_broker_lists_twice_is_registered_twice() -> None:
+    told(*seen("A"), MemberListSeen(**about(5), broker="east", clients=("A", "A")))
+    told(MemberListSeen(**about(6), broker="west", clients=("A",)))
+
+    assert Member.objects.get().registrations == 2
+    assert MemberList.objects.count() == 2
+
+
+def test_a_connection_comes_goes_and_comes_back() -> None:
+    there: dict = {"client": "A", "broker": "east", "address": "127.0.0.1:5"}
+    told(*seen("A"), PresenceSeen(**about(1), **there, language="GO"))
+    told(PresenceGone(**about(5), **there, departure=Departure.CONNECTION_CLOSED))
+    assert Presence.objects.get().departure == "connection closed"
+
+    told(PresenceSeen(**about(9), **there))
+
+    row = Presence.objects.get()
+    assert (row.gone_at, row.language, row.at) == (None, "GO", T0 + 9)
+
+
+def test_what_is_missing_is_missing_since_the_first_answer_that_did_not_come() -> None:
+    told(route(1), *seen("A"), held("A", 10, [0]), missed("A", 20))
+    again = told(missed("A", 30))
+
+    assert again.facts == 0
+    assert Member.objects.get().missing_at == T0 + 20
+    told(held("A", 40, [0]))
+    assert Member.objects.get().missing_at is None
+
+
+def test_a_topic_that_comes_or_goes_is_a_cause_and_another_version_is_none() -> None:
+    told(*seen("A"))
+    before = Group.objects.get().inputs_version
+    newer = Subscribed(topic="orders", expression="*", expression_type="TAG", sub_version=9)
+
+    told(SubscriptionReplaced(**about(5), client="A", subscription=newer))
+    assert Group.objects.get().inputs_version == before
+    assert Subscription.objects.get().sub_version == 9
+
+    payments = Subscribed(topic="payments", expression="*", expression_type="TAG", sub_version=1)
+    told(SubscriptionAdded(**about(6), client="A", subscription=payments))
+    told(SubscriptionRemoved(**about(7), client="A", topic="payments"))
+    told(subscribes("A", 8, "bills"))
+
+    assert causes() == [
+        "A subscribes to payments",
+        "A no longer subscribes to payments",
+        "A subscribes to bills, no longer orders",
+    ]

@@ -1,0 +1,71 @@
+import pytest
+
+from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.groups.ending import stories_of
+from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.rebalancing import rebalance_once
+from rebalance_engine.eventlog import read
+from rebalance_engine.events import Overlap, RoundClosed, RoundOpened, RoundSuperseded, Unowned
+from rebalance_engine.events.fact import Bound
+from tests.dashboard.story import T0, held, joined, left, route, seen, told
+
+
+def rebalance(at: int) -> None:
+    rebalance_once(group=Group.objects.get().pk, now=T0 + at)
+
+
+def told_of(kind: type) -> list:
+    facts = [read(line) for line in OutboxLine.objects.order_by("pk").values_list("line", flat=True)]
+    return [fact for fact in facts if isinstance(fact, kind)]
+
+
+@pytest.fixture(autouse=True)
+def settled(cluster: Cluster) -> None:
+    assert cluster.name == "shop"
+    told(route(2), *seen("A"), held("A", 10, [0, 1]))
+    rebalance(20)
+    told(joined("B", 5_000), held("B", 5_100, []))
+    rebalance(5_200)
+
+
+def test_the_history_tells_a_round_from_its_opening_to_its_end() -> None:
+    told(held("A", 6_000, [0]), held("B", 7_000, [1]))
+    rebalance(7_100)
+
+    (opened,), (closed,) = told_of(RoundOpened), told_of(RoundClosed)
+    assert (opened.at, opened.evidence, opened.members_before) == (T0 + 5_000, ("B joined",), ("A",))
+    assert (closed.at, closed.moves, closed.members_after) == (T0 + 7_000, 1, ("A", "B"))
+
+
+def test_time_without_an_owner_is_told_with_its_bounds() -> None:
+    told(held("A", 6_000, [0]), held("B", 7_000, [1]))
+    rebalance(7_100)
+
+    (unowned,) = told_of(Unowned)
+    assert (unowned.duration_ms, unowned.exactness.bound) == (1_000, Bound.BETWEEN)
+    assert (unowned.exactness.low, unowned.exactness.high) == (0, 6_990)
+
+
+def test_time_with_two_owners_is_told_too() -> None:
+    told(held("B", 6_000, [1]), held("A", 6_500, [0]), held("B", 6_600, [1]))
+    rebalance(6_700)
+
+    (overlap,) = told_of(Overlap)
+    assert (overlap.clients, overlap.duration_ms) == (("A", "B"), 500)
+
+
+def test_handoffs_of_an_open_round_can_be_told_before_it_ends() -> None:
+    told(held("A", 6_000, [0]))
+    rebalance(6_100)
+
+    (story,) = stories_of(Round.objects.get())
+    assert (story.from_client, story.to_client) == ("A", None)
+    assert not Handoff.objects.exists()
+
+
+def test_a_superseded_round_says_by_which() -> None:
+    told(left("A", 9_000))
+    rebalance(9_100)
+
+    (superseded,) = told_of(RoundSuperseded)
+    assert (superseded.round, superseded.by, superseded.at) == (1, 2, T0 + 9_000)

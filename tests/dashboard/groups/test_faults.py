@@ -1,0 +1,53 @@
+import pytest
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.faults import CONFIRM_AFTER_MS, keep_faults, subject_key
+from dashboard.groups.models import Finding, Group
+from dashboard.groups.queries import look_at
+from rebalance_engine.findings import Finding as Found
+from rebalance_engine.findings import FindingKind
+from tests.dashboard.story import T0
+from tests.dashboard.wrong_states import make_group
+
+ORPHAN = Found(FindingKind.ORPHAN_QUEUE, "g", "orders/east/0", "Nobody consumes it.", ("A does not hold it",))
+
+
+@pytest.fixture
+def group(cluster: Cluster) -> Group:
+    return make_group(cluster)
+
+
+def look(group: Group, at: int, *found: Found) -> tuple[list[Finding], int | None, list[str]]:
+    faults, due_at, news = keep_faults(group=group, look=look_at(group=group), found=found, now=T0 + at)
+    return faults, due_at, [type(fact).__name__ for fact in news]
+
+
+def test_two_looks_of_20_s_or_less_confirm_nothing(group: Group) -> None:
+    _, due_at, news = look(group, 0, ORPHAN)
+    assert (due_at, news) == (T0 + CONFIRM_AFTER_MS + 1, ["FindingSuspected"])
+
+    faults, _, news = look(group, CONFIRM_AFTER_MS, ORPHAN)
+
+    assert (faults[0].confirmed_at, news) == (None, [])
+
+
+def test_a_fault_is_confirmed_once_and_cleared_when_it_is_gone(group: Group) -> None:
+    look(group, 0, ORPHAN)
+    assert look(group, CONFIRM_AFTER_MS + 1, ORPHAN)[1:] == (None, ["FindingConfirmed"])
+    assert look(group, CONFIRM_AFTER_MS + 2, ORPHAN)[2] == []
+
+    assert look(group, 60_000)[2] == ["FindingCleared"]
+    assert look(group, 61_000, ORPHAN)[2] == ["FindingSuspected"]
+    assert Finding.objects.count() == 2
+
+
+def test_long_and_hostile_subjects_are_told_apart(group: Group) -> None:
+    subjects = ["x" * 1000, "x" * 999, "\ud800", "\0"]
+
+    assert len({subject_key(subject) for subject in subjects}) == 4
+    faults, _, _ = look(
+        group,
+        0,
+        *(Found(FindingKind.IDLE_CONSUMER, "g", subject, f"{subject} is idle", ("\0",)) for subject in subjects),
+    )
+    assert len(faults) == 4

@@ -1,0 +1,48 @@
+import pytest
+
+from dashboard.groups.models import Group
+from dashboard.groups.queries import look_at
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.showing import count_orphans, number_queues, row_of
+from dashboard.push.messages import Queues
+from dashboard.push.publish import group_state
+from tests.dashboard.story import T0, held, missed, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def test_queues_are_numbered_broker_by_broker() -> None:
+    told(route(2), route(3, topic="bills", broker="west"), *seen("A"))
+    look = look_at(group=Group.objects.get())
+    assert number_queues(look) == (Queues("orders", "east", (0, 2)),)
+
+
+def test_orphans_are_unknown_while_an_answer_is_missing_or_nobody_is_there() -> None:
+    told(route(2), *seen("A"), held("A", 10, [0]))
+    group = Group.objects.get()
+    assert count_orphans(look_at(group=group)) == 1
+
+    told(missed("A", 20))
+
+    assert count_orphans(look_at(group=group)) is None
+
+
+def test_a_group_that_was_never_rebalanced_shows_nothing_as_zero() -> None:
+    told(route(2), *seen("A"))
+    row = row_of(Group.objects.get())
+
+    assert (row.members, row.queues, row.orphans, row.doubles, row.is_converged) == (None, None, None, None, None)
+
+
+def test_a_state_tells_what_each_should_have_and_has() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1, 2]))
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + 20)
+
+    state = group_state(group=group.pk)
+
+    assert state is not None
+    assert [(cell.client, cell.target, cell.held) for cell in state.members] == [
+        ("A", (0, 2), (0, 3)),
+        ("B", (2, 2), None),
+    ]

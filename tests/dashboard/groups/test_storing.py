@@ -1,0 +1,82 @@
+import pytest
+
+from dashboard.groups.models import Group, Round, Target
+from dashboard.groups.queries import target_of
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.storing import open_round
+from dashboard.push.messages import GroupSnapshot, decode
+from dashboard.push.models import Step
+from rebalance_engine.events import Cause
+from tests.dashboard.story import T0, held, joined, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def rebalance(at: int) -> Group:
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + at)
+    return group
+
+
+def test_only_targets_that_changed_are_written() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    first = dict(Target.objects.values_list("queue__queue_id", "fence"))
+    told(joined("B", 5_000))
+    rebalance(5_100)
+
+    second = dict(Target.objects.values_list("queue__queue_id", "fence"))
+
+    assert {number for number in second if second[number] != first[number]} == {2, 3}
+
+
+def test_a_target_goes_with_its_queue() -> None:
+    told(route(4), *seen("A"))
+    rebalance(20)
+    told(route(2, 1_000))
+    rebalance(1_100)
+
+    assert set(Target.objects.values_list("queue__queue_id", flat=True)) == {0, 1}
+
+
+def test_an_open_round_is_read_back_with_its_causes() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000), joined("C", 5_500))
+    group = rebalance(5_600)
+
+    current, last_number = open_round(group)
+
+    assert current is not None
+    assert last_number == current.number == 1
+    assert [(each.cause, each.client) for each in current.happenings] == [
+        (Cause.MEMBER_JOINED, "B"),
+        (Cause.MEMBER_JOINED, "C"),
+    ]
+
+
+def test_a_round_keeps_the_group_as_it_was_before_and_after() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000))
+    rebalance(5_100)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
+    rebalance(6_100)
+
+    row = Round.objects.get()
+    before, after = decode(bytes(row.before)), decode(bytes(row.after))
+
+    assert isinstance(before, GroupSnapshot)
+    assert isinstance(after, GroupSnapshot)
+    assert target_of(before.state).as_lists().keys() == {"A"}
+    assert target_of(after.state).loads().tolist() == [2, 2]
+
+
+def test_each_rebalance_that_changed_something_is_one_step_of_group_and_overview() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    group = rebalance(20)
+    told(held("A", 30, [0, 1, 2, 3]))
+    rebalance(40)
+
+    assert Step.objects.filter(stream__name=f"group-{group.pk}").count() == 1
+    assert Step.objects.filter(stream__name=f"overview-{group.cluster_id}").count() == 1

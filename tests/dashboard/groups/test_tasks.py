@@ -1,0 +1,81 @@
+"""Tasks on a real Redis, with a real worker."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import override_settings
+from redis import Redis
+
+from dashboard.config.celery import app
+from dashboard.groups.models import Group, Round
+from dashboard.groups.tasks import rebalance_due_groups, rebalance_group
+from tests.dashboard.story import add_cluster, held, joined, route, seen, told
+from tests.house.project import ROOT
+
+
+def test_beat_knows_only_tasks_that_there_are() -> None:
+    app.autodiscover_tasks(force=True)
+
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        assert entry["task"] in app.tasks
+    assert settings.CELERY_BEAT_SCHEDULE["rebalance due groups"]["schedule"] == 20.0
+
+
+@pytest.mark.usefixtures("cluster", "redis")
+def test_one_task_goes_through_all_groups_that_are_due_and_no_other(redis_server: str) -> None:
+    told(route(4), *seen("A"), *seen("A", group="other"))
+
+    with override_settings(REDIS_URL=redis_server):
+        assert rebalance_due_groups() == 2
+        assert rebalance_due_groups() == 0
+        assert rebalance_group(group=Group.objects.first().pk, cause="manual") == 0  # type: ignore[union-attr]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_facts_that_are_stored_are_rebalanced_by_a_worker(redis: Redis, redis_server: str, tmp_path: Path) -> None:
+    add_cluster()
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]), joined("B", 1_000))
+    database = connection.settings_dict
+    url = f"sqlite:///{database['NAME']}".replace("////", "///")
+    if connection.vendor == "postgresql":
+        url = f"postgresql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("DJANGO")},
+        "EVENKEEL_HOME": str(tmp_path),
+        "DATABASE_URL": url,
+        "REDIS_URL": redis_server,
+    }
+    with app.connection_for_write(redis_server) as broker:
+        rebalance_group.apply_async(
+            kwargs={"group": Group.objects.get().pk, "cause": "member joined"}, connection=broker
+        )
+    assert redis.llen("celery") == 1
+    command = [sys.executable, "-m", "celery", "-A", "dashboard.config.celery", "worker", "--pool", "solo"]
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        worker = subprocess.Popen([*command, "-l", "INFO"], cwd=ROOT, env=environment, stdout=output, stderr=output)
+    try:
+        wait_for_line(log, "succeeded in", worker)
+    finally:
+        worker.terminate()
+        worker.wait(timeout=60)
+
+    assert Round.objects.get().cause == "member joined"
+
+
+def wait_for_line(log: Path, words: str, worker: subprocess.Popen[bytes]) -> None:
+    """Wait until the worker says it, or ends."""
+    while words not in log.read_text():
+        if worker.poll() is not None:
+            pytest.fail(f"the worker ended with {worker.returncode}: {log.read_text()[-2000:]}")
+        try:
+            worker.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            continue

@@ -1,0 +1,53 @@
+"""Every table has its list in the Django admin, and what was observed cannot be changed there."""
+
+from __future__ import annotations
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.db import models
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.audit.operations import append
+from dashboard.clusters.models import Cluster
+from dashboard.common.admin import instant
+from dashboard.groups.models import Group
+from dashboard.groups.rebalancing import rebalance_once
+from tests.dashboard.story import T0, held, joined, route, seen, told
+
+OURS = [model for model in apps.get_models() if model.__module__.startswith("dashboard.")]
+
+
+def test_every_table_is_in_the_admin() -> None:
+    assert len(OURS) >= 20
+    assert [model.__name__ for model in OURS if not admin.site.is_registered(model)] == []
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_a_list_can_be_searched_and_its_rows_opened(
+    model: type[models.Model], admin_client: Client, cluster: Cluster
+) -> None:
+    assert cluster.pk
+    told(route(2), *seen("A"), held("A", 10, [0, 1]), joined("<b>\u202e", 5_000))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 5_100)
+    append(at=T0, author="ada", verb="recompute")
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+
+    listed = admin_client.get(reverse(f"{name}_changelist"), {"q": "a"})
+    row = model._default_manager.first()
+    opened = None if row is None else admin_client.get(reverse(f"{name}_change", args=[row.pk]))
+
+    assert listed.status_code == 200
+    assert b"<b>\xe2\x80\xae" not in listed.content
+    assert opened is None or opened.status_code == 200
+
+
+def test_what_was_observed_cannot_be_added(admin_client: Client) -> None:
+    assert admin_client.get(reverse("admin:groups_group_add")).status_code == 403
+    assert admin_client.get(reverse("admin:audit_auditentry_add")).status_code == 403
+
+
+def test_instants_are_written_for_people() -> None:
+    assert instant(T0 + 7) == "2023-11-14 22:13:20.007"
+    assert instant(None) == "unknown"
