@@ -123,14 +123,16 @@ class Admin:
 
     # ---- NameServers ----
 
-    async def cluster(self, *, timeout_s: float = TIMEOUT_S) -> ClusterInfo:
-        """Give all brokers and clusters (106)."""
-        return (await self._of_name_server(nameserver.GetBrokerClusterInfo(), timeout_s)).body
+    async def cluster(self, *, at: Address | None = None, timeout_s: float = TIMEOUT_S) -> ClusterInfo:
+        """Give all brokers and clusters (106), as any NameServer knows them, or the one at an address."""
+        return (await self._of_name_server(nameserver.GetBrokerClusterInfo(), timeout_s, at)).body
 
-    async def route(self, topic: str, *, timeout_s: float = TIMEOUT_S) -> TopicRouteData | None:
-        """Give the brokers and queues of a topic (105); None: no broker has it."""
+    async def route(
+        self, topic: str, *, at: Address | None = None, timeout_s: float = TIMEOUT_S
+    ) -> TopicRouteData | None:
+        """Give the brokers and queues of a topic (105), from any NameServer or one; None: no broker has it."""
         request = nameserver.GetRouteInfoByTopic(topic=topic, accept_standard_json_only=True)
-        answer = await self._find_at_name_server(request, {ResponseCode.TOPIC_NOT_EXIST}, timeout_s)
+        answer = await self._find_at_name_server(request, {ResponseCode.TOPIC_NOT_EXIST}, timeout_s, at)
         return None if answer is None else answer.body
 
     async def topics(self, *, timeout_s: float = TIMEOUT_S) -> tuple[str, ...]:
@@ -333,23 +335,23 @@ class Admin:
         answer = await self.asker.ask(address, request, timeout_s=timeout_s, limits=limits, shared=False)
         return _granted(address, request, answer)
 
-    async def _of_name_server(self, request: Request[R], timeout_s: float) -> R:
-        answer = await self._find_at_name_server(request, (), timeout_s)
+    async def _of_name_server(self, request: Request[R], timeout_s: float, at: Address | None = None) -> R:
+        answer = await self._find_at_name_server(request, (), timeout_s, at)
         assert answer is not None
         return answer
 
     async def _find_at_name_server(
-        self, request: Request[R], means_none: Collection[int], timeout_s: float
+        self, request: Request[R], means_none: Collection[int], timeout_s: float, at: Address | None
     ) -> R | None:
         """Each NameServer that has to be tried gets its part of the time."""
-        part_s = timeout_s / len(self.name_servers.addresses)
+        part_s = timeout_s if at is not None else timeout_s / len(self.name_servers.addresses)
 
         async def asking(address: Address) -> R | None:
             limits = self._name_server_limits
             answer = await self.asker.ask(address, request, timeout_s=part_s, limits=limits)
             return None if answer.code in means_none else _granted(address, request, answer)
 
-        return await self.name_servers.ask(asking)
+        return await (self.name_servers.ask(asking) if at is None else asking(at))
 
 
 def _granted(address: Address, request: Request[R], answer: R | Refused) -> R:

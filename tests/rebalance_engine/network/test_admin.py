@@ -361,3 +361,16 @@ def test_the_next_name_server_is_asked_within_the_same_deadline() -> None:
         await admin.close()
 
     run(main())
+
+
+def test_one_name_server_can_be_asked_by_its_address() -> None:
+    admin, calls = admin_of(nameserver.GetBrokerClusterInfoResponse(body=ClusterInfo()), names="east:1;west:2")
+
+    async def ask() -> None:
+        await admin.cluster(at="west:2")
+        await admin.cluster()
+        await admin.close()
+
+    run(ask())
+
+    assert [address for address, _ in calls.asked] == ["west:2", "east:1"]
