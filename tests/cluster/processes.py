@@ -78,16 +78,21 @@ class Program:
             raise TooLate(f"{self.name} did not end within {within_s:g} s of SIGTERM; {self.last_words()}") from None
 
     def pause(self) -> None:
-        """Let it hang: its connections stay open, and nobody answers."""
+        """Let it hang: its connections stay open, and nobody answers. Returns when it does."""
         self._process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: self._stat()[0] == "T", within_s=10, what=f"{self.name} being stopped")
 
     def resume(self) -> None:
         self._process.send_signal(signal.SIGCONT)
 
     def cpu_s(self) -> float:
         """Processor time that it has taken so far, in seconds."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        fields = self._stat()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _stat(self) -> list[str]:
+        """Read its line of the kernel's, from its state on (proc(5), ``/proc/pid/stat``)."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
 
     def last_words(self) -> str:
         """Give the end of what it printed."""
