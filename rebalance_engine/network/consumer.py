@@ -128,6 +128,21 @@ class Consumer:
             self._closing = asyncio.get_running_loop().create_task(self._close(self._membership, self._hands, wait_s))
         await asyncio.shield(self._closing)
 
+    async def abandon(self, *, keeps_connections: bool = False) -> None:
+        """End as a process does that is killed: nothing is finished, stored or told to anybody.
+
+        For demonstrations and tests: what was in hand comes again, and so does what was consumed but not stored yet.
+
+        Args:
+            keeps_connections: end as one that stands still: brokers notice only when its heartbeats are missed.
+                To ``abandon`` it once more ends the connections too.
+        """
+        self._ended.set()
+        if self._hands is not None:
+            self._hands.stop()
+            await self._hands.close()
+        await self._process.abandon(keeps_connections=keeps_connections)
+
     async def _close(self, membership: Membership, hands: Hands, drain_s: float) -> None:
         try:
             membership.drain()

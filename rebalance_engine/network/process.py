@@ -143,6 +143,13 @@ class Process:
 
     # ---- its end ----
 
+    async def abandon(self, *, keeps_connections: bool = False) -> None:
+        """Drive the machine no more, without a word to anybody; and let the connections stand, if that is wanted."""
+        if keeps_connections and self._driver is not None:
+            await self._driver.close()
+        else:
+            await self.close()
+
     async def close(self) -> None:
         """Drive the machine no more, and close all connections."""
         driver, self._driver = self._driver, None

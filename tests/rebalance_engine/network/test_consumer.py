@@ -307,3 +307,31 @@ async def test_what_makes_no_sense_is_refused_before_anything_starts() -> None:
             make()
     with pytest.raises(RuntimeError, match="has a listener"):
         aiter(Consumer("127.0.0.1:1", "G", "orders", listen))
+
+
+@on_a_loop
+async def test_a_consumer_that_is_abandoned_leaves_its_queues_to_the_others_at_once() -> None:
+    async with cluster(2) as both, Consumer(both.namesrv, "G", "orders", version=QUICK, instance="B") as stays:
+        goes = Consumer(both.namesrv, "G", "orders", version=QUICK, instance="A")
+        await goes.start()
+        await divided(8, goes, stays)
+
+        await goes.abandon()
+
+        await divided(8, stays)
+        await goes.wait()
+
+
+@on_a_loop
+async def test_a_consumer_that_stands_still_is_still_counted_by_its_brokers() -> None:
+    async with cluster(2) as both, Consumer(both.namesrv, "G", "orders", version=QUICK, instance="B") as stays:
+        silent = Consumer(both.namesrv, "G", "orders", version=QUICK, instance="A")
+        await silent.start()
+        await divided(8, silent, stays)
+
+        await silent.abandon(keeps_connections=True)
+        async with Consumer(both.namesrv, "G", "orders", version=QUICK, instance="C") as later:
+            await until(lambda: len(later.held) == 2)  # the last of three; the silent one's share stays with it
+
+            assert len(set(stays.held) | set(later.held)) == 5
+        await silent.abandon()
