@@ -3,7 +3,8 @@
 Stock clients join it as they join RocketMQ. What it has not: replicas, flushing to the platter, transactions, POP
 consuming, SQL filters, and the speed of RocketMQ. :class:`~.cluster.Cluster` is the door. Behind it, from the top down:
 
-    cluster.py     starts and stops the processes, faults on demand; the only module that awaits
+    cluster.py     starts and stops the processes, faults on demand
+    process.py     a machine behind a port; these two alone await
     nameserver.py  the name server: routes.py is its table
     broker.py      one broker: hears what comes, asks the rooms below, says what to answer
     sending.py     storing messages, topics that are made by sending, messages that come back

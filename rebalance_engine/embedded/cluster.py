@@ -25,27 +25,17 @@ from random import Random
 from types import TracebackType
 from typing import Self
 
-from rebalance_engine.effects import Address, Answered, Heard, Unanswered
+from rebalance_engine.effects import Address, Heard
 from rebalance_engine.embedded.broker import EmbeddedBroker
-from rebalance_engine.embedded.core import Ask
 from rebalance_engine.embedded.disk import replace_file
 from rebalance_engine.embedded.faults import SENDS
 from rebalance_engine.embedded.nameserver import NameServer
+from rebalance_engine.embedded.process import OnFact, Process
 from rebalance_engine.embedded.settings import EmbeddedSettings
 from rebalance_engine.membership.configs import READ, WRITE
-from rebalance_engine.network.channels import Channels
 from rebalance_engine.network.driver import Driver
-from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.listener import Listener
-from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.tls import ServerTls
-from rebalance_engine.network.transport import Transport
-from rebalance_engine.remoting.acl import ACCESS_KEY, Credentials, is_signed
-from rebalance_engine.remoting.codes import Language, ResponseCode
-from rebalance_engine.remoting.command import Command
-from rebalance_engine.remoting.errors import BrokenContent
-from rebalance_engine.remoting.requests.contract import Refused
-from rebalance_engine.remoting.versions import version_number
+from rebalance_engine.remoting.acl import Credentials
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +45,6 @@ MOST_BROKERS = 26  # they are called broker-a to broker-z
 # moment may otherwise be given that very port, connect to itself, and keep the broker from coming back.
 PORTS = range(15_000, 32_000)
 TRIES = 200
-OnFact = Callable[[object], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +60,8 @@ class ClusterSettings:
         broker: what is set of each broker; its name, cluster, version and address are not looked at.
         cluster: its name.
         version: the release that it presents, such as 5.5.0 or 4.9.7.
-        acl: the one key pair with which requests must be signed; None: they need not.
+        acl: the one key pair with which requests to brokers must be signed; None: they need not. A NameServer asks
+            nobody for keys, as RocketMQ's does not.
         tls: who the listeners are, if connections may be TLS.
     """
 
@@ -99,74 +89,6 @@ class ClusterSettings:
                 raise ValueError(f"topic {topic} has {queues} queues on each broker; it needs 1 to 1024")
 
 
-class _Process:
-    """A listener with a machine behind it."""
-
-    def __init__(self, settings: ClusterSettings) -> None:
-        number = version_number(settings.version)
-        self.network = NetworkSettings(language=Language.JAVA, version=number)
-        self.channels = Channels(self.network)
-        self.listener = Listener(self.network, self.channels, tls=settings.tls)
-        self.transport = Transport(self.network, self.channels)
-        self.driver: Driver | None = None
-        self._asking: set[asyncio.Task[None]] = set()
-        if settings.acl is not None:
-            acl = settings.acl
-            self.channels.gate = lambda command: _refuse_unsigned(command, acl)
-
-    async def listen(self, host: str, ports: Iterable[int]) -> Address:
-        """Listen on the first port that is free; give the address."""
-        failure: OSError | None = None
-        for port in ports:
-            try:
-                return await self.listener.start(host, port)
-            except OSError as error:
-                failure = error
-        raise OSError(f"no port to listen on at {host}: {failure}")
-
-    def drive(self, react: Callable[[Heard, int], Iterable[object]], on_fact: OnFact) -> Driver:
-        """Let a machine hear what comes."""
-        self.driver = Driver(react, self.transport, doing={Ask: self._ask}, on_fact=on_fact)
-        return self.driver
-
-    def _ask(self, ask: Ask) -> None:
-        task = asyncio.create_task(self._relay(ask), name=f"ask channel {ask.channel}")
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
-
-    async def _relay(self, ask: Ask) -> None:
-        assert self.driver is not None
-        heard: Heard
-        try:
-            response = await self.channels.ask(ask.channel, ask.request, ask.timeout_ms)
-            heard = Answered(token=ask.token, response=response)
-        except NoAnswer as error:
-            heard = Unanswered(token=ask.token, failure=error.failure)
-        except BrokenContent as error:
-            refused = Refused(code=ResponseCode.SYSTEM_ERROR, remark=f"the client's answer cannot be read: {error}")
-            heard = Answered(token=ask.token, response=refused)
-        self.driver.hear(heard)
-
-    async def close(self) -> None:
-        """Hear no more, and close all connections."""
-        if self.driver is not None:
-            await self.driver.close()
-        for task in tuple(self._asking):
-            task.cancel()
-        await asyncio.gather(*self._asking, return_exceptions=True)
-        await self.listener.close()
-        await self.transport.close()
-
-
-def _refuse_unsigned(command: Command, acl: Credentials) -> Refused | None:
-    key = (command.ext_fields or {}).get(ACCESS_KEY)
-    if key != acl.access_key:
-        return Refused(code=ResponseCode.NO_PERMISSION, remark=f"AclException: No accessKey is configured for {key}")
-    if not is_signed(command, acl.secret_key):
-        return Refused(code=ResponseCode.NO_PERMISSION, remark="AclException: Check signature failed")
-    return None
-
-
 class BrokerHandle:
     """One broker of a cluster, over all its runs."""
 
@@ -175,7 +97,7 @@ class BrokerHandle:
         self.address: Address = ""
         self._cluster = cluster
         self._directory = directory
-        self._process: _Process | None = None
+        self._process: Process | None = None
         self._machine: EmbeddedBroker | None = None
         self._registered = -1
 
@@ -202,7 +124,7 @@ class BrokerHandle:
         if self.is_up:
             raise RuntimeError(f"{self.name} is up already")
         settings = self._cluster.settings
-        process = _Process(settings)
+        process = Process(settings.version, tls=settings.tls, acl=settings.acl)
         known = self._directory / "address"
         last = self.address or (known.read_text() if known.exists() else "")
         wanted = [int(last.rpartition(":")[2])] if last else []
@@ -216,7 +138,7 @@ class BrokerHandle:
         replace_file(known, self.address)
         self._process = process
 
-    def _begin(self, process: _Process) -> None:
+    def _begin(self, process: Process) -> None:
         settings = self._cluster.settings
         membership = replace(
             settings.broker.membership,
@@ -340,7 +262,7 @@ class Cluster:
         self.name_server = NameServer(self.settings.version)
         self.namesrv: Address = ""
         self.brokers: dict[str, BrokerHandle] = {}
-        self._process: _Process | None = None
+        self._process: Process | None = None
         self._stack = AsyncExitStack()
         self._last_port = 0
 
@@ -358,7 +280,7 @@ class Cluster:
         directory = settings.directory or Path(
             self._stack.enter_context(tempfile.TemporaryDirectory(prefix="evenkeel-"))
         )
-        self._process = _Process(settings)
+        self._process = Process(settings.version, tls=settings.tls)
         self._stack.push_async_callback(self._process.close)
         self._last_port = settings.port or self.luck.choice(PORTS)
         self.namesrv = await self._process.listen(

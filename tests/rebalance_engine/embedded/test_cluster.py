@@ -204,16 +204,18 @@ async def test_a_cluster_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @on_a_loop
-async def test_requests_have_to_be_signed_where_keys_are_set() -> None:
+async def test_requests_to_brokers_have_to_be_signed_where_keys_are_set() -> None:
     settings = replace(SETTINGS, acl=KEYS)
     async with Cluster(settings) as cluster, client() as stranger, client(KEYS) as operator:
         forged = Client(replace(KEYS, secret_key=KEYS.secret_key[::-1]))
-        request = GetRouteInfoByTopic(topic="orders")
+        broker, request = cluster.broker("broker-a").address, GetMaxOffset(topic="orders", queue_id=0)
 
-        codes = [(await one.ask(cluster.namesrv, request)).code for one in (stranger, forged, operator)]
+        codes = [(await one.ask(broker, request)).code for one in (stranger, forged, operator)]
+        route = await stranger.ask(cluster.namesrv, GetRouteInfoByTopic(topic="orders"))
         await forged.transport.close()
 
         assert codes == [ResponseCode.NO_PERMISSION, ResponseCode.NO_PERMISSION, 0]
+        assert route.code == ResponseCode.SUCCESS
 
 
 @on_a_loop
