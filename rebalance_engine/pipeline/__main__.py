@@ -1,0 +1,128 @@
+"""``python -m rebalance_engine.pipeline JOB --in DIR --out DIR``: run one job over logs or history.
+
+It ends with 0 where all went well; with 1 where something could not be done, which it says; with 2 where the arguments
+make no sense; with 3 where Spark is off; with 130 where it was stopped, and then every table is whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from rebalance_engine.pipeline.jobs import JOBS, Asked, Told
+from rebalance_engine.pipeline.session import SparkOff, start
+from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
+from rebalance_engine.pipeline.store import Busy, OtherVersion, alone_in, read_notes
+from rebalance_engine.pipeline.zones import BadZone, given_zones
+
+SMALL = 8 << 20  # bytes, packed or not
+FAILED, SPARK_OFF, STOPPED = 1, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m rebalance_engine.pipeline", description=__doc__.splitlines()[0])
+    parser.add_argument("job", choices=JOBS, help="; ".join(f"{name}: {job.says}" for name, job in JOBS.items()))
+    parser.add_argument("--in", dest="source", type=Path, required=True, metavar="DIR", help="the folder to read")
+    parser.add_argument("--out", dest="target", type=Path, required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument("--cluster", default="default", type=_name, help="the cluster's name; 'default' by default")
+    parser.add_argument(
+        "--zone",
+        action="append",
+        default=[],
+        type=_zone,
+        metavar="HOST=ZONE",
+        help="the zone of a host's clock, for logs that do not tell it: Asia/Shanghai, or +08:00",
+    )
+    parser.add_argument("--master", help="where Spark runs; $SPARK_MASTER or local[*] by default")
+    parser.add_argument("--memory", default="1g", help="of the driver, which in local[*] does all work; 1g by default")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be read, and read nothing")
+    words = parser.parse_args(arguments)
+    asked = Asked(source=words.source, target=words.target, cluster=words.cluster, zones=dict(words.zone))
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        given_zones(asked.zones)
+        return _run(words, asked)
+    except BadZone as error:
+        parser.error(str(error))
+    except (NoInput, Busy, OtherVersion) as error:
+        _say(f"{error}")
+        return FAILED
+    except SparkOff as error:
+        _say(f"Spark is off: {error}")
+        return SPARK_OFF
+    except KeyboardInterrupt:
+        _say("stopped; what was finished is whole, and the same command goes on from there")
+        return STOPPED
+
+
+def _name(word: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", word):
+        raise argparse.ArgumentTypeError(f"{word!r} is given; a cluster's name has letters, digits, _ and - only")
+    return word
+
+
+def _zone(word: str) -> tuple[str, str]:
+    host, is_there, zone = word.partition("=")
+    if not (host and is_there and zone):
+        raise argparse.ArgumentTypeError(f"{word!r} is given; needed is HOST=ZONE, as web1=Asia/Shanghai")
+    return host, zone
+
+
+def _stop(*_: int | FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _run(words: argparse.Namespace, asked: Asked) -> int:
+    job = JOBS[words.job]
+    files = find_files(asked.source)
+    notes = read_notes(asked.target)
+    fresh = [file for file in files if notes.files.get(file.path, {}).get("fingerprint") != file.fingerprint]
+    _say(_plan(files, fresh))
+    if words.dry_run:
+        return 0
+    with alone_in(asked.target):
+        began = time.monotonic()
+        spark = start(words.master, memory=words.memory, is_small=sum(file.size for file in files) < SMALL)
+        _say(f"Spark {spark.version}: {time.monotonic() - began:.1f} s")
+        try:
+            told = job.run(spark, asked, fresh, _say)
+        finally:
+            spark.stop()
+    return _answer(files, told, asked)
+
+
+def _plan(files: list[SourceFile], fresh: list[SourceFile]) -> str:
+    kinds: dict[str, list[SourceFile]] = {}
+    for file in files:
+        kinds.setdefault(file.layout.name if file.layout else "unknown", []).append(file)
+    sizes = ", ".join(
+        f"{len(those)} {kind} ({sum(file.size for file in those) / 1e6:.1f} MB)"
+        for kind, those in sorted(kinds.items())
+    )
+    return f"{len(files)} files of {len({file.host for file in files})} hosts: {sizes or 'none'}; {len(fresh)} to read"
+
+
+def _answer(files: list[SourceFile], told: Told, asked: Asked) -> int:
+    for file in files:
+        if file.trouble:
+            _say(f"{file.path}: {file.trouble}")
+    for sentence in told.refused:
+        _say(sentence)
+    sys.stdout.write(f"{told.summary}\nwritten to {asked.target}\n")
+    return FAILED if told.misses_holds else 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

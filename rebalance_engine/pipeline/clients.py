@@ -1,0 +1,170 @@
+"""Whose lines they are: most lines about queues carry no client id, and a log may be shared by several clients.
+
+One client of a group in a process: it is that one. Several, one after another or at once (a 4.x log is shared by all
+processes of one user, ``spec/logs.md`` 1.1): a removal follows its queue's ``[persist]`` line; any other change is
+part of the next result line that agrees with it, that is, has the queue after an add and lacks it after a removal.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.schemas import EVENTS, shaped
+from rebalance_engine.pipeline.templates import ADDS, REMOVES
+
+KEY = ["cluster", "process", "group"]
+QUEUE_KEY = ["topic", "broker", "queue_id"]
+RESULTS_LOOKED_AT = 4  # after a change; rounds of several clients in one log seldom nest deeper
+RESULT_WITHIN_MS = 60_000
+PERSIST_WITHIN_MS = 25_000  # an orderly queue is persisted first, and removed up to 20 s later
+OF_A_GROUP = (*ADDS, *REMOVES, "consumer stopped", "consumer starting", "unregistered")
+
+
+def moment() -> Column:
+    """Order lines: by time, and those of one time as they stand in their file."""
+    return F.struct("at_ms", "file", "place")
+
+
+def changes_of(events: DataFrame) -> DataFrame:
+    """Give the lines about queues, starts and stops of clients' logs, each with its client id where one is found."""
+    mine = _with_groups(events.where(F.col("layout").isin("java5", "java4", "cpp", "go")))
+    known = _known_clients(mine)
+    counted = known.groupBy(*KEY).agg(F.countDistinct("client_id").alias("clients"), F.first("client_id").alias("only"))
+    told_by_result = (F.col("layout") == "go") & F.col("what").isin(*ADDS)
+    lines = mine.where(F.col("what").isin(*OF_A_GROUP) & F.col("group").isNotNull() & ~told_by_result).join(
+        counted, on=KEY, how="left"
+    )
+    parts = [lines.where(F.coalesce("clients", F.lit(0)) == 1).withColumn("client_id", F.col("only"))]
+    kinds = {row["n"] for row in counted.select(F.least("clients", F.lit(2)).alias("n")).distinct().collect()}
+    if 2 in kinds:  # asked first, because a plan that does nothing still costs seconds to make
+        parts.append(_tell_apart(lines.where(F.col("clients") > 1), mine, known))
+    nameless = lines.where(F.col("clients").isNull())
+    if not nameless.isEmpty():
+        parts.append(_by_instance(nameless, mine))
+    parts.append(_results_of_go(mine))
+    return shaped(reduce(DataFrame.unionByName, [part.select(*mine.columns) for part in parts]), EVENTS)
+
+
+def _results_of_go(mine: DataFrame) -> DataFrame:
+    """Take the adds of Go's clients from their results: the lines that tell an add are of level DEBUG."""
+    results = mine.where((F.col("layout") == "go") & (F.col("what") == "result") & F.col("queues").isNotNull())
+    before = Window.partitionBy(*KEY, "client_id", "topic").orderBy(moment())
+    had = F.coalesce(F.lag("queues").over(before), F.array().cast("array<string>"))
+    came = results.withColumn("had", had).withColumn("pair", F.explode(F.array_except("queues", "had")))
+    return came.withColumns(
+        {
+            "what": F.lit("added"),
+            "broker": F.substring_index("pair", "|", 1),
+            "queue_id": F.substring_index("pair", "|", -1).try_cast("int"),
+        }
+    )
+
+
+def _with_groups(mine: DataFrame) -> DataFrame:
+    """Name the group of C++ lines, which name a queue only: that of the topic's results, where it is one."""
+    bare = mine.where((F.col("layout") == "cpp") & F.col("group").isNull() & F.col("topic").isNotNull())
+    results = mine.where((F.col("layout") == "cpp") & (F.col("what") == "result"))
+    of_topic = (
+        results.groupBy("cluster", "process", "topic")
+        .agg(F.countDistinct("group").alias("groups"), F.first("group").alias("of_topic"))
+        .where(F.col("groups") == 1)
+        .drop("groups")
+    )
+    named = bare.join(of_topic, on=["cluster", "process", "topic"], how="left").withColumn("group", F.col("of_topic"))
+    rest = mine.where((F.col("layout") != "cpp") | F.col("group").isNotNull() | F.col("topic").isNull())
+    return rest.unionByName(named.select(*mine.columns))
+
+
+def _known_clients(mine: DataFrame) -> DataFrame:
+    """Give every line that names both a group and a client: those of the process that are members."""
+    direct = mine.where(F.col("group").isNotNull() & F.col("client_id").isNotNull())
+    beats = mine.where(F.col("what") == "heartbeat data").withColumn("group", F.explode("queues"))
+    return direct.unionByName(beats.select(*mine.columns)).select(*KEY, "client_id", "thread", "at_ms", "file", "place")
+
+
+def _tell_apart(lines: DataFrame, mine: DataFrame, known: DataFrame) -> DataFrame:
+    changes = lines.where(F.col("topic").isNotNull())
+    named = _by_result(_by_persist(changes, mine), mine)
+    rest = lines.where(F.col("topic").isNull()).withColumn("client_id", F.lit(None).cast("string"))
+    return _by_last_named(named.select(*lines.columns).unionByName(rest), known)
+
+
+def _by_persist(changes: DataFrame, mine: DataFrame) -> DataFrame:
+    persists = mine.where(F.col("what") == "persisted").select(
+        *KEY, *QUEUE_KEY, F.col("client_id").alias("persisting"), F.col("at_ms").alias("persisted_ms"), "place", "file"
+    )
+    key = [*KEY, *QUEUE_KEY]
+    before = F.col("persisted_ms").between(F.col("at_ms") - PERSIST_WITHIN_MS, F.col("at_ms"))
+    removals = changes.where(~F.col("what").isin(*ADDS))
+    met = removals.join(persists.drop("place", "file"), on=key, how="left").where(
+        before | F.col("persisted_ms").isNull()
+    )
+    last = met.groupBy(*key, "at_ms", "file", "place").agg(F.max_by("persisting", "persisted_ms").alias("persisting"))
+    told = removals.join(last, on=[*key, "at_ms", "file", "place"], how="left").withColumn(
+        "client_id", F.col("persisting")
+    )
+    adds = changes.where(F.col("what").isin(*ADDS)).withColumn("client_id", F.lit(None).cast("string"))
+    return told.select(*changes.columns).unionByName(adds)
+
+
+def _by_result(changes: DataFrame, mine: DataFrame) -> DataFrame:
+    of_topic = [*KEY, "topic"]
+    results = mine.where(F.col("what") == "result")
+    both = changes.withColumn("is_result", F.lit(0)).unionByName(
+        results.withColumn("is_result", F.lit(1)), allowMissingColumns=True
+    )
+    numbered = both.withColumn("seq", F.sum("is_result").over(Window.partitionBy(*of_topic).orderBy(moment())))
+    shown = numbered.where(F.col("is_result") == 1).select(
+        *of_topic,
+        "seq",
+        F.col("client_id").alias("of"),
+        F.col("queues").alias("wanted"),
+        F.col("at_ms").alias("shown_ms"),
+    )
+    steps = F.sequence(F.lit(1), F.lit(RESULTS_LOOKED_AT))
+    asked = numbered.where(F.col("is_result") == 0).withColumn("step", F.explode(steps))
+    asked = asked.withColumn("seq", F.col("seq") + F.col("step"))
+    queue = F.concat_ws("|", "broker", "queue_id")
+    agrees = F.array_contains("wanted", queue) == F.col("what").isin(*ADDS)
+    soon = F.col("shown_ms") - F.col("at_ms") <= RESULT_WITHIN_MS
+    met = asked.join(shown, on=[*of_topic, "seq"], how="left").withColumn("fits", F.when(agrees & soon, F.col("of")))
+    first = met.groupBy(*of_topic, "at_ms", "file", "place").agg(
+        F.min_by("fits", F.when(F.col("fits").isNotNull(), F.col("step"))).alias("fits")
+    )
+    told = changes.join(first, on=[*of_topic, "at_ms", "file", "place"], how="left")
+    return told.withColumn("client_id", F.coalesce("client_id", "fits"))
+
+
+def _by_last_named(lines: DataFrame, known: DataFrame) -> DataFrame:
+    """Take the client that the group's lines in this log named last, or, before the first, will name next."""
+    marks = known.withColumn("named", F.col("client_id")).withColumn("is_mark", F.lit(1))
+    both = lines.withColumn("is_mark", F.lit(0)).unionByName(marks, allowMissingColumns=True)
+    before = Window.partitionBy(*KEY).orderBy(moment())
+    after = Window.partitionBy(*KEY).orderBy(F.desc(moment()))
+    told = both.withColumns(
+        {
+            "named_last": F.last("named", ignorenulls=True).over(before),
+            "named_next": F.last("named", ignorenulls=True).over(after),
+        }
+    ).where(F.col("is_mark") == 0)
+    # A start is of the client that comes; everything else of one that was there.
+    near = F.when(F.col("what") == "consumer starting", F.coalesce("named_next", "named_last")).otherwise(
+        F.coalesce("named_last", "named_next")
+    )
+    return told.withColumn("client_id", F.coalesce("client_id", near))
+
+
+def _by_instance(lines: DataFrame, mine: DataFrame) -> DataFrame:
+    """Take the client that the process made last: broadcasting members never name themselves beside their group."""
+    made = mine.where(F.col("what") == "instance made").select(
+        "cluster", "process", "at_ms", "file", "place", F.col("client_id").alias("named")
+    )
+    both = lines.withColumn("is_mark", F.lit(0)).unionByName(
+        made.withColumn("is_mark", F.lit(1)), allowMissingColumns=True
+    )
+    before = Window.partitionBy("cluster", "process").orderBy(moment())
+    told = both.withColumn("last", F.last("named", ignorenulls=True).over(before)).where(F.col("is_mark") == 0)
+    return told.withColumn("client_id", F.coalesce("client_id", "last"))

@@ -1,0 +1,241 @@
+"""Lines to events: what each line says, in columns, at a UTC time. Native functions only, one pass.
+
+The texts are RocketMQ's own ``log.info`` calls, see :mod:`rebalance_engine.pipeline.templates`.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.layouts import LAYOUTS
+from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
+
+QUEUE = r"MessageQueue \[topic=([^,\]]+), brokerName=([^,\]]+), queueId=(-?\d+)\]"
+QUEUE_DATA = r"QueueData \[brokerName=([^,]+), readQueueNums=(\d+), writeQueueNums=\d+, perm=(\d+)"
+GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\]\"]+)"
+REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"
+CLIENT = r"[cC]lient[iI][dD][=:] ?\"?([^,\s\]\"]+)"
+
+
+def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
+    """Read the lines whose time zone is known.
+
+    Args:
+        lines: as ``LINES``.
+        zones: as ``ZONES``, of the clients whose log does not tell its zone.
+    """
+    placed = _without_copies(lines.where(F.col("wall_ms").isNotNull() & (F.col("what") != "alive")))
+    timed = _in_utc(placed, zones)
+    return shaped(
+        timed.select("*", *_told(), day_of(F.col("at_ms")).alias("day_utc"))
+        .drop("day")
+        .withColumnRenamed("day_utc", "day"),
+        EVENTS,
+    )
+
+
+def signs_of_life(lines: DataFrame, zones: DataFrame) -> DataFrame:
+    """Give the last line of every process: host, process, last_ms."""
+    known = _in_utc(lines.where(F.col("wall_ms").isNotNull() & ~F.col("what").startswith("fact ")), zones)
+    return known.groupBy("cluster", "host", "process").agg(F.max("at_ms").alias("last_ms"))
+
+
+def refused_hosts(lines: DataFrame, zones: DataFrame) -> DataFrame:
+    """Name the hosts whose lines cannot be placed in time: host, layout, lines, holds (how many tell of holding)."""
+    unknown = [name for name, layout in LAYOUTS.items() if layout.zone_ms is None]
+    without = lines.where(F.col("layout").isin(unknown) & F.col("wall_ms").isNotNull()).join(
+        F.broadcast(zones), on=["host", "layout"], how="left_anti"
+    )
+    is_hold = F.col("what").isin("added", "removed", "result")
+    return without.groupBy("host", "layout").agg(
+        F.count(F.lit(1)).alias("lines"), F.count(F.when(is_hold, 1)).alias("holds")
+    )
+
+
+def _without_copies(lines: DataFrame) -> DataFrame:
+    """Drop what several files of one host repeat: a rolled file and its copy. Two equal lines of one file stay two.
+
+    Only lines whose host has several files of a kind are sorted for it.
+    """
+    named = lines.withColumn("family", _family())
+    several = named.groupBy("host", "family").agg(F.countDistinct("file").alias("files"))
+    counted = named.join(F.broadcast(several), on=["host", "family"], how="inner")
+    same = ["host", "family", "wall_ms", "message"]
+    in_file = Window.partitionBy(*same, "file").orderBy("place")
+    among_files = Window.partitionBy(*same, "time").orderBy("file")
+    once = (
+        counted.where(F.col("files") > 1)
+        .withColumn("time", F.row_number().over(in_file))
+        .withColumn("copy", F.row_number().over(among_files))
+        .where(F.col("copy") == 1)
+        .drop("time", "copy")
+    )
+    return counted.where(F.col("files") == 1).unionByName(once).drop("files", "family")
+
+
+def _family() -> Column:
+    """Name a log whatever rolled file of it this is: ``other_days/rocketmq_client-3.log.gz`` is ``rocketmq_client``."""
+    name = F.substring_index("file", "/", -1)
+    return F.regexp_replace(name, r"(\.gz|\.log|[-._]\d+|[-._]\d{8})+", "")
+
+
+def process_of() -> Column:
+    """Name the process that wrote a line: its host and pid, or its file where lines carry no pid."""
+    return F.concat_ws("/", F.col("host"), F.coalesce(F.nullif(F.col("process"), F.lit("")), _family()))
+
+
+def _in_utc(lines: DataFrame, zones: DataFrame) -> DataFrame:
+    fixed = F.create_map(
+        *(
+            F.lit(part)
+            for name, layout in LAYOUTS.items()
+            if layout.zone_ms is not None
+            for part in (name, layout.zone_ms)
+        )
+    )
+    resolution = F.create_map(
+        *(F.lit(part) for name, layout in LAYOUTS.items() for part in (name, layout.resolution_ms))
+    )
+    told = zones.select("host", "layout", "zone_ms", "zone_name")
+    joined = lines.join(F.broadcast(told), on=["host", "layout"], how="left")
+    zone = F.coalesce(fixed[F.col("layout")], F.col("zone_ms"))
+    by_name = F.unix_millis(F.to_utc_timestamp(F.timestamp_millis("wall_ms"), F.col("zone_name")))
+    return (
+        joined.withColumns(
+            {
+                "at_ms": F.coalesce(F.col("wall_ms") - zone, by_name),
+                "resolution_ms": resolution[F.col("layout")],
+                "process": process_of(),
+            }
+        )
+        .where(F.col("at_ms").isNotNull())
+        .drop("zone_ms", "zone_name")
+    )
+
+
+def _told() -> list[Column]:
+    message, what = F.col("message"), F.col("what")
+    is_result = what.isin("result", "broker result")
+    in_queue = ~is_result & ~what.isin("route changed", "heartbeat data", "instance made")
+    return [
+        _group(message, what).alias("group"),
+        F.coalesce(
+            F.when(what == "route changed", _found(message, r"^the topic\[([^\]]+)\]")),
+            F.when(is_result, _found(message, r"[, ][tT]opic[=:] ?([^,\s\]]+)")),
+            F.when(what == "offset back", _found(message, r"key=([^@]+)@")),
+            F.when(in_queue, _found(message, QUEUE, 1)),
+        ).alias("topic"),
+        F.coalesce(
+            F.when(what.isin("isolated", "unreachable", "reachable"), F.substring_index(message, " ", 1)),
+            F.when(
+                what.isin("heartbeat", "heartbeat failed", "broker gone", "unregistered"),
+                _found(message, r"broker\[([^ \]]+)"),
+            ),
+            F.when(in_queue, _found(message, QUEUE, 2)),
+        ).alias("broker"),
+        F.when(what == "offset back", _number(message, r"queueId=(\d+)"))
+        .when(in_queue, _number(message, QUEUE, 3))
+        .alias("queue_id"),
+        _client(message, what).alias("client_id"),
+        _other(message, what).alias("other"),
+        _first_number(message, what).alias("number"),
+        F.when(is_result, _number(message, r"mqAllSize=(\d+)"))
+        .when(what == "offset back", _number(message, r"storeOffset=(\d+)"))
+        .alias("number2"),
+        F.when(is_result, _found(message, r"[sS]trategyName=([^,]+),")).alias("strategy"),
+        _queues(message, what).alias("queues"),
+    ]
+
+
+def _group(message: Column, what: Column) -> Column:
+    return F.coalesce(
+        F.when(
+            message.startswith("doRebalance, ") | what.isin("pull expired", "expired and removed", "removed to repair"),
+            _found(message, REBALANCE_GROUP),
+        ),
+        F.when(what == "lock granted", _found(message, r"lock OK, (\S+) MessageQueue")),
+        F.when(
+            what.isin("consumer started", "consumer starting", "consumer stopped", "producer started", "left"),
+            _found(message, r"\[([^\]]+)\]"),
+        ),
+        F.when(what == "unregistered", F.nullif(_found(message, r"Consumer: ([^\]]+)\]"), F.lit("null"))),
+        F.when(what == "closed", _found(message, r"consumer group: (\S+)")),
+        F.when(what == "offset back", _found(message, r"key=[^@]+@([^,]+)")),
+        F.when(message.startswith("notifyConsumerIdsChanged:"), _found(message, r":([^\[\s]+)")),
+        F.when(~what.isin("unregistered", "uncommitted", "heartbeat data", "instance made"), _found(message, GROUP)),
+    )
+
+
+def _client(message: Column, what: Column) -> Column:
+    return F.coalesce(
+        F.when(what.isin("instance started", "instance stopped"), _found(message, r"\[([^\]]+)\]")),
+        F.when(
+            what.isin("granted expired", "refused"),
+            _found(message, r"(?:(?:new|current) client id=|NewClientId: )([^,\s]+)"),
+        ),
+        F.when(message.startswith("unlockBatch, Group: "), F.substring_index(message, " ", -1)),
+        F.when(what == "not in list", _found(message, r"consumerId: (\S+) not in")),
+        F.when(message.startswith("Allocation result"), _found(message, r"Current Consumer ID: ([^\]]+)\]")),
+        F.when(what != "uncommitted", _found(message, CLIENT)),
+    )
+
+
+def _other(message: Column, what: Column) -> Column:
+    held_by = r"(?:(?:old|locked) client id=|OldClientId: |OtherClientId: )([^,\s]+)"
+    return (
+        F.when(what.isin("granted expired", "refused"), _found(message, held_by))
+        .when(what.isin("joined", "left", "closed", "producer joined"), _found(message, r"R:/([^\]]+)\]"))
+        .when(what == "expired", _found(message, r"channel=([^,]+),"))
+        .when(what == "notified", _found(message, r"notification\[([^\]]+)\]"))
+        .when(what == "isolated", _found(message, r"for (\d+) ms"))
+        .when(what.isin("pull refused", "pull failed"), _found(message, r"(CODE: \d+)"))
+    )
+
+
+def _first_number(message: Column, what: Column) -> Column:
+    return (
+        F.when(what.isin("persisted all", "persisted"), _number(message, r"(\d+)$"))
+        .when(what.isin("start offset", "pull ended"), _number(message, r"(?:nextOffset=|offset:)(\d+)"))
+        .when(what == "first pull", _number(message, r"NewOffset: (\d+)"))
+        .when(what.isin("result", "broker result"), _number(message, r"(?:cidAllSize=|Total Consumer :#)(\d+)"))
+        .when(what == "version", _number(message, r", (\d+)$"))
+        .when(what == "offset back", _number(message, r"requestOffset=(\d+)"))
+        .when(what == "isolated", _number(message, r"for (\d+) ms"))
+        .when(what.isin("resent", "send failed"), _number(message, r"RT: (\d+)ms"))
+        .when(what == "uncommitted", F.col("parts"))
+    )
+
+
+def _queues(message: Column, what: Column) -> Column:
+    """List the queues of a result as ``broker|id``, of a route as ``broker|queues|perm``; a heartbeat's groups."""
+    now = F.expr("substring(message, locate(',new[', message))")
+    return (
+        F.when(what.isin("result", "broker result"), _pairs(message, QUEUE, 2, 3))
+        .when(
+            what == "route changed",
+            F.zip_with(
+                _pairs(now, QUEUE_DATA, 1, 2),
+                F.regexp_extract_all(now, F.lit(QUEUE_DATA), F.lit(3)),
+                lambda one, perm: F.concat_ws("|", one, perm),
+            ),
+        )
+        .when(
+            what == "heartbeat data",
+            F.regexp_extract_all(message, F.lit(r"ConsumerData \[groupName=([^,\]]+)"), F.lit(1)),
+        )
+    )
+
+
+def _pairs(text: Column, pattern: str, one: int, other: int) -> Column:
+    first = F.regexp_extract_all(text, F.lit(pattern), F.lit(one))
+    second = F.regexp_extract_all(text, F.lit(pattern), F.lit(other))
+    return F.zip_with(first, second, lambda left, right: F.concat_ws("|", left, right))
+
+
+def _found(text: Column, pattern: str, group: int = 1) -> Column:
+    return F.nullif(F.regexp_extract(text, pattern, group), F.lit(""))
+
+
+def _number(text: Column, pattern: str, group: int = 1) -> Column:
+    return _found(text, pattern, group).try_cast("bigint")

@@ -1,0 +1,163 @@
+"""The jobs, by name: what reads what, in which order. Each stage's result is Parquet before the next one begins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import reduce
+from pathlib import Path
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline import clients, events, holds, lines, zones
+from rebalance_engine.pipeline.layouts import LAYOUTS
+from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
+from rebalance_engine.pipeline.sources import SourceFile
+from rebalance_engine.pipeline.store import Store
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a run was asked for.
+
+    Attributes:
+        source: the folder to read, target: the folder to write.
+        cluster: the name under which everything is filed.
+        zones: the zones that were given, by host.
+    """
+
+    source: Path
+    target: Path
+    cluster: str = "default"
+    zones: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Told:
+    """What a run found out on its way."""
+
+    records: int = 0
+    kept: int = 0
+    unparsed: int = 0
+    refused: list[str] = field(default_factory=list)  # a sentence for each host
+    misses_holds: bool = False  # a refused host's lines tell of holding
+    summary: str = ""
+    changed: dict[str, list[str]] = field(default_factory=dict)  # by table, the partitions that differ from before
+
+
+@contextmanager
+def stage(name: str, say: Say) -> Iterator[None]:
+    """Say that a stage begins, and how long it took."""
+    began = time.monotonic()
+    say(f"{name} ...")
+    yield
+    say(f"{name}: {time.monotonic() - began:.1f} s")
+
+
+def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Say) -> Told:
+    """Read new and changed logs, and bring every table to what all logs read so far say.
+
+    Args:
+        fresh: the files of ``asked.source`` that were not read yet, or differently.
+    """
+    store, told = Store(asked.target, spark), Told()
+    touched = set()
+    if fresh:
+        with stage(f"lines of {len(fresh)} files", say):
+            superseded = {store.notes.files[file.path]["batch"] for file in fresh if file.path in store.notes.files}
+            batch = _read_lines(store, asked, fresh, told)
+            touched = store.days_of_batches({*superseded, batch})
+    with stage("time zones", say):
+        known, have_moved = _zones(store, asked, told)
+    with stage("events", say):
+        is_whole = have_moved or "events" not in store.notes.partitions
+        days = None if is_whole else _around(touched)
+        if days is None or days:
+            _publish_events(store, asked, known, days, told)
+    with stage("holds", say):
+        _publish_holds(store, asked, known, told)
+    return told
+
+
+def _read_lines(store: Store, asked: Asked, fresh: list[SourceFile], told: Told) -> int:
+    frames, seen = [], []
+    for layout, records in lines.read_records(store.spark, fresh, asked.source):
+        seen.append(Observation(layout.name if layout else "no layout"))
+        parsed = lines.parse_lines(records, layout).observe(seen[-1], F.count(F.lit(1)).alias("records"))
+        frames.append(lines.lines_of(parsed, layout, asked.cluster))
+    nothing = store.spark.createDataFrame([], LINES)
+    batch = store.add_lines(reduce(DataFrame.unionByName, frames, nothing), fresh)
+    told.records = sum(one.get["records"] for one in seen)
+    written = store.batch(batch, LINES)
+    lost = F.sum(F.when(F.col("wall_ms").isNull(), F.col("parts")))
+    counted = written.agg(F.count("wall_ms").alias("kept"), lost.alias("unparsed")).collect()[0]
+    told.kept, told.unparsed = counted["kept"], counted["unparsed"] or 0
+    return batch
+
+
+def _zones(store: Store, asked: Asked, told: Told) -> tuple[DataFrame, bool]:
+    """Find the zones of the hosts whose logs do not tell it, and refuse the others; tell whether any is new."""
+    given = zones.given_zones(asked.zones)
+    unzoned = {name for name, layout in LAYOUTS.items() if layout.zone_ms is None}
+    rows = list(given)
+    if any(file["layout"] in unzoned for file in store.notes.files.values()):
+        all_lines = store.lines(LINES)
+        rows += [tuple(row) for row in zones.infer_zones(all_lines).collect() if row["host"] not in asked.zones]
+    known = store.spark.createDataFrame(rows, zones.ZONES)
+    if any(file["layout"] in unzoned for file in store.notes.files.values()):
+        for row in events.refused_hosts(store.lines(LINES), known).orderBy("host").collect():
+            told.refused.append(REFUSED.format(**row.asDict()))
+            told.misses_holds |= row["holds"] > 0
+    now = {f"{host} {layout}": f"{zone_ms if name is None else name}" for host, layout, zone_ms, name, _ in rows}
+    have_moved = now != store.notes.zones
+    store.notes.zones = now
+    return known, have_moved
+
+
+REFUSED = (
+    "refused: {lines} lines of {host} ({layout}): the zone of their clock is not in the log, and no broker's log tells"
+    " of the same group and client at the same time; give it, as --zone {host}=Asia/Shanghai"
+)
+
+
+def _publish_events(store: Store, asked: Asked, known: DataFrame, days: set[str] | None, told: Told) -> None:
+    found = events.events_of(store.lines(LINES, None if days is None else _around(days)), known)
+    kept = found if days is None else found.where(F.col("day").isin(sorted(days)))
+    changed = store.publish("events", kept, days=days, cluster=asked.cluster)
+    told.changed["events"] = sorted(changed)
+
+
+def _publish_holds(store: Store, asked: Asked, known: DataFrame, told: Told) -> None:
+    all_events = store.read("events", EVENTS).where(F.col("cluster") == asked.cluster)
+    life = events.signs_of_life(store.lines(LINES), known).localCheckpoint()
+    _publish(store, asked, told, "changes", clients.changes_of(all_events))
+    spans = holds.spans_of(all_events, store.read("changes", EVENTS), life)
+    _publish(store, asked, told, "spans", spans)
+    _publish(store, asked, told, "holds", holds.holds_of(store.read("spans", SPANS)))
+
+
+def _publish(store: Store, asked: Asked, told: Told, table: str, frame: DataFrame) -> None:
+    of_cluster = frame.where(F.col("cluster") == asked.cluster)
+    told.changed[table] = sorted(store.publish(table, of_cluster, cluster=asked.cluster))
+
+
+def _around(days: set[str]) -> set[str]:
+    """Add the days before and after: a line's own day may be another than the UTC day of what it tells."""
+    return {str(date.fromisoformat(day) + timedelta(days=more)) for day in days for more in (-1, 0, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job: what it says of itself, and what it does."""
+
+    says: str
+    run: Callable[[SparkSession, Asked, list[SourceFile], Say], Told]
+
+
+JOBS = {"logs": Job("read RocketMQ's own logs, and tell what rebalancing cost", run_logs)}

@@ -1,0 +1,249 @@
+"""The output folder: tables as Parquet, and the notes of what has been read and written.
+
+Every table is partitioned by cluster and day, ``TABLE/cluster=…/day=…/``; only ``holds`` lies flat, one file a
+partition, so that it has exactly its declared columns for whoever reads it. A result is written beside and moved into
+its place when it is whole, and only where it differs from what lies there: a run that is cut leaves whole partitions,
+a run that is repeated changes nothing, and late input changes the partitions that it belongs to.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+from pyspark.sql.types import StructField, StructType
+
+from rebalance_engine.pipeline.sources import SourceFile
+
+NOTES = "_evenkeel.json"
+VERSION = 1
+FLAT = ("holds",)
+NO_DAY = "__HIVE_DEFAULT_PARTITION__"
+
+
+class Busy(Exception):
+    """Another run is at work in this folder."""
+
+
+class OtherVersion(Exception):
+    """The folder was written by another version."""
+
+
+@dataclass
+class Notes:
+    """What has been read and written.
+
+    Attributes:
+        files: by path, what was read of it and in which batch.
+        partitions: by table, the checksum of every partition, ``cluster/day``.
+        zones: what was used as zone of the hosts whose logs do not tell it.
+    """
+
+    files: dict[str, dict[str, object]] = field(default_factory=dict)
+    partitions: dict[str, dict[str, str]] = field(default_factory=dict)
+    zones: dict[str, str] = field(default_factory=dict)
+    next_batch: int = 1
+    dead: list[list[object]] = field(default_factory=list)  # (path, batch) that a newer batch has read again
+
+
+class Store:
+    """One output folder."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.folder = folder
+        self.spark = spark
+        self.notes = read_notes(folder)
+
+    def save(self) -> None:
+        """Write the notes, whole or not at all."""
+        beside = self.folder / f".{NOTES}"
+        beside.write_text(json.dumps({"version": VERSION, **vars(self.notes)}, indent=1))
+        beside.replace(self.folder / NOTES)
+
+    # ---- lines: one batch a run, never changed afterwards ----
+
+    def add_lines(self, frame: DataFrame, files: Iterable[SourceFile]) -> int:
+        """Write a batch of lines, and note the files it was read from; give its number."""
+        batch = self.notes.next_batch
+        place = self.folder / "lines" / f"batch={batch:06}"
+        shutil.rmtree(place, ignore_errors=True)
+        staged = self._staged("lines")
+        frame.write.partitionBy("cluster", "day").parquet(str(staged))
+        place.parent.mkdir(exist_ok=True)
+        staged.rename(place)
+        for file in files:
+            before = self.notes.files.get(file.path)
+            if before is not None and before["head"] == file.head:  # it grew; a log that was rolled stays read
+                self.notes.dead.append([file.path, before["batch"]])
+            self.notes.files[file.path] = {**file.as_row(), "batch": batch}
+        self.notes.next_batch = batch + 1
+        self.save()
+        return batch
+
+    def lines(self, schema: StructType, days: set[str] | None = None) -> DataFrame:
+        """Give all lines that were read last of their files, of some days or all."""
+        table = self.folder / "lines"
+        with_batch = StructType([*schema.fields, StructField("batch", schema["file"].dataType)])
+        frame = self.spark.read.schema(with_batch).parquet(str(table))
+        if days is not None:
+            frame = frame.where(F.col("day").isin(sorted(days)))
+        numbers = [f"{number:06}" for number in range(1, self.notes.next_batch)]
+        frame = frame.where(F.col("batch").isin(numbers))  # a batch that was cut has no number yet
+        if self.notes.dead:
+            dead = [(str(path), f"{batch:06}") for path, batch in self.notes.dead]
+            gone = self.spark.createDataFrame(dead, "file string, batch string")
+            frame = frame.join(F.broadcast(gone), on=["file", "batch"], how="left_anti")
+        return frame.drop("batch")
+
+    def batch(self, number: int, schema: StructType) -> DataFrame:
+        """Give the lines of one batch."""
+        with_batch = StructType([*schema.fields, StructField("batch", schema["file"].dataType)])
+        frame = self.spark.read.schema(with_batch).parquet(str(self.folder / "lines"))
+        return frame.where(F.col("batch") == f"{number:06}").drop("batch")
+
+    def days_of_batches(self, batches: Iterable[object]) -> set[str]:
+        """Name the days that some batches have lines of."""
+        found: set[str] = set()
+        for batch in batches:
+            place = self.folder / "lines" / f"batch={batch:06}"
+            found |= {day.name.removeprefix("day=") for day in place.glob("cluster=*/day=*")}
+        return found - {NO_DAY}
+
+    # ---- all other tables ----
+
+    def publish(self, table: str, frame: DataFrame, *, days: set[str] | None = None, cluster: str = "") -> set[str]:
+        """Bring a table to what the frame says, where it says otherwise; give the partitions that changed.
+
+        Args:
+            days: the frame has these days only, all of the cluster; the other partitions are left alone.
+            cluster: the frame has this cluster only.
+        """
+        staged = self._staged(table)
+        ordered = frame if table in ("events", "changes") else frame.repartition("cluster", "day")
+        ordered.write.partitionBy("cluster", "day").parquet(str(staged))
+        now = self._checksums(staged, frame.schema)
+        known = self.notes.partitions.setdefault(table, {})
+        in_scope = {
+            key for key in known if key.startswith(f"{cluster}/") and (days is None or key.split("/", 1)[1] in days)
+        }
+        changed = {key for key, checksum in now.items() if known.get(key) != checksum or not self._exists(table, key)}
+        gone = in_scope - now.keys()
+        for key in sorted(changed):
+            self._replace(table, key, staged)
+            known[key] = now[key]
+        for key in gone:
+            self._remove(table, key)
+            del known[key]
+        shutil.rmtree(staged, ignore_errors=True)
+        self._leave_no_table_without_schema(table, frame)
+        self.save()
+        return changed | gone
+
+    def read(self, table: str, schema: StructType) -> DataFrame:
+        """Give a table; without rows where nothing was written."""
+        if not any((self.folder / table).glob("**/*.parquet")):
+            return self.spark.createDataFrame([], schema)
+        return self.spark.read.schema(schema).parquet(str(self.folder / table))
+
+    def _staged(self, table: str) -> Path:
+        place = self.folder / ".staged" / table
+        shutil.rmtree(place, ignore_errors=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place
+
+    def _checksums(self, staged: Path, schema: StructType) -> dict[str, str]:
+        frame = self.spark.read.schema(schema).parquet(str(staged))
+        columns = [name for name in schema.names if name not in ("cluster", "day")]
+        # A sum does not care for the order of rows, which differs from run to run.
+        checksum = F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))
+        rows = frame.groupBy("cluster", "day").agg(F.count(F.lit(1)).alias("rows"), checksum.alias("sum")).collect()
+        return {f"{row['cluster']}/{row['day']}": f"{row['rows']} {row['sum']}" for row in rows}
+
+    def _place(self, table: str, key: str) -> Path:
+        cluster, day = key.split("/", 1)
+        if table in FLAT:
+            return self.folder / table / f"{cluster}.{day}.parquet"
+        return self.folder / table / f"cluster={cluster}" / f"day={day}"
+
+    def _exists(self, table: str, key: str) -> bool:
+        return self._place(table, key).exists()
+
+    def _replace(self, table: str, key: str, staged: Path) -> None:
+        cluster, day = key.split("/", 1)
+        fresh, place = staged / f"cluster={cluster}" / f"day={day}", self._place(table, key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if table in FLAT:
+            (part,) = fresh.glob("part-*.parquet")
+            part.replace(place)
+            return
+        old = self._staged(f"{table}-old")
+        if place.exists():
+            place.rename(old)
+        fresh.rename(place)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def _remove(self, table: str, key: str) -> None:
+        place = self._place(table, key)
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+
+    def _leave_no_table_without_schema(self, table: str, frame: DataFrame) -> None:
+        """Keep a file without rows where a flat table has none, so that whoever reads it finds its columns."""
+        if table not in FLAT:
+            return
+        empty = self.folder / table / "none.parquet"
+        if self.notes.partitions[table]:
+            empty.unlink(missing_ok=True)
+        elif not empty.exists():
+            staged = self._staged(f"{table}-none")
+            bare = StructType([kept for kept in frame.schema.fields if kept.name not in ("cluster", "day")])
+            self.spark.createDataFrame([], bare).coalesce(1).write.parquet(str(staged))
+            empty.parent.mkdir(exist_ok=True)
+            next(staged.glob("part-*.parquet")).replace(empty)
+            shutil.rmtree(staged)
+
+
+def read_notes(folder: Path) -> Notes:
+    """Read a folder's notes; new ones where it has none.
+
+    Raises:
+        OtherVersion: another version of this program wrote them.
+    """
+    path = folder / NOTES
+    if not path.exists():
+        return Notes()
+    told = json.loads(path.read_text())
+    version = told.pop("version", None)
+    if version != VERSION:
+        raise OtherVersion(f"{path} is of version {version}; this writes version {VERSION}: choose another folder")
+    return Notes(**told)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Hold a folder for one run at a time; the lock ends with the process, however it ends.
+
+    Raises:
+        Busy: another run holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(f"another run is at work in {folder}; one at a time") from None
+        yield
+    finally:
+        os.close(lock)
+        shutil.rmtree(folder / ".staged", ignore_errors=True)

@@ -1,0 +1,142 @@
+"""In which time zone a client ran whose log does not tell it: a log of a 4.x or C++ client is in its process's zone.
+
+A client that joins says so, and a second or two later so does the broker; a broker that sees a member come or go
+notifies the others. A zone is ahead of UTC by a multiple of 15 minutes: the one that makes most of a host's joins and
+notifications meet those of the brokers is its zone. Where none makes half of those meet that it moves into the time of
+the brokers' logs, or two do equally, it stays unknown: of any two busy logs some lines meet by chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from zoneinfo import available_timezones
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.layouts import GMT8_MS, LAYOUTS
+
+STEP_MS = 15 * 60 * 1000
+EARLIEST_MS, LATEST_MS = -12 * 3_600_000, 14 * 3_600_000  # the zones of the world
+JOIN_WITHIN_MS = 12_000  # from "start OK" to the broker's line, or back; a first heartbeat waits for a connection
+NOTIFIED_WITHIN_MS = 3_000
+MOST_SIGNS = 300  # of one host and group; more tell nothing new, and pairs grow as their square
+# One of zone_ms (ahead of UTC) and zone_name (which may change it twice a year); signs: how many lines prove it.
+ZONES = "host string, layout string, zone_ms long, zone_name string, signs long"
+
+
+class BadZone(Exception):
+    """A zone that was given is none."""
+
+
+def given_zones(given: Mapping[str, str]) -> list[tuple[str, str, int | None, str | None, int]]:
+    """Read zones that were given for hosts, as rows of ``ZONES``: a name, or an offset as ``+05:30``.
+
+    Raises:
+        BadZone: it is neither.
+    """
+    unzoned = [name for name, layout in LAYOUTS.items() if layout.zone_ms is None]
+    rows: list[tuple[str, str, int | None, str | None, int]] = []
+    for host, zone in given.items():
+        zone_ms = _offset_ms(zone)
+        if zone_ms is None and zone not in available_timezones():
+            raise BadZone(f"{host} is given the zone {zone!r}; it needs a name as Asia/Shanghai or an offset as +08:00")
+        rows += [(host, layout, zone_ms, None if zone_ms is not None else zone, 0) for layout in unzoned]
+    return rows
+
+
+def _offset_ms(zone: str) -> int | None:
+    found = re.fullmatch(r"([+-])(\d\d):([0-5]\d)", zone)
+    if not found:
+        return None
+    sign, hours, minutes = found.groups()
+    offset = (int(hours) * 60 + int(minutes)) * 60_000 * (-1 if sign == "-" else 1)
+    return offset if EARLIEST_MS <= offset <= LATEST_MS else None
+
+
+def infer_zones(lines: DataFrame) -> DataFrame:
+    """Give, as ``ZONES``, the zone of every host that tells it.
+
+    Args:
+        lines: as ``LINES``; brokers' among them.
+    """
+    unzoned = [name for name, layout in LAYOUTS.items() if layout.zone_ms is None and layout.is_client]
+    clients = lines.where(F.col("layout").isin(unzoned))
+    said = _client_signs(clients)
+    seen = _broker_signs(lines.where(F.col("layout") == "broker"))
+    apart = F.col("wall_ms") - F.col("broker_ms")
+    zone = F.round(apart / STEP_MS).cast("bigint") * STEP_MS
+    pairs = (
+        said.join(seen, on=["kind", "key"], how="inner")
+        .withColumn("zone_ms", zone)
+        .where(F.abs(apart - F.col("zone_ms")) <= F.col("within_ms"))
+        .where(F.col("zone_ms").between(EARLIEST_MS, LATEST_MS))
+    )
+    votes = pairs.groupBy("host", "layout", "zone_ms").agg(F.countDistinct("kind", "key", "wall_ms").alias("signs"))
+    best = Window.partitionBy("host", "layout").orderBy(F.desc("signs"))
+    return (
+        _meeting_half(votes, said, seen)
+        .withColumn("rank", F.rank().over(best))
+        .withColumn("ties", F.count(F.lit(1)).over(Window.partitionBy("host", "layout", "rank")))
+        .where((F.col("rank") == 1) & (F.col("ties") == 1))
+        .select("host", "layout", "zone_ms", F.lit(None).cast("string").alias("zone_name"), "signs")
+    )
+
+
+def _meeting_half(votes: DataFrame, said: DataFrame, seen: DataFrame) -> DataFrame:
+    covered = seen.groupBy("kind", "key").agg(F.min("broker_ms").alias("begin"), F.max("broker_ms").alias("end"))
+    moved = F.col("wall_ms") - F.col("zone_ms")
+    could = (
+        votes.join(said, on=["host", "layout"], how="inner")
+        .join(covered, on=["kind", "key"], how="inner")
+        .where(moved.between(F.col("begin") - NOTIFIED_WITHIN_MS, F.col("end") + NOTIFIED_WITHIN_MS))
+        .groupBy("host", "layout", "zone_ms")
+        .agg(F.countDistinct("kind", "key", "wall_ms").alias("could"))
+    )
+    joined = votes.join(could, on=["host", "layout", "zone_ms"], how="left")
+    return joined.where(2 * F.col("signs") >= F.coalesce("could", F.lit(0))).drop("could")
+
+
+def _client_signs(clients: DataFrame) -> DataFrame:
+    """Give what a client says of its own coming, and what it is told of others': kind, key, wall_ms, within_ms."""
+    group = F.regexp_extract("message", r"the (?:consumer|producer) \[([^\]]+)\]", 1)
+    told = F.regexp_extract("message", r"group: ?(\S+) changed", 1)
+    kind = (
+        F.when(F.col("what") == "consumer started", "consumer")
+        .when(F.col("what") == "producer started", "producer")
+        .when(F.col("what") == "notified", "notified")
+    )
+    signs = clients.withColumn("kind", kind).where(F.col("kind").isNotNull())
+    shaped = signs.select(
+        "host",
+        "layout",
+        "wall_ms",
+        "kind",
+        F.when(F.col("kind") == "notified", told).otherwise(group).alias("key"),
+        F.when(F.col("kind") == "notified", NOTIFIED_WITHIN_MS).otherwise(JOIN_WITHIN_MS).alias("within_ms"),
+    )
+    return _first(shaped.where(F.col("key") != "CLIENT_INNER_PRODUCER"), "wall_ms", "host", "layout")
+
+
+def _broker_signs(lines: DataFrame) -> DataFrame:
+    joined = F.regexp_extract("message", r"connected, group: (\S+)", 1)
+    gone = F.regexp_extract("message", r"(?:consumer group: (\S+)|unregister a consumer\[([^\]]+)\])", 1)
+    left = F.regexp_extract("message", r"unregister a consumer\[([^\]]+)\]", 1)
+    broker_ms = (F.col("wall_ms") - GMT8_MS).alias("broker_ms")
+
+    def signs(kind: str, what: tuple[str, ...], key: Column) -> DataFrame:
+        return lines.where(F.col("what").isin(*what)).select(F.lit(kind).alias("kind"), key.alias("key"), broker_ms)
+
+    either = F.coalesce(F.nullif(joined, F.lit("")), F.nullif(gone, F.lit("")), left)
+    every = (
+        signs("consumer", ("joined",), joined)
+        .unionByName(signs("producer", ("producer joined",), joined))
+        .unionByName(signs("notified", ("joined", "left", "closed"), either))
+    )
+    return _first(every.dropDuplicates(), "broker_ms")
+
+
+def _first(signs: DataFrame, time: str, *of: str) -> DataFrame:
+    in_order = Window.partitionBy("kind", "key", *of).orderBy(time)
+    return signs.withColumn("n", F.row_number().over(in_order)).where(F.col("n") <= MOST_SIGNS).drop("n")

@@ -1,0 +1,43 @@
+"""The recorded runs: real logs of real clients and brokers, and what truly happened."""
+
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+RUNS = Path(__file__).parent / "runs"
+NAMES = ("scale_out-5.5.0", "scale_out-4.9.7", "orderly-5.5.0", "broker_away-5.5.0")
+ENDED = {"released": "released", "stopped": "stopped", "killed": "lost", "still held": "open"}
+
+Key = tuple[str, str, str, int, str]
+Span = tuple[int, int, str]
+
+
+def logs(name: str) -> Path:
+    return RUNS / name / "logs"
+
+
+def truth(name: str) -> dict[str, Any]:
+    with gzip.open(RUNS / name / "truth.json.gz", "rt") as file:
+        return dict(json.load(file))
+
+
+def true_holds(name: str) -> dict[Key, list[Span]]:
+    told = truth(name)
+    found: dict[Key, list[Span]] = defaultdict(list)
+    for queue in told["queues"]:
+        topic, broker, queue_id = queue["queue"].rsplit("/", 2)
+        for held in queue["held"]:
+            key = (queue["group"], topic, broker, int(queue_id), told["client_ids"][held["client"]])
+            found[key].append((held["from"], held["until"], ENDED[held["ended"]]))
+    return {key: sorted(spans) for key, spans in found.items()}
+
+
+def as_holds(rows: Iterable[Any]) -> dict[Key, list[Span]]:
+    found: dict[Key, list[Span]] = defaultdict(list)
+    for row in rows:
+        key = (row["group"], row["topic"], row["broker"], row["queue_id"], row["client_id"])
+        found[key].append((row["from_ms"], row["until_ms"], row["ended"]))
+    return {key: sorted(spans) for key, spans in found.items()}

@@ -1,0 +1,66 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from rebalance_engine.pipeline.__main__ import main
+from rebalance_engine.pipeline.store import alone_in
+from tests.rebalance_engine.pipeline.runs import logs
+
+
+def words(source: Path, target: Path, *more: str) -> list[str]:
+    return ["logs", "--in", str(source), "--out", str(target), *more]
+
+
+def test_a_dry_run_says_what_would_be_read_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(words(logs("scale_out-4.9.7"), tmp_path / "out", "--dry-run"))
+
+    assert status == 0
+    assert "7 files of 7 hosts: 2 broker" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_java_spark_is_off_and_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+
+    status = main(words(logs("scale_out-4.9.7"), tmp_path / "out"))
+
+    assert status == 3
+    assert "Spark is off: there is no java on the PATH; Spark needs Java 17 or later" in capsys.readouterr().err
+
+
+def test_a_missing_folder_fails_with_a_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words(tmp_path / "nowhere", tmp_path / "out")) == 1
+    assert "nowhere is no folder" in capsys.readouterr().err
+
+
+def test_a_folder_at_which_another_run_works_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with alone_in(tmp_path / "out"):
+        status = main(words(logs("scale_out-4.9.7"), tmp_path / "out"))
+
+    assert status == 1
+    assert "one at a time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--zone", "web1"], "needed is HOST=ZONE"),
+        (["--zone", "web1=Mars/Olympus"], "needs a name as"),
+        (["--cluster", "a/b"], "letters, digits, _ and - only"),
+    ],
+)
+def test_arguments_that_make_no_sense_end_with_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words(logs("scale_out-4.9.7"), tmp_path / "out", *more))
+
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err

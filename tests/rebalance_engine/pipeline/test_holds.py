@@ -1,0 +1,184 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rebalance_engine.pipeline.holds import holds_of
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    broker,
+    closed,
+    java4,
+    java5,
+    joined,
+    persisted,
+    read_holds,
+    removed,
+    result,
+)
+
+pytestmark = pytest.mark.spark
+Q0, Q1 = QUEUE.format("east", 0), QUEUE.format("west", 1)
+
+
+def put(folder: Path, name: str, *lines: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines), newline="")
+
+
+def made(client: str) -> str:
+    return f"Created a new client Instance, InstanceIndex:0, ClientID:{client}, ClientConfig:ClientConfig{{x}}"
+
+
+def told(spark: SparkSession, folder: Path) -> list[tuple[Any, ...]]:
+    """Give every hold as (queue, client, from, until, ended), times in seconds after midnight."""
+
+    def seconds(at_ms: int | None) -> float | None:
+        return None if at_ms is None else (at_ms - MIDNIGHT_MS) / 1000
+
+    rows = read_holds(spark, folder).collect()
+    return sorted(
+        (row["queue_id"], row["client_id"], seconds(row["from_ms"]), seconds(row["until_ms"]), row["ended"])
+        for row in rows
+    )
+
+
+def test_a_hold_lasts_from_add_to_removal_and_the_next_to_the_end(spark: SparkSession, tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "web1/rocketmq_client.log",
+        java5(1, added("g", Q0)),
+        java5(1.1, result("g", "A", [Q0])),
+        java5(5, removed("g", Q0)),
+        java5(9, added("g", Q0)),
+        java5(20, persisted("g", "A", Q0, 4)),
+    )
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 5, "released"), (0, "A", 9, 20, "open")]
+
+
+def test_a_shutdown_line_stops_and_a_log_that_breaks_off_while_shutting_down_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    unregister = "unregister client[Producer: null Consumer: g] from broker[east 0 10.0.0.9:10911] success"
+    both = [java5(1, added("g", Q0)), java5(2, unregister, thread="Thread-1")]
+    put(tmp_path, "web1/a.log", java5(0, result("g", "A", [Q0])), *both, java5(3, "the consumer [g] shutdown OK"))
+    put(tmp_path, "web2/a.log", java5(0, result("g", "B", [Q0])), *both, java5(2.5, "NettyEventExecutor service end"))
+    put(tmp_path, "web3/a.log", java5(500, result("g", "C", [])))
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 3, "stopped"), (0, "B", 1, 2.5, "stopped")]
+
+
+def test_a_killed_process_is_lost_when_a_broker_saw_its_connection_end(spark: SparkSession, tmp_path: Path) -> None:
+    """The broker has the second only; the notification that it sends to the others has the millisecond."""
+    notified = "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"
+    put(tmp_path, "web1/a.log", java5(1, added("g", Q0)), java5(1.1, result("g", "A", [Q0])))
+    put(tmp_path, "web2/a.log", java5(7.321, notified), java5(8, result("g", "B", [Q0], members=1)))
+    put(
+        tmp_path,
+        "east/broker.log",
+        broker(1, joined("g", "A")),
+        broker(7, closed("g", "A")),
+        broker(60, joined("h", "x")),
+    )
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 7.321, "lost")]
+
+
+def test_a_connection_that_ends_while_its_process_goes_on_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "web1/a.log",
+        java5(1, added("g", Q0)),
+        java5(1.1, result("g", "A", [Q0])),
+        java5(20, persisted("g", "A", Q0, 1)),
+        java5(30, removed("g", Q0)),
+    )
+    put(tmp_path, "east/broker.log", broker(7, closed("g", "A")), broker(31, joined("g", "A")))
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 30, "released")]
+
+
+def test_a_process_that_was_stopped_for_a_while_goes_on_holding(spark: SparkSession, tmp_path: Path) -> None:
+    """SIGSTOP, long enough for the broker to forget it; it wakes up, finds itself replaced and releases."""
+    expired = "SCAN: remove expired channel from ConsumerManager consumerTable. channel=10.0.0.2:51234, consumerGroup=g"
+    put(
+        tmp_path,
+        "web1/a.log",
+        java5(1, added("g", Q0)),
+        java5(1.1, result("g", "A", [Q0])),
+        java5(200, removed("g", Q0)),
+    )
+    put(tmp_path, "east/broker.log", broker(1, joined("g", "A")), broker(130, expired), broker(300, joined("h", "x")))
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 200, "released")]
+
+
+def test_a_process_that_starts_anew_in_the_same_log_lost_what_it_held(spark: SparkSession, tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "web1/a.log",
+        java5(0, made("A"), pid=1),
+        java5(1, added("g", Q0), pid=1),
+        java5(1.1, result("g", "A", [Q0]), pid=1),
+        java5(6, persisted("g", "A", Q0, 3), pid=1),
+        java5(30, made("A"), pid=1),
+        java5(31, added("g", Q0), pid=1),
+        java5(31.1, result("g", "A", [Q0]), pid=1),
+    )
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 6, "lost"), (0, "A", 31, 31.1, "open")]
+
+
+def test_two_clients_of_one_group_in_one_log_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
+    """A 4.x log has neither pid nor thread, and belongs to all processes of one user."""
+    start = [java4(0, "the consumer [g] start OK."), java4(0.2, "the consumer [g] start OK.")]
+    put(
+        tmp_path,
+        "web1/rocketmq_client.log",
+        *start,
+        java4(1, added("g", Q0)),
+        java4(1, added("g", Q1)),
+        java4(1.1, result("g", "A", [Q0, Q1])),
+        java4(5, persisted("g", "A", Q1, 7, every=False)),
+        java4(5, removed("g", Q1)),
+        java4(5.05, added("g", Q1)),
+        java4(5.1, result("g", "B", [Q1], members=2)),
+        java4(5.2, result("g", "A", [Q0], members=2)),
+        java4(8, persisted("g", "A", Q0, 9)),
+        java4(9, persisted("g", "B", Q1, 9)),
+    )
+    put(tmp_path, "east/broker.log", broker(0, joined("g", "A")), broker(0, joined("g", "B")))
+
+    assert [(queue, client, begin) for queue, client, begin, _, _ in told(spark, tmp_path)] == [
+        (0, "A", 1),
+        (1, "A", 1),
+        (1, "B", 5.05),
+    ]
+
+
+def test_a_log_that_is_cut_at_its_beginning_tells_no_take_that_was_not_seen(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    put(
+        tmp_path,
+        "web1/a.log",
+        java5(5, persisted("g", "A", Q0, 3)),
+        java5(5, persisted("g", "A", Q1, 3)),
+        java5(9, removed("g", Q1)),
+        java5(9.1, result("g", "A", [Q0])),
+    )
+
+    assert told(spark, tmp_path) == [(0, "A", None, 9.1, "open"), (1, "A", None, 9, "released")]
+    assert holds_of(read_holds(spark, tmp_path)).count() == 0
+
+
+def test_a_queue_that_was_not_locked_is_not_held(spark: SparkSession, tmp_path: Path) -> None:
+    failed = f"doRebalance, g, add a new mq failed, {Q0}, because lock failed"
+    put(tmp_path, "web1/a.log", java5(1, failed), java5(1.1, result("g", "A", [Q0])), java5(3, result("g", "A", [])))
+
+    assert told(spark, tmp_path) == []

@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no types
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from rebalance_engine.pipeline.schemas import FILED_HOLDS, HOLDS, LINES
+from rebalance_engine.pipeline.sources import SourceFile
+from rebalance_engine.pipeline.store import Busy, OtherVersion, Store, alone_in, read_notes
+
+
+def holds(spark: SparkSession, *rows: tuple[str, int]) -> DataFrame:
+    whole = [("default", day, "g", "orders", "east", number, "A", number, number + 1, "open") for day, number in rows]
+    return spark.createDataFrame(whole, FILED_HOLDS)
+
+
+def stamps(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
+
+
+@pytest.mark.spark
+def test_holds_lie_flat_with_exactly_their_columns(spark: SparkSession, tmp_path: Path) -> None:
+    Store(tmp_path, spark).publish("holds", holds(spark, ("2026-11-21", 1), ("2026-11-22", 2)), cluster="default")
+
+    table = pq.read_table(tmp_path / "holds")
+
+    assert table.column_names == HOLDS.names
+    assert sorted(table["from_ms"].to_pylist()) == [1, 2]
+    assert spark.read.parquet(str(tmp_path / "holds")).columns == HOLDS.names
+
+
+@pytest.mark.spark
+def test_only_partitions_that_differ_are_written(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(tmp_path, spark)
+    store.publish("holds", holds(spark, ("2026-11-21", 1), ("2026-11-22", 2)), cluster="default")
+    before = stamps(tmp_path / "holds")
+
+    same = store.publish("holds", holds(spark, ("2026-11-22", 2), ("2026-11-21", 1)), cluster="default")
+    late = Store(tmp_path, spark).publish(
+        "holds", holds(spark, ("2026-11-21", 1), ("2026-11-22", 2), ("2026-11-22", 3)), cluster="default"
+    )
+
+    after = stamps(tmp_path / "holds")
+    assert (same, late) == (set(), {"default/2026-11-22"})
+    assert before["default.2026-11-21.parquet"] == after["default.2026-11-21.parquet"]
+    assert before["default.2026-11-22.parquet"] != after["default.2026-11-22.parquet"]
+
+
+@pytest.mark.spark
+def test_a_partition_that_is_no_more_goes_and_other_clusters_stay(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(tmp_path, spark)
+    other = holds(spark, ("2026-11-21", 9)).replace("default", "east")
+    store.publish("holds", other, cluster="east")
+    store.publish("holds", holds(spark, ("2026-11-21", 1)), cluster="default")
+
+    store.publish("holds", holds(spark), cluster="default")
+
+    assert pq.read_table(tmp_path / "holds")["from_ms"].to_pylist() == [9]
+
+
+@pytest.mark.spark
+def test_a_table_without_rows_still_tells_its_columns(spark: SparkSession, tmp_path: Path) -> None:
+    Store(tmp_path, spark).publish("holds", holds(spark), cluster="default")
+
+    assert pq.read_table(tmp_path / "holds").column_names == HOLDS.names
+    assert pq.read_table(tmp_path / "holds").num_rows == 0
+
+
+@pytest.mark.spark
+def test_a_log_that_grew_is_read_again_and_one_that_was_rolled_stays(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(tmp_path, spark)
+
+    def lines(*messages: str) -> DataFrame:
+        rows = [
+            ("default", "2026-11-21", "a.log", "a", "java5", n, n, "added", "1", "t", m, None)
+            for n, m in enumerate(messages)
+        ]
+        return spark.createDataFrame(rows, LINES)
+
+    def file(fingerprint: str, head: str) -> SourceFile:
+        return SourceFile("a.log", "a", None, 1, fingerprint, head)
+
+    store.add_lines(lines("one"), [file("1", "monday")])
+    store.add_lines(lines("one", "two"), [file("2", "monday")])
+    store.add_lines(lines("three"), [file("3", "tuesday")])
+
+    again = Store(tmp_path, spark)
+    assert sorted(row["message"] for row in again.lines(LINES).collect()) == ["one", "three", "two"]
+    assert again.days_of_batches([1, 2]) == {"2026-11-21"}
+
+
+def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
+    with alone_in(tmp_path / "out"), pytest.raises(Busy, match="one at a time"), alone_in(tmp_path / "out"):
+        pass
+
+    with alone_in(tmp_path / "out"):
+        assert (tmp_path / "out").is_dir()
+
+
+def test_notes_of_another_version_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "_evenkeel.json").write_text('{"version": 99}')
+
+    with pytest.raises(OtherVersion, match="version 99"):
+        read_notes(tmp_path)
