@@ -219,13 +219,17 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """When members were last looked at: no step, not kept. ``seq`` is the newest step, for whoever missed it."""
+    """When members were last looked at: no step, not kept. ``seq`` is the newest step, for whoever missed it.
+
+    ``watched_at`` is when the cluster's watcher last stated anything; null is never.
+    """
 
     v: Version
     kind: Literal["pulse"]
     stream: str
     seq: int
     at: int
+    watched_at: int | None
     seen: tuple[Seen, ...]
 
 

@@ -28,7 +28,7 @@ from dashboard.push.models import Step, Stream
 logger = logging.getLogger(__name__)
 
 MOST_STEPS = 200  # a browser that missed more gets a snapshot, which is shorter
-GROUP_SEND = "push.step"  # the type of the event that sockets get: {"type", "seq", "body"}
+GROUP_SEND = "push.step"  # the type of the event that sockets get: {"type", "stream", "seq", "is_step", "body"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ def publish_rows(*, cluster: int, put: tuple[Row, ...], gone: tuple[int, ...] = 
 
 
 def pulse(*, stream: str, seen: tuple[Seen, ...], at: int) -> None:
-    """Send, without keeping it, when members were last looked at."""
+    """Send, without keeping it, when members were last looked at: by the watcher, ``at`` now."""
     seq = current_seq(stream=stream)
-    _send(stream, seq, encode(Pulse(VERSION, "pulse", stream, seq, at, seen)))
+    _send(stream, seq, encode(Pulse(VERSION, "pulse", stream, seq, at, at, seen)), is_step=False)
 
 
 def current_seq(*, stream: str) -> int:
@@ -131,8 +131,9 @@ def _store(stream: Stream, message: Message, at: int, state: bytes) -> None:
     transaction.on_commit(lambda: _send(stream.name, message.seq, body), robust=True)
 
 
-def _send(stream: str, seq: int, body: bytes) -> None:
+def _send(stream: str, seq: int, body: bytes, *, is_step: bool = True) -> None:
     """Hand a message to the sockets. One that gets lost here is missed by its number, and asked for."""
     layer = get_channel_layer()
     if layer is not None:
-        async_to_sync(layer.group_send)(stream, {"type": GROUP_SEND, "seq": seq, "body": body})
+        event = {"type": GROUP_SEND, "stream": stream, "seq": seq, "is_step": is_step, "body": body}
+        async_to_sync(layer.group_send)(stream, event)

@@ -60,7 +60,7 @@ def test_there_are_cases_of_every_kind_of_change() -> None:
     [
         OverviewSnapshot(VERSION, "overview.snapshot", "overview-1", 3, 5, (ROW,) * 40),
         OverviewDiff(VERSION, "overview.diff", "overview-1", 4, 5, (ROW,), (2,)),
-        Pulse(VERSION, "pulse", "group-1", 4, 5, (Seen("A", 3), Seen("B", None))),
+        Pulse(VERSION, "pulse", "group-1", 4, 5, 5, (Seen("A", 3), Seen("B", None))),
     ],
     ids=lambda message: message.kind,
 )
@@ -69,7 +69,7 @@ def test_a_message_comes_back(message: OverviewSnapshot | OverviewDiff | Pulse) 
 
 
 def test_only_long_messages_are_deflated() -> None:
-    short = Pulse(VERSION, "pulse", "group-1", 4, 5, ())
+    short = Pulse(VERSION, "pulse", "group-1", 4, 5, None, ())
     long = OverviewSnapshot(VERSION, "overview.snapshot", "overview-1", 3, 5, (ROW,) * 40)
 
     assert encode(short).startswith(b"{")
