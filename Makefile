@@ -6,8 +6,8 @@ PY := $(VENV)/bin/python
 DJANGO := DJANGO_SETTINGS_MODULE=tests.dashboard.settings $(PY) manage.py
 UV := UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv
 JOBS ?= 2
-# What the checks and tests start besides Python. Add chromium here with the first browser test.
-TOOLS := git java maven node postgres openssl
+# What the checks and tests start besides Python.
+TOOLS := git java maven node postgres openssl chromium
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

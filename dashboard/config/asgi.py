@@ -1,10 +1,15 @@
-"""The ASGI door: pages over HTTP. The web socket joins it with the live room."""
+"""The ASGI door: pages over HTTP, streams over the web socket."""
 
 import os
 
-from channels.routing import ProtocolTypeRouter
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
 
-application = ProtocolTypeRouter({"http": get_asgi_application()})
+pages = get_asgi_application()  # sets Django up; what follows imports models
+
+from dashboard.live.routing import websocket_urlpatterns  # noqa: E402 - see above
+
+application = ProtocolTypeRouter({"http": pages, "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns))})

@@ -1,7 +1,8 @@
 """Django's settings. Everything that differs between two installations comes from the environment.
 
 ``EVENKEEL_HOME`` (all data), ``DATABASE_URL``, ``REDIS_URL``, ``EVENKEEL_HOSTS`` (names under which browsers reach
-it), ``EVENKEEL_HTTPS`` (whether they come by HTTPS), ``EVENKEEL_DEBUG``, ``EVENKEEL_RETENTION_DAYS``.
+it), ``EVENKEEL_HTTPS`` (whether they come by HTTPS), ``EVENKEEL_DEBUG``, ``EVENKEEL_RETENTION_DAYS``,
+``EVENKEEL_METRICS_TOKEN`` (what ``/metrics`` asks for, besides a log-in).
 """
 
 import os
@@ -36,7 +37,7 @@ SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-LOGIN_URL = "/login/"
+LOGIN_URL = "log in"
 LOGIN_REDIRECT_URL = "/"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -57,18 +58,25 @@ INSTALLED_APPS = [
     "channels",
     "django_celery_beat",
     "dashboard.audit",
+    "dashboard.people",
     "dashboard.push",
     "dashboard.clusters",
     "dashboard.groups",
+    "dashboard.live",
+    "dashboard.common",
+    "dashboard.config",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "dashboard.common.policy.PolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "dashboard.people.gate.RoleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -84,6 +92,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "dashboard.clusters.shell.shell",
             ],
         },
     },
@@ -102,6 +111,8 @@ CHANNEL_LAYERS = {
 }
 # History lines are written here, one folder a day.
 HISTORY = HOME / "history"
+# Without it, callers on this machine read /metrics; with it, whoever sends it as a bearer token.
+METRICS_TOKEN = os.environ.get("EVENKEEL_METRICS_TOKEN", "").strip()
 RETENTION_DAYS = read_int(os.environ, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650)
 
 # ---- Celery ----
@@ -139,7 +150,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "dashboard.common.storage.ModuleStorage"
     },
 }
 LOGGING = {

@@ -1,8 +1,22 @@
-"""The addresses of the whole site."""
+"""The addresses of the whole site. Each view says which role it needs; one that does not is closed to everybody."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
+from django.views.i18n import JavaScriptCatalog, set_language
+
+from dashboard.people.gate import open_to_all
+
+admin.site.site_header = admin.site.site_title = "Evenkeel"
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("dashboard.groups.urls")),
+    path("", include("dashboard.people.urls")),
+    path("", include("dashboard.health.urls")),
+    path("words.js", open_to_all(JavaScriptCatalog.as_view(domain="djangojs")), name="words"),
+    path("language/", open_to_all(set_language), name="language"),
+    path(  # one door with its limits, not two
+        "admin/login/", open_to_all(RedirectView.as_view(pattern_name="log in", query_string=True)), name="admin door"
+    ),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,22 @@
+"""What every page's frame needs: who is here, which clusters there are for them, and whether one is the demo."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from dashboard.clusters.models import Cluster
+from dashboard.people.roles import Access
+
+
+def shell(request: HttpRequest) -> dict[str, object]:
+    """Give a template's ``clusters`` (those that this person may see) and ``demo`` (names of embedded ones)."""
+    access = getattr(request, "access", None)
+    if not isinstance(access, Access):
+        return {"access": None, "clusters": [], "demo": []}
+    clusters = visible_clusters(access=access)
+    return {"access": access, "clusters": clusters, "demo": [each.name for each in clusters if each.is_demo]}
+
+
+def visible_clusters(*, access: Access) -> list[Cluster]:
+    """Give the clusters of which this person may see anything."""
+    return [each for each in Cluster.objects.order_by("name") if access.may_see_cluster(each.name)]

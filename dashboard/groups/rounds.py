@@ -1,0 +1,217 @@
+"""What pages read of rounds: lists, one with its neighbours, its paragraph, loads before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from dashboard.common.spans import between, span
+from dashboard.groups.models import Group, Round, RoundCause
+from dashboard.groups.story import Lane, worst
+from dashboard.groups.words import cause_words
+from dashboard.push.messages import GroupSnapshot, GroupState, decode
+from dashboard.push.runs import unpack
+from dashboard.push.shapes import to_json
+
+PAGE = 50
+MOST_CAUSES = 50
+MOST_PARTS = 60
+LARGEST_STATE = 2_000_000  # bytes of a stored state that a round's page still shows as a map
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsPage:
+    """One page of a group's rounds, newest first."""
+
+    rows: tuple[Round, ...]
+    number: int
+    pages: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many queues a member had, and has after a round; None: was or is not there, or it is unknown."""
+
+    client: str
+    before: int | None
+    after: int | None
+
+
+def latest_of(*, group: Group) -> Round | None:
+    """Give the newest round."""
+    return Round.objects.filter(group=group).order_by("-number").first()
+
+
+def newest(*, group: Group, most: int) -> list[Round]:
+    """Give the newest rounds, without their states."""
+    return list(Round.objects.filter(group=group).order_by("-number").defer("before", "after")[:most])
+
+
+def find(*, group: Group, number: int) -> Round | None:
+    """Give a round by its number."""
+    return Round.objects.filter(group=group, number=number).select_related("group__cluster").first()
+
+
+def page_of(*, group: Group, number: int) -> RoundsPage:
+    """Give a page of rounds."""
+    rows = Round.objects.filter(group=group).order_by("-number").defer("before", "after")
+    count = rows.count()
+    pages = max(1, -(-count // PAGE))
+    number = min(max(1, number), pages)
+    return RoundsPage(tuple(rows[(number - 1) * PAGE : number * PAGE]), number, pages, count)
+
+
+def neighbours_of(row: Round) -> tuple[Round | None, Round | None]:
+    """Give the rounds before and after one, as far as they are kept."""
+    others = Round.objects.filter(group=row.group_id).defer("before", "after")
+    before = others.filter(number__lt=row.number).order_by("-number").first()
+    return before, others.filter(number__gt=row.number).order_by("number").first()
+
+
+def causes_of(row: Round) -> list[RoundCause]:
+    """Give what proves a round's cause."""
+    return list(row.causes.order_by("at", "pk")[:MOST_CAUSES])
+
+
+def sentence_of(row: Round, lanes: Sequence[Lane], *, now: int) -> str:
+    """Say a round in a paragraph that a person can paste into a report."""
+    causes = causes_of(row)
+    first = causes[0].evidence if causes else cause_words(row.cause)
+    parts = [first[:1].upper() + first[1:].rstrip(".") + "."]
+    if len(causes) > 1:
+        parts.append(
+            ngettext("And %(n)s more change.", "And %(n)s more changes.", len(causes) - 1) % {"n": len(causes) - 1}
+        )
+    parts.append(_duration(row, now))
+    found = worst(lanes)
+    if isinstance(bounds := found["overlap"], tuple):
+        parts.append(
+            ngettext(
+                "%(n)s queue had two owners, the longest for %(span)s.",
+                "%(n)s queues had two owners, the longest for %(span)s.",
+                int(str(found["overlap_queues"])),
+            )
+            % {"n": found["overlap_queues"], "span": between(*bounds)[0]}
+        )
+    if isinstance(bounds := found["unowned"], tuple):
+        parts.append(
+            ngettext(
+                "%(n)s queue had no owner, the longest for %(span)s.",
+                "%(n)s queues had no owner, the longest for %(span)s.",
+                int(str(found["unowned_queues"])),
+            )
+            % {"n": found["unowned_queues"], "span": between(*bounds)[0]}
+        )
+    if row.unknown_members:
+        parts.append(_("Unknown: what %(who)s holds.") % {"who": ", ".join(row.unknown_members[:5])})
+    return " ".join(parts)
+
+
+def loads_of(row: Round) -> list[Load]:
+    """Give what each member held before and after."""
+    before, after = _counts(bytes(row.before)), _counts(bytes(row.after))
+    return [Load(client, before.get(client), after.get(client)) for client in sorted(before.keys() | after.keys())]
+
+
+def state_json(stored: bytes) -> object:
+    """Give a stored state as plain values for the browser; None where there is none, or it is very large."""
+    state = _state(stored) if len(stored) <= LARGEST_STATE else None
+    return None if state is None else to_json(state)
+
+
+def held_by(state: GroupState) -> list[dict[str, object]]:
+    """Say the map in words, member by member: the table for whoever cannot see it, and the first paint."""
+    starts: list[tuple[int, str, str, np.ndarray[tuple[int], np.dtype[np.int64]]]] = []
+    number = 0
+    for part in state.queues:
+        ids = unpack(part.ids)
+        starts.append((number, part.topic, part.broker, ids))
+        number += len(ids)
+    return [
+        {
+            "cell": cell,
+            "held": None if cell.held is None else _places(set(unpack(cell.held).tolist()), starts),
+            "wanted": _places(set(unpack(cell.target).tolist()) - _held(cell.held), starts),
+            "extra": _places(_held(cell.held) - set(unpack(cell.target).tolist()), starts)
+            if state.head.is_target_known
+            else [],
+            "count": None if cell.held is None else sum(cell.held[1::2]),
+        }
+        for cell in state.members
+    ]
+
+
+def _held(runs: tuple[int, ...] | None) -> set[int]:
+    return set(unpack(runs or ()).tolist())
+
+
+def _places(
+    numbers: set[int], parts: list[tuple[int, str, str, np.ndarray[tuple[int], np.dtype[np.int64]]]]
+) -> list[str]:
+    """Write queue numbers as ``topic/broker 0-3, 7``."""
+    found = []
+    for start, topic, broker, ids in parts:
+        mine = [int(each) for place, each in enumerate(ids) if start + place in numbers] if numbers else []
+        if mine:
+            found.append(f"{topic}/{broker} {_runs(mine)}")
+        if len(found) >= MOST_PARTS:
+            found.append("…")
+            break
+    return found
+
+
+def _runs(numbers: list[int]) -> str:
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in parts)
+
+
+def _duration(row: Round, now: int) -> str:
+    figures = {"n": row.move_count, "span": span((row.closed_at or now) - row.opened_at)}
+    if row.closed_at is None:
+        return (
+            ngettext(
+                "%(n)s queue is to change owner; still open after %(span)s.",
+                "%(n)s queues are to change owner; still open after %(span)s.",
+                row.move_count,
+            )
+            % figures
+        )
+    if row.superseded_by is not None:
+        figures["by"] = row.superseded_by
+        return (
+            ngettext(
+                "%(n)s queue was to change owner; round %(by)s took over after %(span)s.",
+                "%(n)s queues were to change owner; round %(by)s took over after %(span)s.",
+                row.move_count,
+            )
+            % figures
+        )
+    return (
+        ngettext("%(n)s queue changed owner in %(span)s.", "%(n)s queues changed owner in %(span)s.", row.move_count)
+        % figures
+    )
+
+
+def _counts(stored: bytes) -> dict[str, int | None]:
+    state = _state(stored)
+    if state is None:
+        return {}
+    return {cell.client: None if cell.held is None else sum(cell.held[1::2]) for cell in state.members}
+
+
+def _state(stored: bytes) -> GroupState | None:
+    if not stored:
+        return None
+    message = decode(stored)
+    assert isinstance(message, GroupSnapshot)
+    return message.state

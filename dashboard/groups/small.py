@@ -1,0 +1,63 @@
+"""A group's map and its last rounds in the small, for one row of the overview. Pure: states and rows to numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.push.messages import GroupState
+from dashboard.push.runs import unpack
+
+MOST_COLUMNS = 56
+MOST_ROWS = 6
+NOBODY, HELD, TWO, UNKNOWN = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """Bands of members down, bins of queues across.
+
+    ``bands[b]`` are the bins in which a member of band ``b`` holds a queue; ``faults[c]`` is the gravest of bin ``c``:
+    0 nobody has a queue, 1 fine, 2 two have one, 3 unknown.
+    """
+
+    columns: int
+    bands: tuple[tuple[int, ...], ...]
+    faults: tuple[int, ...]
+
+
+def shrink(state: GroupState) -> Small:
+    """Give a group's map in the small."""
+    queues = sum(int(np.sum(part.ids[1::2])) for part in state.queues)
+    columns = min(queues, MOST_COLUMNS)
+    rows = min(len(state.members), MOST_ROWS)
+    if not columns:
+        return Small(0, (), ())
+    bin_of = np.arange(queues) * columns // queues
+    owners = np.zeros(queues, dtype=np.int64)
+    has_silent = False
+    bands = [np.zeros(columns, dtype=bool) for _ in range(rows)]
+    for number, cell in enumerate(state.members):
+        has_silent = has_silent or cell.held is None
+        held = unpack(cell.held or ())
+        owners[held] += 1
+        bands[number * rows // len(state.members)][bin_of[held]] = True
+    return Small(
+        columns,
+        tuple(tuple(np.flatnonzero(band).tolist()) for band in bands),
+        tuple(_verdicts(owners, bin_of, columns, state, has_silent=has_silent).tolist()),
+    )
+
+
+def _verdicts(
+    owners: NDArray[np.int64], bin_of: NDArray[np.int64], columns: int, state: GroupState, *, has_silent: bool
+) -> NDArray[np.int64]:
+    faults = np.full(columns, HELD, dtype=np.int64)
+    if state.head.model == "BROADCASTING":
+        return faults
+    nobody = bin_of[owners == 0]
+    faults[nobody] = UNKNOWN if has_silent else NOBODY
+    faults[bin_of[owners > 1]] = TWO
+    return faults

@@ -1,0 +1,212 @@
+"""What the pages of one group read besides its state: time bar, rounds, handoffs, members, who left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Max, Q
+
+from dashboard.clusters.models import Broker
+from dashboard.groups.bands import Held, Step, sweep
+from dashboard.groups.ending import stories_of
+from dashboard.groups.handoffs import Story
+from dashboard.groups.models import Group, Holding, Member, Presence, Round
+from dashboard.groups.words import cause_words, departure_words
+
+WINDOWS_MS = {"10m": 600_000, "1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000}
+MOST_ROUNDS = 400
+MOST_SPANS = 60_000
+GONE_FOR_MS = {"unregistered": 60_000}
+GONE_LONG_MS = 90_000  # one that was killed stays longer: its queues still tell its story
+MOST_LANES = 60
+MOVED_FOR_MS = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One queue's handoff in a round. Instants and durations are ms; None is unknown, or has not happened."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    from_client: str
+    to_client: str
+    dropped_at: int | None
+    taken_at: int | None
+    first_pull_at: int | None
+    unowned: tuple[int | None, int | None]
+    overlap: tuple[int | None, int | None]
+    is_waiting: bool
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """What makes one lane worse than another: waiting still, then the longest without owner or with two."""
+        return (int(self.is_waiting), max(self.unowned[1] or 0, self.overlap[1] or 0))
+
+
+def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
+    """Give the handoffs of a round, worst first."""
+    return sorted((_lane(story, now) for story in stories_of(round_row)), key=lambda lane: lane.weight, reverse=True)
+
+
+def _lane(story: Story, now: int) -> Lane:
+    dropped, taken = story.dropped, story.taken
+    is_waiting = taken is None and dropped is not None
+    unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
+    if is_waiting and dropped is not None:
+        unowned = (max(0, now - (dropped.high or dropped.at)), max(0, now - (dropped.low or dropped.at)))
+    overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)
+    return Lane(
+        *story.queue,
+        story.from_client or "",
+        story.to_client or "",
+        dropped.at if dropped else None,
+        taken.at if taken else None,
+        story.first_pull_at,
+        unowned,
+        overlap,
+        is_waiting,
+    )
+
+
+def window_of(*, group: Group, asked: str, now: int) -> tuple[str, int]:
+    """Give the window of the time bar and where it begins: the one that was asked for, or the first with a round."""
+    if asked in WINDOWS_MS:
+        return asked, now - WINDOWS_MS[asked]
+    latest = group.round_opened_at
+    fitting = [name for name, length in WINDOWS_MS.items() if latest is not None and latest >= now - length]
+    name = fitting[0] if fitting else "10m"
+    return name, now - WINDOWS_MS[name]
+
+
+def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
+    """Give rounds and bands of a window, as plain values for the browser."""
+    rounds = (
+        Round.objects.filter(Q(closed_at=None) | Q(closed_at__gte=since), group=group)
+        .order_by("-number")
+        .defer("before", "after")[:MOST_ROUNDS]
+    )
+    nobody, two, is_whole = _bands(group, since, now)
+    return {
+        "since": since,
+        "until": now,
+        "rounds": [_round(row) for row in reversed(rounds)],
+        "none": [_step(step) for step in nobody],
+        "two": [_step(step) for step in two],
+        "is_whole": is_whole,
+    }
+
+
+def around(*, group: Group, now: int) -> dict[str, object]:
+    """Give what the map shows besides the state: who left, what moved a moment ago, which brokers are away."""
+    left = Member.objects.filter(group=group, left_at__gte=now - GONE_LONG_MS).order_by("client_id")[:200]
+    away = Broker.objects.filter(cluster=group.cluster_id, broker_id=0, gone_at__isnull=False)
+    seen = Member.objects.filter(group=group, left_at=None).values_list("client_id", "held_seen_at", "missing_at")
+    latest = Round.objects.filter(group=group).order_by("-number").first()
+    moved = [] if latest is None or (latest.closed_at or now) < now - MOVED_FOR_MS else lanes_of(latest, now=now)
+    return {
+        "now": now,
+        "watched_at": group.cluster.watched_at,
+        "left": [
+            {
+                "client": member.client_id,
+                "at": member.left_at,
+                "until": (member.left_at or 0) + GONE_FOR_MS.get(member.departure or "", GONE_LONG_MS),
+                "words": departure_words(member.departure),
+                "departure": member.departure,
+            }
+            for member in left
+        ],
+        "away": sorted(set(away.values_list("name", flat=True)[:500])),
+        "seen": [{"client": client, "at": at, "missing_at": missing_at} for client, at, missing_at in seen[:2_000]],
+        "moves": [_move(lane) for lane in moved[:2_000] if (lane.taken_at or 0) >= now - MOVED_FOR_MS],
+    }
+
+
+def worst(lanes: Sequence[Lane]) -> dict[str, object]:
+    """Give the longest time without owner and with two, each with its bounds and the number of queues."""
+    unowned = [lane for lane in lanes if lane.unowned[1] is None and lane.unowned[0] or (lane.unowned[1] or 0) > 0]
+    overlap = [lane for lane in lanes if (lane.overlap[1] or 0) > 0]
+    return {
+        "unowned": max((lane.unowned for lane in unowned), key=_high, default=None),
+        "unowned_queues": len(unowned),
+        "overlap": max((lane.overlap for lane in overlap), key=_high, default=None),
+        "overlap_queues": len(overlap),
+        "is_waiting": any(lane.is_waiting for lane in lanes),
+    }
+
+
+def members_of(*, group: Group) -> list[dict[str, object]]:
+    """Give the members with what brokers and they themselves told, each with its addresses."""
+    members = list(Member.objects.filter(group=group, left_at=None).order_by("client_id"))
+    addresses: dict[int, list[str]] = {}
+    rows = Presence.objects.filter(member__in=members, gone_at=None).order_by("broker", "address")
+    for member, broker, address in rows.values_list("member_id", "broker", "address"):
+        addresses.setdefault(member, []).append(f"{broker} {address}")
+    return [{"member": member, "addresses": addresses.get(member.pk, [])} for member in members]
+
+
+def queue_story(*, group: Group, topic: str, broker: str, queue_id: int, most: int = 12) -> list[dict[str, object]]:
+    """Give the last owners of one queue, newest first."""
+    rows = Holding.objects.filter(
+        group=group, queue__topic__name=topic, queue__broker=broker, queue__queue_id=queue_id
+    ).order_by("-at")
+    return [
+        {
+            "client": row.member.client_id,
+            "at": row.at,
+            "until": row.until,
+            "reason": row.reason,
+            "first_pull_at": row.first_pull_at,
+            "left": departure_words(row.member.departure) if row.member.left_at is not None else None,
+        }
+        for row in rows.select_related("member")[:most]
+    ]
+
+
+def _bands(group: Group, since: int, now: int) -> tuple[list[Step], list[Step], bool]:
+    if group.model == "BROADCASTING":
+        return [], [], True
+    recent = Holding.objects.filter(Q(until=None) | Q(until__gte=since), group=group, at__lte=now)
+    here = Q(queue__gone_at=None)
+    spans = [Held(*row) for row in recent.filter(here).values_list("queue_id", "at", "until")[:MOST_SPANS]]
+    known = {span.queue for span in spans}
+    ended = Holding.objects.filter(here, group=group, until__lt=since).values("queue_id").annotate(last=Max("until"))
+    before = [
+        Held(row["queue_id"], row["last"], row["last"]) for row in ended[:MOST_SPANS] if row["queue_id"] not in known
+    ]
+    nobody, two = sweep([*spans, *before], since=since, until=now)
+    return nobody, two, len(spans) < MOST_SPANS
+
+
+def _high(bounds: tuple[int | None, int | None]) -> float:
+    return float("inf") if bounds[1] is None else bounds[1]
+
+
+def _round(row: Round) -> dict[str, object]:
+    return {
+        "number": row.number,
+        "state": row.state,
+        "cause": row.cause,
+        "words": cause_words(row.cause),
+        "opened_at": row.opened_at,
+        "closed_at": row.closed_at,
+        "moves": row.move_count,
+        "wave": row.wave,
+    }
+
+
+def _step(step: Step) -> list[int]:
+    return [step.since, step.until, step.queues]
+
+
+def _move(lane: Lane) -> dict[str, object]:
+    return {
+        "topic": lane.topic,
+        "broker": lane.broker,
+        "id": lane.queue_id,
+        "from": lane.from_client,
+        "to": lane.to_client,
+        "at": lane.taken_at,
+    }

@@ -1,0 +1,35 @@
+"""Filters that put a group's values into words."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.translation import gettext as _
+
+from dashboard.common.spans import span
+from dashboard.groups.words import cause_words, round_state_words
+from dashboard.push.messages import Row
+
+register = template.Library()
+
+
+@register.filter
+def cause(value: str | None) -> str:
+    """Put a round's cause into words."""
+    return cause_words(value)
+
+
+@register.filter
+def round_state(value: str) -> str:
+    """Put a round's state into words."""
+    return round_state_words(value)
+
+
+@register.filter
+def round_when(row: Row, now: int) -> str:
+    """Say how the latest round of a group stands: open for how long, or how long ago it ended."""
+    if row.round_opened_at is None:
+        return ""
+    if row.round_closed_at is None:
+        return _("open for %(span)s") % {"span": span(now - row.round_opened_at)}
+    ago = _("%(span)s ago") % {"span": span(now - row.round_closed_at)}
+    return ago if row.round_moves is None else f"{ago}, " + _("%(n)s to move") % {"n": row.round_moves}

@@ -1,0 +1,261 @@
+"""Pages about groups: read the input, ask one query, render."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from dashboard.clusters.shell import visible_clusters
+from dashboard.common.clock import now_ms
+from dashboard.groups import listing, rounds, story
+from dashboard.groups.models import Group
+from dashboard.people.gate import needs
+from dashboard.people.roles import Access, Role
+from dashboard.push.publish import group_snapshot, overview_stream
+from dashboard.push.shapes import to_json
+
+MOST_IDS = 200
+
+
+@require_GET
+@needs(Role.VIEWER)
+def overview(request: HttpRequest) -> HttpResponse:
+    """List the groups of all clusters, or of one (``?cluster=``); ``?q= &only= &sort= &page=``."""
+    access, now = access_in(request), now_ms()
+    clusters = visible_clusters(access=access)
+    chosen = request.GET.get("cluster", "")
+    shown = [each for each in clusters if chosen in {"", each.name}]
+    wish = _wish(request)
+    page = listing.list_groups(clusters=shown, access=access, wish=wish)
+    findings, finding_count = listing.findings_now(clusters=shown, access=access)
+    ids = [each.row.id for each in page.rows]
+    context = {
+        "clusters_shown": shown,
+        "page": page,
+        "wish": wish,
+        "chosen": chosen,
+        "findings": findings,
+        "finding_count": finding_count,
+        "now": now,
+        "tabs": [(name, words, page.counts[name], _link(request, only=name, page="")) for name, words in _tabs()],
+        "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
+        "previous": _link(request, page=str(page.number - 1)) if page.number > 1 else None,
+        "next": _link(request, page=str(page.number + 1)) if page.number < page.pages else None,
+        "facts": {
+            "streams": [overview_stream(each.pk) for each in shown],
+            "watched": {overview_stream(each.pk): each.watched_at for each in shown},
+            "rows": [to_json(each.row) for each in page.rows],
+            "smalls": listing.smalls(groups=ids, now=now),
+            "now": now,
+        },
+    }
+    part = "groups/_findings_now.html" if request.GET.get("part") == "findings" else "groups/overview.html"
+    return render(request, part, context)
+
+
+@require_GET
+@needs(Role.VIEWER)
+def smalls(request: HttpRequest) -> JsonResponse:
+    """Give maps in the small and last rounds of up to 200 groups: ``?ids=1,2,3``."""
+    asked = [int(part) for part in request.GET.get("ids", "").split(",") if part.isdecimal() and len(part) < 19]
+    access, now = access_in(request), now_ms()
+    groups = Group.objects.filter(pk__in=asked[:MOST_IDS]).select_related("cluster")
+    ids = [group.pk for group in groups if listing.may_see(group, group.cluster, access)]
+    return JsonResponse({"now": now, "smalls": listing.smalls(groups=ids, now=now)})
+
+
+@require_GET
+@needs(Role.VIEWER)
+def group(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show one group: time bar, findings, map, members, rounds. ``?window=`` and ``?queue=`` and ``?zoom=``."""
+    found, now = find_group(request, pk), now_ms()
+    snapshot = group_snapshot(group=pk)
+    window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
+    latest = rounds.latest_of(group=found)
+    lanes = story.lanes_of(latest, now=now) if latest else []
+    context = {
+        "group": found,
+        "listed": listing.listed(group=found),
+        "state": snapshot.state if snapshot else None,
+        "held_by": rounds.held_by(snapshot.state) if snapshot else [],
+        "members": story.members_of(group=found),
+        "round": latest,
+        "causes": rounds.causes_of(latest) if latest else [],
+        "lanes": lanes[: story.MOST_LANES],
+        "lane_count": len(lanes),
+        "worst": story.worst(lanes),
+        "rounds": rounds.newest(group=found, most=12),
+        "window": window,
+        "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
+        "now": now,
+        "facts": {
+            "group": pk,
+            "snapshot": to_json(snapshot) if snapshot else None,
+            "time": story.time_bar(group=found, since=since, now=now),
+            "around": story.around(group=found, now=now),
+            "lanes": _plain_lanes(latest, lanes, now),
+        },
+    }
+    return render(request, "groups/_side.html" if request.GET.get("part") == "side" else "groups/group.html", context)
+
+
+@require_GET
+@needs(Role.VIEWER)
+def facts(request: HttpRequest, pk: int) -> JsonResponse:
+    """Give what a group's page shows besides its state, newly: time bar, who left, handoffs."""
+    found, now = find_group(request, pk), now_ms()
+    _window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
+    latest = rounds.latest_of(group=found)
+    lanes = story.lanes_of(latest, now=now) if latest else []
+    return JsonResponse(
+        {
+            "time": story.time_bar(group=found, since=since, now=now),
+            "around": story.around(group=found, now=now),
+            "lanes": _plain_lanes(latest, lanes, now),
+        }
+    )
+
+
+@require_GET
+@needs(Role.VIEWER)
+def queue(request: HttpRequest, pk: int) -> JsonResponse:
+    """Give the last owners of one queue: ``?topic= &broker= &id=``."""
+    found = find_group(request, pk)
+    number = request.GET.get("id", "")
+    if not number.isdecimal() or len(number) > 10:
+        raise Http404
+    owners = story.queue_story(
+        group=found,
+        topic=request.GET.get("topic", ""),
+        broker=request.GET.get("broker", ""),
+        queue_id=int(number),
+    )
+    return JsonResponse({"now": now_ms(), "owners": owners})
+
+
+@require_GET
+@needs(Role.VIEWER)
+def round_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """List a group's rounds, newest first; ``?page=``."""
+    found = find_group(request, pk)
+    page = rounds.page_of(group=found, number=_number(request.GET.get("page", "")))
+    context = {"group": found, "page": page, "now": now_ms()}
+    return render(request, "groups/rounds.html", context)
+
+
+@require_GET
+@needs(Role.VIEWER)
+def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Show one round: a paragraph, handoffs worst first, the evidence, before and after."""
+    found, now = find_group(request, pk), now_ms()
+    row = rounds.find(group=found, number=number)
+    if row is None:
+        raise Http404(_("There is no such round, or it is not kept any more."))
+    lanes = story.lanes_of(row, now=now)
+    context = {
+        "group": found,
+        "round": row,
+        "lanes": lanes[: story.MOST_LANES],
+        "lane_count": len(lanes),
+        "worst": story.worst(lanes),
+        "causes": rounds.causes_of(row),
+        "sentence": rounds.sentence_of(row, lanes, now=now),
+        "loads": rounds.loads_of(row),
+        "neighbours": rounds.neighbours_of(row),
+        "now": now,
+        "facts": {
+            "group": pk,
+            "lanes": _plain_lanes(row, lanes, now),
+            "before": rounds.state_json(bytes(row.before)),
+            "after": rounds.state_json(bytes(row.after)),
+        },
+    }
+    return render(request, "groups/round.html", context)
+
+
+def access_in(request: HttpRequest) -> Access:
+    """Give what the person of a request may do; the gate has put it there."""
+    access = getattr(request, "access", None)
+    assert isinstance(access, Access)
+    return access
+
+
+def find_group(request: HttpRequest, pk: int) -> Group:
+    """Give a group.
+
+    Raises:
+        Http404: there is none, or not for this person; which of the two is not told.
+    """
+    found = Group.objects.select_related("cluster").filter(pk=pk).first()
+    if found is None or not listing.may_see(found, found.cluster, access_in(request)):
+        raise Http404(_("There is no such group, or you may not see it."))
+    return found
+
+
+def _plain_lanes(row: rounds.Round | None, lanes: list[story.Lane], now: int) -> dict[str, object] | None:
+    if row is None:
+        return None
+    return {
+        "number": row.number,
+        "opened_at": row.opened_at,
+        "closed_at": row.closed_at,
+        "now": now,
+        "count": len(lanes),
+        "lanes": [
+            {
+                "queue": f"{lane.topic}/{lane.broker}/{lane.queue_id}",
+                "from": lane.from_client,
+                "to": lane.to_client,
+                "dropped_at": lane.dropped_at,
+                "taken_at": lane.taken_at,
+                "first_pull_at": lane.first_pull_at,
+                "unowned": lane.unowned,
+                "overlap": lane.overlap,
+                "is_waiting": lane.is_waiting,
+            }
+            for lane in lanes[: story.MOST_LANES]
+        ],
+    }
+
+
+def _wish(request: HttpRequest) -> listing.Wish:
+    only, sort = request.GET.get("only", "all"), request.GET.get("sort", "state")
+    return listing.Wish(
+        search=request.GET.get("q", "")[:200],
+        only=only if only in listing.FILTERS else "all",
+        sort=sort if sort in listing.SORTS else "state",
+        page=_number(request.GET.get("page", "")),
+    )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 7 else 1
+
+
+def _link(request: HttpRequest, **changed: str) -> str:
+    """Give this page's address with some of its parameters changed; an empty one is left out."""
+    kept = {name: request.GET[name] for name in request.GET if name != "part"} | changed
+    return "?" + urlencode({name: value for name, value in kept.items() if value})
+
+
+def _tabs() -> list[tuple[str, str]]:
+    return [
+        ("all", _("All")),
+        ("findings", _("No owner or two")),
+        ("moving", _("Rebalancing")),
+        ("unknown", _("Unknown")),
+    ]
+
+
+def _sorts() -> list[tuple[str, str]]:
+    return [
+        ("state", _("state")),
+        ("name", _("name")),
+        ("members", _("members")),
+        ("queues", _("queues")),
+        ("round", _("last round")),
+    ]

@@ -1,0 +1,94 @@
+"""A group's state in words, and how grave it is. ``static/js/lib/state.js`` says the same of pushed rows.
+
+``tests/words/*.json`` hold both to it. Unknown is said, never shown as fine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from dashboard.groups.models.rounds import RoundState
+from dashboard.push.messages import Row
+from rebalance_engine.events import Cause, Departure
+
+GRAVE = ("two", "none", "unknown", "moving", "quiet")  # gravest first
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a group stands: one of ``GRAVE``, and the words."""
+
+    kind: str
+    words: str
+
+
+def state_of(row: Row) -> State:
+    """Say how a group stands."""
+    if row.rebalanced_at is None or row.queues is None or row.members is None:
+        return State("unknown", _("not looked at yet"))
+    figures = {"queues": row.queues, "silent": row.silent, "members": row.members}
+    if row.doubles:
+        words = ngettext(
+            "%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", row.doubles
+        )
+        return State("two", words % {"n": row.doubles, **figures})
+    if row.orphans:
+        words = ngettext(
+            "%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", row.orphans
+        )
+        return State("none", words % {"n": row.orphans, **figures})
+    if row.members == 0:
+        return State("none" if row.queues else "unknown", _("no members"))
+    if row.silent:
+        return State("unknown", _("%(silent)s of %(members)s members do not answer") % figures)
+    if row.is_converged is None:
+        return State("unknown", _("unknown who holds what"))
+    if not row.is_converged:
+        return State("moving", _("rebalancing"))
+    return State("quiet", _("held as wanted"))
+
+
+def cause_words(cause: str | None) -> str:
+    """Translate a round's cause."""
+    words = {
+        Cause.MEMBER_JOINED.value: _("member joined"),
+        Cause.MEMBER_LEFT.value: _("member left"),
+        Cause.HEARTBEAT_EXPIRED.value: _("heartbeat expired"),
+        Cause.SUBSCRIPTION_CHANGED.value: _("subscription changed"),
+        Cause.ROUTE_CHANGED.value: _("route changed"),
+        Cause.BROKER_GONE.value: _("broker gone"),
+        Cause.BROKER_BACK.value: _("broker back"),
+        Cause.STRATEGY_CHANGED.value: _("strategy changed"),
+        Cause.CONFIG_CHANGED.value: _("config changed"),
+        Cause.PLAN_CHANGED.value: _("plan changed"),
+        Cause.HELD_CHANGED.value: _("held changed"),
+        Cause.MANUAL.value: _("manual"),
+        Cause.MANY_AT_ONCE.value: _("many at once"),
+        Cause.UNKNOWN.value: _("unknown"),
+    }
+    return words.get(cause or "", _("unknown"))
+
+
+def departure_words(departure: str | None) -> str:
+    """Translate how a member left."""
+    words = {
+        Departure.UNREGISTERED.value: _("left"),
+        Departure.CONNECTION_CLOSED.value: _("connection closed"),
+        Departure.HEARTBEAT_EXPIRED.value: _("heartbeat expired"),
+        Departure.UNKNOWN.value: _("gone"),
+    }
+    return words.get(departure or "", _("gone"))
+
+
+def round_state_words(state: str) -> str:
+    """Translate how a round stands."""
+    words = {
+        RoundState.OPEN.value: _("open"),
+        RoundState.NOT_CONVERGED.value: _("not converged"),
+        RoundState.CLOSED.value: _("closed"),
+        RoundState.SUPERSEDED.value: _("superseded"),
+    }
+    return words.get(state, state)

@@ -1,0 +1,1 @@
+"""How Evenkeel itself is: one address for load balancers, one for Prometheus."""

@@ -1,0 +1,129 @@
+"""The figures for Prometheus, read from the database whenever they are asked for.
+
+Nothing is counted in a process: so figures survive a restart, all web processes tell the same, and the series of a
+group end when the group is gone. What is unknown has no sample; it is never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db.models import Count, Max, Q
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.groups.models import Finding, Group, Handoff, Round
+from dashboard.live.models import Follow
+from dashboard.push.models import Step, Stream
+
+GROUP = ["cluster", "group"]
+
+
+class Figures(Collector):
+    """All figures at one instant."""
+
+    def __init__(self, *, now: int) -> None:
+        self.now = now
+
+    def collect(self) -> Iterator[Metric]:
+        """Give each family with its samples."""
+        groups = list(Group.objects.select_related("cluster").order_by("cluster__name", "name"))
+        yield from _of_groups(groups, self.now)
+        yield from _of_rounds({group.pk: [group.cluster.name, group.name] for group in groups})
+        yield CounterMetricFamily(
+            "duplicate_messages",
+            "Messages consumed twice, as consumers reported them; none reported, no sample.",
+            labels=GROUP,
+        )
+        yield from _of_watchers(self.now)
+        yield from _of_push(self.now)
+
+
+def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
+    total = CounterMetricFamily("rebalance", "Rounds of a group since it is known.", labels=GROUP)
+    ago = GaugeMetricFamily("last_rebalance_seconds_ago", "Seconds since the latest round opened.", labels=GROUP)
+    orphans = GaugeMetricFamily("orphan_queues", "Queues that no member holds, if all answered.", labels=GROUP)
+    doubles = GaugeMetricFamily("double_owned_queues", "Queues that two members hold.", labels=GROUP)
+    members = GaugeMetricFamily("group_members", "Members of a group.", labels=GROUP)
+    silent = GaugeMetricFamily("group_silent_members", "Members of which is unknown what they hold.", labels=GROUP)
+    converged = GaugeMetricFamily("group_converged", "1 where held equals target, 0 where not.", labels=GROUP)
+    for group in groups:
+        labels = [group.cluster.name, group.name]
+        total.add_metric(labels, group.round_number or 0)
+        _add(ago, labels, None if group.round_opened_at is None else max(0, now - group.round_opened_at) / 1_000)
+        _add(orphans, labels, group.orphan_count)
+        _add(doubles, labels, group.double_count)
+        _add(members, labels, group.member_count)
+        _add(silent, labels, group.silent_count)
+        _add(converged, labels, None if group.is_converged is None else int(group.is_converged))
+    yield from (total, ago, orphans, doubles, members, silent, converged)
+    found = GaugeMetricFamily("findings", "Faults that are there now.", labels=["cluster", "kind", "state"])
+    rows = Finding.objects.filter(cleared_at=None).values("cluster__name", "kind")
+    for row in rows.annotate(all=Count("pk"), confirmed=Count("pk", filter=Q(confirmed_at__isnull=False))):
+        labels = [row["cluster__name"], row["kind"]]
+        found.add_metric([*labels, "confirmed"], row["confirmed"])
+        found.add_metric([*labels, "suspected"], row["all"] - row["confirmed"])
+    yield found
+
+
+def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
+    """Figures of each group's latest round that ended."""
+    latency = GaugeMetricFamily(
+        "rebalance_latency_seconds", "Seconds from the opening of the latest round that ended to its end.", labels=GROUP
+    )
+    pause = GaugeMetricFamily(
+        "queue_pause_seconds",
+        "Longest time without owner of a queue in the latest round that ended, at least (low) and at most (high).",
+        labels=[*GROUP, "bound"],
+    )
+    newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))
+    rows = Round.objects.filter(pk__in=[row["last"] for row in newest]).only("pk", "group", "opened_at", "closed_at")
+    of_round = {row.pk: names[row.group_id] for row in rows if row.group_id in names}
+    for row in rows:
+        if row.pk in of_round:
+            latency.add_metric(of_round[row.pk], ((row.closed_at or row.opened_at) - row.opened_at) / 1_000)
+    longest = Handoff.objects.filter(round__in=of_round, unowned_high__isnull=False).values("round")
+    for each in longest.annotate(low=Max("unowned_low"), high=Max("unowned_high")):
+        for bound in ("low", "high"):
+            _add(pause, [*of_round[each["round"]], bound], each[bound] / 1_000 if each[bound] is not None else None)
+    yield from (latency, pause)
+
+
+def _of_watchers(now: int) -> Iterator[Metric]:
+    watched = GaugeMetricFamily(
+        "watcher_last_fact_seconds_ago", "Seconds since the watcher last stated anything.", labels=["cluster"]
+    )
+    leased = GaugeMetricFamily("watcher_has_lease", "1 while a watcher has the cluster's lease.", labels=["cluster"])
+    for cluster in Cluster.objects.order_by("name"):
+        _add(watched, [cluster.name], None if cluster.watched_at is None else max(0, now - cluster.watched_at) / 1_000)
+        leased.add_metric([cluster.name], int(cluster.lease_until > now))
+    yield from (watched, leased)
+    waiting = GaugeMetricFamily("history_lines_waiting", "Lines of the event log that are not exported yet.")
+    waiting.add_metric([], OutboxLine.objects.filter(exported_at=None).count())
+    yield waiting
+
+
+def _of_push(now: int) -> Iterator[Metric]:
+    steps = CounterMetricFamily("push_steps", "Steps of all streams that were sent to browsers, or would have been.")
+    steps.add_metric([], sum(Stream.objects.values_list("seq", flat=True)))
+    yield steps
+    kept = GaugeMetricFamily("push_steps_kept", "Steps that are kept, so that browsers can catch up.")
+    kept.add_metric([], Step.objects.count())
+    yield kept
+    followed = GaugeMetricFamily("push_streams_followed", "Streams that some browser follows now.")
+    followed.add_metric([], Follow.objects.filter(until__gte=now).count())
+    yield followed
+    ago = GaugeMetricFamily("push_last_step_seconds_ago", "Seconds since the newest step of any stream.")
+    last = Stream.objects.aggregate(last=Max("at"))["last"]
+    _add(ago, [], None if not last else max(0, now - last) / 1_000)
+    yield ago
+    days = GaugeMetricFamily("retention_days", "How long history is kept in the database.")
+    days.add_metric([], settings.RETENTION_DAYS)
+    yield days
+
+
+def _add(family: GaugeMetricFamily, labels: list[str], figure: float | None) -> None:
+    if figure is not None:
+        family.add_metric(labels, figure)

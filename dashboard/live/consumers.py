@@ -1,0 +1,231 @@
+"""One browser's socket. What it asks: ``{"follow": stream, "seq": last or null}`` and ``{"unfollow": stream}``.
+
+What it gets are the messages of ``push/messages.py``, as bytes. A refusal is a close code: 4401 log in, 4403 not for
+you, 4400 not understood, 4429 too much, 4408 too slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+
+from dashboard.common.clock import now_ms
+from dashboard.live.following import note_followed
+from dashboard.live.origins import is_ours
+from dashboard.live.outbox import CatchUp, Outbox, Send
+from dashboard.live.streams import Stream, bring_up_to_date, find_stream, for_person, pulse_of
+from dashboard.people.queries import access_of
+from dashboard.people.roles import Access, Role
+
+logger = logging.getLogger(__name__)
+
+BEAT_S = 10.0  # a browser that hears nothing for longer than two of these connects anew
+SEND_WITHIN_S = 30.0
+MOST_STREAMS = 20
+MOST_SOCKETS = 40  # of one person, in one process
+LONGEST_QUESTION = 400  # characters
+MOST_QUESTIONS = 60  # between two beats
+
+LOG_IN, NOT_FOR_YOU, NOT_UNDERSTOOD, TOO_MUCH, TOO_SLOW = 4401, 4403, 4400, 4429, 4408
+
+
+class StepEvent(TypedDict):
+    """What ``push/publish.py`` sends to all sockets of a stream."""
+
+    type: Literal["push.step"]
+    stream: str
+    seq: int
+    is_step: bool
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a browser asks: to follow a stream after ``seq``, or to leave it."""
+
+    stream: str
+    is_follow: bool
+    seq: int | None
+
+
+def read_question(text: str | None) -> Question | None:
+    """Read what a browser asks; None is not understood."""
+    if text is None or len(text) > LONGEST_QUESTION:
+        return None
+    try:
+        asked = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(asked, dict) or asked.keys() not in ({"follow", "seq"}, {"unfollow"}):
+        return None
+    stream, seq = asked.get("follow", asked.get("unfollow")), asked.get("seq")
+    if not isinstance(stream, str) or not (seq is None or (type(seq) is int and 0 <= seq < 2**63)):
+        return None
+    return Question(stream, "follow" in asked, seq)
+
+
+class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has no types
+    """Follows streams for one browser. A task of its own sends, so that a slow browser holds up nobody."""
+
+    needs_role = Role.VIEWER
+    sockets: Counter[object] = Counter()
+
+    async def connect(self) -> None:
+        """Let in who is logged in, comes from one of our pages, and has not too many sockets."""
+        self.outbox = Outbox()
+        self.access: Access = Access("", ())
+        self.streams: dict[str, Stream] = {}
+        self.questions = 0
+        self.person: object = None
+        self.tasks: list[asyncio.Task[None]] = []
+        self.work = asyncio.Event()
+        headers = dict(self.scope["headers"])
+        origin, host = (headers.get(name, b"").decode("latin-1") for name in (b"origin", b"host"))
+        if not is_ours(origin, host, settings.CSRF_TRUSTED_ORIGINS):
+            await self.close(NOT_FOR_YOU)
+            return
+        await self.accept()  # before a refusal: a browser is told no code by a handshake that fails
+        self.access = await self._access()
+        has = self.access.highest()
+        if has is None or not has.includes(self.needs_role):
+            await self.close(NOT_FOR_YOU if self._is_logged_in() else LOG_IN)
+            return
+        if self.sockets[self.access.name] >= MOST_SOCKETS:
+            await self.close(TOO_MUCH)
+            return
+        self.person = self.access.name
+        self.sockets[self.person] += 1
+        self.tasks = [asyncio.create_task(self._send_all()), asyncio.create_task(self._beat())]
+
+    async def disconnect(self, code: int) -> None:
+        """End what was begun."""
+        del code
+        if self.person is not None:
+            self.sockets[self.person] -= 1
+            self.person = None
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        for stream in self.outbox.streams:
+            await self.channel_layer.group_discard(stream, self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Follow or leave a stream."""
+        self.questions += 1
+        if self.questions > MOST_QUESTIONS:
+            await self.close(TOO_MUCH)
+            return
+        question = read_question(text_data) if bytes_data is None else None
+        if question is None:
+            await self.close(NOT_UNDERSTOOD)
+        elif question.is_follow:
+            await self._follow(question.stream, question.seq)
+        else:
+            self.streams.pop(question.stream, None)
+            self.outbox.unfollow(question.stream)
+            await self.channel_layer.group_discard(question.stream, self.channel_name)
+
+    async def push_step(self, event: StepEvent) -> None:
+        """Queue a step or a pulse of a stream. Never waits for the browser."""
+        stream = self.streams.get(event["stream"])
+        if stream is None:
+            return
+        body = event["body"]
+        if stream.cluster is not None:
+            body = for_person(body, stream=stream, access=self.access)
+        if event["is_step"]:
+            self.outbox.step(stream.name, event["seq"], body)
+        else:
+            self.outbox.pulse(stream.name, body)
+        self.work.set()
+
+    async def _follow(self, name: str, seq: int | None) -> None:
+        stream = await database_sync_to_async(find_stream)(name=name, access=self.access)
+        if stream is None:
+            await self.close(NOT_FOR_YOU)
+        elif name not in self.streams and len(self.streams) >= MOST_STREAMS:
+            await self.close(TOO_MUCH)
+        else:
+            self.streams[name] = stream
+            await self.channel_layer.group_add(name, self.channel_name)  # first: what comes now must not be missed
+            self.outbox.follow(name, seq)
+            self.work.set()
+            await database_sync_to_async(note_followed)(streams=[name], now=now_ms())
+
+    async def _send_all(self) -> None:
+        """Send what is queued, one after the other, for as long as the socket is open."""
+        try:
+            while True:
+                await self.work.wait()
+                self.work.clear()
+                while (next_one := self.outbox.take()) is not None:
+                    if isinstance(next_one, Send):
+                        await self._send(next_one.body)
+                    else:
+                        await self._catch_up(next_one)
+        except TimeoutError:
+            await self.close(TOO_SLOW)
+        except Exception:
+            logger.exception("a socket of %s ended", self.person)
+            await self.close(1011)
+
+    async def _catch_up(self, order: CatchUp) -> None:
+        stream = self.streams.get(order.stream)
+        if stream is None:
+            self.outbox.unfollow(order.stream)
+            return
+        missing = await database_sync_to_async(bring_up_to_date)(
+            stream=stream, last_seq=order.last_seq, access=self.access
+        )
+        for body in missing.bodies:
+            await self._send(body)
+        self.outbox.caught_up(order.stream, missing.seq)
+
+    async def _send(self, body: bytes) -> None:
+        await asyncio.wait_for(self.send(bytes_data=body), SEND_WITHIN_S)
+
+    async def _beat(self) -> None:
+        """Now and then: is this person still let in, what is the newest step, and these streams are looked at."""
+        while True:
+            await asyncio.sleep(BEAT_S)
+            self.questions = 0
+            try:
+                await self._beat_once()
+            except Exception:  # a database that is away for a moment; the next beat tries again
+                logger.exception("a socket of %s missed a beat", self.person)
+
+    async def _beat_once(self) -> None:
+        access = await self._access()
+        if access != self.access:
+            await self.close(LOG_IN if access.highest() is None else NOT_FOR_YOU)
+            return
+        for stream, body in await database_sync_to_async(self._pulses)():
+            self.outbox.pulse(stream, body)
+        self.work.set()
+
+    def _pulses(self) -> list[tuple[str, bytes]]:
+        now, streams = now_ms(), list(self.streams.values())
+        if streams:
+            note_followed(streams=[stream.name for stream in streams], now=now)
+        return [(stream.name, pulse_of(stream=stream, at=now)) for stream in streams]
+
+    @database_sync_to_async  # type: ignore[misc] # Channels has no types
+    def _access(self) -> Access:
+        """Read what the person may do now; nothing, if the log-in has ended."""
+        session, user = self.scope.get("session"), self.scope.get("user")
+        if not isinstance(user, AbstractUser) or (session is not None and not session.exists(session.session_key)):
+            return Access("", ())
+        return access_of(user=get_user_model()._default_manager.filter(pk=user.pk).first() or AnonymousUser())
+
+    def _is_logged_in(self) -> bool:
+        return isinstance(self.scope.get("user"), AbstractUser)

@@ -1,0 +1,110 @@
+"""The streams that a browser may ask for: who may follow them, and their snapshot."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
+from dashboard.groups.models import Group, Member
+from dashboard.groups.showing import row_of
+from dashboard.people.roles import Access, Role
+from dashboard.push.messages import (
+    VERSION,
+    Message,
+    OverviewDiff,
+    OverviewSnapshot,
+    Pulse,
+    Row,
+    Seen,
+    decode,
+    encode,
+)
+from dashboard.push.publish import CatchUp, catch_up, current_seq, group_snapshot, group_stream, overview_stream
+
+MOST_LOOKS = 500  # members in one pulse
+_NAME = re.compile(r"(group|overview)-([1-9][0-9]{0,17})")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream that somebody may follow; ``cluster`` is set where its rows are to be filtered for that person."""
+
+    name: str
+    number: int
+    is_overview: bool
+    cluster: str | None
+
+
+def find_stream(*, name: str, access: Access) -> Stream | None:
+    """Give a stream by its name; None where there is none, or not for this person."""
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    number = int(found[2])
+    return _overview(number, access) if found[1] == "overview" else _group(number, access)
+
+
+def bring_up_to_date(*, stream: Stream, last_seq: int | None, access: Access) -> CatchUp:
+    """Give what a browser lacks."""
+    if not stream.is_overview:
+        return catch_up(stream=stream.name, last_seq=last_seq, snapshot=lambda: group_snapshot(group=stream.number))
+    missing = catch_up(stream=stream.name, last_seq=last_seq, snapshot=lambda: overview_snapshot(cluster=stream.number))
+    return CatchUp(missing.seq, tuple(for_person(body, stream=stream, access=access) for body in missing.bodies))
+
+
+def overview_snapshot(*, cluster: int) -> OverviewSnapshot:
+    """Give all groups of a cluster. The number is read first: rows may be newer than it, never older."""
+    name = overview_stream(cluster)
+    seq = current_seq(stream=name)
+    rows = tuple(row_of(group) for group in Group.objects.filter(cluster=cluster).order_by("name"))
+    return OverviewSnapshot(VERSION, "overview.snapshot", name, seq, now_ms(), rows)
+
+
+def pulse_of(*, stream: Stream, at: int) -> bytes:
+    """Give what tells a browser, though nothing changes, that it is up to date, or is not."""
+    looks: tuple[Seen, ...] = ()
+    if stream.is_overview:
+        watched = Cluster.objects.filter(pk=stream.number).values_list("watched_at", flat=True).first()
+    else:
+        watched = Cluster.objects.filter(groups=stream.number).values_list("watched_at", flat=True).first()
+        members = Member.objects.filter(group=stream.number, left_at=None).order_by("pk")
+        looks = tuple(Seen(*row) for row in members.values_list("client_id", "held_seen_at")[:MOST_LOOKS])
+    seq = current_seq(stream=stream.name)
+    return encode(Pulse(VERSION, "pulse", stream.name, seq, at, watched, looks))
+
+
+def for_person(body: bytes, *, stream: Stream, access: Access) -> bytes:
+    """Give a message with the rows that this person may see; the same bytes to whoever may see all."""
+    if stream.cluster is None:
+        return body
+    message = decode(body)
+    return encode(_filtered(message, stream.cluster, access))
+
+
+def _filtered(message: Message, cluster: str, access: Access) -> Message:
+    if isinstance(message, OverviewSnapshot):
+        return replace(message, rows=_visible(message.rows, cluster, access))
+    if isinstance(message, OverviewDiff):
+        return replace(message, put=_visible(message.put, cluster, access))
+    return message
+
+
+def _visible(rows: tuple[Row, ...], cluster: str, access: Access) -> tuple[Row, ...]:
+    return tuple(row for row in rows if access.may(Role.VIEWER, cluster=cluster, group=row.group))
+
+
+def _overview(number: int, access: Access) -> Stream | None:
+    cluster = Cluster.objects.filter(pk=number).values_list("name", flat=True).first()
+    if cluster is None or not access.may_see_cluster(cluster):
+        return None
+    sees_all = access.may_everywhere(Role.VIEWER, cluster=cluster)
+    return Stream(overview_stream(number), number, is_overview=True, cluster=None if sees_all else cluster)
+
+
+def _group(number: int, access: Access) -> Stream | None:
+    group = Group.objects.filter(pk=number).values_list("cluster__name", "name").first()
+    if group is None or not access.may(Role.VIEWER, cluster=group[0], group=group[1]):
+        return None
+    return Stream(group_stream(number), number, is_overview=False, cluster=None)

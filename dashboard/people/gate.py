@@ -1,0 +1,98 @@
+"""The gate: every address says which role it needs, and one that does not say is closed.
+
+``LoginRequiredMiddleware`` sends everybody without log-in to ``/login/``, except for views marked as open to all.
+``RoleMiddleware`` then compares the role that a view was marked with (``needs``) with the highest one that the person
+has anywhere. Where a view is about one cluster or group, it asks again for that one: ``request.access.may(...)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from dashboard.people.queries import access_of
+from dashboard.people.roles import Access, Role
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=HttpResponse)
+View = Callable[..., HttpResponse]
+
+
+class Request(HttpRequest):
+    """A request behind the gate. Only its name is new: the middleware sets the attribute."""
+
+    access: Access
+
+
+def needs(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark a view with the lowest role that may call it."""
+
+    def mark(view: Callable[P, R]) -> Callable[P, R]:
+        view.needs_role = role  # type: ignore[attr-defined] # functions take attributes, types do not know
+        return view
+
+    return mark
+
+
+def open_to_all(view: Callable[P, R]) -> Callable[P, R]:
+    """Mark a view that needs no log-in."""
+    view.is_open_to_all = True  # type: ignore[attr-defined] # likewise
+    return login_not_required(view)
+
+
+def needed_role(view: object) -> Role | None:
+    """Give the role that a view was marked with; Django's own admin needs an admin; None is not marked."""
+    role = getattr(view, "needs_role", None)
+    if isinstance(role, Role):
+        return role
+    return Role.ADMIN if is_of_djangos_admin(view) else None
+
+
+def is_of_djangos_admin(view: object) -> bool:
+    """Ask whether a view is one of Django's admin, which shows all clusters: it needs staff besides."""
+    return hasattr(view, "admin_site") or hasattr(view, "model_admin")
+
+
+def is_open(view: object) -> bool:
+    """Ask whether a view is marked as open to all."""
+    return bool(getattr(view, "is_open_to_all", False))
+
+
+class RoleMiddleware:
+    """Compares the role that a view needs with what the person has; a view without a mark is closed to everybody."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass on."""
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: View, _arguments: tuple[object, ...], _named: dict[str, object]
+    ) -> HttpResponse | None:
+        """Refuse who has not the role.
+
+        Raises:
+            PermissionDenied: with the reason in words.
+        """
+        if is_open(view):
+            return None
+        access = access_of(user=request.user)
+        request.access = access  # type: ignore[attr-defined] # see Request
+        role, has = needed_role(view), access.highest()
+        if role is None:
+            raise PermissionDenied(_("This address says of no role that it may come in."))
+        if has is None or not has.includes(role):
+            raise PermissionDenied(
+                _("This needs the role %(needed)s; you have %(has)s.")
+                % {"needed": role.value, "has": has.value if has else _("none")}
+            )
+        if is_of_djangos_admin(view) and not getattr(request.user, "is_staff", False):
+            raise PermissionDenied(_("The database pages are for staff."))
+        return None

@@ -1,0 +1,82 @@
+"""What is written about people: the first admin, grants, attempts."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractUser
+from django.db import IntegrityError, transaction
+
+from dashboard.audit.operations import append
+from dashboard.people.models import Attempt, Grant
+from dashboard.people.roles import Role
+
+FIRST_ADMIN = "admin"
+PASSWORD_BYTES = 15  # 20 characters, 120 bits
+
+
+def make_first_admin(*, now: int) -> str | None:
+    """Make the first admin where there is nobody yet. Give the password, which is shown this once; None where there is.
+
+    Of two processes that start at once, one makes it.
+    """
+    users = get_user_model()._default_manager
+    if users.exists():
+        return None
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    try:
+        with transaction.atomic():
+            users.create_superuser(username=FIRST_ADMIN, password=password)
+            append(at=now, author="evenkeel", verb="make the first admin", subject=FIRST_ADMIN)
+    except IntegrityError:
+        return None
+    return password
+
+
+def reset_password(*, username: str, author: str, now: int) -> str:
+    """Give a person a new random password, shown this once.
+
+    Raises:
+        DoesNotExist: nobody has this name.
+    """
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    with transaction.atomic():
+        user = get_user_model()._default_manager.get(username=username)
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        append(at=now, author=author, verb="reset a password", subject=username)
+    return password
+
+
+def grant(*, user: AbstractUser, role: Role, clusters: str = "*", groups: str = "*", author: str, now: int) -> Grant:
+    """Give a person a role in the clusters and groups whose names fit; the same one twice is one."""
+    with transaction.atomic():
+        given, is_new = Grant.objects.get_or_create(user=user, role=role.value, clusters=clusters, groups=groups)
+        if is_new:
+            detail = {"role": role.value, "clusters": clusters, "groups": groups}
+            append(at=now, author=author, verb="grant a role", subject=user.get_username(), detail=detail)
+    return given
+
+
+def try_once(*, what: str, most: int, within_ms: int, now: int) -> bool:
+    """Note an attempt at something, and say whether there were at most ``most`` within the time, this one included.
+
+    Counted in the database, so that all web processes count together. A refused attempt is not noted: who waits
+    comes through again.
+    """
+    key = hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()
+    with transaction.atomic():
+        Attempt.objects.filter(at__lt=now - 24 * 3_600_000).delete()
+        if Attempt.objects.filter(key=key, at__gt=now - within_ms).count() >= most:
+            return False
+        Attempt.objects.create(key=key, at=now)
+    return True
+
+
+def forget_attempts(*, what: str, only_last: bool = False) -> None:
+    """Take attempts back: it went well. All of them, or the last one, where others are counted under the same key."""
+    key = hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()
+    rows = Attempt.objects.filter(key=key).order_by("-at")
+    Attempt.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[: 1 if only_last else None])).delete()

@@ -1,0 +1,18 @@
+// Mounts the view that a page names. A view is a function of the page; it may give back what ends it.
+import { mountKeys } from "./views/keys.js";
+import { mountGlyphs } from "./views/glyphs.js";
+import { mountGroup } from "./views/group.js";
+import { mountOverview } from "./views/overview.js";
+import { mountRound } from "./views/round.js";
+import { mountRows } from "./views/rows.js";
+
+const VIEWS = { group: mountGroup, overview: mountOverview, round: mountRound };
+
+mountKeys(document);
+mountGlyphs(document);
+mountRows(document);
+const disconnect = VIEWS[document.body.dataset.view]?.(document);
+addEventListener("pagehide", () => disconnect?.());
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload(); // came back out of the browser's cache: it is old
+});

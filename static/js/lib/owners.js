@@ -1,0 +1,80 @@
+// Who holds and who should hold each queue, and what that comes to: the grammar of the map. Pure.
+//
+// A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), unknown (nobody is known to
+// have it, but somebody does not answer). A cell is: ok, let, two, want (should take it), maybe (wanted by a member
+// that does not answer); `ring` marks the one of two owners that is right.
+import { unpack } from "../live/runs.js";
+
+const NOBODY = [];
+
+export function judge(state) {
+  const queues = queuesOf(state);
+  const holders = queues.map(() => NOBODY);
+  const wanted = queues.map(() => NOBODY);
+  const silent = new Set();
+  const add = (lists, number, client) => {
+    if (number < lists.length) lists[number] = lists[number].length ? [...lists[number], client] : [client];
+  };
+  for (const cell of state.members) {
+    if (cell.held === null) silent.add(cell.client);
+    for (const number of unpack(cell.held ?? [])) add(holders, number, cell.client);
+    for (const number of unpack(cell.target)) add(wanted, number, cell.client);
+  }
+  return {
+    queues,
+    holders,
+    wanted,
+    silent,
+    isShared: state.head.model === "BROADCASTING",
+    knowsTarget: state.head.is_target_known,
+  };
+}
+
+/** The queues in the order of their numbers. */
+export function queuesOf(state) {
+  return state.queues.flatMap(({ topic, broker, ids }) => unpack(ids).map((id) => ({ topic, broker, id })));
+}
+
+export function columnKind(picture, number) {
+  const { holders, wanted, silent, isShared, knowsTarget } = picture;
+  const count = holders[number].length;
+  if (isShared) return count || silent.size ? "ok" : "none";
+  if (count > 1) return "two";
+  if (count === 0) return silent.size ? "unknown" : "none";
+  return knowsTarget && !wanted[number].includes(holders[number][0]) ? "let" : "ok";
+}
+
+/** The cells of one queue: `[client, kind, ring]` each. */
+export function cellsOf(picture, number) {
+  const { holders, wanted, silent, isShared, knowsTarget } = picture;
+  const isTwo = !isShared && holders[number].length > 1;
+  const cells = holders[number].map((client) => {
+    const isWanted = wanted[number].includes(client);
+    if (isTwo) return [client, "two", isWanted];
+    return [client, isWanted || !knowsTarget ? "ok" : "let", false];
+  });
+  for (const client of wanted[number]) {
+    if (!holders[number].includes(client)) cells.push([client, silent.has(client) ? "maybe" : "want", false]);
+  }
+  return cells;
+}
+
+/** Queues whose holder changed from one to one other: `[number, from, to]`. */
+export function movesBetween(before, after) {
+  const moves = [];
+  if (before.queues.length !== after.queues.length) return moves;
+  after.holders.forEach((now, number) => {
+    const was = before.holders[number];
+    const to = now.filter((client) => !was.includes(client));
+    const from = was.filter((client) => !now.includes(client));
+    if (to.length === 1 && from.length === 1) moves.push([number, from[0], to[0]]);
+  });
+  return moves;
+}
+
+/** Faults and loads for a glance. */
+export function tally(picture) {
+  const found = { ok: 0, let: 0, none: 0, two: 0, unknown: 0 };
+  picture.queues.forEach((_, number) => found[columnKind(picture, number)]++);
+  return found;
+}

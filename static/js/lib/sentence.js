@@ -1,0 +1,57 @@
+// The sentence under the map: what the cell under the crosshair is. Pure.
+import { columnKind } from "./owners.js";
+import { clock, span } from "./time.js";
+import { fill, gettext, name } from "./words.js";
+
+/** Say how a queue stands, and what it is to the member of the row. */
+export function describe(picture, column, client, { now, owners = null, away = [] } = {}) {
+  if (away.includes(column.broker)) return gettext("The broker is away: there is nothing to read, and no fault of the group.");
+  if (column.isStray) return gettext("Held, though no route has it: other members do not know it, so nobody misses it.");
+  const kind = columnKind(picture, column.number);
+  const held = picture.holders[column.number];
+  const wanted = picture.wanted[column.number];
+  const values = { held: list(held), wanted: list(wanted), silent: list([...picture.silent]) };
+  const parts = [fill(sentenceOf(kind, picture, wanted), values), ...story(kind, owners, now)];
+  if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
+  return parts.filter(Boolean).join(" ");
+}
+
+function sentenceOf(kind, picture, wanted) {
+  if (picture.isShared) return gettext("Broadcasting: every member has it.");
+  const isWanted = wanted.length > 0;
+  switch (kind) {
+    case "two":
+      return gettext("Two owners: %(held)s; wanted by %(wanted)s. Messages may be consumed twice while this lasts.");
+    case "none":
+      return isWanted ? gettext("Held by nobody; wanted by %(wanted)s, not yet taken.") : gettext("Held by nobody, and nobody is to take it.");
+    case "unknown":
+      return isWanted
+        ? gettext("Unknown who holds it: no answer from %(silent)s; wanted by %(wanted)s.")
+        : gettext("Unknown who holds it: no answer from %(silent)s.");
+    case "let":
+      return isWanted ? gettext("Held by %(held)s, who should let go; wanted by %(wanted)s.") : gettext("Held by %(held)s, who should let go.");
+    default:
+      return picture.knowsTarget ? gettext("Held by %(held)s, as wanted.") : gettext("Held by %(held)s; what is wanted is unknown.");
+  }
+}
+
+function story(kind, owners, now) {
+  if (!owners?.length) return [];
+  const [latest] = owners;
+  if (kind === "none" && latest.until !== null) {
+    const values = { client: name(latest.client), left: latest.left ?? latest.reason, at: clock(latest.until), span: span(now - latest.until) };
+    return [fill(gettext("Last owner %(client)s (%(left)s), until %(at)s, %(span)s ago."), values)];
+  }
+  return latest.until === null ? [fill(gettext("Since %(at)s (%(span)s)."), { at: clock(latest.at), span: span(now - latest.at) })] : [];
+}
+
+function roleOf(picture, number, client) {
+  const holds = picture.holders[number].includes(client);
+  const wants = picture.wanted[number].includes(client);
+  if (picture.silent.has(client)) return wants ? gettext("should have it; does not answer") : gettext("does not answer");
+  if (holds) return wants || !picture.knowsTarget ? gettext("holds it") : gettext("holds it, should let go");
+  return wants ? gettext("should take it") : gettext("has nothing to do with it");
+}
+
+const list = (clients) =>
+  clients.length ? clients.slice(0, 4).map((client) => name(client)).join(", ") + (clients.length > 4 ? " …" : "") : gettext("nobody");

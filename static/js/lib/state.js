@@ -1,0 +1,42 @@
+// A group's state in words; `dashboard/groups/words.py` says the same, `tests/words/` holds both to it.
+import { fill, gettext, ngettext } from "./words.js";
+
+export function stateOf(row) {
+  const say = (kind, text, more = {}) => ({ kind, words: fill(text, { ...row, ...more }) });
+  if (row.rebalanced_at === null || row.queues === null || row.members === null) {
+    return say("unknown", gettext("not looked at yet"));
+  }
+  if (row.doubles) {
+    const text = "%(n)s of %(queues)s queues with two owners";
+    return say("two", ngettext(text, text, row.doubles), { n: row.doubles });
+  }
+  if (row.orphans) {
+    const text = "%(n)s of %(queues)s queues without owner";
+    return say("none", ngettext(text, text, row.orphans), { n: row.orphans });
+  }
+  if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
+  if (row.silent) return say("unknown", gettext("%(silent)s of %(members)s members do not answer"));
+  if (row.is_converged === null) return say("unknown", gettext("unknown who holds what"));
+  if (!row.is_converged) return say("moving", gettext("rebalancing"));
+  return say("quiet", gettext("held as wanted"));
+}
+
+export function causeWords(cause) {
+  return (
+    {
+      "member joined": gettext("member joined"),
+      "member left": gettext("member left"),
+      "heartbeat expired": gettext("heartbeat expired"),
+      "subscription changed": gettext("subscription changed"),
+      "route changed": gettext("route changed"),
+      "broker gone": gettext("broker gone"),
+      "broker back": gettext("broker back"),
+      "strategy changed": gettext("strategy changed"),
+      "config changed": gettext("config changed"),
+      "plan changed": gettext("plan changed"),
+      "held changed": gettext("held changed"),
+      manual: gettext("manual"),
+      "many at once": gettext("many at once"),
+    }[cause] ?? gettext("unknown")
+  );
+}

@@ -1,0 +1,108 @@
+// The page's one socket: follows streams, connects anew, asks for what was missed. Touches no document.
+import { decode } from "./wire.js";
+
+const SILENT_MS = 26000; // the server says something every 10 s
+const FIRST_WAIT_MS = 400;
+const LONGEST_WAIT_MS = 10000;
+const NOT_AGAIN = new Set([4401, 4403]);
+
+export class Socket {
+  #url;
+  #streams = new Map();
+  #onStatus;
+  #socket = null;
+  #attempts = 0;
+  #timer = null;
+  #heardAt = 0;
+  #isEnded = false;
+  #make;
+
+  constructor(url, { onStatus = () => {}, make = (address) => new WebSocket(address) } = {}) {
+    this.#url = url;
+    this.#onStatus = onStatus;
+    this.#make = make;
+  }
+
+  /** Follow a stream; `onMessage(message, result)` after each. */
+  follow(follower, onMessage) {
+    this.#streams.set(follower.stream, { follower, onMessage });
+    this.#ask(follower);
+  }
+
+  open() {
+    if (this.#isEnded) return;
+    const socket = this.#make(this.#url);
+    this.#socket = socket;
+    socket.binaryType = "arraybuffer";
+    let order = Promise.resolve(); // inflating takes a moment, and must not let messages overtake each other
+    socket.onopen = () => {
+      this.#attempts = 0;
+      this.#heardAt = Date.now();
+      this.#onStatus("open");
+      for (const { follower } of this.#streams.values()) this.#ask(follower);
+    };
+    socket.onmessage = (event) => {
+      this.#heardAt = Date.now();
+      order = order.then(() => decode(event.data)).then((message) => this.#take(message), () => this.#askForAll());
+    };
+    socket.onclose = (event) => this.#closed(socket, event.code);
+    this.#watch();
+  }
+
+  close() {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    this.#socket?.close();
+  }
+
+  /** Cut it, as a broken network does: it connects anew. */
+  cut() {
+    this.#socket?.close();
+  }
+
+  #take(message) {
+    const found = this.#streams.get(message.stream);
+    if (!found) return;
+    const result = found.follower.receive(message);
+    if (result === "gap") this.#ask(found.follower);
+    found.onMessage(message, result);
+  }
+
+  #ask({ stream, seq }) {
+    if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify({ follow: stream, seq }));
+  }
+
+  #askForAll() {
+    for (const { follower } of this.#streams.values()) {
+      follower.seq = null;
+      this.#ask(follower);
+    }
+  }
+
+  #closed(socket, code) {
+    if (socket !== this.#socket || this.#isEnded) return;
+    clearTimeout(this.#timer);
+    if (NOT_AGAIN.has(code)) {
+      this.#isEnded = true;
+      this.#onStatus(code === 4401 ? "logged out" : "refused");
+      return;
+    }
+    this.#onStatus("away");
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#attempts++);
+    this.#timer = setTimeout(() => this.open(), wait * (0.5 + Math.random() / 2));
+  }
+
+  #watch() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#socket.readyState === 1 && Date.now() - this.#heardAt < SILENT_MS) this.#watch();
+      else if (this.#socket.readyState > 1) this.#watch();
+      else {
+        const silent = this.#socket;
+        this.#closed(silent, 1006);
+        silent.onclose = silent.onmessage = silent.onopen = null;
+        silent.close();
+      }
+    }, SILENT_MS / 2);
+  }
+}

@@ -1,0 +1,76 @@
+// As of when: live is quiet, stale says its age and greys the picture out, away says that the page is not connected.
+import { age, clock } from "../lib/time.js";
+import { fill, gettext } from "../lib/words.js";
+
+const STALE_MS = 20000;
+
+export class AsOf {
+  #host;
+  #page;
+  #offset;
+  #watched = new Map();
+  #isConnected = false;
+  #ended = null;
+  #timer;
+
+  constructor(page, { now, watched }) {
+    this.#page = page;
+    this.#host = page.querySelector("#as-of");
+    this.#offset = now - Date.now();
+    for (const [stream, at] of Object.entries(watched)) this.#watched.set(stream, at);
+    this.#timer = setInterval(() => this.show(), 1000);
+    this.show();
+  }
+
+  /** The server's time. */
+  now() {
+    return Date.now() + this.#offset;
+  }
+
+  status(status) {
+    this.#isConnected = status === "open";
+    this.#ended = status === "logged out" || status === "refused" ? status : null;
+    this.show();
+  }
+
+  heard(message) {
+    if (message.kind !== "pulse") return;
+    this.#offset = message.at - Date.now();
+    this.#watched.set(message.stream, message.watched_at);
+    this.show();
+  }
+
+  /** Whether what is shown may be old: nobody looks at the cluster, or this page does not hear of it. */
+  mode() {
+    if (!this.#isConnected) return "away";
+    return [...this.#watched.values()].some((at) => at === null || this.now() - at > STALE_MS) ? "stale" : "live";
+  }
+
+  show() {
+    const mode = this.mode();
+    const words = { live: gettext("Live"), stale: gettext("Stale"), away: gettext("Not connected") };
+    const put = (name, text) => {
+      const element = this.#host.querySelector(`[data-is="${name}"]`);
+      if (element && element.textContent !== text) element.textContent = text;
+    };
+    this.#host.dataset.mode = mode;
+    this.#page.body.classList.toggle("stale", mode !== "live");
+    put("mode", words[mode]);
+    put("now", clock(this.now()));
+    put("age", this.#age(mode));
+  }
+
+  close() {
+    clearInterval(this.#timer);
+  }
+
+  #age(mode) {
+    if (this.#ended === "logged out") return gettext("Logged out: load the page to log in again.");
+    if (this.#ended === "refused") return gettext("This page is not for you any more.");
+    if (mode === "away") return gettext("trying again");
+    if (mode === "live") return "";
+    const times = [...this.#watched.values()];
+    if (times.includes(null)) return gettext("nobody watches this cluster");
+    return fill(gettext("last looked at %(age)s ago"), { age: age(this.now() - Math.min(...times)) });
+  }
+}

@@ -1,0 +1,192 @@
+// A group's page: the map from the state, which pushes keep true; what else there is from the server, gathered.
+import { AsOf } from "./as-of.js";
+import { CellMap } from "./map.js";
+import { Follower } from "../live/follower.js";
+import { TileMap } from "./tiles.js";
+import { causeWords } from "../lib/state.js";
+import { count } from "../live/runs.js";
+import { describe } from "../lib/sentence.js";
+import { drawLanes } from "./lanes.js";
+import { drawTimeBar } from "./time-bar.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
+import { gather, openSocket, refreshParts } from "./live.js";
+import { isLarge } from "../lib/tiles.js";
+import { judge, movesBetween, tally } from "../lib/owners.js";
+import { make } from "../lib/svg.js";
+import { mountGlyphs } from "./glyphs.js";
+import { queryQueue, setQuery } from "../lib/query.js";
+
+export function mountGroup(page) {
+  const facts = JSON.parse(page.querySelector("#facts").textContent);
+  const stream = `group-${facts.group}`;
+  const asOf = new AsOf(page, { now: facts.around.now, watched: { [stream]: facts.around.watched_at } });
+  const follower = new Follower(stream, { seq: facts.snapshot?.seq ?? null, state: facts.snapshot?.state ?? null });
+  const says = page.querySelector("#says");
+  const base = location.pathname;
+  let { time, around, lanes } = facts;
+  let map = null;
+  let question = 0;
+
+  const extra = () => ({ ...around, seen, now: asOf.now() });
+  const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
+
+  function paint() {
+    const { state } = follower;
+    if (!state) return;
+    const zoom = new URLSearchParams(location.search).get("zoom");
+    const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
+    const wantsTiles = isLarge(state, queues) && !zoom;
+    if (!map || wantsTiles !== map instanceof TileMap || map.zoomKey !== zoom) map = newMap(wantsTiles, zoom);
+    map.update(state, extra());
+  }
+
+  function newMap(isTiles, zoom) {
+    const host = page.querySelector("#map");
+    const fresh = isTiles
+      ? new TileMap(host, { onZoom: zoomTo, onSay: (key, words) => say(key, words) })
+      : new CellMap(host, { zoom: zoom ? pieceOf(zoom) : null, onPoint: point });
+    fresh.zoomKey = zoom;
+    return fresh;
+  }
+
+  function zoomTo(key) {
+    setQuery({ zoom: key, queue: null });
+    paint();
+    if (key) say(key, gettext("Esc leads back to all queues."));
+  }
+
+  function say(id, words) {
+    says.replaceChildren(make("bdi", { class: "id" }, id), make("span", {}, words));
+  }
+
+  function point(column, client) {
+    const id = `${column.topic}/${column.broker}/${column.id}`;
+    const mine = ++question;
+    const picture = map.picture;
+    setQuery({ queue: id });
+    say(id, describe(picture, column, client, { now: asOf.now(), away: around.away }));
+    setTimeout(async () => {
+      if (mine !== question || column.isStray) return;
+      const { topic, broker, id: number } = column;
+      const answer = await fetch(`${base}queue?${new URLSearchParams({ topic, broker, id: number })}`).catch(() => null);
+      if (!answer?.ok || mine !== question) return;
+      const { owners } = await answer.json();
+      if (mine === question) say(id, describe(map.picture ?? picture, column, client, { now: asOf.now(), away: around.away, owners }));
+    }, 180);
+  }
+
+  function figures() {
+    const { state } = follower;
+    const found = tally(judge(state));
+    const put = (name, ...children) => page.querySelector(`#figures [data-is="${name}"]`).replaceChildren(...children);
+    const figure = (n, words) => [make("b", {}, String(n)), ` ${words}`];
+    const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
+    put("members", ...figure(state.members.length, ngettext("member", "members", state.members.length)));
+    put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
+    if (state.head.strategy) put("strategy", ...figure(state.head.strategy, state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
+    const element = page.querySelector('#figures [data-is="state"]');
+    const [kind, words] = verdictOf(found, state, queues);
+    element.className = `is-${kind}`;
+    element.textContent = words;
+    const round = state.head.round;
+    const during = page.querySelector('#as-of [data-is="during"]');
+    during.textContent = round && round.closed_at === null ? fill(gettext("during round %(n)s: %(cause)s"), { n: round.number, cause: causeWords(round.cause) }) : "";
+  }
+
+  const bar = () => drawTimeBar(page.querySelector("#time-bar"), time, { until: asOf.now(), base });
+  const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
+
+  const refresh = gather(async () => {
+    const answer = await fetch(`${base}facts${location.search}`).catch(() => null);
+    if (answer?.ok) {
+      ({ time, around, lanes } = await answer.json());
+      for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
+    }
+    await refreshParts(page, withPart("side")).catch(() => {});
+    mountGlyphs(page);
+    bar();
+    handoffs();
+    paint();
+  }, 500);
+
+  function onMessage(message, result) {
+    asOf.heard(message);
+    if (message.kind === "pulse") for (const { client, at } of message.seen) if (at) seen.set(client, Math.max(at, seen.get(client) ?? 0));
+    if (result !== "applied") return;
+    const before = map instanceof CellMap ? map.picture : null;
+    paint();
+    if (before && map instanceof CellMap) map.trace(movesBetween(before, map.picture));
+    figures();
+    refresh();
+    page.body.dataset.seq = follower.seq;
+  }
+
+  paint();
+  bar();
+  handoffs();
+  if (follower.state) figures();
+  if (map instanceof CellMap) traceMoves(map, around, follower.state);
+  const asked = queryQueue();
+  if (asked && map instanceof CellMap) map.selectQueue(...asked);
+  else if (follower.state) say("", gettext("Point at a cell, or use the arrow keys."));
+
+  const socket = openSocket(page, asOf);
+  socket.follow(follower, onMessage);
+  const clock = setInterval(() => {
+    bar();
+    if (map instanceof CellMap) map.update(follower.state, extra());
+  }, 1000);
+  const onMove = ({ detail: [rows, columns] }) => map?.move(rows, columns);
+  const onOut = () => zoomTo(null);
+  const onResize = () => {
+    bar();
+    handoffs();
+    paint();
+  };
+  page.addEventListener("evenkeel:move", onMove);
+  page.addEventListener("evenkeel:out", onOut);
+  page.addEventListener("evenkeel:enter", () => map?.open?.());
+  page.addEventListener("evenkeel:theme", () => map?.paint?.());
+  addEventListener("resize", onResize);
+  return () => {
+    clearInterval(clock);
+    asOf.close();
+    socket.close();
+    removeEventListener("resize", onResize);
+  };
+}
+
+function verdictOf(found, state, queues) {
+  const values = { queues, members: state.members.length };
+  const two = "%(n)s of %(queues)s queues with two owners";
+  const none = "%(n)s of %(queues)s queues without owner";
+  const silent = state.members.filter((cell) => cell.held === null).length;
+  if (found.two) return ["two", fill(ngettext(two, two, found.two), { n: found.two, ...values })];
+  if (found.none) return ["none", fill(ngettext(none, none, found.none), { n: found.none, ...values })];
+  if (!state.members.length) return ["none", gettext("no members")];
+  if (silent) return ["unknown", fill(gettext("%(silent)s of %(members)s members do not answer"), { silent, ...values })];
+  if (state.head.is_converged === null) return ["unknown", gettext("unknown who holds what")];
+  return state.head.is_converged ? ["quiet", gettext("held as wanted")] : ["moving", gettext("rebalancing")];
+}
+
+function pieceOf(key) {
+  const [topic, broker, start] = splitQueue(key);
+  return (column) => column.topic === topic && column.broker === broker && column.id >= start && column.id < start + 400;
+}
+
+function splitQueue(key) {
+  const end = key.lastIndexOf("/");
+  const middle = key.lastIndexOf("/", end - 1);
+  return [key.slice(0, middle), key.slice(middle + 1, end), Number(key.slice(end + 1))];
+}
+
+function traceMoves(map, around, state) {
+  const numbers = new Map(judge(state).queues.map(({ topic, broker, id }, number) => [`${topic}\n${broker}\n${id}`, number]));
+  map.trace(around.moves.map((move) => [numbers.get(`${move.topic}\n${move.broker}\n${move.id}`), move.from, move.to]));
+}
+
+function withPart(part) {
+  const query = new URLSearchParams(location.search);
+  query.set("part", part);
+  return `${location.pathname}?${query}`;
+}

@@ -1,0 +1,78 @@
+// One keyboard for all pages. Keys become events; whoever can do something with one listens.
+const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+export function mountKeys(page) {
+  let prefix = null;
+  const say = (name, detail) => page.dispatchEvent(new CustomEvent(`evenkeel:${name}`, { detail }));
+  const press = (does) => page.querySelector(`[data-does="${does}"]`)?.click();
+  const keys = {
+    j: () => say("row", 1),
+    k: () => say("row", -1),
+    Enter: () => say("row", "open"),
+    "/": () => search(page),
+    "[": () => press("previous round"),
+    "]": () => press("next round"),
+    o: () => (prefix === "g" ? location.assign(page.querySelector(".mark").href) : press("latest round")),
+    t: () => switchTheme(page),
+    v: () => page.querySelector("#map-table")?.scrollIntoView(),
+    "?": () => page.querySelector("#sheet")?.showModal(),
+    Escape: () => say("out"),
+  };
+  page.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (isTyping(event.target)) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (page.querySelector("dialog[open]")) {
+      if (event.key === "?") page.querySelector("dialog[open]").close();
+      return;
+    }
+    if (event.key in ARROWS && page.querySelector(".map, .tiles")) {
+      event.preventDefault();
+      say("move", ARROWS[event.key]);
+      return;
+    }
+    if (event.key === "Enter" && (event.target.closest("a, button, summary") || page.querySelector(".tiles"))) {
+      if (!event.target.closest("a, button, summary")) say("enter");
+      return;
+    }
+    if (keys[event.key]) {
+      event.preventDefault();
+      keys[event.key]();
+    }
+    prefix = event.key === "g" ? "g" : null;
+  });
+  page.addEventListener("click", (event) => {
+    const does = event.target.closest("button[data-does]")?.dataset.does;
+    if (does === "theme") switchTheme(page);
+    if (does === "help") page.querySelector("#sheet")?.showModal();
+    if (does === "search") search(page);
+    if (event.target.id === "sheet") event.target.close();
+  });
+  if (location.hash === "#search") search(page);
+}
+
+const isTyping = (target) => target.matches?.("input, textarea, select") ?? false;
+
+function search(page) {
+  const field = page.querySelector('[data-focus="search"]');
+  if (field) {
+    field.focus();
+    field.select();
+  } else {
+    location.assign(`${page.querySelector(".mark").href}#search`);
+  }
+}
+
+function switchTheme(page) {
+  const root = page.documentElement;
+  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+  try {
+    localStorage.setItem("theme", root.dataset.theme);
+  } catch {
+    // storage is switched off: the theme lasts as long as the page
+  }
+  page.dispatchEvent(new CustomEvent("evenkeel:theme"));
+}

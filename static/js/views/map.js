@@ -1,0 +1,346 @@
+// The map in cells: SVG, keyed, so that a push touches only what changed. Rows are members, columns queues.
+import { cellsOf, columnKind, judge } from "../lib/owners.js";
+import { fit, isRetry, keyOf, order, place, thinning } from "../lib/columns.js";
+import { draw, make, set } from "../lib/svg.js";
+import { gettext, fill, shorten } from "../lib/words.js";
+import { age } from "../lib/time.js";
+import { count } from "../live/runs.js";
+
+const HEAD = 66;
+const ROOM_FOR_NAMES = 250;
+const ROOM_FOR_LOADS = 170;
+
+export class CellMap {
+  constructor(host, { zoom = null, onPoint = () => {} } = {}) {
+    this.host = host;
+    this.zoom = zoom;
+    this.onPoint = onPoint;
+    this.point = null; // {row, column}: indices
+    this.touched = 0; // columns painted by the last update
+    this.root = null;
+  }
+
+  /** Show a state. `extra`: who left, which brokers are away, when members were seen, now. */
+  update(state, extra) {
+    const picture = judge(state);
+    const columns = order(picture.queues, state.strays).filter((column) => !this.zoom || this.zoom(column));
+    const rows = rowsOf(state, extra, picture, columns, Boolean(this.zoom));
+    const shape = columns.map(keyOf).join() + rows.length + this.host.clientWidth;
+    if (shape !== this.shape) this.#build(columns, rows, shape);
+    this.state = state;
+    this.picture = picture;
+    this.extra = extra;
+    this.#rows(rows);
+    this.#columns();
+    this.#pointAgain();
+  }
+
+  /** Show for a while that queues moved: a circle where they were, an arrow to where they are. */
+  trace(moves) {
+    for (const [number, from, to] of moves.slice(0, 400)) {
+      const column = this.columns.find((each) => each.number === number);
+      const [a, b] = [this.#rowOf(from), this.#rowOf(to)];
+      if (!column || a < 0 || b < 0 || a === b) continue;
+      const x = column.x + this.layout.cell / 2;
+      const y = (row) => row * this.row + this.row / 2;
+      const down = b > a ? 1 : -1;
+      const tip = y(b) - down * this.row * 0.2;
+      const trace = draw("g", { class: "trace" },
+        draw("path", { d: `M${x} ${y(a)}V${tip - down * 4}` }),
+        draw("circle", { class: "origin", cx: x, cy: y(a), r: 2.6 }),
+        draw("path", { class: "arrow", d: `M${x - 3.5} ${tip - down * 6}h7l-3.5 ${down * 6}z` }));
+      trace.addEventListener("animationend", () => trace.remove());
+      setTimeout(() => trace.remove(), 31000); // with reduced motion there is no animation to end
+      this.traces.append(trace);
+    }
+  }
+
+  /** Move the crosshair by keys. */
+  move(rows, columns) {
+    if (!this.columns?.length || !this.rows.length) return;
+    const { row, column } = this.point ?? { row: 0, column: -columns };
+    const within = (value, most) => Math.min(Math.max(value, 0), most - 1);
+    this.select(within(row + (this.point ? rows : 0), this.rows.length), within(column + columns, this.columns.length));
+    const at = this.columns[this.point.column];
+    const box = this.root;
+    const room = box.clientWidth - this.names.offsetWidth;
+    if (at.x < box.scrollLeft) box.scrollLeft = at.x - 20;
+    else if (at.x + this.layout.cell > box.scrollLeft + room) box.scrollLeft = at.x + this.layout.cell - room + 20;
+    const y = this.point.row * this.row;
+    const tall = box.clientHeight - HEAD;
+    if (y < box.scrollTop) box.scrollTop = y;
+    else if (y + this.row > box.scrollTop + tall) box.scrollTop = y + this.row - tall;
+  }
+
+  select(row, column) {
+    this.point = { row, column };
+    this.#pointAgain();
+    this.onPoint(this.columns[column], this.rows[row]?.client ?? null);
+  }
+
+  /** Put the crosshair on a queue by its name, as a URL has it. */
+  selectQueue(topic, broker, id) {
+    const column = this.columns.findIndex((each) => each.topic === topic && each.broker === broker && each.id === id);
+    if (column < 0) return;
+    const holder = this.columns[column].number === null ? null : this.picture.holders[this.columns[column].number][0];
+    this.select(Math.max(0, holder ? this.#rowOf(holder) : 0), column);
+  }
+
+  #rowOf(client) {
+    return this.rows.findIndex((row) => row.client === client);
+  }
+
+  #build(columns, rows, shape) {
+    const room = Math.max(200, this.host.clientWidth - ROOM_FOR_NAMES - ROOM_FOR_LOADS);
+    this.shape = shape;
+    this.layout = place(columns, room);
+    this.columns = this.layout.columns;
+    this.row = rows.length > 120 ? 10 : rows.length > 24 ? 14 : 30;
+    this.painted = new Map();
+    this.rowGroups = new Map();
+    const { width } = this.layout;
+    const height = rows.length * this.row;
+    this.names = make("ul", { class: "names" });
+    this.loads = make("ul", { class: "loads" });
+    this.head = draw("svg", { class: "columns", width: width + 2, height: HEAD, "aria-hidden": "true" });
+    this.rules = draw("g");
+    this.grounds = draw("g");
+    this.cellLayer = draw("g");
+    this.traces = draw("g");
+    this.cross = draw("g");
+    this.cells = draw("svg", { class: "cells", width: width + 2, height: height + 1 },
+      this.rules, this.cross, this.grounds, this.cellLayer, this.traces);
+    this.cursor = draw("rect", { class: "cursor", rx: 2, visibility: "hidden" });
+    this.cells.append(this.cursor);
+    const old = this.root ? [this.root.scrollLeft, this.root.scrollTop] : null;
+    const root = make("div", { class: "map", tabindex: "0", role: "application",
+      "aria-label": gettext("Map of queues and consumers; arrow keys move, the sentence below says what is there"),
+      "data-dense": this.row < 20 },
+      make("div", { class: "corner" }, gettext("client")), this.head,
+      make("div", { class: "load-head" }), this.names, this.cells, this.loads);
+    root.style.setProperty("--row", `${this.row}px`);
+    this.#heads();
+    this.#listen();
+    this.host.replaceChildren(root);
+    this.root = root;
+    if (old) [root.scrollLeft, root.scrollTop] = old;
+  }
+
+  #heads() {
+    const { topics, brokers, cell } = this.layout;
+    for (const { key, from, to } of topics) {
+      const title = draw("title", {}, key);
+      const words = isRetry(key) ? "retry" : key;
+      this.head.append(
+        draw("text", { class: "of-topic", x: from, y: 11 }, fit(words, to - from + 8, 7), title),
+        draw("path", { class: "of-rule", d: `M${from} 17.5H${to}` }));
+    }
+    for (const { name, from, to } of brokers) {
+      this.head.append(draw("text", { class: "of-broker", x: from, y: 30 }, fit(name, to - from + 4), draw("title", {}, name)));
+    }
+    const step = thinning(cell);
+    this.signs = draw("g");
+    for (const { id, x } of this.columns) {
+      if (id % step === 0) this.head.append(draw("text", { class: "of-id", x: x + cell / 2, y: 45 }, String(id)));
+    }
+    this.head.append(this.signs);
+  }
+
+  #rows(rows) {
+    this.rows = rows;
+    const { width } = this.layout;
+    const held = rows.map((row) => row.held);
+    const known = held.filter((each) => each !== null && each !== undefined);
+    const mean = known.length ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
+    const most = Math.max(1, ...known);
+    this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
+    const tails = tailsOf(rows.map((row) => row.client));
+    this.names.replaceChildren(...rows.map((row, i) => this.#name(row, tails[i])));
+    this.loads.replaceChildren(...rows.map((row) => this.#load(row, mean, most)));
+    this.rules.replaceChildren(...rows.map((_, i) => draw("path", { class: "rule", d: `M0 ${(i + 1) * this.row - 0.5}H${width}` })));
+    const here = new Set(rows.map((row) => row.client));
+    for (const [client, group] of this.rowGroups) {
+      if (!here.has(client)) {
+        group.remove();
+        this.rowGroups.delete(client);
+        this.painted.clear(); // its columns are painted anew
+        for (const other of this.rowGroups.values()) other.replaceChildren();
+      }
+    }
+    rows.forEach((row, i) => {
+      let group = this.rowGroups.get(row.client);
+      if (!group) {
+        group = draw("g");
+        this.rowGroups.set(row.client, group);
+        this.cellLayer.append(group);
+      }
+      set(group, { transform: `translate(0 ${i * this.row})` });
+    });
+  }
+
+  #name(row, same) {
+    const id = make("bdi", { class: "id", title: row.client });
+    const shown = shorten(row.client, 64);
+    if (same > 0 && same < shown.length) id.append(make("span", { class: "same" }, shown.slice(0, same)), shown.slice(same));
+    else id.append(shown);
+    const item = make("li", { "data-state": row.state }, draw("svg", { class: "sign", viewBox: "-5 -5 10 10", "aria-hidden": "true" }, signOf(row)), id);
+    item.append(make("span", { class: "seen" }, this.row < 20 ? "" : row.words));
+    return item;
+  }
+
+  #load(row, mean, most) {
+    const item = make("li");
+    const figure = make("span", { class: "fig num", "data-mark": row.held === null ? "unknown" : "exact" }, row.held === null ? "–" : String(row.held));
+    const scale = (value) => (96 * value) / Math.max(most, mean, 1);
+    const bar = draw("svg", { viewBox: "0 0 96 14", "aria-hidden": "true" }, draw("rect", { class: "load-ground", y: 3, width: 96, height: 8 }),
+      draw("rect", { class: "load-bar", y: 3, width: scale(row.held ?? 0), height: 8 }));
+    if (mean > 0) bar.append(draw("path", { class: "load-mean", d: `M${scale(mean)} 0V14` }));
+    item.append(figure, bar);
+    return item;
+  }
+
+  /** Paint the columns that are other than before, and no others. */
+  #columns() {
+    this.touched = 0;
+    const { picture, extra } = this;
+    const height = this.rows.length * this.row;
+    for (const column of this.columns) {
+      const key = keyOf(column);
+      const isAway = extra.away.includes(column.broker);
+      const kind = column.isStray ? "stray" : columnKind(picture, column.number);
+      const cells = column.isStray ? this.#strays(column) : cellsOf(picture, column.number);
+      const look = `${kind} ${isAway} ${JSON.stringify(cells)}`;
+      const before = this.painted.get(key);
+      if (before?.look === look) continue;
+      before?.parts.forEach((part) => part.remove());
+      this.painted.set(key, { look, parts: this.#paint(column, kind, isAway, cells, height) });
+      this.touched++;
+    }
+  }
+
+  #strays(column) {
+    return this.state.strays
+      .filter((stray) => stray.topic === column.topic && stray.broker === column.broker && stray.queue_id === column.id)
+      .map((stray) => [stray.client, "ok", false]);
+  }
+
+  #paint({ x }, kind, isAway, cells, height) {
+    const { cell } = this.layout;
+    const middle = x + cell / 2;
+    const parts = [];
+    const put = (layer, element) => {
+      layer.append(element);
+      parts.push(element);
+    };
+    if (isAway) {
+      put(this.grounds, draw("rect", { class: "column-away", x, width: cell, height }));
+      put(this.signs, draw("text", { class: "sign-away", x: middle, y: 61 }, "×"));
+    } else if (kind === "stray") {
+      put(this.grounds, draw("path", { class: "column-stray", d: `M${middle} 0V${height}` }));
+    } else if (kind === "none") {
+      put(this.grounds, draw("rect", { class: "column-none", x, width: cell, height }));
+      put(this.signs, cell < 8 ? draw("path", { class: "sign-none", d: `M${middle} 52V63` }) : draw("path", { class: "sign-none", d: `M${middle - 4} 57.5a4 4 0 1 0 8 0a4 4 0 1 0 -8 0M${middle - 4.5} 62.5l9 -10` }));
+    } else if (kind === "two") {
+      put(this.grounds, draw("rect", { class: "column-two", x: x + 0.5, y: 0, width: cell - 1, height }));
+      put(this.signs, draw("rect", { class: "sign-two", x: middle - Math.min(7, cell / 2), y: 50, width: Math.min(14, cell), height: 14, rx: 2 }));
+      if (cell >= 12) put(this.signs, draw("text", { class: "digit", x: middle, y: 57.5 }, "2"));
+    } else if (kind === "unknown") {
+      put(this.signs, draw("text", { class: "sign-unknown", x: middle, y: 61 }, cell < 8 ? "·" : "?"));
+    } else if (kind === "let") {
+      put(this.signs, draw("path", { class: "sign-let", d: `M${middle - 3} 55l3 5 3 -5` }));
+    }
+    for (const [client, look, hasRing] of cells) {
+      const row = this.rowGroups.get(client);
+      if (row) for (const part of this.#cell(x, look, hasRing, kind)) put(row, part);
+    }
+    return parts;
+  }
+
+  #cell(x, look, hasRing, kind) {
+    const gap = this.layout.cell > 10 ? 2 : this.layout.cell > 6 ? 1 : 0.5;
+    const [width, height] = [this.layout.cell - gap, this.row - (this.row > 20 ? 8 : 3)];
+    const y = (this.row - height) / 2;
+    const box = { x: x + gap / 2, y, width, height, rx: width > 10 ? 2 : 0 };
+    const cell = draw("rect", { class: `cell-${look}`, ...box, "data-cell": look });
+    const parts = [cell];
+    if (look === "want" && kind === "none") parts.unshift(draw("rect", { class: "cell-ground", ...box }));
+    if (look === "two" && width >= 12) parts.push(draw("text", { class: "digit", x: x + this.layout.cell / 2, y: this.row / 2 }, "2"));
+    if (hasRing) parts.push(draw("rect", { class: "ring", ...box }));
+    return parts;
+  }
+
+  #listen() {
+    const at = (event) => {
+      const box = this.cells.getBoundingClientRect();
+      const x = event.clientX - box.left;
+      const column = this.columns.findIndex((each) => x >= each.x && x < each.x + this.layout.cell);
+      const row = Math.floor((event.clientY - box.top) / this.row);
+      if (column >= 0 && row >= 0 && row < this.rows.length) this.select(row, column);
+    };
+    this.cells.addEventListener("pointermove", at);
+    this.cells.addEventListener("pointerdown", at);
+  }
+
+  #pointAgain() {
+    if (!this.point) return;
+    const row = Math.min(this.point.row, this.rows.length - 1);
+    const column = this.columns[Math.min(this.point.column, this.columns.length - 1)];
+    if (row < 0 || !column) return;
+    const { cell, width } = this.layout;
+    this.cross.replaceChildren(
+      draw("rect", { class: "cross", y: row * this.row, width, height: this.row }),
+      draw("rect", { class: "cross", x: column.x, width: cell, height: this.rows.length * this.row }));
+    set(this.cursor, { x: column.x, y: row * this.row + 2, width: cell, height: this.row - 4, visibility: "visible" });
+    [...this.names.children].forEach((item, i) => set(item, { "aria-current": i === row ? "true" : null }));
+  }
+}
+
+/** Members as rows, in their order; then who left a moment ago, because their queues still tell their story. */
+function rowsOf(state, extra, picture, columns, isZoomed) {
+  const rows = state.members.map((cell) => ({
+    client: cell.client,
+    state: cell.held === null ? "silent" : "here",
+    held: cell.held === null ? null : count(cell.held),
+    words: seenWords(cell, extra),
+  }));
+  const here = new Set(rows.map((row) => row.client));
+  for (const gone of extra.left) {
+    if (!here.has(gone.client) && gone.until > extra.now) {
+      rows.push({ client: gone.client, state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
+    }
+  }
+  if (!isZoomed || rows.length <= 200) return rows;
+  const busy = new Set();
+  for (const { number } of columns) {
+    if (number !== null) for (const [client] of cellsOf(picture, number)) busy.add(client);
+  }
+  return rows.filter((row) => busy.has(row.client));
+}
+
+function seenWords(cell, extra) {
+  const at = extra.seen.get(cell.client) ?? null;
+  if (cell.held === null) {
+    return at === null ? gettext("never answered") : fill(gettext("no answer for %(age)s"), { age: age(extra.now - at) });
+  }
+  return at === null ? "" : fill(gettext("seen %(age)s ago"), { age: age(extra.now - at) });
+}
+
+function signOf(row) {
+  if (row.state === "left") return draw("path", { d: row.departure === "unregistered" ? "M-3.5 -3L3.5 -3L0 3.5Z" : "M-3 -3 3 3M-3 3 3 -3" });
+  return row.state === "silent" ? draw("circle", { r: 3, "stroke-dasharray": "2 1.5" }) : draw("circle", { r: 3 });
+}
+
+/** How many first letters each id has in common with its neighbours: those are written quietly. */
+export function tailsOf(clients) {
+  const common = (a, b) => {
+    let i = 0;
+    while (i < a.length && a[i] === b[i]) i++;
+    return i;
+  };
+  if (clients.length < 2) return clients.map((client) => client.indexOf("@") + 1);
+  return clients.map((client, i) => {
+    const same = Math.max(i ? common(client, clients[i - 1]) : 0, i + 1 < clients.length ? common(client, clients[i + 1]) : 0);
+    const border = Math.max(client.lastIndexOf("@", same), client.lastIndexOf("#", same), client.lastIndexOf("-", same), client.lastIndexOf(".", same)) + 1;
+    return border <= same ? border : 0;
+  });
+}

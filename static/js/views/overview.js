@@ -1,0 +1,121 @@
+// The overview: rows are kept true by pushes; maps in the small and findings are asked for, gathered.
+import { AsOf } from "./as-of.js";
+import { Follower } from "../live/follower.js";
+import { causeWords, stateOf } from "../lib/state.js";
+import { drawSmall, drawStrip } from "./small.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
+import { gather, openSocket, refreshParts } from "./live.js";
+import { make } from "../lib/svg.js";
+import { span } from "../lib/time.js";
+
+const STRIP_MS = 600000;
+
+export function mountOverview(page) {
+  const facts = JSON.parse(page.querySelector("#facts").textContent);
+  const list = page.querySelector("#groups");
+  const asOf = new AsOf(page, { now: facts.now, watched: facts.watched });
+  if (!list) return () => asOf.close();
+  const items = new Map([...list.querySelectorAll("li[data-id]")].map((item) => [Number(item.dataset.id), item]));
+  const rows = new Map(facts.rows.map((row) => [row.id, row]));
+  const smalls = new Map(Object.entries(facts.smalls).map(([id, small]) => [Number(id), small]));
+  const changed = new Set();
+  let newcomers = 0;
+
+  const refresh = gather(async () => {
+    const ids = [...changed].slice(0, 200);
+    changed.clear();
+    const answer = ids.length ? await fetch(`${location.pathname}groups/smalls?ids=${ids}`).catch(() => null) : null;
+    if (answer?.ok) for (const [id, small] of Object.entries((await answer.json()).smalls)) smalls.set(Number(id), small);
+    await refreshParts(page, withPart("findings")).catch(() => {});
+    drawAll();
+  }, 700);
+
+  function drawAll() {
+    for (const [id, item] of items) draw(id, item);
+  }
+
+  function draw(id, item) {
+    const small = smalls.get(id);
+    const now = asOf.now();
+    drawSmall(item.querySelector('[data-is="map"]'), small?.map ?? null);
+    drawStrip(item.querySelector('[data-is="strip"]'), small?.rounds ?? [], { since: now - STRIP_MS, until: now });
+  }
+
+  function take(row) {
+    const item = items.get(row.id);
+    if (!item) {
+      if (!rows.has(row.id)) newcomers++;
+      return;
+    }
+    rows.set(row.id, row);
+    fillRow(item, row, asOf.now());
+    changed.add(row.id);
+  }
+
+  function onMessage(message, result) {
+    asOf.heard(message);
+    if (result !== "applied") return;
+    for (const row of message.rows ?? message.put) take(row);
+    for (const id of message.gone ?? []) items.get(id)?.toggleAttribute("data-gone", true);
+    if (newcomers && canTakeMore(page)) location.reload();
+    page.body.dataset.seq = message.seq;
+    refresh();
+  }
+
+  const socket = openSocket(page, asOf);
+  for (const stream of facts.streams) socket.follow(new Follower(stream), onMessage);
+  drawAll();
+  const clock = setInterval(() => {
+    drawAll();
+    for (const [id, row] of rows) if (items.has(id)) when(items.get(id), row, asOf.now());
+  }, 5000);
+  return () => {
+    clearInterval(clock);
+    asOf.close();
+    socket.close();
+  };
+}
+
+/** Whether new groups should appear by themselves: when nobody searches, filters or reads another page. */
+const canTakeMore = (page) => location.search === "" && !page.activeElement?.matches("input");
+
+function fillRow(item, row, now) {
+  const put = (name, text) => {
+    const element = item.querySelector(`[data-is="${name}"]`);
+    if (element.textContent !== text) element.textContent = text;
+  };
+  const state = stateOf(row);
+  item.dataset.kind = state.kind;
+  put("state", state.words);
+  put("strategy", row.strategy ? `, ${row.strategy}` : "");
+  put("size", sizeOf(row));
+  item.querySelector('[data-is="round"]').textContent = row.round === null ? gettext("no round seen yet") : `${row.round}: ${causeWords(row.round_cause)}`;
+  when(item, row, now);
+  for (const name of ["orphans", "doubles"]) {
+    const mark = row[name] === null ? "unknown" : "exact";
+    item.querySelector(`[data-is="${name}"]`).replaceChildren(make("span", { class: "fig", "data-mark": mark }, row[name] === null ? "–" : String(row[name])));
+  }
+}
+
+function when(item, row, now) {
+  item.querySelector('[data-is="when"]').textContent = whenWords(row, now);
+}
+
+function whenWords(row, now) {
+  if (row.round_opened_at === null) return "";
+  if (row.round_closed_at === null) return fill(gettext("open for %(span)s"), { span: span(now - row.round_opened_at) });
+  const ago = fill(gettext("%(span)s ago"), { span: span(now - row.round_closed_at) });
+  return row.round_moves === null ? ago : `${ago}, ${fill(gettext("%(n)s to move"), { n: row.round_moves })}`;
+}
+
+function sizeOf({ members, queues }) {
+  if (members === null || queues === null) return gettext("size unknown");
+  const say = (n, one, many) => fill(ngettext(one, many, n), { n });
+  return `${say(members, "%(n)s member", "%(n)s members")}, ${say(queues, "%(n)s queue", "%(n)s queues")}`;
+}
+
+function withPart(part) {
+  const query = new URLSearchParams(location.search);
+  query.set("part", part);
+  return `${location.pathname}?${query}`;
+}

@@ -1,0 +1,63 @@
+// Time as one axis: rounds as stems (height: queues that move, head: the cause), and when queues had no owner, or two.
+import { causeWords } from "../lib/state.js";
+import { clock, span, ticks } from "../lib/time.js";
+import { draw } from "../lib/svg.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
+import { glyphOf } from "../lib/glyphs.js";
+
+const [LEFT, RIGHT, BASE, TWO, NONE, BOTTOM] = [104, 24, 50, 56, 70, 96];
+
+/** Draw the bar into `host`; `until` is now. Rounds lead to their pages at `base`. */
+export function drawTimeBar(host, time, { until, base }) {
+  const width = Math.max(320, host.clientWidth);
+  const scale = (at) => LEFT + ((at - time.since) / (until - time.since)) * (width - LEFT - RIGHT);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${BOTTOM}`, height: BOTTOM, role: "group", "aria-label": gettext("Rounds over time") });
+  svg.append(...axis(time, until, width, scale));
+  svg.append(band(gettext("two owners"), TWO, width), band(gettext("no owner"), NONE, width));
+  svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until));
+  svg.append(...stems(time.rounds, scale, width, base));
+  svg.append(draw("path", { class: "now-line", d: `M${scale(until)} 4V${NONE + 8}` }), draw("path", { class: "now-head", d: `M${scale(until) - 5} 0h10l-5 6z` }));
+  host.replaceChildren(svg);
+}
+
+function axis(time, until, width, scale) {
+  const parts = [draw("path", { class: "axis-line", d: `M${LEFT} ${BASE + 0.5}H${width - RIGHT}` }), draw("text", { x: 0, y: BASE - 6 }, gettext("to move"))];
+  const all = ticks(time.since, until, Math.max(2, Math.floor((width - LEFT) / 120)));
+  for (const at of all) {
+    const x = Math.round(scale(at)) + 0.5;
+    parts.push(draw("path", { class: "grid-line", d: `M${x} 8V${NONE + 8}` }));
+    parts.push(draw("text", { x, y: BOTTOM - 4, "text-anchor": "middle" }, clock(at)));
+  }
+  return parts;
+}
+
+const band = (words, y, width) => draw("g", {}, draw("text", { x: 0, y: y + 8 }, words), draw("rect", { class: "band-ground", x: LEFT, y, width: width - LEFT - RIGHT, height: 8 }));
+
+function steps(list, look, y, scale, until) {
+  const most = Math.max(1, ...list.map(([, , queues]) => queues));
+  return list.map(([since, end, queues]) => {
+    const x = scale(since);
+    const title = fill(ngettext("%(n)s queue for %(span)s from %(at)s", "%(n)s queues for %(span)s from %(at)s", queues), { n: queues, span: span(end - since), at: clock(since) });
+    return draw("rect", { class: look, x, y, width: Math.max(1.5, scale(Math.min(end, until)) - x), height: 8, opacity: 0.4 + (0.6 * queues) / most }, draw("title", {}, title));
+  });
+}
+
+function stems(rounds, scale, width, base) {
+  const most = Math.max(1, ...rounds.map((round) => round.moves));
+  let free = -1;
+  return rounds.map((round, i) => {
+    const x = Math.max(LEFT, scale(round.opened_at));
+    const y = BASE - 12 - (22 * round.moves) / most;
+    const isLatest = i === rounds.length - 1;
+    const next = rounds[i + 1] ? Math.max(LEFT, scale(rounds[i + 1].opened_at)) : width;
+    const words = [`${round.number} ${causeWords(round.cause)}`, String(round.number)].find((each) => x > free && x + 10 + each.length * 6.2 < next);
+    if (words) free = x + 10 + words.length * 6.2;
+    const [path, isHollow] = glyphOf(round.cause);
+    const title = `${round.number}: ${causeWords(round.cause)}, ${clock(round.opened_at, { millis: true })}, ${round.moves} ${gettext("to move")}`;
+    const link = draw("a", { href: `${base}rounds/${round.number}/`, class: isLatest ? "is-latest" : null, "aria-label": title });
+    link.append(draw("title", {}, title), draw("rect", { class: "hit", x: x - 8, y: 0, width: 16, height: BASE }),
+      draw("path", { class: "stem", d: `M${x} ${BASE}V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y})` }));
+    if (words) link.append(draw("text", { class: "says-round", x: x + 9, y: y + 4 }, words));
+    return link;
+  });
+}
