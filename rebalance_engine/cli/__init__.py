@@ -12,9 +12,14 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = {
+    "map": "draw which consumer holds which queue of a group, held against the target",
+    "groups": "list the consumer groups, and who is online",
+    "brokers": "list the brokers, and how they run",
+    "doctor": "check that a cluster can be reached and asked, with advice where it cannot",
     "embedded": "run a name server and brokers in one process, for development and demonstration",
     "consume": "be a member of a consumer group, and say what it holds and gets",
     "produce": "send messages, and say where each is stored",
+    "report": "tell what the pipeline found in logs, as a summary and a page",
     "simulate": "run simulated clusters and hold them to every promise",
 }
 

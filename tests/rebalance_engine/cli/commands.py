@@ -57,3 +57,13 @@ async def command(*words: str) -> AsyncIterator[Command]:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def run_to_end(*words: str) -> tuple[int, str]:
+    """Run a command that ends by itself; give its status and what it wrote."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "rebalance_engine", *words, stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode()

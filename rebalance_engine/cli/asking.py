@@ -1,0 +1,84 @@
+"""What the commands that ask a cluster have in common: an ``Admin`` of its own, and ways to write the answers."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from rebalance_engine.cli import BadArguments
+from rebalance_engine.cli.clients import add_cluster_arguments, name_servers_of, network_of, run_until_told
+from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.nameservers import NameServers
+from rebalance_engine.network.transport import Transport
+
+T = TypeVar("T")
+MOST_S = 3600.0
+
+
+def add_asking_arguments(parser: argparse.ArgumentParser, *, timeout_s: float) -> None:
+    """State how a cluster is reached, how long to wait for it, and how to answer."""
+    add_cluster_arguments(parser)
+    parser.add_argument(
+        "--timeout", type=float, default=timeout_s, metavar="S", help=f"of everything; {timeout_s:g} s by default"
+    )
+    parser.add_argument("--json", action="store_true", help="answer in JSON, one object a line")
+
+
+def check_seconds(name: str, given: float) -> float:
+    """Read a time.
+
+    Raises:
+        BadArguments: it is none.
+    """
+    if not 0 < given <= MOST_S:
+        raise BadArguments(f"{name} is {given:g}; needed are seconds above 0, up to {MOST_S:g}")
+    return given
+
+
+def ask(asked: argparse.Namespace, main: Callable[[Admin, asyncio.Event], Awaitable[int]]) -> int:
+    """Run a command that asks a cluster; SIGTERM and SIGINT end it in order."""
+    check_seconds("--timeout", asked.timeout)
+    network, names = network_of(asked), NameServers(name_servers_of(asked))
+    logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Admin]:
+        try:
+            transport = Transport(network)
+        except OSError as error:  # ssl.SSLError is one
+            raise BadArguments(f"the files of TLS cannot be read: {error}") from error
+        async with transport:
+            admin = Admin(transport, names)
+            try:
+                yield admin
+            finally:
+                await admin.close()
+
+    async def run(stop: asyncio.Event) -> int:
+        async with opened() as admin:
+            return await until(stop, main(admin, stop))
+
+    return run_until_told(run)
+
+
+async def until(stop: asyncio.Event, work: Awaitable[int]) -> int:
+    """Wait for the work, or break it off when told to stop."""
+    working = asyncio.ensure_future(work)
+    stopping = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else 0
+    finally:
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)
+
+
+def as_json(line: Mapping[str, object]) -> str:
+    """Write one object on one line."""
+    return json.dumps(line, ensure_ascii=True, separators=(",", ":"))

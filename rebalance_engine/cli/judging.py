@@ -1,0 +1,53 @@
+"""What one look at a group comes to: the target by the strategy that its members tell, and what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rebalance_engine.allocation.contract import AllocationError
+from rebalance_engine.engine import Outcome, rebalance
+from rebalance_engine.findings import Finding, find_faults
+from rebalance_engine.group import GroupView
+from rebalance_engine.plan import Plan
+
+ASSUMED = "AVG"
+CONFIRMED_AFTER_MS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """The target of a group, where it can be known; ``why`` says why not. ``by`` is the strategy, if one is known."""
+
+    by: str | None
+    is_assumed: bool
+    outcome: Outcome | None
+    findings: tuple[Finding, ...]
+    why: str = ""
+
+
+def judge(view: GroupView) -> Judgement:
+    """Hold what members have against what their strategy gives them."""
+    told = set(view.strategies.values())
+    if len(told) > 1:
+        why = f"members divide by {len(told)} strategies: {', '.join(sorted(told))}"
+        return Judgement(None, is_assumed=False, outcome=None, findings=find_faults(view), why=why)
+    by = next(iter(told), ASSUMED)
+    try:
+        outcome = rebalance(view, view, Plan(strategy=by))
+    except AllocationError as error:
+        why = f"what {by} gives cannot be computed from outside: {error}"
+        return Judgement(by, is_assumed=not told, outcome=None, findings=find_faults(view), why=why)
+    return Judgement(by, is_assumed=not told, outcome=outcome, findings=outcome.findings)
+
+
+@dataclass(slots=True)
+class Suspicions:
+    """When each finding was first seen: one look suspects, a second more than 20 s later confirms."""
+
+    _since: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def note(self, findings: tuple[Finding, ...], at: int) -> dict[tuple[str, str], bool]:
+        """Take in what a look found; tell of each finding (kind, subject) whether it is confirmed."""
+        names = {(finding.kind.value, finding.subject) for finding in findings}
+        self._since = {name: self._since.get(name, at) for name in names}
+        return {name: at - since > CONFIRMED_AFTER_MS for name, since in self._since.items()}

@@ -1,0 +1,53 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from rebalance_engine import cli
+from rebalance_engine.cli.asking import as_json, until
+from tests.rebalance_engine.network.loop import on_a_loop
+
+
+@on_a_loop
+async def test_work_is_broken_off_when_told_to_stop() -> None:
+    stop, begun = asyncio.Event(), asyncio.Event()
+
+    async def work() -> int:
+        begun.set()
+        await asyncio.Event().wait()
+        return 1
+
+    running = asyncio.create_task(until(stop, work()))
+    await begun.wait()
+    stop.set()
+
+    assert await running == 0
+
+
+@on_a_loop
+async def test_work_that_ends_gives_its_status() -> None:
+    async def work() -> int:
+        return 1
+
+    assert await until(asyncio.Event(), work()) == 1
+
+
+def test_json_is_one_ascii_line() -> None:
+    assert as_json({"group": "é\n"}) == '{"group":"\\u00e9\\n"}'
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--timeout", "0"], "--timeout is 0"),
+        (["--timeout", "nan"], "--timeout is nan"),
+        (["--namesrv", "x"], "host:port"),
+        (["--tls-ca", str(Path("/nowhere/ca.pem"))], "the files of TLS cannot be read"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["brokers", "--namesrv", "127.0.0.1:1", *words])
+
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,91 @@
+import pytest
+
+from rebalance_engine.cli.drawing import Drawing
+from rebalance_engine.cli.judging import judge
+from rebalance_engine.cli.terminal import Paper, width_of
+from rebalance_engine.model import MessageModel, MessageQueue
+from rebalance_engine.network.looking import GroupLook
+from tests.rebalance_engine.cli.looks import look, member, queues
+
+Q = queues(4)
+
+
+def drawn(seen: GroupLook, width: int = 80, *, has_colour: bool = False) -> list[str]:
+    return list(Drawing(seen, judge(seen.view), Paper(width, has_colour), {}).lines())
+
+
+def test_a_sound_group_is_drawn_with_a_letter_for_each_member() -> None:
+    lag: dict[MessageQueue, int | None] = {Q[0]: 1000, Q[1]: 0, Q[2]: 5, Q[3]: None}
+    lines = drawn(look(Q, [member("10.0.0.1@7", Q[:2]), member("10.0.0.2@8", Q[2:])], lag=lag))
+
+    assert lines == [
+        "billing on shop, 22:13:20 UTC, looked for 0.4 s",
+        "clustering, AVG, 2 members, 4 queues of 1 topic, 1,005+? waiting",
+        "Held as the target says.",
+        "",
+        "   MEMBER      CLIENT      HELD  TARGET  WAITING  ANSWERED",
+        "A  10.0.0.1@7  JAVA 4.9.7     2       2    1,000  0.2 s ago",
+        "B  10.0.0.2@8  JAVA 4.9.7     2       2      5+?  0.2 s ago",
+        "",
+        "orders  4 queues",
+        "  east              0  A A B B",
+    ]
+
+
+def test_orphans_and_double_owners_stand_out_without_colour() -> None:
+    text = "\n".join(drawn(look(Q, [member("A", Q[:2]), member("B", [Q[1], Q[2]])])))
+
+    assert "  east              0  A # B -" in text
+    assert "               target  . A . B" in text
+    assert "orders/east/3: held by nobody, target B" in text
+    assert "double owner (suspected): 2 members hold orders/east/1: A, B." in text
+    assert "1 queue without a holder, 1 held twice" in text
+
+
+def test_what_a_silent_member_may_hold_is_unknown() -> None:
+    text = "\n".join(drawn(look(Q, [member("A", Q[:2]), member("B", None)])))
+
+    assert "Unknown: 1 member did not say what it holds." in text
+    assert "  east              0  A A ? ?" in text
+    assert "east:1: no answer in time" in text
+    assert "Findings" not in text
+
+
+def test_hostile_names_and_many_queues_stay_within_the_width() -> None:
+    wide = queues(200, topic="t" * 300, broker="b" * 300)
+    evil = "\x1b[2J\u202e" + "x" * 1000
+
+    for width in (60, 80, 200):
+        lines = drawn(look(wide, [member(evil, wide, topic="t" * 300), member("消" * 50, [], topic="t" * 300)]), width)
+
+        assert not any("\x1b" in line or "\u202e" in line for line in lines)
+        end = next(number for number, line in enumerate(lines) if line.startswith("Not as the target says"))
+        assert max(map(width_of, lines[:end])) <= width  # below, names are told whole
+
+
+def test_many_members_are_numbered() -> None:
+    many = queues(60)
+    lines = drawn(look(many, [member(f"m{number:02}", [queue]) for number, queue in enumerate(many)]))
+
+    assert any(line.startswith("60  m59") for line in lines)
+    assert any(" 1  2  3" in line for line in lines)
+
+
+def test_colour_changes_no_word() -> None:
+    seen = look(Q, [member("A", Q[:2]), member("B", [Q[1]])])
+    coloured = "\n".join(drawn(seen, has_colour=True))
+
+    assert "\x1b[31;1m#\x1b[0m" in coloured
+
+
+@pytest.mark.parametrize(("model", "said"), [(MessageModel.BROADCASTING, "Every member has every queue.")])
+def test_a_broadcasting_group_has_no_owners(model: MessageModel, said: str) -> None:
+    text = "\n".join(drawn(look(Q, [member("A", Q), member("B", Q)], model=model)))
+
+    assert said in text
+    assert "* * * *" in text
+    assert "Not as the target says" not in text
+
+
+def test_nobody_online_is_said() -> None:
+    assert drawn(look([], []))[1] == "Unknown: not everybody who could know this group answered."
