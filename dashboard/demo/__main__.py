@@ -1,0 +1,62 @@
+"""``python -m dashboard.demo``: run the demo alone, until SIGTERM or SIGINT."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import signal
+import sys
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from random import Random
+
+from dashboard.demo.door import serve
+from dashboard.demo.stage import Stage
+
+
+def main() -> None:
+    """Read the arguments, and play."""
+    parser = argparse.ArgumentParser(prog="python -m dashboard.demo", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, metavar="P", help="of the name server; 0, the default: any")
+    parser.add_argument("--dir", type=Path, metavar="DIR", help="keep everything there; a passing place by default")
+    parser.add_argument("--seed", type=int, metavar="N", help="of what happens; any by default")
+    asked = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("dashboard.demo").setLevel(logging.INFO)
+    logging.getLogger("rebalance_engine").setLevel(logging.ERROR)  # faults are played here on purpose
+    if asked.dir is not None:
+        asked.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        asyncio.run(play(asked.dir, asked.port, asked.seed))
+        return
+    with tempfile.TemporaryDirectory(prefix="evenkeel-demo-") as directory:
+        asyncio.run(play(Path(directory), asked.port, asked.seed))
+
+
+async def play(directory: Path, port: int, seed: int | None) -> None:
+    """Play until a signal comes; once clients can join one line says where, ``{"saw":"ready","namesrv":…}``."""
+    stage = Stage(directory, port, Random(seed))  # noqa: S311 # it plays
+    over = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, over.set)
+
+    async def open_doors() -> None:
+        await doors.enter_async_context(serve(stage, directory))
+        sys.stdout.write(json.dumps({"saw": "ready", "namesrv": stage.cluster.namesrv}) + "\n")
+        sys.stdout.flush()
+
+    ended = asyncio.create_task(over.wait(), name="signal")
+    async with AsyncExitStack() as doors:
+        playing = asyncio.create_task(stage.run(open_doors), name="stage")
+        await asyncio.wait((playing, ended), return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        playing.cancel()
+        await asyncio.wait((playing,))
+    if not playing.cancelled():
+        playing.result()
+
+
+if __name__ == "__main__":
+    main()
