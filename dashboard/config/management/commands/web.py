@@ -1,0 +1,49 @@
+"""``manage.py web``: pages, API and web socket, by uvicorn."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+MOST_MESSAGE_BYTES = 64 * 1024  # browsers send subscriptions and commands, all of them short
+
+
+class Command(BaseCommand):
+    """Serves until SIGTERM or SIGINT."""
+
+    help = "Serve pages, API and web socket."
+    requires_system_checks = ()  # they are checked by `make check`, and cost a second of the start
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take where to listen."""
+        parser.add_argument("--host", default="127.0.0.1", metavar="IP", help="listen there; loopback by default")
+        parser.add_argument("--port", type=int, default=8000, metavar="P", help="8000 by default")
+        parser.add_argument("--fd", type=int, metavar="N", help="a socket that listens already; instead of the two")
+
+    def handle(self, *, host: str, port: int, fd: int | None, **_options: object) -> None:
+        """Serve."""
+        config = uvicorn.Config(
+            "dashboard.config.asgi:application",
+            host=host,
+            port=port,
+            lifespan="off",
+            log_config=None,  # Django's settings say it
+            access_log=False,
+            server_header=False,
+            ws_per_message_deflate=False,  # messages wait up to five times as long with it
+            ws_max_size=MOST_MESSAGE_BYTES,
+            timeout_graceful_shutdown=3,
+        )
+        server = uvicorn.Server(config)
+        server.run(sockets=None if fd is None else [_socket(fd)])
+        if not server.started:
+            raise CommandError("the web server did not start")
+
+
+def _socket(fd: int) -> socket.socket:
+    try:
+        return socket.socket(fileno=fd)
+    except OSError as error:
+        raise CommandError(f"--fd {fd} is no socket: {error}") from None

@@ -1,0 +1,1 @@
+"""What ``manage.py up`` starts, watches over and stops: ``machine`` decides, ``running`` does it."""

