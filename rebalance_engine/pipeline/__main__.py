@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from rebalance_engine.pipeline.jobs import JOBS, Asked, Told
+from rebalance_engine.pipeline.reports import read_report, summary
 from rebalance_engine.pipeline.session import SparkOff, start
 from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
 from rebalance_engine.pipeline.store import Busy, OtherVersion, alone_in, read_notes
@@ -113,9 +114,11 @@ def _answer(files: list[SourceFile], told: Told, asked: Asked) -> int:
     for file in files:
         if file.trouble:
             _say(f"{file.path}: {file.trouble}")
+    if told.records:
+        _say(f"{told.records} lines read, {told.kept} kept, {told.unparsed} lines of text did not parse")
     for sentence in told.refused:
         _say(sentence)
-    sys.stdout.write(f"{told.summary}\nwritten to {asked.target}\n")
+    sys.stdout.write(f"{summary(read_report(asked.target))}\n\nwritten to {asked.target}\n")
     return FAILED if told.misses_holds else 0
 
 

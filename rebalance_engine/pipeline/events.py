@@ -204,6 +204,8 @@ def _first_number(message: Column, what: Column) -> Column:
         .when(what == "isolated", _number(message, r"for (\d+) ms"))
         .when(what.isin("resent", "send failed"), _number(message, r"RT: (\d+)ms"))
         .when(what == "uncommitted", F.col("parts"))
+        # A route that was unknown before is no change of it.
+        .when(what == "route changed", F.when(message.contains("old[null]"), 0).otherwise(1))
     )
 
 

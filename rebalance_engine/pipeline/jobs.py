@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline import clients, events, holds, lines, zones
+from rebalance_engine.pipeline import clients, events, holds, lines, measures, schemas, stories, zones
 from rebalance_engine.pipeline.layouts import LAYOUTS
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
 from rebalance_engine.pipeline.sources import SourceFile
@@ -47,7 +47,6 @@ class Told:
     unparsed: int = 0
     refused: list[str] = field(default_factory=list)  # a sentence for each host
     misses_holds: bool = False  # a refused host's lines tell of holding
-    summary: str = ""
     changed: dict[str, list[str]] = field(default_factory=dict)  # by table, the partitions that differ from before
 
 
@@ -82,6 +81,10 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
             _publish_events(store, asked, known, days, told)
     with stage("holds", say):
         _publish_holds(store, asked, known, told)
+    with stage("rounds, handoffs, loads", say):
+        _publish_stories(store, asked, told)
+    with stage("measures", say):
+        _publish_measures(store, asked, told)
     return told
 
 
@@ -140,6 +143,38 @@ def _publish_holds(store: Store, asked: Asked, known: DataFrame, told: Told) -> 
     spans = holds.spans_of(all_events, store.read("changes", EVENTS), life)
     _publish(store, asked, told, "spans", spans)
     _publish(store, asked, told, "holds", holds.holds_of(store.read("spans", SPANS)))
+
+
+STORIES = {
+    "rounds": ("round", schemas.ROUNDS),
+    "handoffs": ("handoff", schemas.HANDOFFS),
+    "returns": ("return", schemas.HANDOFFS),
+    "stretches": ("stretch", schemas.STRETCHES),
+    "member_loads": ("member load", schemas.MEMBER_LOADS),
+    "group_loads": ("group load", schemas.GROUP_LOADS),
+}
+
+
+def _publish_stories(store: Store, asked: Asked, told: Told) -> None:
+    spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
+    mine = spans.where(F.col("cluster") == asked.cluster)
+    clues = stories.clues_of(store.read("events", EVENTS), changes, mine)
+    all_told = stories.stories_of(mine, clues).localCheckpoint()
+    for table, (kind, schema) in STORIES.items():
+        _publish(store, asked, told, table, stories.of_kind(all_told, kind, schema))
+
+
+def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
+    tables = {name: store.read(name, schema) for name, (_, schema) in STORIES.items()}
+    rounds, handoffs = tables["rounds"], tables["handoffs"]
+    all_events, spans = store.read("events", EVENTS), store.read("spans", SPANS)
+    costs = measures.costs_of(rounds, handoffs, tables["stretches"], tables["member_loads"], tables["group_loads"])
+    _publish(store, asked, told, "costs", costs)
+    _publish(store, asked, told, "storms", measures.storms_of(rounds, handoffs))
+    _publish(store, asked, told, "waves", measures.waves_of(rounds, handoffs))
+    _publish(store, asked, told, "spikes", measures.spikes_of(all_events, spans, rounds))
+    _publish(store, asked, told, "heartbeats", measures.heartbeats_of(all_events))
+    _publish(store, asked, told, "brokers", measures.brokers_of(all_events))
 
 
 def _publish(store: Store, asked: Asked, told: Told, table: str, frame: DataFrame) -> None:

@@ -99,3 +99,86 @@ def shaped(frame: DataFrame, schema: StructType) -> DataFrame:
 def day_of(at_ms: Column) -> Column:
     """Give the UTC day of a time, as text."""
     return F.date_format(F.timestamp_millis(at_ms), "yyyy-MM-dd")
+
+
+# ---- what groups' stories come to, see stories.py; at_ms is by which a row is filed ----
+
+STORIES = _schema(cluster=TEXT, group=TEXT, kind=TEXT, body=TEXT)
+
+
+def _filed(**columns: DataType) -> StructType:
+    return _schema(cluster=TEXT, day=TEXT, group=TEXT, at_ms=LONG, **columns)
+
+
+_QUEUE: dict[str, DataType] = {"topic": TEXT, "broker": TEXT, "queue_id": INT}
+ROUNDS = _filed(
+    number=INT,
+    opened_ms=LONG,
+    last_cause_ms=LONG,
+    settled_ms=LONG,
+    superseded=BOOL,
+    cause=TEXT,
+    causes=TEXTS,
+    who=TEXTS,
+    members_before=TEXTS,
+    members_after=TEXTS,
+    moves=INT,
+    handoffs=INT,
+    above_fewest=INT,
+    unowned=INT,
+)
+HANDOFFS = _filed(
+    **_QUEUE,
+    from_client=TEXT,
+    to_client=TEXT,
+    released_ms=LONG,
+    taken_ms=LONG,
+    ended=TEXT,
+    unowned_ms=LONG,
+    overlap_ms=LONG,
+    first_pull_ms=LONG,
+    pause_ms=LONG,
+    pause_is=TEXT,
+    refused_pulls=INT,
+    lock_wait_ms=LONG,
+    silence_most_ms=LONG,
+    duplicates_least=LONG,
+    duplicates_most=LONG,
+    round=INT,
+)
+STRETCHES = _filed(**_QUEUE, until_ms=LONG, clients=TEXTS)  # nobody held the queue, or several did
+MEMBER_LOADS = _filed(client=TEXT, present_ms=LONG, idle_ms=LONG, queue_ms=LONG)
+GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE)
+
+# ---- measures, see measures.py ----
+
+COSTS = _schema(
+    cluster=TEXT,
+    day=TEXT,
+    group=TEXT,
+    rounds=LONG,
+    handoffs=LONG,
+    pause_ms=LONG,
+    unowned_ms=LONG,
+    overlap_ms=LONG,
+    refused_pulls=LONG,
+    lock_wait_ms=LONG,
+    duplicates_least=LONG,
+    duplicates_most=LONG,
+    duplicates_unbounded=LONG,
+    above_fewest=LONG,
+    flaps=LONG,
+    max_over_mean=DOUBLE,
+    idle_ms=LONG,
+    present_ms=LONG,
+)
+STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)
+WAVES = _filed(
+    until_ms=LONG, rounds=LONG, left=TEXTS, joined=TEXTS, handoffs=LONG, pause_ms=LONG, duplicates_least=LONG
+)
+HEARTBEATS = _schema(cluster=TEXT, day=TEXT, host=TEXT, failed=LONG, expired=LONG)
+BROKERS = _schema(
+    cluster=TEXT, day=TEXT, broker=TEXT, isolations=LONG, isolated_ms=LONG, isolated_share=DOUBLE, unreachable=LONG,
+    resent=LONG, slowest_ms=LONG, mean_ms=DOUBLE,
+)  # fmt: skip
+SPIKES = _filed(round=INT, before_per_s=DOUBLE, peak_per_s=DOUBLE, factor=DOUBLE, recovered_ms=LONG)

@@ -91,6 +91,8 @@ class Store:
     def lines(self, schema: StructType, days: set[str] | None = None) -> DataFrame:
         """Give all lines that were read last of their files, of some days or all."""
         table = self.folder / "lines"
+        if not table.is_dir():
+            return self.spark.createDataFrame([], schema)
         with_batch = StructType([*schema.fields, StructField("batch", schema["file"].dataType)])
         frame = self.spark.read.schema(with_batch).parquet(str(table))
         if days is not None:

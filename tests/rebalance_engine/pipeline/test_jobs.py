@@ -1,14 +1,18 @@
 """Whole jobs over the recorded runs: what the logs tell is what truly happened."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from rebalance_engine.pipeline.jobs import Asked, run_logs
+from rebalance_engine.pipeline.reports import read_table
 from rebalance_engine.pipeline.sources import find_files
 from tests.rebalance_engine.pipeline.frames import QUEUE, added, java4, java5, removed, result
-from tests.rebalance_engine.pipeline.runs import NAMES, as_holds, logs, true_holds
+from tests.rebalance_engine.pipeline.runs import NAMES, as_holds, logs, true_holds, truth
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 WITHIN_MS = 250  # truth looked every 50 ms on a busy machine
@@ -36,6 +40,43 @@ def test_every_take_and_release_of_a_real_run_is_told_and_none_more(
     ]
     assert apart == []
     assert (told.refused, told.unparsed) == ([], 0)
+    handoffs = spark.read.parquet(str(tmp_path / "handoffs")).collect()
+    returns = read_table(tmp_path / "returns")
+    assert handoffs_that_differ(handoffs, name) == []
+    assert duplicates_under_reported([*(row.asDict() for row in handoffs), *returns], name) == []
+
+
+def handoffs_that_differ(rows: Iterable[Any], name: str) -> list[Any]:
+    """Compare by queue and both clients, in the order of time."""
+    found, true = defaultdict(list), defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["taken_ms"]):
+        queue = f"{row['topic']}/{row['broker']}/{row['queue_id']}"
+        times = (row["released_ms"], row["taken_ms"], row["unowned_ms"], row["overlap_ms"])
+        found[row["group"], queue, row["from_client"], row["to_client"]].append(times)
+    told = truth(name)
+    ids = told["client_ids"]
+    for one in told["handoffs"]:
+        times = (one["released"], one["taken"], one["unowned_ms"], one["overlap_ms"])
+        true[one["group"], one["queue"], ids[one["from"]], ids[one["to"]]].append(times)
+    return [
+        (key, found[key], true[key])
+        for key in found.keys() | true.keys()
+        if len(found[key]) != len(true[key])
+        or any(
+            abs(a - b) > WITHIN_MS
+            for x, y in zip(found[key], true[key], strict=True)
+            for a, b in zip(x, y, strict=True)
+        )
+    ]
+
+
+def duplicates_under_reported(rows: Iterable[dict[str, Any]], name: str) -> list[Any]:
+    """Name the queues of which more was consumed twice than all their bounds together allow."""
+    most = defaultdict(list)
+    for row in rows:
+        most[row["group"], f"{row['topic']}/{row['broker']}/{row['queue_id']}"].append(row["duplicates_most"])
+    true = {(one["group"], one["queue"]): one["count"] for one in truth(name)["duplicates"]}
+    return [(key, count) for key, count in true.items() if None not in most[key] and sum(most[key]) < count]
 
 
 def test_late_input_changes_its_days_only_and_a_repeated_run_nothing(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,0 +1,219 @@
+"""What rebalancing cost: a group's day in figures, storms, deploys, spikes, heartbeats, brokers. Native functions only.
+
+An interval belongs to the day on which it began. What no line tells is missing, never 0.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.schemas import (
+    BROKERS,
+    COSTS,
+    HEARTBEATS,
+    SPIKES,
+    STORMS,
+    WAVES,
+    day_of,
+    shaped,
+)
+
+OF_DAY = ["cluster", "day", "group"]
+OF_GROUP = ["cluster", "group"]
+FLAP_WITHIN_MS = 60_000
+STORM_GAP_MS, STORM_ROUNDS = 60_000, 4  # one process that is replaced makes two rounds
+WAVE_GAP_MS, WAVE_MEMBERS = 300_000, 2
+MINUTE_MS = 60_000
+BEFORE_MINUTES, AFTER_MINUTES = 10, 15
+RECOVERED = 1.2  # times the rate before
+
+
+def costs_of(
+    rounds: DataFrame, handoffs: DataFrame, stretches: DataFrame, member_loads: DataFrame, group_loads: DataFrame
+) -> DataFrame:
+    """Sum up every group's day."""
+    moved = handoffs.groupBy(*OF_DAY).agg(
+        F.count(F.lit(1)).alias("handoffs"),
+        *(F.sum(name).alias(name) for name in ("pause_ms", "refused_pulls", "lock_wait_ms")),
+        *(F.sum(name).alias(name) for name in ("duplicates_least", "duplicates_most")),
+        F.count(F.when(F.col("duplicates_most").isNull(), 1)).alias("duplicates_unbounded"),
+    )
+    lasted = F.col("until_ms") - F.col("at_ms")
+    is_unowned = F.size("clients") == 0
+    apart = stretches.groupBy(*OF_DAY).agg(
+        F.sum(F.when(is_unowned, lasted).otherwise(0)).alias("unowned_ms"),
+        F.sum(F.when(is_unowned, 0).otherwise(lasted)).alias("overlap_ms"),
+    )
+    told = rounds.groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("rounds"), F.sum("above_fewest").alias("above_fewest"))
+    flapped = flaps_of(handoffs).groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("flaps"))
+    idle = member_loads.groupBy(*OF_DAY).agg(F.sum("idle_ms").alias("idle_ms"), F.sum("present_ms").alias("present_ms"))
+    skewed = group_loads.select(*OF_DAY, "max_over_mean")
+    whole = idle
+    for part in (told, moved, apart, flapped, skewed):
+        whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
+    counts = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "refused_pulls", "above_fewest", "flaps")
+    return shaped(whole.fillna(0, subset=[*counts, "duplicates_unbounded"]), COSTS)
+
+
+def flaps_of(handoffs: DataFrame) -> DataFrame:
+    """Find handoffs from A to B whose queue had come from B to A within a minute."""
+    queue = Window.partitionBy("cluster", "group", "topic", "broker", "queue_id").orderBy("taken_ms")
+    back = handoffs.withColumns(
+        {
+            "was_from": F.lag("from_client").over(queue),
+            "was_to": F.lag("to_client").over(queue),
+            "was_taken_ms": F.lag("taken_ms").over(queue),
+        }
+    )
+    is_back = (F.col("was_from") == F.col("to_client")) & (F.col("was_to") == F.col("from_client"))
+    return back.where(is_back & (F.col("taken_ms") - F.col("was_taken_ms") <= FLAP_WITHIN_MS))
+
+
+def storms_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
+    """Find rounds of one group that follow each other closely, and who began."""
+    grouped = _sessions(rounds, STORM_GAP_MS)
+    told = grouped.groupBy(*OF_GROUP, "session").agg(
+        F.min("opened_ms").alias("at_ms"),
+        F.max(F.coalesce("settled_ms", "last_cause_ms")).alias("until_ms"),
+        F.count(F.lit(1)).alias("rounds"),
+        F.min_by(F.try_element_at("who", F.lit(1)), "opened_ms").alias("starter"),
+        F.min_by("cause", "opened_ms").alias("cause"),
+    )
+    storms = told.where(F.col("rounds") >= STORM_ROUNDS)
+    return shaped(_with_costs(storms, handoffs).withColumn("day", day_of(F.col("at_ms"))), STORMS)
+
+
+def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
+    """Find deploys: several members go and several come, one shortly after another."""
+    changes = rounds.where(F.arrays_overlap("causes", F.array(*map(F.lit, ("member joined", "member left")))))
+    gone = F.array_except("members_before", "members_after")
+    came = F.array_except("members_after", "members_before")
+    told = (
+        _sessions(changes, WAVE_GAP_MS)
+        .groupBy(*OF_GROUP, "session")
+        .agg(
+            F.min("opened_ms").alias("at_ms"),
+            F.max(F.coalesce("settled_ms", "last_cause_ms")).alias("until_ms"),
+            F.count(F.lit(1)).alias("rounds"),
+            F.array_sort(F.array_distinct(F.flatten(F.collect_list(gone)))).alias("left"),
+            F.array_sort(F.array_distinct(F.flatten(F.collect_list(came)))).alias("joined"),
+        )
+    )
+    waves = told.where((F.size("left") >= WAVE_MEMBERS) & (F.size("joined") >= WAVE_MEMBERS))
+    return shaped(_with_costs(waves, handoffs).withColumn("day", day_of(F.col("at_ms"))), WAVES)
+
+
+def _sessions(rounds: DataFrame, gap_ms: int) -> DataFrame:
+    in_order = Window.partitionBy(*OF_GROUP).orderBy("opened_ms")
+    apart = F.col("opened_ms") - F.lag("last_cause_ms").over(in_order)
+    return rounds.withColumn("begins", F.when(apart <= gap_ms, 0).otherwise(1)).withColumn(
+        "session", F.sum("begins").over(in_order)
+    )
+
+
+def _with_costs(sessions: DataFrame, handoffs: DataFrame) -> DataFrame:
+    mine = handoffs.select(
+        *OF_GROUP, F.greatest("released_ms", "taken_ms").alias("moved_ms"), "pause_ms", "duplicates_least"
+    )
+    inside = F.col("moved_ms").between(F.col("at_ms"), F.col("until_ms"))
+    key = sessions.columns
+    joined = sessions.join(mine, on=OF_GROUP, how="left")
+    return joined.groupBy(*key).agg(
+        F.count(F.when(inside, 1)).alias("handoffs"),
+        F.sum(F.when(inside, F.col("pause_ms"))).alias("pause_ms"),
+        F.sum(F.when(inside, F.col("duplicates_least"))).alias("duplicates_least"),
+    )
+
+
+def spikes_of(events: DataFrame, spans: DataFrame, rounds: DataFrame) -> DataFrame:
+    """Compare the rate at which offsets grew after every round with that before it, minute by minute."""
+    rate = _rates(events, spans)
+    opened = rounds.select(*OF_GROUP, "number", "opened_ms").withColumn(
+        "opened_minute", F.floor(F.col("opened_ms") / MINUTE_MS)
+    )
+    apart = F.col("minute") - F.col("opened_minute")
+    near = opened.join(rate, on=OF_GROUP, how="inner").where(apart.between(-BEFORE_MINUTES, AFTER_MINUTES))
+    before = F.when(apart < 0, F.col("per_s"))
+    told = near.groupBy(*OF_GROUP, "number", "opened_ms").agg(
+        F.percentile(before, F.lit(0.5)).alias("before_per_s"),
+        F.max(F.when(apart >= 0, F.col("per_s"))).alias("peak_per_s"),
+        F.collect_list(F.when(apart >= 0, F.struct("minute", "per_s"))).alias("after"),
+    )
+    told = told.where((F.col("before_per_s") > 0) & F.col("peak_per_s").isNotNull())
+    high = F.filter("after", lambda one: one["per_s"] > RECOVERED * F.col("before_per_s"))
+    last = F.array_max(F.transform(high, lambda one: one["minute"]))
+    ends = (last + 1) * MINUTE_MS - F.col("opened_ms")
+    return shaped(
+        told.withColumns(
+            {
+                "at_ms": F.col("opened_ms"),
+                "day": day_of(F.col("opened_ms")),
+                "round": F.col("number"),
+                "factor": F.col("peak_per_s") / F.col("before_per_s"),
+                "recovered_ms": F.coalesce(ends, F.lit(0)),
+            }
+        ),
+        SPIKES,
+    )
+
+
+def _rates(events: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give messages per second, by group and minute, from the offsets that members persist every 5 s."""
+    key = ["cluster", "process", "group", "topic", "broker", "queue_id"]
+    kept = events.where((F.col("what") == "persisted all") & F.col("number").isNotNull() & F.col("group").isNotNull())
+    before = Window.partitionBy(*key).orderBy("at_ms", "place")
+    grown = F.greatest(F.col("number") - F.lag("number").over(before), F.lit(0))
+    groups = spans.select(*OF_GROUP).dropDuplicates()
+    minutes = kept.withColumn("grown", grown).withColumn("minute", F.floor(F.col("at_ms") / MINUTE_MS))
+    summed = minutes.groupBy(*OF_GROUP, "minute").agg((F.sum("grown") / 60).alias("per_s"))
+    return summed.join(groups, on=OF_GROUP, how="left_semi")
+
+
+def heartbeats_of(events: DataFrame) -> DataFrame:
+    """Count heartbeats that failed at the sender, and members that a broker gave up, by host."""
+    failed = events.where(F.col("what") == "heartbeat failed").select(
+        "cluster", "day", "host", F.lit(1).alias("failed")
+    )
+    address = F.regexp_extract("other", r"^(.*):\d+$", 1)
+    expired = events.where(F.col("what") == "expired").select(
+        "cluster", "day", address.alias("host"), F.lit(1).alias("expired")
+    )
+    both = failed.unionByName(expired, allowMissingColumns=True)
+    counted = both.groupBy("cluster", "day", "host").agg(
+        F.count("failed").alias("failed"), F.count("expired").alias("expired")
+    )
+    return shaped(counted, HEARTBEATS)
+
+
+def brokers_of(events: DataFrame) -> DataFrame:
+    """Tell from which brokers producers backed away, and for what share of the time that their logs cover."""
+    watched = ("isolated", "unreachable", "resent", "send failed")
+    told = events.where(F.col("what").isin(*watched) & F.col("broker").isNotNull())
+    covered = events.groupBy("cluster", "day", "process").agg((F.max("at_ms") - F.min("at_ms")).alias("covered_ms"))
+    by_process = told.groupBy("cluster", "day", "broker", "process").agg(
+        F.count(_when("isolated")).alias("isolations"),
+        F.sum(F.when(F.col("what") == "isolated", F.col("number")).otherwise(0)).alias("isolated_ms"),
+        F.count(_when("unreachable")).alias("unreachable"),
+        F.count(_when("resent", "send failed")).alias("resent"),
+        F.max(_slow()).alias("slowest_ms"),
+        F.sum(_slow()).alias("slow_ms"),
+        F.count(_slow()).alias("timed"),
+    )
+    joined = by_process.join(covered, on=["cluster", "day", "process"], how="inner")
+    summed = joined.groupBy("cluster", "day", "broker").agg(
+        *(F.sum(name).alias(name) for name in ("isolations", "isolated_ms", "unreachable", "resent", "covered_ms")),
+        F.max("slowest_ms").alias("slowest_ms"),
+        (F.sum("slow_ms") / F.nullif(F.sum("timed"), F.lit(0))).alias("mean_ms"),
+    )
+    # Isolations that follow each other may overlap: a share is never more than the whole.
+    share = F.least(F.col("isolated_ms") / F.nullif(F.col("covered_ms"), F.lit(0)), F.lit(1.0))
+    return shaped(summed.withColumn("isolated_share", share), BROKERS)
+
+
+def _when(*what: str) -> Column:
+    return F.when(F.col("what").isin(*what), 1)
+
+
+def _slow() -> Column:
+    return F.when(F.col("what").isin("resent", "send failed"), F.col("number"))

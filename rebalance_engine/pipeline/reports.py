@@ -1,0 +1,161 @@
+"""What a person reads of a finished run: the same figures for the terminal and for the page. Plain Python, no Spark.
+
+It reads the small tables of the output folder; a figure that is a bound says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.dataset as ds  # type: ignore[import-untyped] # pyarrow has no types
+
+WORST = 10
+Row = dict[str, object]
+
+
+class NoReport(Exception):
+    """The folder holds no finished run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The rows of every table that is told, as plain values."""
+
+    folder: Path
+    costs: list[Row]
+    rounds: list[Row]
+    handoffs: list[Row]
+    storms: list[Row]
+    waves: list[Row]
+    brokers: list[Row]
+    heartbeats: list[Row]
+    spikes: list[Row]
+    backtest: list[Row]
+    unparsed: int
+
+
+def read_report(folder: Path) -> Report:
+    """Read the tables.
+
+    Raises:
+        NoReport: no run has finished in this folder.
+    """
+    if not (folder / "_evenkeel.json").exists() or not (folder / "costs").is_dir():
+        raise NoReport(
+            f"{folder} holds no finished run; make one: python -m rebalance_engine.pipeline logs --out {folder}"
+        )
+    names = ("costs", "rounds", "handoffs", "storms", "waves", "brokers", "heartbeats", "spikes", "backtest")
+    tables = {name: read_table(folder / name) for name in names}
+    return Report(folder=folder, unparsed=_count_unparsed(folder), **tables)
+
+
+def read_table(folder: Path) -> list[Row]:
+    """Read one table of the output folder; no rows where there is none."""
+    files = sorted(folder.glob("**/*.parquet"))
+    if not files:
+        return []
+    rows: list[Row] = (
+        ds.dataset(files, partitioning=ds.partitioning(flavor="hive"), partition_base_dir=str(folder))
+        .to_table()
+        .to_pylist()
+    )
+    return rows
+
+
+def _count_unparsed(folder: Path) -> int:
+    rows = [
+        row
+        for path in (folder / "lines").glob("**/day=__HIVE_DEFAULT_PARTITION__")
+        for row in ds.dataset(sorted(path.glob("*.parquet"))).to_table(columns=["parts"]).to_pylist()
+    ]
+    return sum(row["parts"] or 0 for row in rows)
+
+
+def total(rows: Iterable[Row], name: str) -> float | None:
+    """Add up a column; None where no row has it."""
+    values = [value for row in rows if isinstance(value := row[name], int | float)]
+    return sum(values) if values else None
+
+
+def by_group(costs: Sequence[Row]) -> list[Row]:
+    """Sum up the days of every group, the longest pauses first."""
+    groups: dict[str, list[Row]] = {}
+    for row in costs:
+        groups.setdefault(str(row["group"]), []).append(row)
+    names = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "refused_pulls", "duplicates_least",
+             "duplicates_most", "duplicates_unbounded", "above_fewest", "flaps", "idle_ms")  # fmt: skip
+    summed: list[Row] = [
+        {"group": group, **{name: total(rows, name) for name in names}} for group, rows in groups.items()
+    ]
+    return sorted(summed, key=lambda row: -_number(row["pause_ms"]))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def minutes(value: object) -> str:
+    """Say a duration in ms as people say it; an unknown one as such."""
+    if not isinstance(value, int | float):
+        return "unknown"
+    seconds = value / 1000
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+
+
+def moment(value: object) -> str:
+    """Say a time in UTC."""
+    return datetime.fromtimestamp(_number(value) / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def twice(row: Row) -> str:
+    """Say how many messages were consumed twice, as far as it is bounded."""
+    least, most, unbounded = row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]
+    if least is None and most is None:
+        return "unknown"
+    if unbounded or most is None:
+        return f"at least {_number(least):.0f}"
+    return f"{_number(least):.0f} to {_number(most):.0f}"
+
+
+def summary(report: Report) -> str:
+    """Tell what matters most, for a terminal of 100 columns."""
+    groups = by_group(report.costs)
+    lines = [f"{len(groups)} groups, {len(report.rounds)} rounds, {len(report.handoffs)} handoffs"]
+    if report.unparsed:
+        lines.append(f"{report.unparsed} lines of text did not parse; they are kept in lines/")
+    lines += ["", "Groups by pause:" if groups else "No group was seen."]
+    lines += [_group_line(row) for row in groups[:WORST]]
+    storms = sorted(report.storms, key=lambda row: -_number(row["rounds"]))
+    lines += ["", f"Storms: {len(storms) or 'none'}"]
+    lines += [_storm_line(row) for row in storms[:WORST]]
+    slow = sorted(report.brokers, key=lambda row: -_number(row["isolated_ms"]))
+    lines += ["", f"Brokers that producers backed away from: {len(slow) or 'none'}"]
+    lines += [_broker_line(row) for row in slow[:WORST]]
+    if report.backtest:
+        lines += [
+            "",
+            "By the back-test:",
+            *(f"  {row['group']}: {row['says']}" for row in report.backtest if row["is_best"]),
+        ]
+    return "\n".join(lines)
+
+
+def _group_line(row: Row) -> str:
+    group, pause, overlap = str(row["group"])[:40], minutes(row["pause_ms"]), minutes(row["overlap_ms"])
+    moved = f"{_number(row['handoffs']):.0f} handoffs, twice: {twice(row)}"
+    return f"  {group:<40} paused {pause} at least, overlap {overlap}, {moved}"
+
+
+def _storm_line(row: Row) -> str:
+    by = f"begun by {row['starter'] or 'unknown'} ({row['cause']})"
+    return f"  {moment(row['at_ms'])}  {row['group']}: {row['rounds']} rounds, {by}"
+
+
+def _broker_line(row: Row) -> str:
+    share = row["isolated_share"]
+    told = f"{share:.2%} of the time" if isinstance(share, float) else "a share that is unknown"
+    isolated = f"isolated {minutes(row['isolated_ms'])}, {told}"
+    return f"  {row['day']}  {row['broker']}: {isolated}; {row['resent']} sends tried again"

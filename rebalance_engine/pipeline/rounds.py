@@ -1,0 +1,202 @@
+"""The rounds of one group: what opened each, how long it took to settle, what it moved. Plain Python.
+
+A round opens at the first change of members or routes, or of what is held without one; a further cause more than 3 s
+after the last opens the next (``design.md``, words). Routes that moved nothing are no round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rebalance_engine.diff import diff
+from rebalance_engine.measures import count_moves
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.ownership import Ownership
+from rebalance_engine.pipeline.sweep import Hold, owners_at
+from rebalance_engine.tables import ClientTable, QueueTable
+
+SUPERSEDED_AFTER_MS = 3_000
+SETTLES_WITHIN_MS = 120_000
+COMES = {"joined": "member joined", "consumer started": "member joined"}
+GOES = {
+    "left": "member left",
+    "consumer stopped": "member left",
+    "closed": "connection closed",
+    "lost": "connection closed",
+    "expired": "heartbeat expired",
+}
+ROUTES = {"route changed": "route changed"}
+BROKERS = {"broker gone": "broker gone", "broker back": "broker back"}
+CAUSES = COMES | GOES | ROUTES | BROKERS
+SAID_WITHIN_MS = 10_000  # what all brokers and the client say of one coming or going; brokers have seconds only
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Something that made a group divide its queues anew; ``by`` is the process whose line says so."""
+
+    at_ms: int
+    what: str
+    client: str | None
+    by: str = ""
+
+
+@dataclass
+class Round:
+    """One round of a group.
+
+    Attributes:
+        settled_ms: of its last change of what is held; None where it changed nothing.
+        superseded: the next cause came before 120 s had passed since the last change.
+        moves, handoffs, above_fewest: as :func:`rebalance_engine.measures.count_moves` has them, over the topics'
+            queues, retry queues included.
+        unowned: queues that nobody held when it settled.
+    """
+
+    number: int
+    opened_ms: int
+    last_cause_ms: int
+    causes: list[str] = field(default_factory=list)
+    who: list[str] = field(default_factory=list)
+    settled_ms: int | None = None
+    superseded: bool = False
+    members_before: list[str] = field(default_factory=list)
+    members_after: list[str] = field(default_factory=list)
+    moves: int = 0
+    handoffs: int = 0
+    above_fewest: int = 0
+    unowned: int = 0
+
+    @property
+    def cause(self) -> str:
+        """One word for why it opened."""
+        kinds = set(self.causes)
+        return kinds.pop() if len(kinds) == 1 else "many at once" if kinds else "held changed"
+
+
+def rounds_of(holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cause]) -> list[Round]:
+    """Tell a group's rounds, in order, numbered from 1."""
+    distinct = _distinct(causes)
+    changed = sorted(
+        {
+            at
+            for those in holds.values()
+            for hold in those
+            for at in (hold.from_ms, hold.until_ms)
+            if at == hold.from_ms or hold.ended != "open"
+        }
+    )
+    opened = _open(distinct, changed)
+    for this, following in zip(opened, [*opened[1:], None], strict=True):
+        end = following.opened_ms if following else None
+        mine = [at for at in changed if at >= this.opened_ms - SUPERSEDED_AFTER_MS and (end is None or at < end)]
+        this.settled_ms = max((at for at in mine if at >= this.opened_ms), default=None)
+        quiet = this.settled_ms or this.last_cause_ms
+        this.superseded = end is not None and end - quiet < SUPERSEDED_AFTER_MS
+    told = [one for one in opened if one.settled_ms is not None or set(one.causes) - set(ROUTES.values())]
+    _measure(told, holds, distinct)
+    return told
+
+
+def _distinct(causes: Iterable[Cause]) -> list[Cause]:
+    """Take what several brokers and the client itself say of one coming or going as one.
+
+    A connection that ends at one broker only, or comes back to one only, tells of the broker, not of the member.
+    """
+    last: dict[tuple[str, str | None], int] = {}
+    found = []
+    for cause in _about_brokers(sorted(causes, key=lambda cause: cause.at_ms)):
+        way = "comes" if cause.what in COMES else "goes" if cause.what in GOES else cause.what
+        who = cause.by if cause.what in BROKERS else cause.client
+        seen = last.get((way, who))
+        last[(way, who)] = cause.at_ms
+        if seen is None or cause.at_ms - seen > SAID_WITHIN_MS:
+            found.append(cause)
+    return found
+
+
+def _about_brokers(causes: list[Cause]) -> Iterable[Cause]:
+    there: dict[str, set[str]] = {}
+    since: dict[str, int] = {}
+    for cause in causes:
+        if cause.client is None or cause.what not in ("joined", "closed"):
+            yield cause
+            continue
+        brokers = there.setdefault(cause.client, set())
+        if cause.what == "joined":
+            is_back = bool(brokers) and cause.at_ms - since[cause.client] > SAID_WITHIN_MS
+            if not brokers:
+                since[cause.client] = cause.at_ms
+            brokers.add(cause.by)
+            yield replace(cause, what="broker back", client=None) if is_back else cause
+        else:
+            brokers.discard(cause.by)
+            gone = {
+                other.by
+                for other in causes
+                if other.client == cause.client
+                and other.what in ("closed", "left")
+                and abs(other.at_ms - cause.at_ms) <= SAID_WITHIN_MS
+            }
+            yield cause if brokers <= gone else replace(cause, what="broker gone", client=None)
+
+
+def _open(causes: Sequence[Cause], changed: Sequence[int]) -> list[Round]:
+    """Put causes less than 3 s apart into one round, and give changes that none explains a round of their own."""
+    marks = [(cause.at_ms, cause) for cause in causes] + [(at, None) for at in changed]
+    rounds: list[Round] = []
+    for at, cause in sorted(marks, key=lambda mark: (mark[0], mark[1] is None)):
+        last = rounds[-1] if rounds else None
+        if cause is None:
+            if last is None or at - max(last.last_cause_ms, last.settled_ms or 0) > SETTLES_WITHIN_MS:
+                rounds.append(Round(len(rounds) + 1, at, at, settled_ms=at))
+            else:
+                last.settled_ms = at
+            continue
+        if last is None or at - last.last_cause_ms > SUPERSEDED_AFTER_MS:
+            last = Round(len(rounds) + 1, at, at)
+            rounds.append(last)
+        last.last_cause_ms = at
+        last.causes.append(CAUSES[cause.what])
+        if cause.client:
+            last.who.append(cause.client)
+    return rounds
+
+
+def _measure(rounds: Sequence[Round], holds: Mapping[MessageQueue, Sequence[Hold]], causes: Sequence[Cause]) -> None:
+    table = QueueTable.of(holds)
+    for number, this in enumerate(rounds, 1):
+        this.number = number
+        begin = this.opened_ms - SUPERSEDED_AFTER_MS
+        end = this.settled_ms if this.settled_ms is not None else this.last_cause_ms
+        before = {queue: owners_at(those, begin) for queue, those in holds.items()}
+        after = {queue: owners_at(those, end) for queue, those in holds.items()}
+        this.members_before = _members(before, causes, begin)
+        this.members_after = _members(after, causes, end)
+        this.unowned = sum(not owners for owners in after.values())
+        old = _ownership(table, this.members_before, before)
+        new = _ownership(table, this.members_after, after)
+        counted = count_moves(diff(old, new), old, new)
+        this.moves, this.handoffs, this.above_fewest = counted.total, counted.handoffs, counted.above_fewest
+
+
+def _members(owners: Mapping[MessageQueue, tuple[str, ...]], causes: Sequence[Cause], at_ms: int) -> list[str]:
+    """Name who holds something, and who came and has not gone."""
+    there = {name for those in owners.values() for name in those}
+    for cause in causes:
+        if cause.client and cause.at_ms <= at_ms:
+            if cause.what in COMES:
+                there.add(cause.client)
+            elif cause.what in GOES:
+                there.discard(cause.client)
+    return sorted(there)
+
+
+def _ownership(table: QueueTable, members: list[str], owners: Mapping[MessageQueue, tuple[str, ...]]) -> Ownership:
+    held: dict[str, list[MessageQueue]] = {}
+    for queue, those in owners.items():
+        for name in those:
+            held.setdefault(name, []).append(queue)
+    clients = ClientTable.of([*members, *(name for name in held if name not in members)])
+    return Ownership.from_lists(table, clients, held)

@@ -1,0 +1,222 @@
+"""Holds and clues to rounds, handoffs and loads: every group by itself, in parallel, by plain Python.
+
+Spark hands each group's rows over as Arrow batches; what a group's story is, the plain rooms beside this one say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+
+import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+from pyspark.sql.types import StructType
+
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
+from rebalance_engine.pipeline.loads import loads_of
+from rebalance_engine.pipeline.rounds import CAUSES, COMES, Cause, Round, rounds_of
+from rebalance_engine.pipeline.schemas import STORIES, day_of, shaped
+from rebalance_engine.pipeline.sweep import Hold, stretches
+from rebalance_engine.pipeline.templates import ADDS, REMOVES
+
+QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
+QUEUE_KEY = ["cluster", "process", "topic", "broker", "queue_id"]
+
+
+def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame) -> DataFrame:
+    """Choose the lines that a group's story needs; of the offsets persisted every 5 s those beside a change.
+
+    Args:
+        changes: as ``EVENTS``, with client ids.
+        spans: as ``SPANS``.
+    """
+    members = spans.select("cluster", "process", "group").dropDuplicates()
+    of_queue = (
+        events.where(F.col("what").isin(*QUEUE_CLUES))
+        .drop("group")
+        .join(members, on=["cluster", "process"], how="inner")
+    )
+    by_group = events.where(F.col("what").isin("joined", "left", "closed", "expired") & F.col("group").isNotNull())
+    own = changes.where(F.col("what").isin("consumer stopped", "consumer starting"))
+    routes = (
+        events.where((F.col("what") == "route changed") & (F.col("number") == 1))
+        .drop("group")
+        .join(members, on=["cluster", "process"], how="inner")
+    )
+    columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number"]
+    own = own.withColumn(
+        "what", F.when(F.col("what") == "consumer starting", "consumer started").otherwise(F.col("what"))
+    )
+    chosen = of_queue.select(*columns)
+    for more in (by_group, own, routes, _beside_changes(events, members)):
+        chosen = chosen.unionByName(more.select(*columns))
+    return chosen
+
+
+def _beside_changes(events: DataFrame, members: DataFrame) -> DataFrame:
+    """Keep the two offsets before a removal, or before the end, and the first that grew after an add."""
+    kinds = ("persisted all", *ADDS, *REMOVES)
+    rows = events.where(F.col("what").isin(*kinds) & F.col("queue_id").isNotNull())
+    in_order = Window.partitionBy(*QUEUE_KEY).orderBy("at_ms", "place")
+    is_add = F.when(F.col("what").isin(*ADDS), 1).otherwise(0)
+    rows = rows.withColumns(
+        {
+            "next": F.lead("what").over(in_order),
+            "after_next": F.lead("what", 2).over(in_order),
+            "epoch": F.sum(is_add).over(in_order),
+        }
+    )
+    of_epoch = Window.partitionBy(*QUEUE_KEY, "epoch").orderBy("at_ms", "place")
+    kept = rows.where(F.col("what") == "persisted all")
+    grew = F.when(F.col("number") > F.first("number").over(of_epoch), 1).otherwise(0)
+    kept = kept.withColumn("grew", grew).withColumn("grown", F.sum("grew").over(of_epoch))
+
+    def ends(column: str) -> Column:
+        return F.col(column).isNull() | F.col(column).isin(*REMOVES)
+
+    chosen = kept.where(ends("next") | ends("after_next") | ((F.col("grew") == 1) & (F.col("grown") == 1)))
+    return chosen.drop("group").join(members, on=["cluster", "process"], how="inner")
+
+
+def stories_of(spans: DataFrame, clues: DataFrame) -> DataFrame:
+    """Tell every group's story: rows of several kinds, each as one JSON text, as ``STORIES``."""
+    by_group = spans.select(
+        "cluster", "group", "topic", "broker", "queue_id", "client_id", "process", "layout", "ended", "until_ms",
+        F.coalesce("from_ms", "first_seen_ms").alias("from_ms"),
+    ).groupBy("cluster", "group")  # fmt: skip
+    apart = clues.toDF(*clues.columns)  # columns of their own: some came from the spans
+    return by_group.cogroup(apart.groupBy("cluster", "group")).applyInArrow(_story, STORIES)
+
+
+def of_kind(stories: DataFrame, kind: str, schema: StructType) -> DataFrame:
+    """Give one kind of a story's rows, as a table."""
+    mine = stories.where(F.col("kind") == kind)
+    body = StructType([column for column in schema.fields if column.name not in ("cluster", "day", "group")])
+    told = mine.withColumn("told", F.from_json("body", body)).select("cluster", "group", "told.*")
+    return shaped(told.withColumn("day", day_of(F.col("at_ms"))), schema)
+
+
+def _story(spans: pa.Table, clues: pa.Table) -> pa.Table:
+    rows = spans.to_pylist()
+    told = list(tell(rows, clues.to_pylist())) if rows else []
+    first = rows[0] if rows else {"cluster": None, "group": None}
+    columns = {
+        "cluster": [first["cluster"]] * len(told),
+        "group": [first["group"]] * len(told),
+        "kind": [kind for kind, _ in told],
+        "body": [json.dumps(body) for _, body in told],
+    }
+    return pa.table(columns, schema=pa.schema([(name, pa.string()) for name in columns]))
+
+
+def tell(
+    spans: Iterable[dict[str, object]], clues: Iterable[dict[str, object]]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Tell one group's story, as (kind, row): rounds, handoffs, stretches without one owner, loads."""
+    holds: dict[MessageQueue, list[Hold]] = {}
+    for span in spans:
+        hold = Hold(
+            _int(span["from_ms"]), _int(span["until_ms"]), str(span["client_id"]), str(span["ended"]),
+            str(span["process"]), str(span["layout"]),
+        )  # fmt: skip
+        holds.setdefault(_queue(span), []).append(hold)
+    by_queue: dict[MessageQueue, list[Clue]] = {}
+    causes: list[Cause] = []
+    for clue in clues:
+        what = str(clue["what"])
+        if what in CAUSES:
+            client = clue["client_id"]
+            named = client if isinstance(client, str) else None
+            causes.append(Cause(_int(clue["at_ms"]), what, named, str(clue["process"])))
+        elif clue["queue_id"] is not None:
+            number = clue["number"]
+            found = Clue(_int(clue["at_ms"]), what, str(clue["process"]), None if number is None else _int(number))
+            by_queue.setdefault(_queue(clue), []).append(found)
+    causes += _losses(holds)
+    rounds = rounds_of(holds, causes)
+    yield from (("round", _round_row(one)) for one in rounds)
+    for one in handoffs_of(holds, by_queue):
+        is_return = one.change.giver.client == one.change.taker.client
+        yield "return" if is_return else "handoff", _handoff_row(one, rounds)
+    yield from _stretch_rows(holds)
+    members, groups = loads_of(holds, _presence(causes))
+    yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
+    yield from (("group load", {"at_ms": one.day_ms, **asdict(one)}) for one in groups)
+
+
+def _int(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _queue(row: dict[str, object]) -> MessageQueue:
+    return MessageQueue(str(row["topic"]), str(row["broker"]), _int(row["queue_id"]))
+
+
+def _losses(holds: dict[MessageQueue, list[Hold]]) -> list[Cause]:
+    lost = {(hold.until_ms, hold.client) for those in holds.values() for hold in those if hold.ended == "lost"}
+    return [Cause(at, "lost", client, "") for at, client in sorted(lost)]
+
+
+def _presence(causes: list[Cause]) -> dict[str, tuple[int, int]]:
+    """From a member's first coming to its last going; one that is not seen to go is there as long as it holds."""
+    there: dict[str, tuple[int, int]] = {}
+    for cause in causes:
+        if cause.client:
+            begin, end = there.get(cause.client, (cause.at_ms, cause.at_ms))
+            is_coming = cause.what in COMES
+            there[cause.client] = (min(begin, cause.at_ms), end if is_coming else max(end, cause.at_ms))
+    return there
+
+
+def _round_row(one: Round) -> dict[str, object]:
+    return {"at_ms": one.opened_ms, **asdict(one), "cause": one.cause}
+
+
+def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
+    giver, taker = one.change.giver, one.change.taker
+    at = min(giver.until_ms, taker.from_ms)
+    # A queue may be taken up to a round's length before its old owner drops it: it belongs to the round of the latter.
+    last = max((r.number for r in rounds if r.opened_ms <= max(giver.until_ms, taker.from_ms)), default=None)
+    return {
+        "at_ms": at,
+        "topic": one.queue.topic,
+        "broker": one.queue.broker,
+        "queue_id": one.queue.queue_id,
+        "from_client": giver.client,
+        "to_client": taker.client,
+        "released_ms": giver.until_ms,
+        "taken_ms": taker.from_ms,
+        "ended": giver.ended,
+        "unowned_ms": one.change.unowned_ms,
+        "overlap_ms": one.change.overlap_ms,
+        "first_pull_ms": one.first_pull_ms,
+        "pause_ms": one.pause_ms,
+        "pause_is": "exact" if one.first_pull_ms is not None else "at least",
+        "refused_pulls": one.refused,
+        "lock_wait_ms": one.lock_wait_ms,
+        "silence_most_ms": one.silence_most_ms,
+        "duplicates_least": one.duplicates_least,
+        "duplicates_most": one.duplicates_most,
+        "round": last,
+    }
+
+
+def _stretch_rows(holds: dict[MessageQueue, list[Hold]]) -> Iterator[tuple[str, dict[str, object]]]:
+    for queue, those in holds.items():
+        for stretch in stretches(those):
+            if len(stretch.clients) != 1:
+                yield (
+                    "stretch",
+                    {
+                        "at_ms": stretch.from_ms,
+                        "topic": queue.topic,
+                        "broker": queue.broker,
+                        "queue_id": queue.queue_id,
+                        "until_ms": stretch.until_ms,
+                        "clients": list(stretch.clients),
+                    },
+                )

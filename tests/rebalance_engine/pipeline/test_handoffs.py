@@ -1,0 +1,77 @@
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
+from rebalance_engine.pipeline.sweep import Hold
+
+QUEUE = MessageQueue("orders", "east", 0)
+
+
+def told(*clues: Clue, layout: str = "java5", ended: str = "released", taken: int = 10_300) -> Handoff:
+    """Tell the handoff from A, which drops at 10,000, to B."""
+    a, b = Hold(0, 10_000, "A", ended, "a", layout), Hold(taken, 90_000, "B", "open", "b", layout)
+    (only,) = handoffs_of({QUEUE: [a, b]}, {QUEUE: list(clues)})
+    return only
+
+
+def test_a_new_pull_of_5_x_comes_half_a_second_after_the_add() -> None:
+    assert (told().pause_ms, told(layout="java4").pause_ms) == (800, 300)
+    assert told(taken=9_000).pause_ms == 0
+
+
+def test_a_logged_first_pull_makes_the_pause_exact() -> None:
+    pulled = told(Clue(10_900, "first pull", "b", 7))
+
+    assert (pulled.first_pull_ms, pulled.pause_ms) == (10_900, 900)
+
+
+def test_refused_pulls_count_as_paused() -> None:
+    refused = told(
+        Clue(11_000, "pull refused", "b"), Clue(12_000, "pull refused", "b"), Clue(12_500, "pull refused", "a")
+    )
+
+    assert (refused.refused, refused.pause_ms) == (2, 3_000)
+
+
+def test_a_lock_is_waited_for_from_its_first_refusal() -> None:
+    assert told().lock_wait_ms is None
+    assert (
+        told(Clue(100, "lock refused", "b"), *(Clue(at, "lock refused", "b") for at in (9_800, 10_100))).lock_wait_ms
+        == 10_200
+    )
+    assert told(Clue(10_100, "lock refused", "b"), taken=60_000).lock_wait_ms is None
+
+
+def test_duplicates_lie_between_what_was_uncommitted_and_how_far_the_giver_had_pulled() -> None:
+    known = told(
+        Clue(9_990, "persisted", "a", 40),
+        Clue(10_010, "pull ended", "a", 52),
+        Clue(10_200, "uncommitted", "a", 3),
+    )
+
+    assert (known.duplicates_least, known.duplicates_most) == (3, 12)
+
+
+def test_where_the_taker_began_is_taken_from_its_own_line() -> None:
+    clues = (Clue(9_990, "persisted", "a", 40), Clue(10_010, "pull ended", "a", 52))
+
+    assert told(*clues, Clue(10_310, "start offset", "b", 50)).duplicates_most == 2
+
+
+def test_what_no_line_bounds_is_unknown() -> None:
+    nothing = told()
+    killed = told(Clue(9_000, "persisted all", "a", 40), Clue(9_000, "pull ended", "a", 52), ended="lost")
+    away = told(Clue(9_990, "persisted", "a", 40), Clue(10_010, "pull ended", "a", 40), taken=40_000)
+
+    assert (nothing.duplicates_least, nothing.duplicates_most, nothing.silence_most_ms) == (None, None, None)
+    assert killed.duplicates_most is None
+    assert away.duplicates_most is None
+
+
+def test_silence_is_bounded_by_offsets_that_grow() -> None:
+    grown = told(
+        Clue(5_000, "persisted all", "a", 40),
+        Clue(9_990, "persisted", "a", 40),
+        Clue(15_000, "persisted all", "b", 40),
+        Clue(20_000, "persisted all", "b", 44),
+    )
+
+    assert grown.silence_most_ms == 20_000

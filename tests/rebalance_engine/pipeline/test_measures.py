@@ -1,0 +1,143 @@
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from rebalance_engine.pipeline import measures, schemas
+
+pytestmark = pytest.mark.spark
+
+
+def frame(spark: SparkSession, schema: StructType, *rows: dict[str, object]) -> DataFrame:
+    filed = {"cluster": "default", "day": "1970-01-01", "group": "g"}
+    return spark.createDataFrame([tuple({**filed, **row}.get(name) for name in schema.names) for row in rows], schema)
+
+
+def handoff(begin: int, giver: str, taker: str, **more: object) -> dict[str, object]:
+    row: dict[str, object] = {"at_ms": begin, "topic": "orders", "broker": "east", "queue_id": 0, "pause_ms": 500}
+    return {
+        **row,
+        "from_client": giver,
+        "to_client": taker,
+        "released_ms": begin,
+        "taken_ms": begin,
+        "refused_pulls": 0,
+        **more,
+    }
+
+
+def opened(number: int, at: int, cause: str = "member joined", **more: object) -> dict[str, object]:
+    row: dict[str, object] = {
+        "number": number,
+        "at_ms": at,
+        "opened_ms": at,
+        "last_cause_ms": at,
+        "settled_ms": at + 500,
+    }
+    return {**row, "cause": cause, "causes": [cause], "who": ["A"], "members_before": [], "members_after": [], **more}
+
+
+def test_a_queue_that_goes_back_within_a_minute_flaps(spark: SparkSession) -> None:
+    told = frame(
+        spark, schemas.HANDOFFS, handoff(0, "A", "B"), handoff(30_000, "B", "A"), handoff(200_000, "A", "B"),
+        handoff(300_000, "B", "C"),
+    )  # fmt: skip
+
+    assert [row["taken_ms"] for row in measures.flaps_of(told).collect()] == [30_000]
+
+
+def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkSession) -> None:
+    moved = frame(spark, schemas.HANDOFFS, handoff(0, "A", "B", duplicates_most=3), handoff(90_000, "B", "A"))
+    stretches = frame(
+        spark,
+        schemas.STRETCHES,
+        {"at_ms": 0, "until_ms": 300, "clients": []},
+        {"at_ms": 5, "until_ms": 15, "clients": ["A", "B"]},
+    )
+    loads = frame(spark, schemas.MEMBER_LOADS, {"client": "A", "present_ms": 1000, "idle_ms": 100, "queue_ms": 1})
+    skew = frame(spark, schemas.GROUP_LOADS, {"observed_ms": 10, "max_over_mean": 1.5})
+    rounds = frame(spark, schemas.ROUNDS, opened(1, 0, above_fewest=2))
+
+    (row,) = measures.costs_of(rounds, moved, stretches, loads, skew).collect()
+
+    assert (row["rounds"], row["handoffs"], row["pause_ms"], row["above_fewest"]) == (1, 2, 1000, 2)
+    assert (row["unowned_ms"], row["overlap_ms"], row["max_over_mean"], row["idle_ms"]) == (300, 10, 1.5, 100)
+    assert (row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]) == (None, 3, 1)
+    assert row["lock_wait_ms"] is None
+
+
+def test_rounds_that_follow_each_other_closely_are_a_storm_and_the_first_began_it(spark: SparkSession) -> None:
+    rounds = [opened(n, 20_000 * n, who=[f"C{n}"]) for n in range(1, 6)]
+    quiet = [opened(n, 1_000_000 * n) for n in range(6, 9)]
+
+    (storm,) = measures.storms_of(
+        frame(spark, schemas.ROUNDS, *rounds, *quiet), frame(spark, schemas.HANDOFFS, handoff(40_100, "A", "B"))
+    ).collect()
+
+    assert (storm["rounds"], storm["starter"], storm["at_ms"], storm["until_ms"]) == (5, "C1", 20_000, 100_500)
+    assert storm["pause_ms"] == 500
+
+
+def test_members_that_are_replaced_one_after_another_are_a_deploy(spark: SparkSession) -> None:
+    rounds = frame(
+        spark,
+        schemas.ROUNDS,
+        opened(1, 0, "member left", members_before=["A", "B"], members_after=["B"]),
+        opened(2, 20_000, members_before=["B"], members_after=["B", "C"]),
+        opened(3, 40_000, "member left", members_before=["B", "C"], members_after=["C"]),
+        opened(4, 60_000, members_before=["C"], members_after=["C", "D"]),
+    )
+
+    (wave,) = measures.waves_of(rounds, frame(spark, schemas.HANDOFFS, handoff(100, "A", "B"))).collect()
+
+    assert (wave["left"], wave["joined"], wave["handoffs"], wave["rounds"]) == (["A", "B"], ["C", "D"], 1, 4)
+
+
+def test_a_burst_after_a_round_is_told_with_the_time_it_took(spark: SparkSession) -> None:
+    """10 messages a second until the round, 40 in its first two minutes, then 10 again."""
+    events, offset = [], 0
+    for minute in range(20):
+        offset += 60 * (40 if minute in (10, 11) else 10)
+        row = {
+            "what": "persisted all",
+            "at_ms": 60_000 * minute + 59_000,
+            "process": "a",
+            "topic": "orders",
+            "place": minute,
+        }
+        events.append({**row, "broker": "east", "queue_id": 0, "number": offset})
+    spans = frame(spark, schemas.SPANS, {"topic": "orders"})
+
+    (spike,) = measures.spikes_of(
+        frame(spark, schemas.EVENTS, *events), spans, frame(spark, schemas.ROUNDS, opened(1, 600_000))
+    ).collect()
+
+    assert (spike["before_per_s"], spike["peak_per_s"], spike["factor"], spike["recovered_ms"]) == (10, 40, 4, 120_000)
+
+
+def test_brokers_are_isolated_for_a_share_of_what_the_logs_cover(spark: SparkSession) -> None:
+    base = {"process": "p", "broker": "east"}
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        {**base, "what": "isolated", "at_ms": 0, "number": 30_000},
+        {**base, "what": "resent", "at_ms": 1, "number": 3_000},
+        {"process": "p", "what": "heartbeat", "at_ms": 120_000},
+    )
+
+    (row,) = measures.brokers_of(events).collect()
+
+    assert (row["isolated_ms"], row["isolated_share"], row["resent"], row["slowest_ms"]) == (30_000, 0.25, 1, 3_000)
+
+
+def test_lost_heartbeats_are_counted_by_host(spark: SparkSession) -> None:
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        {"what": "heartbeat failed", "host": "web1"},
+        {"what": "heartbeat failed", "host": "web1"},
+        {"what": "expired", "host": "east", "other": "10.0.0.2:51234"},
+    )
+
+    told = {row["host"]: (row["failed"], row["expired"]) for row in measures.heartbeats_of(events).collect()}
+
+    assert told == {"web1": (2, 0), "10.0.0.2": (0, 1)}

@@ -1,0 +1,92 @@
+from collections.abc import Sequence
+
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.rounds import Cause, rounds_of
+from rebalance_engine.pipeline.sweep import Hold
+
+QUEUES = [MessageQueue("orders", "east", number) for number in range(4)]
+
+
+def holding(*spans: tuple[int, int, int, str]) -> dict[MessageQueue, Sequence[Hold]]:
+    """Make holds of (queue, from, until, client)."""
+    found: dict[MessageQueue, list[Hold]] = {}
+    for queue, begin, end, client in spans:
+        found.setdefault(QUEUES[queue], []).append(Hold(begin, end, client, "open" if end == 900_000 else "released"))
+    return dict(found)
+
+
+def test_a_join_opens_a_round_that_settles_with_its_last_take() -> None:
+    holds = holding(
+        (0, 10_000, 900_000, "A"), (1, 10_000, 900_000, "A"), (2, 10_000, 60_500, "A"), (3, 10_000, 60_500, "A"),
+        (2, 60_900, 900_000, "B"), (3, 61_000, 900_000, "B"),
+    )  # fmt: skip
+
+    first, second = rounds_of(holds, [Cause(9_000, "joined", "A", "east"), Cause(60_000, "joined", "B", "east")])
+
+    assert (first.cause, first.settled_ms, first.members_after) == ("member joined", 10_000, ["A"])
+    assert (second.number, second.cause, second.who, second.settled_ms) == (2, "member joined", ["B"], 61_000)
+    assert (second.moves, second.handoffs, second.above_fewest, second.unowned) == (2, 2, 0, 0)
+
+
+def test_what_two_brokers_and_the_client_say_of_one_join_is_one_cause() -> None:
+    causes = [
+        Cause(60_000, "joined", "A", "east"),
+        Cause(60_400, "consumer started", "A", "web1"),
+        Cause(61_000, "joined", "A", "west"),
+    ]
+
+    (only,) = rounds_of(holding((0, 62_000, 900_000, "A")), causes)
+
+    assert only.causes == ["member joined"]
+
+
+def test_a_later_cause_supersedes_a_round_that_is_not_quiet() -> None:
+    causes = [Cause(1_000, "joined", "A", "east"), Cause(5_000, "joined", "B", "east")]
+    holds = holding((0, 4_000, 900_000, "A"), (1, 8_000, 900_000, "B"))
+
+    first, second = rounds_of(holds, causes)
+
+    assert (first.superseded, second.superseded) == (True, False)
+
+
+def test_a_connection_that_ends_at_one_broker_only_tells_of_the_broker() -> None:
+    causes = [
+        Cause(1_000, "joined", "A", "east"),
+        Cause(1_000, "joined", "A", "west"),
+        Cause(50_000, "closed", "A", "west"),
+        Cause(90_000, "joined", "A", "west"),
+    ]
+
+    told = rounds_of(holding((0, 2_000, 900_000, "A")), causes)
+
+    assert [one.cause for one in told] == ["member joined", "broker gone", "broker back"]
+    assert told[1].members_after == ["A"]
+
+
+def test_a_connection_that_ends_at_every_broker_is_a_member_that_went() -> None:
+    causes = [
+        Cause(1_000, "joined", "A", "east"),
+        Cause(1_000, "joined", "A", "west"),
+        Cause(50_000, "closed", "A", "east"),
+        Cause(51_000, "closed", "A", "west"),
+    ]
+
+    told = rounds_of(holding((0, 2_000, 50_000, "A")), causes)
+
+    assert [(one.cause, one.members_after) for one in told] == [("member joined", ["A"]), ("connection closed", [])]
+
+
+def test_routes_that_move_nothing_are_no_round() -> None:
+    assert len(rounds_of(holding((0, 2_000, 900_000, "A")), [Cause(500_000, "route changed", None, "web1")])) == 1
+
+
+def test_changes_that_nothing_explains_are_a_round_of_their_own() -> None:
+    (only,) = rounds_of(holding((0, 2_000, 900_000, "A")), [])
+
+    assert (only.cause, only.moves) == ("held changed", 1)
+
+
+def test_a_group_that_holds_nothing_has_its_rounds_still() -> None:
+    (only,) = rounds_of({}, [Cause(1_000, "joined", "A", "east")])
+
+    assert (only.settled_ms, only.members_after, only.moves) == (None, ["A"], 0)

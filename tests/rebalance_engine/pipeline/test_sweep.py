@@ -1,0 +1,68 @@
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rebalance_engine.pipeline.sweep import Hold, changes, owners_at, returns, stretches
+
+
+def test_a_handoff_without_overlap_leaves_the_queue_unowned_between() -> None:
+    a, b = Hold(0, 10, "A"), Hold(14, 30, "B")
+
+    (change,) = changes([b, a])
+
+    assert (change.giver, change.taker, change.unowned_ms, change.overlap_ms) == (a, b, 4, 0)
+
+
+def test_a_newcomer_that_takes_early_overlaps() -> None:
+    a, b = Hold(0, 10, "A"), Hold(7, 30, "B")
+
+    (change,) = changes([a, b])
+
+    assert (change.giver, change.taker, change.unowned_ms, change.overlap_ms) == (a, b, 0, 3)
+
+
+def test_a_queue_that_comes_back_to_its_owner_is_a_return_and_no_handoff() -> None:
+    a, again = Hold(0, 10, "A"), Hold(25, 30, "A")
+
+    (change,) = returns([a, again])
+
+    assert list(changes([a, again])) == []
+    assert (change.giver, change.taker, change.unowned_ms) == (a, again, 15)
+
+
+def test_who_holds_it_inside_of_another_holds_time_changes_nothing() -> None:
+    assert list(changes([Hold(0, 30, "A"), Hold(5, 10, "B")])) == []
+    assert owners_at([Hold(0, 30, "A"), Hold(5, 10, "B")], 5) == ("A", "B")
+    assert owners_at([Hold(0, 30, "A"), Hold(5, 10, "B")], 10) == ("A",)
+
+
+HOLDS = st.lists(
+    st.builds(
+        lambda begin, lasts, client: Hold(begin, begin + lasts, client),
+        st.integers(0, 60),
+        st.integers(1, 30),
+        st.sampled_from("ABC"),
+    ),
+    max_size=8,
+)
+
+
+@given(HOLDS)
+def test_stretches_say_of_every_moment_who_holds(holds: list[Hold]) -> None:
+    told = list(stretches(holds))
+
+    for stretch in told:
+        for at in range(stretch.from_ms, stretch.until_ms):
+            assert owners_at(holds, at) == stretch.clients
+    assert sum(stretch.lasts_ms for stretch in told) == (
+        max(h.until_ms for h in holds) - min(h.from_ms for h in holds) if holds else 0
+    )
+
+
+@given(HOLDS)
+def test_handoffs_lead_from_owner_to_owner(holds: list[Hold]) -> None:
+    told = list(changes(holds))
+
+    assert all(change.giver.client != change.taker.client for change in told)
+    assert all(one.taker.client == other.giver.client for one, other in pairwise(told))
