@@ -3,7 +3,7 @@
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class ModuleStorage(CompressedManifestStaticFilesStorage):
-    """WhiteNoise's storage, which also renames what modules import: otherwise they would be cached by their old names."""
+class ModuleStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # WhiteNoise has no types
+    """WhiteNoise's storage, which also renames what modules import: browsers would keep it by its old name."""
 
     support_js_module_import_aggregation = True

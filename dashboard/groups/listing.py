@@ -153,7 +153,7 @@ def _is_found(each: Listed, search: str) -> bool:
 def _passes(each: Listed, only: str) -> bool:
     if only == "findings":
         return each.state.kind in {"two", "none"}
-    return only == "all" or each.state.kind == only
+    return only in {"all", each.state.kind}
 
 
 def _key(each: Listed, sort: str) -> tuple[object, ...]:

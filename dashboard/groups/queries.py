@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
+from django.db import connection
 
+from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Queue
-from dashboard.groups.models import Group, Holding, Member, Subscription
+from dashboard.groups.models import Group, Member, Subscription
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, QueueTable
-
-Pks = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,9 @@ def look_at(*, group: Group) -> Look:
     by_name = {member.client_id: member for member in members}
     everybody = tuple(by_name[name] for name in clients.distinct)
     topics_of, merged = _topics(group)
-    queues, pks = _queues(group, set().union(merged, *topics_of.values()))
-    held, strays, moved_at = _held(everybody, queues, pks, clients)
+    columns = columns_of(cluster=group.cluster_id, topics=set().union(merged, *topics_of.values()))
+    queues = columns.table
+    held, strays, moved_at = _held(everybody, columns, clients)
     view = GroupView(
         group=group.name,
         queues=queues,
@@ -57,7 +59,7 @@ def look_at(*, group: Group) -> Look:
         strays=strays,
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
     )
-    return Look(view, everybody, pks, moved_at)
+    return Look(view, everybody, columns.pks, moved_at)
 
 
 def group_view(*, group: Group) -> GroupView:
@@ -91,6 +93,8 @@ def queues_of(state: GroupState) -> QueueTable:
 
 @lru_cache(maxsize=64)
 def _table_of(parts: tuple[Queues, ...]) -> QueueTable:
+    if all(len(part.ids) == 2 and part.ids[0] == 0 for part in parts):  # 0 to n - 1, as routes have them
+        return QueueTable.from_routes((part.topic, part.broker, part.ids[1]) for part in parts)
     return QueueTable.of(
         MessageQueue(part.topic, part.broker, number) for part in parts for number in unpack(part.ids).tolist()
     )
@@ -120,39 +124,41 @@ def _topics(group: Group) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
     return {client: frozenset(topics) for client, topics in topics_of.items()}, frozenset(merged)
 
 
-def _queues(group: Group, topics: Iterable[str]) -> tuple[QueueTable, Pks]:
-    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=list(topics), gone_at=None)
-    pks = {
-        MessageQueue(topic, broker, queue_id): pk
-        for pk, topic, broker, queue_id in rows.values_list("pk", "topic__name", "broker", "queue_id")
-        if queue_id >= 0
-    }
-    table = QueueTable.of(pks)
-    return table, np.fromiter((pks[queue] for queue in table), dtype=np.int64, count=len(table))
-
-
 def _held(
-    members: Sequence[Member], queues: QueueTable, pks: Pks, clients: ClientTable
+    members: Sequence[Member], columns: Columns, clients: ClientTable
 ) -> tuple[Ownership, tuple[tuple[str, MessageQueue], ...], int]:
     """Give who holds what, what is held though no route has it, and when the youngest of these spans began."""
     answered = {member.pk: member.client_id for member in members if not member.is_silent}
-    rows = list(Holding.objects.filter(member__in=answered, until=None).values_list("member_id", "queue_id", "at"))
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    in_order = np.argsort(pks)
-    place = np.searchsorted(pks, columns[:, 1], sorter=in_order).clip(max=max(len(pks) - 1, 0))
-    number = in_order[place] if len(pks) else np.zeros(len(columns), dtype=np.int64)
-    is_routed = pks[number] == columns[:, 1] if len(pks) else np.zeros(len(columns), dtype=bool)
-    member_pks, inverse = np.unique(columns[:, 0], return_inverse=True)
+    member, queue, at = _spans(members[0].group_id if members else 0)
+    is_known = np.isin(member, np.fromiter(answered, dtype=np.int64, count=len(answered)))
+    member, queue, at = member[is_known], queue[is_known], at[is_known]
+    number = columns.numbers_of(queue)
+    is_routed = number >= 0
+    member_pks, inverse = np.unique(member, return_inverse=True)
     numbers = np.array([clients.number(answered[pk]) for pk in member_pks.tolist()], dtype=np.int32)
-    owner = numbers[inverse] if len(columns) else NO_INTS
-    held = Ownership.from_pairs(queues, clients, number[is_routed].astype(np.int32), owner[is_routed])
-    return held, _strays(answered, columns[~is_routed]), int(columns[:, 2].max(initial=0))
+    owner = numbers[inverse] if len(member) else NO_INTS
+    held = Ownership.from_pairs(columns.table, clients, number[is_routed], owner[is_routed])
+    strays = _strays(answered, member[~is_routed].tolist(), queue[~is_routed].tolist())
+    return held, strays, int(at.max(initial=0))
+
+
+def _spans(group: int) -> tuple[Pks, Pks, Pks]:
+    """Read who holds which queue since when: rows of members and of queues."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT member_id, queue_id, at FROM groups_holding WHERE group_id = %s AND until IS NULL", [group]
+        )
+        rows = cursor.fetchall()
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows)).reshape(-1, 3)
+    return flat[:, 0], flat[:, 1], flat[:, 2]
 
 
 def _strays(
-    answered: Mapping[int, str], rows: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    answered: Mapping[int, str], members: Sequence[int], queues: Sequence[int]
 ) -> tuple[tuple[str, MessageQueue], ...]:
-    if not len(rows):
+    if not queues:
         return ()
-    named = Queue.objects.select_related("topic").in_bulk(set(rows[:, 1].tolist()))
-    return tuple(sorted((answered[member], named[queue].message_queue) for member, queue, _ in rows.tolist()))
+    named = Queue.objects.select_related("topic").in_bulk(set(queues))
+    return tuple(
+        sorted((answered[member], named[queue].message_queue) for member, queue in zip(members, queues, strict=True))
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Max, Q
 
@@ -11,7 +11,7 @@ from dashboard.clusters.models import Broker
 from dashboard.groups.bands import Held, Step, sweep
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story
-from dashboard.groups.models import Group, Holding, Member, Presence, Round
+from dashboard.groups.models import Group, Handoff, Holding, Member, Presence, Round
 from dashboard.groups.words import cause_words, departure_words
 
 WINDOWS_MS = {"10m": 600_000, "1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000}
@@ -38,16 +38,68 @@ class Lane:
     unowned: tuple[int | None, int | None]
     overlap: tuple[int | None, int | None]
     is_waiting: bool
+    is_shared: bool = False
+
+    @property
+    def is_overlap(self) -> bool:
+        """Whether two had it: as far as one look tells, or certainly."""
+        if self.overlap[0]:
+            return True
+        return self.taken_at is not None and (self.dropped_at is None or self.taken_at < self.dropped_at)
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether nobody had it for a while: as far as one look tells, or certainly."""
+        return self.is_waiting or bool(self.unowned[0]) or (not self.is_overlap and bool(self.unowned[1]))
 
     @property
     def weight(self) -> tuple[int, int]:
         """What makes one lane worse than another: waiting still, then the longest without owner or with two."""
-        return (int(self.is_waiting), max(self.unowned[1] or 0, self.overlap[1] or 0))
+        of = self.overlap if self.is_overlap else self.unowned if self.is_gap else (0, 0)
+        return (int(self.is_waiting or self.is_shared), of[1] or of[0] or 0)
 
 
 def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
     """Give the handoffs of a round, worst first."""
-    return sorted((_lane(story, now) for story in stories_of(round_row)), key=lambda lane: lane.weight, reverse=True)
+    if round_row.closed_at is None:
+        lanes = _with_those_who_keep(round_row, [_lane(story, now) for story in stories_of(round_row)], now)
+    else:
+        lanes = [_kept_lane(row) for row in Handoff.objects.filter(round=round_row)[:MOST_SPANS]]
+    return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
+
+
+def _kept_lane(row: Handoff) -> Lane:
+    return Lane(
+        row.topic,
+        row.broker,
+        row.queue_id,
+        row.from_client,
+        row.to_client,
+        row.dropped_at,
+        row.taken_at,
+        row.first_pull_at,
+        (row.unowned_low, row.unowned_high),
+        (row.overlap_low, row.overlap_high),
+        is_waiting=False,
+    )
+
+
+def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:
+    """Name the old owner of queues that were taken by another one, but not let go yet: they have two owners so far."""
+    taken = {(lane.topic, lane.broker, lane.queue_id): lane.to_client for lane in lanes if not lane.from_client}
+    if not taken:
+        return lanes
+    rows = Holding.objects.filter(group=round_row.group_id, until=None, at__lt=round_row.opened_at).values_list(
+        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id"
+    )
+    keeper = {(topic, broker, number): client for topic, broker, number, client in rows[:MOST_SPANS]}
+    return [_kept(lane, keeper.get((lane.topic, lane.broker, lane.queue_id)), now) for lane in lanes]
+
+
+def _kept(lane: Lane, keeper: str | None, now: int) -> Lane:
+    if lane.from_client or keeper is None or keeper == lane.to_client or lane.taken_at is None:
+        return lane
+    return replace(lane, from_client=keeper, overlap=(max(0, now - lane.taken_at), None), is_shared=True)
 
 
 def _lane(story: Story, now: int) -> Lane:
@@ -126,8 +178,8 @@ def around(*, group: Group, now: int) -> dict[str, object]:
 
 def worst(lanes: Sequence[Lane]) -> dict[str, object]:
     """Give the longest time without owner and with two, each with its bounds and the number of queues."""
-    unowned = [lane for lane in lanes if lane.unowned[1] is None and lane.unowned[0] or (lane.unowned[1] or 0) > 0]
-    overlap = [lane for lane in lanes if (lane.overlap[1] or 0) > 0]
+    unowned = [lane for lane in lanes if lane.is_gap]
+    overlap = [lane for lane in lanes if lane.is_overlap and lane.overlap != (None, None)]
     return {
         "unowned": max((lane.unowned for lane in unowned), key=_high, default=None),
         "unowned_queues": len(unowned),

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups import listing, rounds, story
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Round
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
 from dashboard.push.publish import group_snapshot, overview_stream
@@ -196,7 +196,7 @@ def find_group(request: HttpRequest, pk: int) -> Group:
     return found
 
 
-def _plain_lanes(row: rounds.Round | None, lanes: list[story.Lane], now: int) -> dict[str, object] | None:
+def _plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[str, object] | None:
     if row is None:
         return None
     return {
@@ -216,6 +216,9 @@ def _plain_lanes(row: rounds.Round | None, lanes: list[story.Lane], now: int) ->
                 "unowned": lane.unowned,
                 "overlap": lane.overlap,
                 "is_waiting": lane.is_waiting,
+                "is_shared": lane.is_shared,
+                "is_overlap": lane.is_overlap,
+                "is_gap": lane.is_gap,
             }
             for lane in lanes[: story.MOST_LANES]
         ],

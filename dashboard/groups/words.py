@@ -26,10 +26,10 @@ class State:
 
 
 def state_of(row: Row) -> State:
-    """Say how a group stands."""
+    """Say how a group stands: the gravest thing that is known, else what is not known."""
+    figures = {"queues": row.queues, "silent": row.silent, "members": row.members}
     if row.rebalanced_at is None or row.queues is None or row.members is None:
         return State("unknown", _("not looked at yet"))
-    figures = {"queues": row.queues, "silent": row.silent, "members": row.members}
     if row.doubles:
         words = ngettext(
             "%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", row.doubles
@@ -44,11 +44,13 @@ def state_of(row: Row) -> State:
         return State("none" if row.queues else "unknown", _("no members"))
     if row.silent:
         return State("unknown", _("%(silent)s of %(members)s members do not answer") % figures)
-    if row.is_converged is None:
+    return _by_target(row.is_converged)
+
+
+def _by_target(is_converged: bool | None) -> State:
+    if is_converged is None:
         return State("unknown", _("unknown who holds what"))
-    if not row.is_converged:
-        return State("moving", _("rebalancing"))
-    return State("quiet", _("held as wanted"))
+    return State("quiet", _("held as wanted")) if is_converged else State("moving", _("rebalancing"))
 
 
 def cause_words(cause: str | None) -> str:

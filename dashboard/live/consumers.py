@@ -17,7 +17,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 
 from dashboard.common.clock import now_ms
 from dashboard.live.following import note_followed
@@ -219,13 +219,16 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             note_followed(streams=[stream.name for stream in streams], now=now)
         return [(stream.name, pulse_of(stream=stream, at=now)) for stream in streams]
 
-    @database_sync_to_async  # type: ignore[misc] # Channels has no types
-    def _access(self) -> Access:
+    async def _access(self) -> Access:
+        access: Access = await database_sync_to_async(self._read_access)()
+        return access
+
+    def _read_access(self) -> Access:
         """Read what the person may do now; nothing, if the log-in has ended."""
         session, user = self.scope.get("session"), self.scope.get("user")
-        if not isinstance(user, AbstractUser) or (session is not None and not session.exists(session.session_key)):
+        if not isinstance(user, User) or (session is not None and not session.exists(session.session_key)):
             return Access("", ())
         return access_of(user=get_user_model()._default_manager.filter(pk=user.pk).first() or AnonymousUser())
 
     def _is_logged_in(self) -> bool:
-        return isinstance(self.scope.get("user"), AbstractUser)
+        return isinstance(self.scope.get("user"), User)

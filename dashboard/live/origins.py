@@ -1,4 +1,4 @@
-"""Whether a web socket was opened by one of our own pages. Cookies go with a socket from any page; this stops others."""
+"""Whether a web socket was opened by one of our own pages. Cookies go with a socket from any page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Roles in Django's admin."""
 
 from django.contrib import admin
-from django.forms import ModelForm
 from django.http import HttpRequest
 
 from dashboard.audit.operations import append
@@ -18,7 +17,7 @@ class GrantAdmin(admin.ModelAdmin[Grant]):
     search_fields = ("user__username", "clusters", "groups")
     autocomplete_fields = ("user",)
 
-    def save_model(self, request: HttpRequest, obj: Grant, form: ModelForm, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Grant, form: object, change: bool) -> None:
         """Save, and say so in the audit log."""
         super().save_model(request, obj, form, change)
         _audit(request, obj, "change a role" if change else "grant a role")
@@ -28,9 +27,9 @@ class GrantAdmin(admin.ModelAdmin[Grant]):
         _audit(request, obj, "take back a role")
         super().delete_model(request, obj)
 
-    def get_actions(self, request: HttpRequest) -> dict[str, tuple[object, str, str] | None]:
-        """Leave out deleting many at once, which would go past the audit log."""
-        return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
+    def has_delete_permission(self, request: HttpRequest, obj: Grant | None = None) -> bool:
+        """One at a time: deleting many at once would go past the audit log."""
+        return obj is not None and super().has_delete_permission(request, obj)
 
 
 def _audit(request: HttpRequest, grant: Grant, verb: str) -> None:

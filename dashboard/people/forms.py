@@ -28,7 +28,8 @@ class LogInForm(AuthenticationForm):
         """Count, then check."""
         name = str(self.cleaned_data.get("username", ""))[:200].casefold()
         limits = _limits(name, self.request)
-        if not all([try_once(what=what, most=most, within_ms=WITHIN_MS, now=now_ms()) for what, most in limits]):
+        answers = [try_once(what=what, most=most, within_ms=WITHIN_MS, now=now_ms()) for what, most in limits]
+        if not all(answers):
             raise ValidationError(self.error_messages["too_often"], code="too_often")
         cleaned = super().clean()
         for number, (what, _most) in enumerate(limits):

@@ -12,15 +12,16 @@ from typing import ParamSpec, TypeVar
 
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from dashboard.people.queries import access_of
 from dashboard.people.roles import Access, Role
 
 P = ParamSpec("P")
-R = TypeVar("R", bound=HttpResponse)
-View = Callable[..., HttpResponse]
+R = TypeVar("R", bound=HttpResponseBase)
+View = Callable[..., HttpResponseBase]
 
 
 class Request(HttpRequest):
@@ -66,16 +67,16 @@ def is_open(view: object) -> bool:
 class RoleMiddleware:
     """Compares the role that a view needs with what the person has; a view without a mark is closed to everybody."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Pass on."""
         return self.get_response(request)
 
     def process_view(
         self, request: HttpRequest, view: View, _arguments: tuple[object, ...], _named: dict[str, object]
-    ) -> HttpResponse | None:
+    ) -> HttpResponseBase | None:
         """Refuse who has not the role.
 
         Raises:

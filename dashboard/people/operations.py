@@ -6,7 +6,7 @@ import hashlib
 import secrets
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from dashboard.audit.operations import append
@@ -50,7 +50,7 @@ def reset_password(*, username: str, author: str, now: int) -> str:
     return password
 
 
-def grant(*, user: AbstractUser, role: Role, clusters: str = "*", groups: str = "*", author: str, now: int) -> Grant:
+def grant(*, user: User, role: Role, clusters: str = "*", groups: str = "*", author: str, now: int) -> Grant:
     """Give a person a role in the clusters and groups whose names fit; the same one twice is one."""
     with transaction.atomic():
         given, is_new = Grant.objects.get_or_create(user=user, role=role.value, clusters=clusters, groups=groups)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django import template
 from django.utils.translation import gettext as _
 
 from dashboard.common.spans import span
 from dashboard.groups.words import cause_words, round_state_words
-from dashboard.push.messages import Row
+from dashboard.push.messages import Fault, Row
 
 register = template.Library()
 
@@ -22,6 +24,15 @@ def cause(value: str | None) -> str:
 def round_state(value: str) -> str:
     """Put a round's state into words."""
     return round_state_words(value)
+
+
+@register.filter
+def of_a_kind(faults: Sequence[Fault]) -> list[tuple[Fault, list[Fault]]]:
+    """Put faults of one kind together: the first, and the others."""
+    kinds: dict[str, list[Fault]] = {}
+    for fault in faults:
+        kinds.setdefault(fault.kind, []).append(fault)
+    return [(each[0], each[1:]) for each in kinds.values()]
 
 
 @register.filter

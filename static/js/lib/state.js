@@ -6,20 +6,20 @@ export function stateOf(row) {
   if (row.rebalanced_at === null || row.queues === null || row.members === null) {
     return say("unknown", gettext("not looked at yet"));
   }
-  if (row.doubles) {
-    const text = "%(n)s of %(queues)s queues with two owners";
-    return say("two", ngettext(text, text, row.doubles), { n: row.doubles });
-  }
-  if (row.orphans) {
-    const text = "%(n)s of %(queues)s queues without owner";
-    return say("none", ngettext(text, text, row.orphans), { n: row.orphans });
-  }
+  if (row.doubles) return say("two", twoOwners(row.doubles), { n: row.doubles });
+  if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.silent) return say("unknown", gettext("%(silent)s of %(members)s members do not answer"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who holds what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
   return say("quiet", gettext("held as wanted"));
 }
+
+export const twoOwners = (n) =>
+  ngettext("%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", n);
+
+export const noOwner = (n) =>
+  ngettext("%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", n);
 
 export function causeWords(cause) {
   return (

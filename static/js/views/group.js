@@ -3,7 +3,7 @@ import { AsOf } from "./as-of.js";
 import { CellMap } from "./map.js";
 import { Follower } from "../live/follower.js";
 import { TileMap } from "./tiles.js";
-import { causeWords } from "../lib/state.js";
+import { causeWords, noOwner, twoOwners } from "../lib/state.js";
 import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
@@ -56,7 +56,7 @@ export function mountGroup(page) {
   }
 
   function say(id, words) {
-    says.replaceChildren(make("bdi", { class: "id" }, id), make("span", {}, words));
+    says.replaceChildren(...(id ? [make("bdi", { class: "id" }, id)] : []), make("span", {}, words));
   }
 
   function point(column, client) {
@@ -158,11 +158,9 @@ export function mountGroup(page) {
 
 function verdictOf(found, state, queues) {
   const values = { queues, members: state.members.length };
-  const two = "%(n)s of %(queues)s queues with two owners";
-  const none = "%(n)s of %(queues)s queues without owner";
   const silent = state.members.filter((cell) => cell.held === null).length;
-  if (found.two) return ["two", fill(ngettext(two, two, found.two), { n: found.two, ...values })];
-  if (found.none) return ["none", fill(ngettext(none, none, found.none), { n: found.none, ...values })];
+  if (found.two) return ["two", fill(twoOwners(found.two), { n: found.two, ...values })];
+  if (found.none) return ["none", fill(noOwner(found.none), { n: found.none, ...values })];
   if (!state.members.length) return ["none", gettext("no members")];
   if (silent) return ["unknown", fill(gettext("%(silent)s of %(members)s members do not answer"), { silent, ...values })];
   if (state.head.is_converged === null) return ["unknown", gettext("unknown who holds what")];

@@ -3,14 +3,14 @@ import { clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext, shorten } from "../lib/words.js";
 
-const [NAMES, WHO, WORDS, ROW, HEAD] = [190, 170, 190, 20, 22];
+const [NAMES, WHO, WORDS, ROW, HEAD] = [190, 150, 290, 20, 22];
 
 /** Draw the lanes of a round into `host`. */
 export function drawLanes(host, story) {
   if (!host || !story?.lanes.length) return host?.replaceChildren();
   const end = story.closed_at ?? story.now;
   const instants = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at]).filter((at) => at !== null);
-  const isWaiting = story.lanes.some((lane) => lane.is_waiting);
+  const isWaiting = story.lanes.some((lane) => lane.is_waiting || lane.is_shared);
   const since = Math.min(story.opened_at, ...instants);
   const until = Math.max(isWaiting ? end : 0, ...instants, since + 200);
   const margin = (until - since) * 0.06 + 20;
@@ -37,8 +37,10 @@ function drawLane(lane, y, scale, first, last, end) {
   const bar = (look, from, to, top, tall) => from < to && group.append(draw("rect", { class: look, x: scale(from), y: y + top, width: Math.max(1, scale(to) - scale(from)), height: tall }));
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
+  else if (lane.is_shared) bar("lane-old", first, taken, 4, 5);
   if (lane.to && taken !== null) bar("lane-new", taken, last, 10, 5);
-  if (dropped !== null && taken !== null && taken < dropped) bar("lane-two", taken, dropped, 3, 13);
+  if (lane.is_shared) bar("lane-two", taken, end, 3, 13);
+  else if (dropped !== null && taken !== null && taken < dropped) bar("lane-two", taken, dropped, 3, 13);
   else if (dropped !== null) bar("lane-none", dropped, taken ?? end, 3, 13);
   if (lane.first_pull_at !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(lane.first_pull_at)} ${y + 2}V${y + ROW - 2}` }));
   const [look, words] = verdict(lane);
@@ -46,11 +48,12 @@ function drawLane(lane, y, scale, first, last, end) {
   return group;
 }
 
-function verdict({ unowned, overlap, is_waiting: isWaiting }) {
-  if ((overlap[1] ?? 0) > 0) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
+function verdict({ unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap }) {
+  if (isShared) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: bounds(overlap) })];
+  if (isOverlap && overlap[1] !== null) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
   if (isWaiting) return ["word-none", fill(gettext("%(span)s no owner so far"), { span: bounds(unowned) })];
-  if ((unowned[1] ?? 0) > 0) return ["word-none", fill(gettext("%(span)s no owner"), { span: bounds(unowned) })];
-  return ["", unowned[1] === 0 ? gettext("no gap") : gettext("unknown")];
+  if (isGap) return ["word-none", fill(gettext("%(span)s no owner"), { span: bounds(unowned) })];
+  return ["", unowned[1] === 0 ? gettext("no gap") : gettext("owner before unknown")];
 }
 
 function bounds([low, high]) {

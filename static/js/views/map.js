@@ -102,13 +102,13 @@ export class CellMap {
     const height = rows.length * this.row;
     this.names = make("ul", { class: "names" });
     this.loads = make("ul", { class: "loads" });
-    this.head = draw("svg", { class: "columns", width: width + 2, height: HEAD, "aria-hidden": "true" });
+    this.head = draw("svg", { class: "columns", width: width + 18, height: HEAD, "aria-hidden": "true" });
     this.rules = draw("g");
     this.grounds = draw("g");
     this.cellLayer = draw("g");
     this.traces = draw("g");
     this.cross = draw("g");
-    this.cells = draw("svg", { class: "cells", width: width + 2, height: height + 1 },
+    this.cells = draw("svg", { class: "cells", width: width + 18, height: height + 1 },
       this.rules, this.cross, this.grounds, this.cellLayer, this.traces);
     this.cursor = draw("rect", { class: "cursor", rx: 2, visibility: "hidden" });
     this.cells.append(this.cursor);
@@ -151,7 +151,7 @@ export class CellMap {
     const { width } = this.layout;
     const held = rows.map((row) => row.held);
     const known = held.filter((each) => each !== null && each !== undefined);
-    const mean = known.length ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
+    const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
     const most = Math.max(1, ...known);
     this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
     const tails = tailsOf(rows.map((row) => row.client));
@@ -257,7 +257,7 @@ export class CellMap {
   }
 
   #cell(x, look, hasRing, kind) {
-    const gap = this.layout.cell > 10 ? 2 : this.layout.cell > 6 ? 1 : 0.5;
+    const gap = this.layout.cell > 20 ? 3 : this.layout.cell > 10 ? 2 : this.layout.cell > 6 ? 1 : 0.5;
     const [width, height] = [this.layout.cell - gap, this.row - (this.row > 20 ? 8 : 3)];
     const y = (this.row - height) / 2;
     const box = { x: x + gap / 2, y, width, height, rx: width > 10 ? 2 : 0 };
@@ -306,7 +306,8 @@ function rowsOf(state, extra, picture, columns, isZoomed) {
   const here = new Set(rows.map((row) => row.client));
   for (const gone of extra.left) {
     if (!here.has(gone.client) && gone.until > extra.now) {
-      rows.push({ client: gone.client, state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
+      const place = rows.findIndex((row) => row.client > gone.client);
+      rows.splice(place < 0 ? rows.length : place, 0, { client: gone.client, state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
     }
   }
   if (!isZoomed || rows.length <= 200) return rows;

@@ -110,8 +110,8 @@ function whenWords(row, now) {
 
 function sizeOf({ members, queues }) {
   if (members === null || queues === null) return gettext("size unknown");
-  const say = (n, one, many) => fill(ngettext(one, many, n), { n });
-  return `${say(members, "%(n)s member", "%(n)s members")}, ${say(queues, "%(n)s queue", "%(n)s queues")}`;
+  const people = fill(ngettext("%(n)s member", "%(n)s members", members), { n: members });
+  return `${people}, ${fill(ngettext("%(n)s queue", "%(n)s queues", queues), { n: queues })}`;
 }
 
 function withPart(part) {

@@ -1,0 +1,173 @@
+// The grammar of the map: what each column and cell is.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import { cellsOf, columnKind, judge, movesBetween, tally } from "../../static/js/lib/owners.js";
+import { fit, order, place, thinning } from "../../static/js/lib/columns.js";
+import { describe } from "../../static/js/lib/sentence.js";
+import { glyphOf } from "../../static/js/lib/glyphs.js";
+import { isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
+import { span, ticks } from "../../static/js/lib/time.js";
+import { stateOf } from "../../static/js/lib/state.js";
+import { fill, name, shorten } from "../../static/js/lib/words.js";
+import { tailsOf } from "../../static/js/views/map.js";
+
+const read = (file) => JSON.parse(readFileSync(new URL(`../words/${file}`, import.meta.url)));
+
+function state(members, { model = "CLUSTERING", knows = true, size = 4 } = {}) {
+  return {
+    head: { model, is_target_known: knows },
+    queues: [{ topic: "orders", broker: "east", ids: [0, size] }],
+    members: Object.entries(members).map(([client, [target, held]]) => ({ client, target, held })),
+    strays: [],
+  };
+}
+
+const kinds = (given) => {
+  const picture = judge(given);
+  return picture.queues.map((_, number) => columnKind(picture, number));
+};
+
+test("held and wanted is quiet", () => {
+  const given = state({ A: [[0, 2], [0, 2]], B: [[2, 2], [2, 2]] });
+
+  assert.deepEqual(kinds(given), ["ok", "ok", "ok", "ok"]);
+  assert.deepEqual(cellsOf(judge(given), 0), [["A", "ok", false]]);
+});
+
+test("nobody's queue has a ring where it should be taken", () => {
+  const given = state({ A: [[0, 4], [0, 3]] });
+
+  assert.deepEqual(kinds(given), ["ok", "ok", "ok", "none"]);
+  assert.deepEqual(cellsOf(judge(given), 3), [["A", "want", false]]);
+});
+
+test("two owners are two, and the ring says who is right", () => {
+  const given = state({ A: [[0, 2], [0, 3]], B: [[2, 2], [2, 2]] });
+
+  assert.equal(kinds(given)[2], "two");
+  assert.deepEqual(cellsOf(judge(given), 2), [["A", "two", false], ["B", "two", true]]);
+});
+
+test("somebody who holds what another one should have should let go", () => {
+  const given = state({ A: [[0, 2], [0, 4]], B: [[2, 2], []] });
+
+  assert.deepEqual(kinds(given), ["ok", "ok", "let", "let"]);
+  assert.deepEqual(cellsOf(judge(given), 2), [["A", "let", false], ["B", "want", false]]);
+});
+
+test("while somebody does not answer, nobody's queue is unknown and not orphaned", () => {
+  const given = state({ A: [[0, 2], [0, 2]], B: [[2, 2], null] });
+
+  assert.deepEqual(kinds(given), ["ok", "ok", "unknown", "unknown"]);
+  assert.deepEqual(cellsOf(judge(given), 2), [["B", "maybe", false]]);
+  assert.deepEqual(tally(judge(given)), { ok: 2, let: 0, none: 0, two: 0, unknown: 2 });
+});
+
+test("without a target nobody should let go", () => {
+  assert.deepEqual(kinds(state({ A: [[], [0, 4]] }, { knows: false })), ["ok", "ok", "ok", "ok"]);
+});
+
+test("members that broadcast have no queue twice", () => {
+  const given = state({ A: [[0, 4], [0, 4]], B: [[0, 4], [0, 4]] }, { model: "BROADCASTING" });
+
+  assert.deepEqual(kinds(given), ["ok", "ok", "ok", "ok"]);
+});
+
+test("a queue that changed from one holder to another moved", () => {
+  const before = judge(state({ A: [[0, 4], [0, 4]], B: [[], []] }));
+  const after = judge(state({ A: [[0, 2], [0, 3]], B: [[2, 2], [3, 1]] }));
+
+  assert.deepEqual(movesBetween(before, after), [[3, "A", "B"]]);
+});
+
+test("retry topics come last, strays have their column", () => {
+  const queues = [{ topic: "%RETRY%g", broker: "east", id: 0 }, { topic: "b", broker: "west", id: 1 }, { topic: "b", broker: "east", id: 0 }];
+
+  const columns = order(queues, [{ client: "A", topic: "a", broker: "east", queue_id: 3 }]);
+
+  assert.deepEqual(columns.map((each) => [each.topic, each.number]), [["a", null], ["b", 2], ["b", 1], ["%RETRY%g", 0]]);
+});
+
+test("columns stand side by side with gaps between topics and brokers", () => {
+  const columns = order([0, 1].flatMap((id) => ["east", "west"].map((broker) => ({ topic: "t", broker, id }))));
+
+  const { columns: placed, width, cell } = place(columns, 1000);
+
+  assert.equal(cell, 30);
+  assert.deepEqual(placed.map((each) => each.x), [0, 30, 66, 96]);
+  assert.equal(width, 126);
+  assert.equal(place(columns, 10).cell, 4);
+});
+
+test("names fit their room", () => {
+  assert.equal(fit("broker-a", 200), "broker-a");
+  assert.equal(fit("broker-a", 20), "a");
+  assert.equal(fit("abcdefgh", 40), "abcd…");
+  assert.equal(thinning(30), 1);
+  assert.equal(thinning(4), 5);
+});
+
+test("the sentence under the map says what a cell is", () => {
+  const picture = judge(state({ A: [[0, 2], [0, 3]], B: [[2, 2], [2, 1]] }));
+  const say = (id, client) => describe(picture, { topic: "orders", broker: "east", id, number: id }, client, { now: 1000 }).replace(/[\u2068\u2069]/g, "");
+
+  assert.equal(say(0, "A"), "Held by A, as wanted. Row A: holds it.");
+  assert.equal(say(2, "A"), "Two owners: A, B; wanted by B. Messages may be consumed twice while this lasts. Row A: holds it, should let go.");
+  assert.equal(say(3, "B"), "Held by nobody; wanted by B, not yet taken. Row B: should take it.");
+});
+
+test("the sentence tells the last owner, where it is known", () => {
+  const picture = judge(state({ B: [[0, 4], []] }));
+  const owners = [{ client: "A", at: 0, until: 60000, reason: "lost", left: "gone" }];
+
+  const words = describe(picture, { broker: "east", number: 0 }, null, { now: 104700, owners });
+
+  assert.match(words, /Last owner \u2068A\u2069 \(gone\), until 00:01:00, 44.7 s ago\./);
+});
+
+test("a stranger's name cannot turn a sentence, nor fill it", () => {
+  assert.equal(name("\u202eevil"), "\u2068\u202eevil\u2069");
+  assert.equal(shorten("x".repeat(1000), 10).length, 10);
+  assert.equal(fill("%(a)s and %(b)s", { a: "$&", b: "%(a)s" }), "$& and %(a)s");
+});
+
+test("ids show what tells them apart", () => {
+  assert.deepEqual(tailsOf(["192.0.2.2@c1", "192.0.2.2@c2"]), [10, 10]);
+  assert.deepEqual(tailsOf(["192.0.2.2@c1"]), [10]);
+  assert.deepEqual(tailsOf(["alpha", "beta"]), [0, 0]);
+});
+
+test("a large group is tiles", () => {
+  const clients = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`c${String(i).padStart(2, "0")}`, [[i * 40, 40], i === 7 ? [] : [i * 40, 40]]]));
+  const given = state(clients, { size: 2000 });
+  const picture = judge(given);
+
+  const cut = pieces(picture, order(picture.queues));
+  const grid = tiles(picture, given, cut);
+
+  assert.ok(isLarge(given, 2000) && !isLarge(given, 200));
+  assert.deepEqual(cut.map((piece) => [piece.key, piece.numbers.length, piece.none]), [["orders/east/0", 400, 40], ["orders/east/400", 400, 0], ["orders/east/800", 400, 0], ["orders/east/1200", 400, 0], ["orders/east/1600", 400, 0]]);
+  assert.deepEqual([grid.size, grid.bands, grid.most], [2, 25, 80]);
+  assert.equal(grid.grid.flat().reduce((a, b) => a + b), 1960);
+});
+
+test("states are said as Python says them", () => {
+  for (const { row, kind, words } of read("states.json")) {
+    assert.deepEqual(stateOf(row), { kind, words });
+  }
+});
+
+test("durations are written as Python writes them", () => {
+  for (const [ms, words] of read("spans.json")) assert.equal(span(ms), words);
+});
+
+test("ticks are round instants", () => {
+  assert.deepEqual(ticks(1000, 601000, 5), [120000, 240000, 360000, 480000, 600000]);
+});
+
+test("each cause has a shape, and what has none a question mark", () => {
+  assert.notEqual(glyphOf("member joined")[0], glyphOf("member left")[0]);
+  assert.equal(glyphOf("unknown"), glyphOf("never heard of"));
+});

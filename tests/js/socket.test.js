@@ -1,0 +1,108 @@
+// The page's socket against a scripted server: it asks for what it missed.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Follower } from "../../static/js/live/follower.js";
+import { Socket } from "../../static/js/live/socket.js";
+
+class Server {
+  sockets = [];
+  make = () => {
+    const socket = { readyState: 0, sent: [], send: (text) => socket.sent.push(JSON.parse(text)), close: () => this.end(socket, 1006) };
+    this.sockets.push(socket);
+    return socket;
+  };
+  get last() {
+    return this.sockets.at(-1);
+  }
+  accept() {
+    this.last.readyState = 1;
+    this.last.onopen();
+  }
+  async say(message) {
+    this.last.onmessage({ data: new TextEncoder().encode(JSON.stringify(message)).buffer });
+    await new Promise(setImmediate);
+  }
+  end(socket, code) {
+    socket.readyState = 3;
+    socket.onclose?.({ code });
+  }
+}
+
+const whole = (seq) => ({ v: 1, kind: "overview.snapshot", stream: "overview-1", seq, at: 1, rows: [] });
+const step = (seq) => ({ v: 1, kind: "overview.diff", stream: "overview-1", seq, at: 1, put: [], gone: [] });
+
+function start(context) {
+  context.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  const server = new Server();
+  const statuses = [];
+  const socket = new Socket("ws://x/live/", { make: server.make, onStatus: (status) => statuses.push(status) });
+  const follower = new Follower("overview-1");
+  socket.follow(follower, () => {});
+  socket.open();
+  server.accept();
+  return { server, statuses, socket, follower };
+}
+
+test("it asks for its streams when it opens", (context) => {
+  const { server, statuses } = start(context);
+
+  assert.deepEqual(server.last.sent, [{ follow: "overview-1", seq: null }]);
+  assert.deepEqual(statuses, ["open"]);
+});
+
+test("after a cut it connects anew and says the last number that it has", async (context) => {
+  const { server, statuses, follower } = start(context);
+  await server.say(whole(7));
+  await server.say(step(8));
+
+  server.end(server.last, 1006);
+  context.mock.timers.tick(1000);
+  server.accept();
+
+  assert.equal(follower.seq, 8);
+  assert.deepEqual(server.last.sent, [{ follow: "overview-1", seq: 8 }]);
+  assert.deepEqual(statuses, ["open", "away", "open"]);
+});
+
+test("a gap is asked for at once", async (context) => {
+  const { server } = start(context);
+  await server.say(whole(7));
+
+  await server.say(step(9));
+
+  assert.deepEqual(server.last.sent.at(-1), { follow: "overview-1", seq: 7 });
+});
+
+test("bytes that are no message ask for snapshots", async (context) => {
+  const { server } = start(context);
+  await server.say(whole(7));
+
+  server.last.onmessage({ data: new TextEncoder().encode("{oops").buffer });
+  await new Promise(setImmediate);
+
+  assert.deepEqual(server.last.sent.at(-1), { follow: "overview-1", seq: null });
+});
+
+test("who is logged out or refused does not try again", (context) => {
+  for (const [code, status] of [[4401, "logged out"], [4403, "refused"]]) {
+    context.mock.timers.reset();
+    const { server, statuses } = start(context);
+
+    server.end(server.last, code);
+    context.mock.timers.tick(60000);
+
+    assert.equal(server.sockets.length, 1);
+    assert.equal(statuses.at(-1), status);
+  }
+});
+
+test("a socket that says nothing for long is given up", (context) => {
+  const { server } = start(context);
+
+  context.mock.timers.tick(13001);
+  context.mock.timers.tick(13001);
+  context.mock.timers.tick(2000);
+
+  assert.equal(server.sockets.length, 2);
+});
