@@ -88,7 +88,7 @@ def observed_at(fact: Fact) -> int:
     return fact.at if fact.source.observed_at is None else fact.source.observed_at
 
 
-def source_columns(fact: Fact) -> dict[str, object]:
+def source_columns(fact: Fact) -> dict[str, int | str | bytes | None]:
     """Give the columns of ``Sourced`` for a fact."""
     source, exactness = fact.source, fact.exactness
     of_time = fact.FIGURE == "at"

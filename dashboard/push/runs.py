@@ -17,10 +17,14 @@ Numbers = NDArray[np.int64]
 
 def pack(numbers: ArrayLike) -> Runs:
     """Write a set of numbers from 0 up, given in any order."""
-    members = np.unique(np.asarray(numbers, dtype=np.int64))
+    members = np.asarray(numbers, dtype=np.int64)
     if not len(members):
         return ()
-    breaks = np.flatnonzero(np.diff(members) != 1)
+    steps = np.diff(members)
+    if len(steps) and steps.min() < 1:
+        members = np.unique(members)
+        steps = np.diff(members)
+    breaks = np.flatnonzero(steps != 1)
     starts = members[np.concatenate([[0], breaks + 1])]
     ends = members[np.concatenate([breaks, [len(members) - 1]])] + 1
     edges = np.empty(2 * len(starts), dtype=np.int64)

@@ -76,10 +76,15 @@ class Broker(Sourced):
 
 
 class Topic(models.Model):
-    """A topic of a cluster."""
+    """A topic of a cluster.
+
+    ``division`` is another text, used once, whenever the queues that consumers divide are others: what was computed
+    from these queues may be kept under it. Empty where there never were any.
+    """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="topics")
     name = NameField()
+    division = models.CharField(max_length=32, blank=True, default="")
 
     class Meta:
         """A cluster has a name once."""

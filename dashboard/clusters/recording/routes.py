@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Q
-
+from dashboard.clusters.columns import Name, columns_of_divisions
 from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic
+from dashboard.common import bulk
 from dashboard.common.fields import observed_at, printable, source_columns
 from dashboard.common.names import known_as, known_queue
 from dashboard.common.rows import Rows
 from rebalance_engine.events import BrokerGone, BrokerSeen, Cause, Fact, RouteMissing, RouteSeen
 from rebalance_engine.model import MessageQueue
+
+FEW = 1_000  # queues on one broker, below which they are asked for one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +29,36 @@ class RouteChange:
     broker: str | None = None
 
 
+Place = tuple[str, int]  # of a queue within its topic: broker and id
+Key = int | Name  # of a queue: its row, or, while it has none, its name
+
+
+@dataclass(slots=True)
+class _Cell:
+    """One queue of a topic whose route is told."""
+
+    pk: int | None
+    since: int
+    gone_at: int | None
+    is_changed: bool = False
+
+
 @dataclass
 class RouteBook:
-    """The rows of one cluster's routes while a batch of facts is applied to them."""
+    """The rows of one cluster's routes while a batch of facts is applied to them.
+
+    ``divided`` are all queues of the topics whose routes are told; ``known`` and ``others`` the rows of those that the
+    facts name, in a route and in none.
+    """
 
     cluster: Cluster
     topics: Rows[str, Topic]
-    routes: Rows[tuple[str, str, str], Route]
-    queues: Rows[MessageQueue, Queue]
+    routes: dict[str, Rows[tuple[str, str], Route]]
     brokers: Rows[tuple[str, int], Broker]
+    divided: dict[str, dict[Place, _Cell]]
+    known: dict[str, Mapping[Name, int]]
+    others: dict[Name, int]
+    gone: dict[Name, int] = field(default_factory=dict)
     changes: list[RouteChange] = field(default_factory=list)
 
     @classmethod
@@ -42,49 +66,77 @@ class RouteBook:
         """Read the rows that these facts, and these queues that somebody holds, are about."""
         routed = {known_as(fact.topic) for fact in facts if isinstance(fact, RouteSeen | RouteMissing)}
         wanted = set(held)
-        topics = routed | {queue.topic for queue in wanted}
-        rows = list(Topic.objects.filter(cluster=cluster, name__in=topics)) if topics else []
+        of_held = {queue.topic for queue in wanted}
+        names = routed | of_held
+        rows = list(Topic.objects.filter(cluster=cluster, name__in=names)) if names else []
         by_pk = {row.pk: row for row in rows}
-        routes = list(Route.objects.filter(topic__in=[row for row in rows if row.name in routed])) if routed else []
+        told = {row.pk: row for row in rows if row.name in routed}
         brokers = {known_as(fact.broker) for fact in facts if isinstance(fact, BrokerSeen | BrokerGone)}
-        queues = _queues(rows, routed, wanted)
-        for route in routes:
-            route.topic = by_pk[route.topic_id]
-        for queue in queues:
-            queue.topic = by_pk[queue.topic_id]
+        known = {
+            row.name: columns_of_divisions({row.pk: (row.name, row.division)}).row_of
+            for row in rows
+            if row.name in of_held
+        }
+        missing = [queue for queue in wanted if queue not in known.get(queue.topic, {})]
         return cls(
             cluster,
             topics=Rows(Topic, lambda row: row.name, rows),
-            routes=Rows(Route, lambda row: (row.topic.name, row.namesrv, row.broker), routes),
-            queues=Rows(Queue, lambda row: row.message_queue, queues),
+            routes=_routes(told),
             brokers=Rows(
                 Broker,
                 lambda row: (row.name, row.broker_id),
                 Broker.objects.filter(cluster=cluster, name__in=brokers) if brokers else [],
             ),
+            divided=_cells(told),
+            known=known,
+            others=_others(missing, by_pk),
         )
 
     def write(self) -> None:
-        """Write what changed, parents first."""
-        for rows in (self.topics, self.routes, self.queues, self.brokers):
-            rows.write()
+        """Write what changed, parents first; then every queue that was named has its row."""
+        self.topics.write()
+        for routes in self.routes.values():
+            routes.write()
+        self._write_queues()
+        self.brokers.write()
 
-    def queue(self, queue: MessageQueue, at: int) -> Queue:
-        """Find the row of a queue that somebody holds; one that no route has is made as gone."""
-        row = self.queues.get(queue)
-        if row is None:
-            topic = self._topic(queue.topic)
-            row = self.queues.add(
-                Queue(topic=topic, broker=queue.broker, queue_id=queue.queue_id, since=at, gone_at=at)
-            )
-        return row
+    def key(self, queue: MessageQueue, at: int) -> Key:
+        """Give what tells a queue that somebody holds from all others; one that no route has is made as gone."""
+        pk = self.known.get(queue.topic, {}).get(queue) or self.others.get(queue)
+        if pk is not None:
+            return pk
+        if (queue.broker, queue.queue_id) not in self.divided.get(queue.topic, {}):
+            self._topic(queue.topic)
+            self.gone.setdefault((queue.topic, queue.broker, queue.queue_id), at)
+        return queue.topic, queue.broker, queue.queue_id
+
+    def rows_of(self, keys: Iterable[Key]) -> dict[Key, int]:
+        """Give the row of each queue, now that all are written."""
+        keys = set(keys)
+        names = [MessageQueue(*key) for key in keys if not isinstance(key, int)]
+        found = _others(names, {topic.pk: topic for topic in self.topics}) if names else {}
+        return {key: key if isinstance(key, int) else found[key] for key in keys}
+
+    def _write_queues(self) -> None:
+        new, changed = list[bulk.Values](), list[bulk.Values]()
+        for topic, cells in self.divided.items():
+            pk = self._topic(topic).pk if cells else None
+            for (broker, number), cell in cells.items():
+                if cell.pk is None:
+                    new.append((pk, broker, number, cell.since, cell.gone_at))
+                elif cell.is_changed:
+                    changed.append((cell.since, cell.gone_at, cell.pk))
+        new += [(self._topic(name[0]).pk, name[1], name[2], at, at) for name, at in self.gone.items()]
+        bulk.insert(Queue, ("topic", "broker", "queue_id", "since", "gone_at"), new)
+        bulk.update(Queue, ("since", "gone_at"), changed)
 
     # ---- one method for each kind of fact; each tells whether anything changed ----
 
     def route_seen(self, fact: RouteSeen) -> bool:
         """Store one NameServer's route of a topic, and what that makes of its queues."""
         topic, namesrv = self._topic(known_as(fact.topic)), printable(fact.source.address or "")
-        mine = {row.broker: row for row in self.routes if row.topic is topic and row.namesrv == namesrv}
+        routes = self._routes_of(topic.name)
+        mine = {row.broker: row for row in routes if row.namesrv == namesrv}
         if any(row.observed_at > observed_at(fact) for row in mine.values()):
             return False  # an older answer that arrives late
         changed = False
@@ -98,12 +150,12 @@ class RouteBook:
             broker = known_as(told.broker)
             row = mine.pop(broker, None)
             if row is None:
-                self.routes.add(Route(topic=topic, namesrv=namesrv, broker=broker, **columns, **source_columns(fact)))
+                routes.add(Route(topic=topic, namesrv=namesrv, broker=broker, **columns, **source_columns(fact)))
                 changed = True
-            elif self.routes.update(row, **columns):
-                self.routes.update(row, **source_columns(fact))
+            elif routes.update(row, **columns):
+                routes.update(row, **source_columns(fact))
                 changed = True
-        return self._drop(mine.values()) | changed and self._divide(topic, fact)
+        return self._drop(routes, mine.values()) | changed and self._divide(topic, fact)
 
     def route_missing(self, fact: RouteMissing) -> bool:
         """Forget one NameServer's route of a topic."""
@@ -111,10 +163,11 @@ class RouteBook:
         if topic is None:
             return False
         namesrv = printable(fact.source.address or "")
-        mine = [row for row in self.routes if row.topic is topic and row.namesrv == namesrv]
+        routes = self._routes_of(topic.name)
+        mine = [row for row in routes if row.namesrv == namesrv]
         if any(row.observed_at > observed_at(fact) for row in mine):
             return False
-        return self._drop(mine) and self._divide(topic, fact)
+        return self._drop(routes, mine) and self._divide(topic, fact)
 
     def broker_seen(self, fact: BrokerSeen) -> bool:
         """Store that a broker is there, or back."""
@@ -153,51 +206,83 @@ class RouteBook:
     def _topic(self, name: str) -> Topic:
         return self.topics.get(name) or self.topics.add(Topic(cluster=self.cluster, name=name))
 
-    def _drop(self, rows: Iterable[Route]) -> bool:
+    def _routes_of(self, topic: str) -> Rows[tuple[str, str], Route]:
+        return self.routes.setdefault(topic, Rows(Route, _route_key))
+
+    def _drop(self, routes: Rows[tuple[str, str], Route], rows: Iterable[Route]) -> bool:
         gone = list(rows)
         for row in gone:
-            self.routes.remove(row)
+            routes.remove(row)
         return bool(gone)
 
     def _divide(self, topic: Topic, fact: Fact) -> bool:
         """Bring the topic's queues into line with what all NameServers say together."""
         sizes: dict[str, int] = {}
-        for route in self.routes:
-            if route.topic is topic:
-                sizes[route.broker] = max(sizes.get(route.broker, 0), route.readable_queues)
+        for route in self._routes_of(topic.name):
+            sizes[route.broker] = max(sizes.get(route.broker, 0), route.readable_queues)
         routed = {(broker, number) for broker, size in sizes.items() for number in range(size)}
+        cells = self.divided.setdefault(topic.name, {})
         came = went = 0
-        for row in self.queues:
-            if row.topic is not topic:
-                continue
-            place = (row.broker, int(row.queue_id))
+        for place, cell in cells.items():
             if place in routed:
                 routed.discard(place)
-                came += row.gone_at is not None and self.queues.update(row, gone_at=None, since=fact.at)
-            elif row.gone_at is None:
-                went += self.queues.update(row, gone_at=max(fact.at, row.since))
-        for broker, number in sorted(routed):
-            self.queues.add(Queue(topic=topic, broker=broker, queue_id=number, since=fact.at))
+                if cell.gone_at is not None:
+                    cell.gone_at, cell.since, cell.is_changed = None, fact.at, True
+                    came += 1
+            elif cell.gone_at is None:
+                cell.gone_at, cell.is_changed = max(fact.at, cell.since), True
+                went += 1
+        for place in sorted(routed):
+            cells[place] = _Cell(None, fact.at, None)
+            self.gone.pop((topic.name, *place), None)
         came += len(routed)
         if came or went:
+            self.topics.update(topic, division=secrets.token_hex(16))
             words = f"route of {topic.name}: {came} queues came, {went} went"
             self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, words, topic=topic.name))
         return True
 
 
-def _queues(topics: list[Topic], routed: set[str], held: set[MessageQueue]) -> list[Queue]:
-    """Read all queues of topics whose route is told, and those that somebody holds."""
-    whole = [topic.pk for topic in topics if topic.name in routed]
-    single = {(queue.topic, queue.broker): set[int]() for queue in held if queue.topic not in routed}
-    for queue in held:
-        if queue.topic not in routed:
-            single[queue.topic, queue.broker].add(queue.queue_id)
-    numbers = {topic.name: topic.pk for topic in topics}
-    wanted = Q(topic__in=whole)
-    for (topic, broker), ids in single.items():
-        if topic in numbers:
-            wanted |= Q(topic=numbers[topic], broker=broker, queue_id__in=ids)
-    return list(Queue.objects.filter(wanted))
+def _route_key(row: Route) -> tuple[str, str]:
+    return row.namesrv, row.broker
+
+
+def _routes(told: Mapping[int, Topic]) -> dict[str, Rows[tuple[str, str], Route]]:
+    """Read what each NameServer says of these topics."""
+    of_topic: dict[str, list[Route]] = {topic.name: [] for topic in told.values()}
+    for route in Route.objects.filter(topic__in=told) if told else ():
+        route.topic = told[route.topic_id]
+        of_topic[route.topic.name].append(route)
+    return {name: Rows(Route, _route_key, routes) for name, routes in of_topic.items()}
+
+
+def _cells(told: Mapping[int, Topic]) -> dict[str, dict[Place, _Cell]]:
+    """Read all queues that topics have or had."""
+    cells: dict[str, dict[Place, _Cell]] = {topic.name: {} for topic in told.values()}
+    columns = ("pk", "topic_id", "broker", "queue_id", "since", "gone_at")
+    for pk, topic, broker, number, since, gone_at in (
+        Queue.objects.filter(topic__in=told).values_list(*columns) if told else ()
+    ):
+        cells[told[topic].name][broker, number] = _Cell(pk, since, gone_at)
+    return cells
+
+
+def _others(queues: Sequence[MessageQueue], topics: Mapping[int, Topic]) -> dict[Name, int]:
+    """Find the rows of queues that are in no route now."""
+    pks = {topic.name: topic.pk for topic in topics.values()}
+    places: dict[tuple[int, str], set[int]] = {}
+    for queue in queues:
+        if queue.topic in pks:
+            places.setdefault((pks[queue.topic], queue.broker), set()).add(queue.queue_id)
+    found: dict[Name, int] = {}
+    for (topic, broker), ids in places.items():
+        rows = Queue.objects.filter(topic=topic, broker=broker)
+        if len(ids) < FEW:
+            rows = rows.filter(queue_id__in=ids)
+        for pk, number in rows.values_list("pk", "queue_id"):
+            if number in ids:
+                found[topics[topic].name, broker, number] = pk
+    return found
 
 
 def held_queues(facts: Iterable[Fact]) -> set[MessageQueue]:
