@@ -9,6 +9,7 @@ It ends with 0 where everything held, with 1 where something broke, with 2 where
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -27,6 +28,9 @@ from rebalance_engine.simulation.scenario import ScenarioError, read, write
 from rebalance_engine.simulation.shrinking import shrink
 
 MOST_SEEDS = 10_000_000
+MOST_JOBS = 256
+CHUNK = 8  # seeds that a process runs before it asks for more
+DEFAULTS = {"seeds": 1, "first": 0, "jobs": 1, "log": None}
 LAST_LINES = 40  # of what happened, shown for a failing seed; its scenario shows the rest when it is played
 
 
@@ -34,16 +38,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """State what the command takes."""
     parser.add_argument("--seeds", type=_count, default=1, metavar="N", help="how many seeds to run; 1 by default")
     parser.add_argument("--first", type=_seed, default=0, metavar="S", help="the first seed; 0 by default")
-    parser.add_argument("--jobs", type=_count, default=1, metavar="J", help="how many at once; 1 by default")
+    parser.add_argument("--jobs", type=_jobs, default=1, metavar="J", help="how many at once; 1 by default")
     parser.add_argument("--log", type=Path, metavar="FILE", help="write every fact there, as lines of the event log")
     parser.add_argument("--play", type=Path, metavar="FILE", help="play the scenario of a file instead of seeds")
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Play a scenario, or run seeds."""
+    """Play a scenario, or run seeds.
+
+    Raises:
+        BadArguments: they make no sense together, or a file cannot be read or says no scenario.
+    """
+    given = [f"--{name}" for name, default in DEFAULTS.items() if getattr(asked, name) != default]
+    if asked.play and given:
+        raise BadArguments(f"--play is given together with {', '.join(given)}; it plays one scenario, alone")
+    if asked.log and asked.jobs > 1:
+        raise BadArguments(f"--log is given together with --jobs {asked.jobs}; one process alone can write the log")
     try:
         return _play(asked.play) if asked.play else _simulate(asked)
-    except (ScenarioError, OSError) as error:
+    except (ScenarioError, OSError, UnicodeDecodeError) as error:
         raise BadArguments(str(error)) from error
 
 
@@ -55,12 +68,16 @@ def _seed(word: str) -> int:
     return _number(word, least=0)
 
 
-def _number(word: str, least: int) -> int:
-    needed = f"{word!r} is given; needed is a whole number from {least} to {MOST_SEEDS}"
+def _jobs(word: str) -> int:
+    return _number(word, least=1, most=MOST_JOBS)
+
+
+def _number(word: str, least: int, most: int = MOST_SEEDS) -> int:
+    needed = f"{word!r} is given; needed is a whole number from {least} to {most}"
     if not (word.isascii() and word.isdigit()):
         raise argparse.ArgumentTypeError(needed)
     number = int(word[:20])
-    if not least <= number <= MOST_SEEDS:
+    if not least <= number <= most:
         raise argparse.ArgumentTypeError(needed)
     return number
 
@@ -69,9 +86,9 @@ def _number(word: str, least: int) -> int:
 
 
 def _play(path: Path) -> int:
-    played = transcript.play(path.read_text())
+    played, holds = transcript.play_and_judge(path.read_text())
     sys.stdout.write(played)
-    return 0 if played.endswith("nothing was broken\n") else 1
+    return 0 if holds else 1
 
 
 def _simulate(asked: argparse.Namespace) -> int:
@@ -90,8 +107,13 @@ def _outcomes(seeds: range, jobs: int, log: TextIO | None) -> Iterator[Outcome]:
     if jobs == 1 or log is not None:
         yield from (_run_seed(seed, log) for seed in seeds)
         return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(_run_seed, seeds, chunksize=8)
+    with ProcessPoolExecutor(processes(jobs, len(seeds))) as pool:
+        yield from pool.map(_run_seed, seeds, chunksize=CHUNK)
+
+
+def processes(jobs: int, seeds: int) -> int:
+    """Give how many processes have something to do."""
+    return min(jobs, math.ceil(seeds / CHUNK))
 
 
 def _run_seed(seed: int, log: TextIO | None = None) -> Outcome:
@@ -107,7 +129,8 @@ def _run_seed(seed: int, log: TextIO | None = None) -> Outcome:
 def _tell_failure(outcome: Outcome) -> None:
     """Say what broke, and print the smallest scenario that breaks, after it was played again from its own text."""
     seed = outcome.scenario.seed
-    _say(f"seed {seed} broke after {outcome.broken_at} ms: {outcome.breach}")
+    promised = outcome.rule.value if outcome.rule else "nothing"
+    _say(f"seed {seed} broke after {outcome.broken_at} ms: {outcome.breach}\n# promised: {promised}")
     smallest = shrink(outcome)
     again = running.run(read(write(smallest.scenario)))
     is_exact = (again.breach, again.broken_at) == (smallest.breach, smallest.broken_at)

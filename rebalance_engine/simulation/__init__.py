@@ -12,11 +12,19 @@ Everything that happens follows from a scenario and its seed, so that whatever w
     nameserver.py   a name server
     clients.py      consumers with their listeners, and producers
     scenario.py     what a run consists of, as a value and as a text
+    checking.py     whether a scenario makes sense
     drawing.py      a scenario for a seed
+    timers.py       the timers of the rules
     bounds.py       how long the rules allow a group to be out of order
-    breach.py       a promise that was broken, and when some promises do not hold
+    breach.py       the promises, one that was broken, and when some do not hold
     figures.py      what a run amounted to
     ledger.py       what happened to every queue, held to what must always be so
+    ordering.py     orderly queues and their locks
+    returning.py    failed messages on their way back
+    sending.py      what producers sent, what is stored, and what they were told
+    pacing.py       the pauses between rounds and between heartbeats
+    subscribing.py  which subscription brokers were told
+    watching.py     all these books, and what is told to which
     sessions.py     the time in which one process held one queue
     locking.py      who holds which queue lock, told without asking the broker
     presences.py    who must be in a broker's table of members

@@ -6,50 +6,43 @@ a second or two for messages on their way.
 
 from __future__ import annotations
 
-from rebalance_engine.consumer import CPP, GO, Profile
-from rebalance_engine.consumer import java as java_client
+from rebalance_engine.consumer import Profile
 from rebalance_engine.consumer.profiles import OrderlyRemoval
-from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step
+from rebalance_engine.simulation.scenario import Scenario, Step, profile
+from rebalance_engine.simulation.timers import (
+    FLOOR,
+    HEARTBEAT,
+    LOCK,
+    ON_THE_WAY,
+    PULL_IDLE,
+    PULLED,
+    ROUND,
+    ROUTES,
+    SCAN,
+    SILENCE,
+    UNLOCK_DELAY,
+)
 
-ON_THE_WAY = 3_000  # messages of a few rounds
-ROUND = 20_000  # ``rocketmq.client.rebalance.waitInterval``
-FLOOR = 1_000  # ``rocketmq.client.rebalance.minInterval``; a notified member waits so long at most
-ROUTES = 30_000  # ``pollNameServerInterval``
-HEARTBEAT = 30_000  # ``heartbeatBrokerInterval``
-EXPIRY = 130_000  # heartbeat expiry and the scan that finds it
-LOCK = 60_000  # ``rocketmq.broker.rebalance.lockMaxLiveTime``
-UNLOCK_DELAY = 20_000  # ``rocketmq.client.unlockDelayTimeMills``
+EXPIRY = SILENCE + SCAN  # heartbeat expiry and the scan that finds it
 NOTIFIED = 2 * FLOOR + ON_THE_WAY
 ROUTED = ROUTES + ROUND + ON_THE_WAY
-WARM_UP = ROUTED + FLOOR  # the retry topic is there after the first heartbeat, its route after a refresh
-
-
-def profile(name: str) -> Profile:
-    """Give the client of a scenario's ``java-5.5.0``, ``cpp`` or ``go``.
-
-    Raises:
-        ScenarioError: there is no such client.
-    """
-    if name in ("cpp", "go"):
-        return CPP if name == "cpp" else GO
-    language, _, version = name.partition("-")
-    if language != "java":
-        raise ScenarioError(f"the client is {name!r}; it needs to be cpp, go or like java-5.5.0")
-    try:
-        return java_client(version)
-    except ValueError as error:
-        raise ScenarioError(str(error)) from error
+WARM_UP = ROUTED + FLOOR  # from the first start on: the retry topic is there after a heartbeat, its route later
 
 
 def deadlines(scenario: Scenario) -> tuple[int, ...]:
     """Give the times, in ms from the beginning, at which the group must be in order; the last is after all steps."""
     found: list[int] = []
-    deadline = WARM_UP
+    deadline = warmed_up(scenario)
     for position, step in enumerate(scenario.steps):
         deadline = max(deadline, step.at + settles_within(step, scenario))
         if position + 1 == len(scenario.steps) or scenario.steps[position + 1].at > deadline:
             found.append(deadline)
     return tuple(found)
+
+
+def warmed_up(scenario: Scenario) -> int:
+    """Give when a group is in order that nothing happens to but its first start; 0 if nobody starts."""
+    return min((step.at + WARM_UP for step in scenario.steps if step.verb == "start"), default=0)
 
 
 def settles_within(step: Step, scenario: Scenario) -> int:
@@ -67,6 +60,8 @@ _SETTLES = {
     "cut": HEARTBEAT + ROUTED,
     "slow": ROUND + 2 * ON_THE_WAY,
     "mute": ROUND + ON_THE_WAY,
+    "drop": HEARTBEAT + ROUTED + PULLED,
+    "reset": HEARTBEAT + ROUND + ON_THE_WAY,
     "lose": ROUND + ON_THE_WAY,
     "grow": ROUTED,
     "subscribe": ROUTED,
@@ -75,15 +70,15 @@ _SETTLES = {
 
 
 def _lasts(step: Step) -> int:
-    return int(step.words[-1]) if step.verb in {"pause", "crash", "cut", "slow", "mute", "lose"} else 0
+    return int(step.words[-1]) if step.verb in {"pause", "crash", "cut", "slow", "mute", "lose", "drop"} else 0
 
 
 def _locks(step: Step, scenario: Scenario) -> int:
     """Give how long locks hold a handoff up."""
-    if step.verb in {"kill", "die", "pause", "crash", "cut", "lose", "unsubscribe"}:
-        return LOCK + ROUND  # nobody gives them back
     profiles = [profile(other.words[1]) for other in scenario.steps if other.verb == "start"]
-    return max((_handoff(each, scenario.listener.high) for each in profiles), default=0)
+    handoff = max((_handoff(each, scenario.listener.high) for each in profiles), default=0)
+    nobody_gives_back = step.verb in {"kill", "die", "pause", "crash", "cut", "reset", "lose", "drop", "unsubscribe"}
+    return max(handoff, LOCK + ROUND) if nobody_gives_back else handoff
 
 
 def _handoff(of: Profile, listener_ms: int) -> int:
@@ -93,11 +88,18 @@ def _handoff(of: Profile, listener_ms: int) -> int:
 
 
 def unlocks_within(of: Profile, listener_ms: int) -> int:
-    """Give how long after it dropped an orderly queue a client keeps its lock at most."""
+    """Give how long after it dropped an orderly queue a client keeps its lock at most.
+
+    Where the listener is not done in time, the dropped queue stays in the table until the next round. If that one wants
+    it again, it stays there, dropped, until its pulls count as expired: two minutes in which nobody consumes it
+    (``RebalanceImpl.updateProcessQueueTableInRebalance`` adds only what is not in the table).
+    """
     if of.removal is OrderlyRemoval.KEEPS_LOCK:
         return LOCK
+    if of.removal is OrderlyRemoval.UNLOCKS:
+        return ON_THE_WAY
+    if listener_ms >= of.removal_wait:
+        return PULL_IDLE + UNLOCK_DELAY + 2 * ROUND + ON_THE_WAY
     if of.removal is OrderlyRemoval.DELAYS_UNLOCK:
-        return UNLOCK_DELAY + (ROUND if listener_ms >= of.removal_wait else 0) + ON_THE_WAY
-    if of.removal is OrderlyRemoval.FORCES_UNLOCK and listener_ms >= of.removal_wait:
-        return UNLOCK_DELAY + ROUND + ON_THE_WAY
+        return UNLOCK_DELAY + ON_THE_WAY
     return of.removal_wait + ON_THE_WAY

@@ -45,10 +45,11 @@ from rebalance_engine.simulation.clock import Alarm
 from rebalance_engine.simulation.nameserver import ADDRESS as NAME_SERVER
 from rebalance_engine.simulation.process import Place, Process
 from rebalance_engine.simulation.store import NO_LIMIT, Returned, Store
+from rebalance_engine.simulation.timers import FLUSHED_EVERY
 
 REGISTER_EVERY = 30_000  # ms; ``registerNameServerPeriod``
-FLUSH_EVERY = 5_000  # ms; ``flushConsumerOffsetInterval``
 REGISTER_TIMEOUT = 24_000  # ms; ``registerBrokerTimeoutMills``
+CHECK_EVERY = 4  # events of a broker, from one look at all its tables to the next
 SUSPEND = 2  # ``PullSysFlag.FLAG_SUSPEND``
 COMMITS = 1  # ``PullSysFlag.FLAG_COMMIT_OFFSET``
 HOUSEKEEPING = Timer.HOUSEKEEPING
@@ -67,13 +68,19 @@ class Watcher(Protocol):
     def heard(self, broker: BrokerProcess, heard: Heard, responses: Iterable[object]) -> None:
         """The membership heard something, and answered."""
 
+    def pulled(self, broker: BrokerProcess, channel: Channel, pull: PullMessage) -> None:
+        """A pull passed the checks, and is served."""
+
     def committed(self, broker: BrokerProcess, channel: Channel, pull: PullMessage) -> None:
         """A pull brought an offset."""
+
+    def sent(self, queue: MessageQueue, offset: int, request: SendMessage) -> None:
+        """A producer's message is stored there."""
 
     def stored(self, queue: MessageQueue, message: Message) -> None:
         """A message is there."""
 
-    def returned(self, group: str, returned: Returned) -> None:
+    def returned(self, broker: BrokerProcess, channel: Channel, returned: Returned) -> None:
         """A failed message is the broker's again."""
 
 
@@ -105,6 +112,7 @@ class BrokerProcess(Process):
         self._watcher = watcher
         self._held: dict[tuple[str, int], list[_Held]] = {}
         self._tokens = 0
+        self._heard = 0
         self._registered_version = -1
         self._serving: dict[type, Callable[[Received, Any, int], Response | None]] = {
             PullMessage: self._pull,
@@ -145,8 +153,10 @@ class BrokerProcess(Process):
         return effects
 
     def check(self) -> None:
-        """Hold the membership to its invariants."""
-        self.machine.check()
+        """Hold the membership to its invariants now and then; its table of members is looked at after every step."""
+        self._heard += 1
+        if self._heard % CHECK_EVERY == 0:
+            self.machine.check()
 
     def put_topic(self, topic: str, queues: int) -> None:
         """Create a topic, or change its number of queues."""
@@ -160,7 +170,7 @@ class BrokerProcess(Process):
 
     def _flush(self) -> None:
         self.disk.memory = self.machine.memory()
-        self.after(FLUSH_EVERY, self._flush)
+        self.after(FLUSHED_EVERY, self._flush)
 
     # ---- the name server ----
 
@@ -209,6 +219,7 @@ class BrokerProcess(Process):
             return Refused(code=ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{request.topic}] not exist")
         place = MessageQueue(request.topic, self.name, request.queue_id)
         message = self.disk.store.append(place, at)
+        self._watcher.sent(place, message.offset, request)
         self._announce(place, message)
         return SendMessageResponse(
             msg_id=str(message.message_id), queue_id=request.queue_id, queue_offset=message.offset
@@ -226,6 +237,7 @@ class BrokerProcess(Process):
         terms = self.machine.check_pull(received.channel, pull, at)
         if isinstance(terms, Refused):
             return terms
+        self._watcher.pulled(self, received.channel, pull)
         found = self._look(pull)
         if pull.sys_flag & COMMITS:
             self.carry_out(self.machine.commit_with_pull(received.channel, pull, at))
@@ -274,10 +286,10 @@ class BrokerProcess(Process):
 
     # ---- messages that come back ----
 
-    def _take_back(self, _: Received, request: ConsumerSendMsgBack, at: int) -> Response:
+    def _take_back(self, received: Received, request: ConsumerSendMsgBack, at: int) -> Response:
         limit = NO_LIMIT if request.max_reconsume_times is None else request.max_reconsume_times
         number, returned = self.disk.store.take_back(request.group, request.offset, request.delay_level, limit, at)
-        self._watcher.returned(request.group, returned)
+        self._watcher.returned(self, received.channel, returned)
         self.after(returned.due - at, lambda: self._release(number))
         return Response()
 

@@ -26,6 +26,7 @@ from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.producer import Message as Outgoing
 from rebalance_engine.producer import Producer, Settings, java
+from rebalance_engine.producer.send_loop import Result as SendResult
 from rebalance_engine.remoting.codes import Language
 from rebalance_engine.remoting.requests.consuming import PullMessageResponse
 from rebalance_engine.simulation.broker import Found
@@ -58,6 +59,16 @@ class Audience(Protocol):
         """The client has shut itself down."""
 
 
+class Addressee(Protocol):
+    """Who is told what is sent."""
+
+    def begun(self, body: bytes) -> None:
+        """A message is sent."""
+
+    def ended(self, body: bytes, result: SendResult | None) -> None:
+        """The producer was told what became of it."""
+
+
 class ConsumerProcess(Process):
     """One run of a client with one consumer in it.
 
@@ -65,6 +76,7 @@ class ConsumerProcess(Process):
         client_id: what brokers know it by.
         strategy: what it divides queues by, as the scenario names it.
         machine: the client.
+        started_at: when it began.
         changed_at: topic -> when it last took or dropped a queue of it.
     """
 
@@ -90,6 +102,7 @@ class ConsumerProcess(Process):
         self._members: list[Member] = []
         self._is_stopping = False
         self._heard = 0
+        self.started_at = place.network.clock.now
         self.machine = Client(
             profile,
             ClientSettings(client_id=client_id, name_servers=(NAME_SERVER,)),
@@ -181,12 +194,21 @@ class ProducerProcess(Process):
     """One run of a producer, which sends a message to each of its topics in turn until it is told to stop."""
 
     def __init__(
-        self, place: Place, *, version: str, topics: tuple[str, ...], every_ms: int, luck: random.Random
+        self,
+        place: Place,
+        *,
+        version: str,
+        topics: tuple[str, ...],
+        every_ms: int,
+        luck: random.Random,
+        addressee: Addressee,
     ) -> None:
         super().__init__(place)
         self._topics = topics
         self._every_ms = every_ms
         self._luck = luck
+        self._addressee = addressee
+        self._bodies: dict[int, bytes] = {}
         self._sent = 0
         self._until = 0
         self.machine = Producer(
@@ -207,8 +229,11 @@ class ProducerProcess(Process):
             return
         topic = self._topics[self._sent % len(self._topics)]
         self._sent += 1
-        self.carry_out(self.machine.send(Outgoing(topic=topic, body=b"x"), self.clock.now).effects)
-        self.machine.take_finished()
+        body = f"{self.name} {self._sent}".encode()
+        self._addressee.begun(body)
+        sending = self.machine.send(Outgoing(topic=topic, body=body), self.clock.now)
+        self._bodies[sending.number] = body
+        self.carry_out(sending.effects)
         self.after(self._luck.randint(self._every_ms // 2, self._every_ms * 3 // 2), self._send_next)
 
     def react(self, heard: Heard, at: int) -> Iterable[object]:
@@ -216,4 +241,6 @@ class ProducerProcess(Process):
         return self.machine.handle(heard, at)
 
     def check(self) -> None:
-        """Leave it to the tests of the producer: it does not take part in any rebalance."""
+        """Tell what became of the messages whose calls have ended."""
+        for story in self.machine.take_finished():
+            self._addressee.ended(self._bodies.pop(story.number), story.result)

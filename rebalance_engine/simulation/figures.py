@@ -26,6 +26,7 @@ class Figures:
         moves: queues that changed hands.
         duplicates: messages that a listener was given again, other than because it asked for that.
         consumed: messages that listeners were given.
+        settled: times at which the whole group was found in order.
         overlaps, unowned, silences: when, and how long.
     """
 
@@ -34,6 +35,7 @@ class Figures:
     moves: int = 0
     duplicates: int = 0
     consumed: int = 0
+    settled: int = 0
     overlaps: list[Span] = field(default_factory=list)
     unowned: list[Span] = field(default_factory=list)
     silences: list[Span] = field(default_factory=list)
@@ -45,6 +47,7 @@ class Figures:
         self.moves += other.moves
         self.duplicates += other.duplicates
         self.consumed += other.consumed
+        self.settled += other.settled
         self.overlaps += other.overlaps
         self.unowned += other.unowned
         self.silences += other.silences

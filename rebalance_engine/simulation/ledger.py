@@ -1,10 +1,12 @@
 """What happened to every queue of a group, held at every step to what must always be so.
 
-- No offset is committed past a message that nobody finished, and nobody commits a queue that he gave up.
+- No offset is committed past a message that nobody finished, nobody commits or pulls a queue that he gave up, and what
+  is finished is stored: when the queue is dropped, and within the time of the timer before.
 - A listener is only given messages of a queue that its client holds, and none twice, unless it asked for that.
-- Whoever starts behind where the last holder was finds an excuse in the faults: then its duplicates are explained.
-- An orderly queue's messages are finished in order, and no two listeners have messages of one at a time, unless the
-  rules say how the first lost the lock.
+- Whoever starts behind where another one was had no way to know: then its duplicates are explained.
+- Where nothing is wrong, nothing waits for long.
+
+What is said of order and locks besides is in ``ordering.py``.
 """
 
 from __future__ import annotations
@@ -13,21 +15,21 @@ from collections.abc import Callable
 
 from rebalance_engine.consumer.application import Deliver, Result
 from rebalance_engine.consumer.messages import Message
-from rebalance_engine.consumer.profiles import OrderlyRemoval
-from rebalance_engine.events import DropReason, Fact, QueueDropped, QueueTaken
+from rebalance_engine.events import DropReason, Fact, PullRefused, QueueDropped, QueueTaken
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.simulation.bounds import unlocks_within
-from rebalance_engine.simulation.breach import Breach, Weather, hold
+from rebalance_engine.simulation.breach import Breach, Rule, Weather, hold
 from rebalance_engine.simulation.clients import ConsumerProcess
 from rebalance_engine.simulation.clock import Clock
 from rebalance_engine.simulation.figures import Figures, Span
-from rebalance_engine.simulation.locking import LockBook, Loss
+from rebalance_engine.simulation.ordering import Ordering
+from rebalance_engine.simulation.returning import Returns
 from rebalance_engine.simulation.sessions import QueueBook, Session
 from rebalance_engine.simulation.store import Returned
+from rebalance_engine.simulation.timers import FIRST_PERSISTED, FLUSHED_EVERY, ON_THE_WAY, PERSISTED_EVERY, WAITS
 
-ON_THE_WAY = 3_000  # ms; no one-way request is longer under way, unless a fault holds it up
-FORCED_AFTER = 20_000  # ms; ``rocketmq.client.unlockDelayTimeMills``
 KEPT = 180_000  # ms; how long an ended session is remembered
+STORED_LATE = PERSISTED_EVERY + ON_THE_WAY  # what was finished longer ago is stored
+FIRST_STORED = FIRST_PERSISTED + PERSISTED_EVERY  # from a client's start on its timer has stored all
 
 
 class Ledger:
@@ -35,12 +37,14 @@ class Ledger:
 
     Attributes:
         figures: what it amounts to so far.
-        locks: of an orderly group.
+        ordering: of an orderly group, who has which lock.
+        returns: failed messages on their way back.
     """
 
     def __init__(self, clock: Clock, weather: Weather, *, is_orderly: bool) -> None:
         self.figures = Figures(seeds=1)
-        self.locks = LockBook()
+        self.ordering = Ordering(self.book, clock, weather)
+        self.returns = Returns(clock, weather)
         self._clock = clock
         self._weather = weather
         self._is_orderly = is_orderly
@@ -48,6 +52,7 @@ class Ledger:
         self._by_fact: dict[type, Callable[[ConsumerProcess, Fact], None]] = {
             QueueTaken: self._took,  # type: ignore[dict-item]  # each gets the fact that it stands beside
             QueueDropped: self._dropped,  # type: ignore[dict-item]
+            PullRefused: self._was_refused,  # type: ignore[dict-item]
         }
 
     def book(self, queue: MessageQueue) -> QueueBook:
@@ -75,14 +80,12 @@ class Ledger:
         start = fact.start_offset or 0
         hold(
             start <= book.watermark,
-            f"{process.name} begins {fact.queue} at {start}; nobody finished {book.watermark}",
+            Rule.SKIP,
+            f"{process.name} begins {book} at {start}; nobody finished {book.watermark}",
         )
-        self._explain_start(process, book, start)
-        least = book.least_stored_since(now - ON_THE_WAY)
-        if start < least:
-            fair = self._weather.was_fair(now - ON_THE_WAY, now, process.name, fact.queue.broker)
-            hold(not fair, f"{process.name} begins {fact.queue} at {start}; {least} is stored")
         session = Session(process, now, start)
+        book.sessions = [each for each in book.sessions if each.ended_at is None or now - each.ended_at < KEPT]
+        self._explain_start(session, book, start)
         book.sessions.append(session)
         book.live.append(session)
         self._count_holders(book)
@@ -90,28 +93,59 @@ class Ledger:
             self.figures.moves += 1
         book.last_holder = process
 
-    def _explain_start(self, process: ConsumerProcess, book: QueueBook, start: int) -> None:
-        """Whoever let go properly has stored how far he was; if not, something must have kept him from it."""
-        now = self._clock.now
-        book.sessions = [each for each in book.sessions if each.ended_at is None or now - each.ended_at < KEPT]
-        for session in book.sessions:
-            if session.ended_at is None or session.reason is not DropReason.NOT_IN_TARGET or session.committed is None:
+    def _explain_start(self, session: Session, book: QueueBook, start: int) -> None:
+        """A start behind what others did repeats their messages: each of those needs an explanation.
+
+        It may lie behind what is stored only if the answer was held up, and behind what another one had finished only
+        if he had no time to store that, could not, or somebody with a handoff of his own set the offset back.
+        """
+        now, name, broker = self._clock.now, session.holder.name, book.queue.broker
+        least = book.least_stored_since(now - ON_THE_WAY)
+        if start < least and self._weather.was_fair(now - ON_THE_WAY, now, name):
+            raise Breach(Rule.START, f"{name} begins {book} at {start}; {least} is stored")
+        for other in book.sessions:
+            due, by = self._had_to_store(other)
+            if other is session or start >= due or book.was_set_back(start, by - STORED_LATE, other):
                 continue
-            is_behind = start < session.committed and session.stored < session.committed
-            if is_behind and session.ended_at + ON_THE_WAY < now:
-                names = (session.holder.name, process.name, book.queue.broker)
-                if self._weather.was_fair(session.ended_at - ON_THE_WAY, now, *names):
-                    raise Breach(
-                        f"{process.name} begins {book.queue} at {start}; {session.holder.name} had finished it up to "
-                        f"{session.committed}, dropped it {now - session.ended_at} ms ago, and never stored that"
-                    )
+            if self._weather.was_fair(by - STORED_LATE, by + ON_THE_WAY, other.holder.name, broker):
+                raise Breach(
+                    Rule.EXPLAINED,
+                    f"{name} begins {book} at {start}; {other.holder.name} had finished it up to {due} "
+                    f"{now - by} ms ago, and nothing explains that {due - start} messages come again",
+                )
+
+    def _had_to_store(self, session: Session) -> tuple[int, int]:
+        """Give how far a session must have stored its queue by now, and when it could last do so."""
+        now, ended_at = self._clock.now, session.ended_at
+        if ended_at is None or now - ended_at <= ON_THE_WAY:
+            by = now if ended_at is None else ended_at
+            late = STORED_LATE
+        else:
+            by, late = ended_at, _LATE.get(session.reason or DropReason.LOST, STORED_LATE)
+        if late == STORED_LATE and by - session.holder.started_at < FIRST_STORED:
+            return 0, by
+        return session.finished_at(by - late), by
 
     def _dropped(self, process: ConsumerProcess, fact: QueueDropped) -> None:
-        session = self.book(fact.queue).session_of(process)
+        book = self.book(fact.queue)
+        session = book.session_of(process)
         if session is None:
-            raise Breach(f"{process.name} drops {fact.queue}, which it does not hold")
-        session.committed = fact.committed_offset
-        self._end(self.book(fact.queue), session, fact.reason)
+            raise Breach(Rule.HOLDING, f"{process.name} drops {book}, which it does not hold")
+        claim = session.start_offset if fact.committed_offset is None else fact.committed_offset
+        if session.given and fact.reason is not DropReason.OFFSET_ILLEGAL:
+            fair = self._weather.was_fair(self._clock.now - STORED_LATE, self._clock.now, process.name)
+            hold(
+                (session.finished <= claim or not fair) and claim <= session.at_most,
+                Rule.CLAIM,
+                f"{process.name} drops {book} at {claim}; it has finished it up to {session.finished}",
+            )
+        self._check_stored(book, session)
+        self._end(book, session, fact.reason)
+
+    def _was_refused(self, process: ConsumerProcess, fact: PullRefused) -> None:
+        session = self.book(fact.queue).session_of(process)
+        if session is not None:
+            session.refused_at = self._clock.now
 
     def _end(self, book: QueueBook, session: Session, reason: DropReason) -> None:
         session.ended_at, session.reason = self._clock.now, reason
@@ -140,6 +174,7 @@ class Ledger:
                 del book.in_hand[key]
             session = book.session_of(process)
             if session is not None:
+                self._check_stored(book, session)
                 self._end(book, session, DropReason.LOST)
                 lost.append(book.queue)
         return tuple(lost)
@@ -148,38 +183,6 @@ class Ledger:
         """Give what a process holds, by its own statements."""
         return frozenset(book.queue for book in self._books.values() if book.session_of(process) is not None)
 
-    def refused(self, queue: MessageQueue) -> None:
-        """Note that a lock was refused; whoever dropped the queue may not keep it for longer than the rules let him."""
-        lock, session = self.locks.lock(queue), self._session_of_holder(queue)
-        if lock is None or session is None or session.reason is not DropReason.NOT_IN_TARGET:
-            return
-        process, now, ended_at = session.holder, self._clock.now, session.ended_at or 0
-        if process.is_gone or lock.renewed_at > ended_at:  # it asked again, to take the queue again
-            return
-        if now - ended_at > unlocks_within(process.profile, process.listener.high):
-            fair = self._weather.was_fair(ended_at, now, process.name, queue.broker)
-            hold(not fair, f"{process.name} dropped {queue} {now - ended_at} ms ago and still has its lock")
-
-    def _session_of_holder(self, queue: MessageQueue) -> Session | None:
-        """Give the session in which the lock's holder last held the queue."""
-        lock = self.locks.lock(queue)
-        sessions = (
-            each for each in reversed(self.book(queue).sessions) if lock and each.holder.client_id == lock.client
-        )
-        return next(sessions, None)
-
-    def has_leaked_locks(self) -> bool:
-        """Say whether anybody was granted a lock after he had dropped the queue: it must run out by itself.
-
-        Renewals are sent broker by broker from a list that was made before the first (``RebalanceImpl.lockAll``). So
-        whoever gives a queue back meanwhile is granted its lock once more, and never knows.
-        """
-        for queue, lock in self.locks.all():
-            session = self._session_of_holder(queue)
-            if session is not None and session.ended_at is not None and session.ended_at < lock.granted_at:
-                return True
-        return False
-
     # ---- listeners ----
 
     def delivered(self, process: ConsumerProcess, deliver: Deliver) -> None:
@@ -187,102 +190,154 @@ class Ledger:
         book = self.book(deliver.queue)
         session = book.session_of(process)
         if session is None:
-            raise Breach(f"{process.name} consumes {deliver.queue}, which it does not hold")
+            raise Breach(Rule.HOLDING, f"{process.name} consumes {book}, which it does not hold")
         if self._is_orderly:
-            self._hold_alone(process, book)
+            self.ordering.delivered(process, book)
         for message in deliver.messages:
             self._given(session, book, message)
         book.in_hand[process, deliver.token] = session
 
     def _given(self, session: Session, book: QueueBook, message: Message) -> None:
-        offset, name = message.offset, session.holder.name
+        offset, name, now = message.offset, session.holder.name, self._clock.now
         is_repeated = offset in session.given
         if is_repeated and session.given[offset] is not Result.LATER:
-            raise Breach(f"{name} is given {book.queue} {offset} again without any reason")
-        if self._is_orderly:
-            hold(
-                offset <= book.watermark,
-                f"{name} is given {book.queue} {offset}, and nobody finished {book.watermark}",
-            )
+            raise Breach(Rule.REPEATED, f"{name} is given {book} {offset} again without any reason")
+        if self._is_orderly and offset > book.watermark:
+            raise Breach(Rule.ORDER, f"{name} is given {book} {offset}, and nobody finished {book.watermark}")
+        if not session.given and offset != session.start_offset:
+            self._begins_elsewhere(session, book, offset)
+        if not is_repeated:
+            self._check_prompt(session, book, offset)
         self.figures.consumed += 1
         if offset < book.reached and not is_repeated:
             self.figures.duplicates += 1
-        silence = book.note_given(offset, self._clock.now)
+        silence = book.note_given(offset, now)
         if silence > 1_000:
-            self.figures.silences.append(Span(book.queue, self._clock.now - silence, silence))
+            self.figures.silences.append(Span(book.queue, now - silence, silence))
         session.given[offset] = None
+        session.last_given_at = now
 
-    def _hold_alone(self, process: ConsumerProcess, book: QueueBook) -> None:
-        """Hold to one listener at a time, unless the rules say why another one still has something."""
-        for (other, _), session in book.in_hand.items():
-            if other is process or other.client_id == process.client_id:
-                hold(session.ended_at is not None or other is not process, f"{process.name} has two of {book.queue}")
-                continue
-            if not self._has_lost_lock(other, book.queue) and not self._was_forgotten(process, book.queue):
-                raise Breach(
-                    f"{process.name} and {other.name} both consume {book.queue}, and {other.name} has the lock"
-                )
+    def _begins_elsewhere(self, session: Session, book: QueueBook, offset: int) -> None:
+        name = session.holder.name
+        hold(self._is_orderly, Rule.SKIP, f"{name} took {book} at {session.start_offset} and begins at {offset}")
+        if offset < session.start_offset:
+            self._explain_start(session, book, offset)
+        session.begin_at(offset, self._clock.now)
 
-    def _was_forgotten(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
-        """Say whether a broker that was started again forgot its lock; it learns that with its next renewal."""
-        lost = self.locks.lost(process.client_id, queue)
-        return lost is not None and lost.how is Loss.FORGOTTEN
-
-    def _has_lost_lock(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
-        lost = self.locks.lost(process.client_id, queue)
-        if lost is None:
-            return False
-        if lost.how is not Loss.RELEASED:
-            return True
-        removal = process.profile.removal
-        is_forced = removal is OrderlyRemoval.FORCES_UNLOCK and lost.unrenewed_ms > FORCED_AFTER
-        return is_forced or removal is OrderlyRemoval.UNLOCKS or process.is_stopping
+    def _check_prompt(self, session: Session, book: QueueBook, offset: int) -> None:
+        """Insist that a message did not wait for long while the queue was held and nothing was wrong."""
+        now = self._clock.now
+        since = max(book.stored_at[offset], session.began_at, session.last_given_at, session.refused_at)
+        if self._is_orderly:
+            since = max(since, self.ordering.locked_since(session.holder, book.queue))
+        most = WAITS + 6 * session.holder.listener.high
+        if now - since > most and self._weather.was_fair(since, now, session.holder.name, book.queue.broker):
+            raise Breach(
+                Rule.PROMPT, f"{session.holder.name} is given {book} {offset} only now; it waited {now - since} ms"
+            )
 
     def consumed(self, process: ConsumerProcess, deliver: Deliver, result: Result) -> None:
         """Note what a listener made of messages."""
         book = self.book(deliver.queue)
         session = book.in_hand.pop((process, deliver.token), None)
         for message in deliver.messages:
+            offset = message.offset
             if session is not None:
-                session.given[message.offset] = result
+                session.given[offset] = result
+                if result is Result.LATER:
+                    session.asked_again.setdefault(offset, [0, 0])[0] += 1
+                elif session.ended_at is None:
+                    session.finish(offset, self._clock.now)
             if result is Result.SUCCESS:
-                book.finish(message.offset)
+                book.finish(offset)
+        if session is not None and session.ended_at is None:
+            self._check_stored(book, session)
+
+    def _check_stored(self, book: QueueBook, session: Session) -> None:
+        """Insist that what was finished a while ago is stored."""
+        now, holder = self._clock.now, session.holder
+        since = now - STORED_LATE
+        if since - holder.started_at < FIRST_STORED:
+            return
+        due = session.finished_at(since)
+        if session.stored < due and self._weather.was_fair(since, now, holder.name, book.queue.broker):
+            raise Breach(
+                Rule.STORED,
+                f"{holder.name} had finished {book} up to {due} {STORED_LATE} ms ago; it stored {session.stored}",
+            )
 
     # ---- brokers ----
 
-    def stored(self, queue: MessageQueue) -> None:
+    def stored(self, queue: MessageQueue, message: Message) -> None:
         """Note that there is one more message."""
         self.book(queue).stored_at.append(self._clock.now)
+        self.returns.stored(queue, message)
 
-    def returned(self, returned: Returned) -> None:
+    def returned(self, process: ConsumerProcess, returned: Returned) -> None:
         """Note that a failed message is the broker's again: here it is finished, it comes back elsewhere."""
-        self.book(returned.place).finish(returned.offset)
+        book, offset = self.book(returned.place), returned.offset
+        book.finish(offset)
+        session = book.last_session_of(process)
+        if session is None:
+            raise Breach(Rule.HOLDING, f"{process.name} sends {book} {offset} back, which it never held")
+        asked = session.asked_again.setdefault(offset, [0, 0])
+        asked[1] += 1
+        hold(
+            asked[1] <= asked[0],
+            Rule.RETURNED,
+            f"{process.name} sends {book} {offset} back {asked[1]} times; its listener asked for it {asked[0]} times",
+        )
+        session.send_back(offset)
+        self._clock.after(ON_THE_WAY, lambda: session.finish(offset, self._clock.now))
+        self.returns.expect(returned)
+
+    def pulled(self, process: ConsumerProcess, queue: MessageQueue) -> None:
+        """Note that a broker serves a pull."""
+        book, now = self.book(queue), self._clock.now
+        session = book.last_session_of(process)
+        if session is None:
+            raise Breach(Rule.FOREIGN, f"{process.name} pulls {book}, which it never held")
+        if session.ended_at is not None:
+            late = now - session.ended_at
+            if late > ON_THE_WAY and self._weather.was_fair(session.ended_at, now, process.name, queue.broker):
+                raise Breach(Rule.FOREIGN, f"{process.name} pulls {book}, which it dropped {late} ms ago")
+        elif not session.has_pulled:
+            session.has_pulled = True
+            pause = process.profile.dispatch_delay
+            hold(
+                now - session.began_at >= pause,
+                Rule.PACE,
+                f"{process.name} pulls {book} {now - session.began_at} ms after it took it, not after {pause} ms",
+            )
 
     def committed(self, process: ConsumerProcess, queue: MessageQueue, offset: int) -> None:
         """Note that a broker was told how far a group is."""
         book, now = self.book(queue), self._clock.now
-        hold(
-            offset <= book.watermark,
-            f"{process.name} commits {offset} of {queue}; nobody finished {book.watermark}",
-        )
+        if offset > book.watermark:
+            raise Breach(Rule.COMMIT, f"{process.name} commits {offset} of {book}; nobody finished {book.watermark}")
         session = book.last_session_of(process)
         if session is None:
-            raise Breach(f"{process.name} commits {queue}, which it never held")
+            raise Breach(Rule.FOREIGN, f"{process.name} commits {book}, which it never held")
         session.stored = max(session.stored, offset)
-        book.note_commit(offset, now)
-        ended_at = session.ended_at
+        book.note_commit(offset, now, session)
+        names, ended_at = (process.name, queue.broker), session.ended_at
         if ended_at is not None and not self._is_orderly and now - ended_at > ON_THE_WAY:
             hold(
-                not self._weather.was_fair(ended_at, now, process.name, queue.broker),
-                f"{process.name} commits {queue}, which it dropped {now - ended_at} ms ago",
+                not self._weather.was_fair(ended_at, now, *names),
+                Rule.FOREIGN,
+                f"{process.name} commits {book}, which it dropped {now - ended_at} ms ago",
             )
+        due = session.finished_at(now - ON_THE_WAY)
+        if offset < due and self._weather.was_fair(now - STORED_LATE, now, *names):
+            raise Breach(Rule.STALE, f"{process.name} commits {offset} of {book}; it had finished {due} long before")
 
-    def restarted(self, broker: str) -> None:
+    def restarted(self, broker: str, crashed_at: int) -> None:
         """Note that a broker was started again: it knows no locks, and of offsets only what it had flushed."""
-        self.locks.forgotten(broker, self._clock.now)
+        now = self._clock.now
+        self.ordering.locks.forgotten(broker, now)
         for book in self._books.values():
             if book.queue.broker == broker:
-                book.commits.clear()
+                book.note_commit(book.least_stored_since(crashed_at - FLUSHED_EVERY), now)
 
     # ---- the end ----
 
@@ -291,6 +346,14 @@ class Ledger:
         book = self.book(queue)
         hold(
             book.watermark >= book.end,
-            f"{queue}: message {book.watermark} of {book.end} was never finished, "
+            Rule.FINISHED,
+            f"{book}: message {book.watermark} of {book.end} was never finished, "
             f"stored at {book.stored_at[book.watermark :][:1]}",
         )
+
+
+_LATE = {  # what was finished so long before the end had to be stored
+    DropReason.NOT_IN_TARGET: 0,
+    DropReason.PULL_EXPIRED: 0,
+    DropReason.STOPPED: ON_THE_WAY,  # the last message in hand is finished after all was stored
+}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.simulation.breach import hold
-
-LOCK_LIVES = 60_000  # ms; ``rocketmq.broker.rebalance.lockMaxLiveTime``
+from rebalance_engine.simulation.breach import Rule, hold
+from rebalance_engine.simulation.sessions import short
+from rebalance_engine.simulation.timers import LOCK
 
 
 class Loss(Enum):
@@ -22,10 +22,17 @@ class Loss(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A lock that a client lost; ``unrenewed_ms`` is how long it had not been renewed."""
+    """A lock that a client lost.
+
+    Attributes:
+        at: when; ``unrenewed_ms`` is how long it had not been renewed then.
+        by: the process that gave it back.
+    """
 
     how: Loss
+    at: int
     unrenewed_ms: int
+    by: str = ""
 
 
 @dataclass(slots=True)
@@ -59,25 +66,26 @@ class LockBook:
     def _take_over(self, lock: Lock, client: str, queue: MessageQueue, at: int) -> None:
         age = at - lock.renewed_at
         hold(
-            age > LOCK_LIVES,
-            f"{queue} is locked for {client}, and for {lock.client} too, who renewed it {age} ms ago",
+            age > LOCK,
+            Rule.LOCK_TWICE,
+            f"{short(queue)} is locked for {client}, and for {lock.client} too, who renewed it {age} ms ago",
         )
-        self._lost[lock.client, queue] = Lost(Loss.EXPIRED, age)
+        self._lost[lock.client, queue] = Lost(Loss.EXPIRED, at, age)
 
-    def released(self, client: str, queues: Iterable[MessageQueue], at: int) -> None:
-        """Note that a client gave locks back."""
+    def released(self, client: str, queues: Iterable[MessageQueue], at: int, by: str = "") -> None:
+        """Note that a client gave locks back, and which process of it did."""
         for queue in queues:
             lock = self._held.get(queue)
             if lock is not None and lock.client == client:
                 del self._held[queue]
-                self._lost[client, queue] = Lost(Loss.RELEASED, at - lock.renewed_at)
+                self._lost[client, queue] = Lost(Loss.RELEASED, at, at - lock.renewed_at, by)
 
     def forgotten(self, broker: str, at: int) -> None:
         """Note that a broker was started again and knows no lock."""
         for queue, lock in tuple(self._held.items()):
             if queue.broker == broker:
                 del self._held[queue]
-                self._lost[lock.client, queue] = Lost(Loss.FORGOTTEN, at - lock.renewed_at)
+                self._lost[lock.client, queue] = Lost(Loss.FORGOTTEN, at, at - lock.renewed_at)
 
     def lock(self, queue: MessageQueue) -> Lock | None:
         """Give the lock that was last granted and has not been given back."""

@@ -75,13 +75,14 @@ class Network:
     Attributes:
         extra: process -> ms that each message to or from it takes longer.
         cuts: pairs of names that cannot reach each other.
-        loses: says whether a one-way request is lost.
+        loses: says whether a one-way request is lost; ``loses_call``: whether a request of a process or its answer is.
     """
 
     def __init__(self, clock: Clock, luck: random.Random, latency: tuple[int, int]) -> None:
         self.clock = clock
         self.extra: dict[str, int] = {}
         self.cuts: set[frozenset[str]] = set()
+        self.loses_call: Callable[[Process], bool] = lambda _caller: False
         self.loses: Loses = lambda _from, _to, _request: False
         self._luck = luck
         self._latency = latency
@@ -124,6 +125,8 @@ class Network:
         assert link is not None
         self._tokens += 1
         token = self._tokens
+        if self.loses_call(call.caller):
+            return
         self._asked[token] = call
         received = Received(channel=link.channel, request=request, token=token)
         self._transmit(link, link.server, lambda: link.server.hear(received))
@@ -145,7 +148,7 @@ class Network:
     def answer(self, process: Process, respond: Respond) -> None:
         """Answer a request; if its connection is gone, nobody hears it."""
         call, link = self._asked.pop(respond.token), process.links.get(respond.channel)
-        if link is not None:
+        if link is not None and not self.loses_call(call.caller):
             self._transmit(link, link.client, lambda: self._answered(call, respond.response))
 
     def _answered(self, call: Call, response: object) -> None:
@@ -238,6 +241,13 @@ class Network:
         for call in tuple(link.client.calls.values()):
             if call.link is link:
                 self._fail(call, failure)
+
+    def reset(self, one: str, other: str) -> None:
+        """Break the connections between two processes: both ends hear of it."""
+        for link in tuple(self._links.values()):
+            if {link.client.name, link.server.name} == {one, other}:
+                for end in (link.client, link.server):
+                    self.close(end, link.channel)
 
     # ---- on the way ----
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 
 from rebalance_engine.effects import Channel, Closed, Heard, Received, Woken
 from rebalance_engine.remoting.requests.membership import HeartBeat, UnregisterClient
-from rebalance_engine.simulation.breach import hold
+from rebalance_engine.simulation.breach import Breach, Rule, hold
 from rebalance_engine.simulation.broker import HOUSEKEEPING, BrokerProcess
-
-SILENCE_ALLOWED = 120_000  # ms; ``channelExpiredTimeout``
-SCAN_EVERY = 10_000  # ms
+from rebalance_engine.simulation.timers import SCAN, SILENCE
 
 
 @dataclass(slots=True)
@@ -24,12 +22,10 @@ class PresenceBook:
         """Take in what the broker heard, and hold its table to it: the open channels that have not expired."""
         if self._changes(heard, at):
             self._compare(broker)
-        for channel, heard_at in self._heard_at.items():
-            silence = at - heard_at
-            hold(
-                silence <= SILENCE_ALLOWED + SCAN_EVERY,
-                f"{broker.name} still lists channel {channel}, silent for {silence} ms",
-            )
+        silent_since = at - SILENCE - SCAN
+        if self._heard_at and min(self._heard_at.values()) < silent_since:
+            silent = sorted(channel for channel, heard_at in self._heard_at.items() if heard_at < silent_since)
+            raise Breach(Rule.MEMBERS, f"{broker.name} still lists channels {silent}, silent for {SILENCE + SCAN} ms")
 
     def _changes(self, heard: Heard, at: int) -> bool:
         if isinstance(heard, Closed):
@@ -47,7 +43,7 @@ class PresenceBook:
         return False
 
     def _expire(self, at: int) -> bool:
-        silent = [channel for channel, heard_at in self._heard_at.items() if at - heard_at > SILENCE_ALLOWED]
+        silent = [channel for channel, heard_at in self._heard_at.items() if at - heard_at > SILENCE]
         for channel in silent:
             del self._heard_at[channel]
         return bool(silent)
@@ -57,6 +53,7 @@ class PresenceBook:
         listed = set(group.members) if group else set()
         hold(
             listed == self._heard_at.keys(),
+            Rule.MEMBERS,
             f"{broker.name} lists the channels {sorted(listed)}; those that beat and are open are "
             f"{sorted(self._heard_at)}",
         )

@@ -23,7 +23,9 @@ Times are in ms since the beginning. A line that begins with # is a comment.
     cut M BROKER MS           nothing gets through between the two
     slow BROKER EXTRA MS      every message to or from it takes so much longer
     mute MS                   all notifications are lost
+    reset M BROKER            their connection breaks, and for the broker M is gone until it hears from it again
     lose MS                   every second one-way request of a client is lost
+    drop MS                   one in twenty requests of clients is lost, and one in twenty answers
     grow TOPIC BROKER N       the topic has so many queues there
     subscribe TOPIC           all members subscribe to one more topic
     unsubscribe TOPIC         all members give a topic up
@@ -34,6 +36,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from rebalance_engine.consumer import CPP, GO, Profile
+from rebalance_engine.consumer import java as java_client
 from rebalance_engine.simulation.clients import Listener
 
 VERBS = {  # verb -> the fewest and the most words after it
@@ -46,7 +50,9 @@ VERBS = {  # verb -> the fewest and the most words after it
     "cut": (3, 3),
     "slow": (3, 3),
     "mute": (1, 1),
+    "reset": (2, 2),
     "lose": (1, 1),
+    "drop": (1, 1),
     "grow": (3, 3),
     "subscribe": (1, 1),
     "unsubscribe": (1, 1),
@@ -108,6 +114,23 @@ class Scenario:
         """Leave steps out."""
         gone = set(map(id, steps))
         return replace(self, steps=tuple(step for step in self.steps if id(step) not in gone))
+
+
+def profile(name: str) -> Profile:
+    """Give the client of a scenario's ``java-5.5.0``, ``cpp`` or ``go``.
+
+    Raises:
+        ScenarioError: there is no such client.
+    """
+    if name in ("cpp", "go"):
+        return CPP if name == "cpp" else GO
+    language, _, version = name.partition("-")
+    if language != "java":
+        raise ScenarioError(f"the client is {name!r}; it needs to be cpp, go or like java-5.5.0")
+    try:
+        return java_client(version)
+    except ValueError as error:
+        raise ScenarioError(str(error)) from error
 
 
 # ---- writing ----
@@ -188,6 +211,8 @@ class _Reader:
         self._so_far = replace(self._so_far, **fields)  # type: ignore[arg-type]  # each caller names fields of theirs
 
     def scenario(self) -> Scenario:
+        if any(count > 1_024 for count in self._topics.values()):
+            raise ScenarioError(f"the topics are {self._topics}; one needs to have 1024 queues on each broker at most")
         return replace(
             self._so_far,
             brokers=self._brokers,

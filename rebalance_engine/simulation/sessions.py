@@ -10,6 +10,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.clients import ConsumerProcess
 
 MOST_COMMITS = 200  # of one queue that are remembered: a minute and more
+MOST_PROGRESS = 400  # steps of one session's progress that are remembered
 
 
 @dataclass(slots=True, eq=False)
@@ -19,20 +20,82 @@ class Session:
     Attributes:
         began_at, ended_at: when.
         start_offset: where it went on.
-        committed: how far it was when it dropped the queue, as far as it knew.
         reason: why it dropped it.
         given: offset -> what the listener made of it; None while it has it.
+        asked_again: offset -> how often the listener asked for it again, and how often it was sent back.
+        finished: every message below it, from where it began, is surely finished here; what is on its way back to the
+            broker may count already, up to ``at_most``.
         stored: the highest offset that the broker has heard from it.
+        last_given_at, refused_at: when its listener last got a message, and its last pull was refused.
+        has_pulled: a pull of it came to the broker.
     """
 
     holder: ConsumerProcess
     began_at: int
     start_offset: int
     ended_at: int | None = None
-    committed: int | None = None
     reason: DropReason | None = None
     given: dict[int, Result | None] = field(default_factory=dict)
-    stored: int = -1
+    asked_again: dict[int, list[int]] = field(default_factory=dict)
+    finished: int = 0
+    stored: int = 0
+    last_given_at: int = 0
+    refused_at: int = 0
+    has_pulled: bool = False
+    _done: set[int] = field(default_factory=set)
+    _sent_back: set[int] = field(default_factory=set)
+    _progress: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Begin where the queue was taken."""
+        self.finished = self.stored = self.start_offset
+        self._progress.append((self.began_at, self.start_offset))
+
+    @property
+    def at_most(self) -> int:
+        """How far it may say that it is: what is on its way back to the broker counts."""
+        offset = self.finished
+        while offset in self._done or offset in self._sent_back:
+            offset += 1
+        return offset
+
+    def begin_at(self, offset: int, at: int) -> None:
+        """Note where it really began: an orderly consumer asks again once it has the lock."""
+        self.finished = offset
+        self._progress.append((at, offset))
+
+    def finish(self, offset: int, at: int) -> None:
+        """Note that a message is finished here."""
+        self._done.add(offset)
+        before = self.finished
+        while self.finished in self._done:
+            self._done.discard(self.finished)
+            self._sent_back.discard(self.finished)
+            self.finished += 1
+        if self.finished > before:
+            self._progress.append((at, self.finished))
+            if len(self._progress) > MOST_PROGRESS:
+                del self._progress[: MOST_PROGRESS // 2]
+
+    def send_back(self, offset: int) -> None:
+        """Note that the broker has a failed message back; the client will know it when it hears the answer."""
+        self._sent_back.add(offset)
+
+    def finished_at(self, at: int) -> int:
+        """Give how far it surely was at a time, 0 before it began or when that is forgotten."""
+        for since, offset in reversed(self._progress):
+            if since <= at:
+                return offset
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An offset that a broker keeps since a time; the session that committed it, or none after a restart."""
+
+    at: int
+    offset: int
+    by: Session | None
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +107,7 @@ class QueueBook:
         watermark: all messages below it are finished; ``finished`` are those above it that are.
         in_hand: what listeners have right now, by process and token.
         stored_at: when each message was stored.
-        commits: when which offset was stored, since the broker was started; the oldest are forgotten.
+        commits: when which offset was stored; the oldest are forgotten.
         reached: the first offset that no listener was ever given.
         empty_since, shared_since: since when nobody, or more than one, holds it.
     """
@@ -56,12 +119,16 @@ class QueueBook:
     finished: set[int] = field(default_factory=set)
     in_hand: dict[tuple[ConsumerProcess, int], Session] = field(default_factory=dict)
     stored_at: list[int] = field(default_factory=list)
-    commits: list[tuple[int, int]] = field(default_factory=list)
+    commits: list[Stored] = field(default_factory=list)
     reached: int = 0
     last_given_at: int = 0
     empty_since: int | None = None
     shared_since: int | None = None
     last_holder: ConsumerProcess | None = None
+
+    def __str__(self) -> str:
+        """Name the queue."""
+        return short(self.queue)
 
     @property
     def end(self) -> int:
@@ -76,20 +143,27 @@ class QueueBook:
         """Give the session in which a process holds the queue, or last held it."""
         return next((session for session in reversed(self.sessions) if session.holder is process), None)
 
-    def note_commit(self, offset: int, at: int) -> None:
+    def note_commit(self, offset: int, at: int, by: Session | None = None) -> None:
         """Note that an offset was stored."""
-        self.commits.append((at, offset))
+        self.commits.append(Stored(at, offset, by))
         if len(self.commits) > MOST_COMMITS:
             del self.commits[: MOST_COMMITS // 2]
 
     def least_stored_since(self, at: int) -> int:
         """Give the least offset that was stored at any moment since then, as far as is known."""
         least = None
-        for stored_at, offset in reversed(self.commits):
-            least = offset if least is None else min(least, offset)
-            if stored_at < at:
+        for stored in reversed(self.commits):
+            least = stored.offset if least is None else min(least, stored.offset)
+            if stored.at < at:
                 return least
         return 0
+
+    def was_set_back(self, offset: int, since: int, not_by: Session) -> bool:
+        """Say whether somebody else stored this offset or one before it since then: he had a handoff of his own."""
+        return any(
+            stored.offset <= offset and stored.at >= since and stored.by is not not_by
+            for stored in reversed(self.commits)
+        )
 
     def finish(self, offset: int) -> None:
         """Note that a message is finished."""
@@ -106,3 +180,8 @@ class QueueBook:
         self.reached = max(self.reached, offset + 1)
         self.last_given_at = at
         return silence
+
+
+def short(queue: MessageQueue) -> str:
+    """Write a queue as ``orders/east/0``."""
+    return f"{queue.topic}/{queue.broker}/{queue.queue_id}"

@@ -9,10 +9,11 @@ from rebalance_engine.group import GroupView, Member
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.plan import Plan, target
 from rebalance_engine.remoting.bodies.routes import TopicRouteData
-from rebalance_engine.simulation.breach import hold
+from rebalance_engine.simulation.breach import Rule, hold
 from rebalance_engine.simulation.broker import BrokerProcess
 from rebalance_engine.simulation.clients import ConsumerProcess
 from rebalance_engine.simulation.ledger import Ledger
+from rebalance_engine.simulation.sessions import short
 
 NEXT_HEARTBEAT = 40_000  # ms; ``heartbeatBrokerInterval``, and what a few timeouts put it off
 
@@ -52,6 +53,7 @@ def check_held(
         held = ledger.held(member)
         hold(
             held == frozenset(member.held(group)),
+            Rule.SETTLED,
             f"{member.name} has {_names(member.held(group))}; it stated {_names(held)}",
         )
         if member.profile.truncation is Truncation.NEVER:
@@ -59,6 +61,7 @@ def check_held(
         should = wanted[member.name]
         hold(
             held == should,
+            Rule.SETTLED,
             f"{member.name} holds {_names(held - should) or 'nothing'} too much, "
             f"and {_names(should - held) or 'nothing'} is missing",
         )
@@ -80,9 +83,10 @@ def check_versions(group: str, brokers: Iterable[BrokerProcess], members: Iterab
                     version, since = known[topic].sub_version, changed_at * member.profile.version_unit
                     hold(
                         version >= since,
+                        Rule.SUBSCRIBED,
                         f"{broker.name} filters {topic} in version {version}; {member.name} changed at {since}",
                     )
 
 
 def _names(queues: Iterable[MessageQueue]) -> str:
-    return " ".join(f"{queue.topic}/{queue.broker}/{queue.queue_id}" for queue in sorted(queues))
+    return " ".join(short(queue) for queue in sorted(queues))

@@ -21,8 +21,13 @@ NO_LIMIT = 16
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A message that came back: where it was, and where and when it is to be seen again."""
+    """A message that came back: where it was, and where and when it is to be seen again.
 
+    Attributes:
+        name: of this return; the message that is seen again has it as its content.
+    """
+
+    name: str
     place: MessageQueue
     offset: int
     topic: str
@@ -45,7 +50,9 @@ class Store:
     _log: list[tuple[MessageQueue, Message]] = field(default_factory=list)
     _returned: int = 0
 
-    def append(self, place: MessageQueue, at: int, *, topic: str | None = None, reconsumed: int = 0) -> Message:
+    def append(
+        self, place: MessageQueue, at: int, *, topic: str | None = None, reconsumed: int = 0, content: object = None
+    ) -> Message:
         """Store a message at the end of a queue."""
         queue = self._queues.setdefault((place.topic, place.queue_id), [])
         message = Message(
@@ -55,6 +62,7 @@ class Store:
             commit_log_offset=len(self._log),
             message_id=f"{self.broker}-{len(self._log)}",
             reconsume_times=reconsumed,
+            content=content,
         )
         queue.append(message)
         self._log.append((place, message))
@@ -79,7 +87,9 @@ class Store:
         delay = 0 if is_dead else DELAYS_MS[min(chosen, len(DELAYS_MS)) - 1]
         topic = f"{DEAD_LETTER_PREFIX if is_dead else RETRY_TOPIC_PREFIX}{group}"
         self._returned += 1
-        returned = self.delayed[self._returned] = Returned(place, message.offset, topic, at + delay, message)
+        returned = self.delayed[self._returned] = Returned(
+            str(self._returned), place, message.offset, topic, at + delay, message
+        )
         return self._returned, returned
 
     def release(self, number: int, at: int) -> MessageQueue:
@@ -87,5 +97,6 @@ class Store:
         returned = self.delayed.pop(number)
         place = MessageQueue(returned.topic, self.broker, 0)
         original = returned.message
-        self.append(place, at, topic=original.topic, reconsumed=original.reconsume_times + 1)
+        reconsumed = original.reconsume_times + 1
+        self.append(place, at, topic=original.topic, reconsumed=reconsumed, content=returned.name)
         return place

@@ -6,43 +6,31 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from rebalance_engine.consumer import Deliver, GroupSettings, Profile, Subscribe, Unsubscribe
-from rebalance_engine.consumer.application import Result
-from rebalance_engine.consumer.messages import Message
-from rebalance_engine.effects import Address, Channel, Heard, Received
+from rebalance_engine.consumer import GroupSettings, Profile, Subscribe, Unsubscribe
+from rebalance_engine.effects import Address
 from rebalance_engine.events import EXACT, DropReason, Fact, Origin, QueueDropped, QueueTaken, Source
 from rebalance_engine.membership.profiles import BrokerSettings
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
 from rebalance_engine.remoting.codes import Language
-from rebalance_engine.remoting.requests.consuming import (
-    LockBatchMq,
-    LockBatchMqResponse,
-    PullMessage,
-    UnlockBatchMq,
-    UpdateConsumerOffset,
-)
-from rebalance_engine.remoting.requests.contract import Refused
 from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
-from rebalance_engine.simulation.bounds import profile
 from rebalance_engine.simulation.breach import Weather
 from rebalance_engine.simulation.broker import BrokerProcess, Disk
 from rebalance_engine.simulation.clients import ConsumerProcess, ProducerProcess
 from rebalance_engine.simulation.clock import EPOCH, Clock
-from rebalance_engine.simulation.ledger import Ledger
 from rebalance_engine.simulation.nameserver import ADDRESS as NAME_SERVER
 from rebalance_engine.simulation.nameserver import NameServer
 from rebalance_engine.simulation.network import Network
-from rebalance_engine.simulation.presences import PresenceBook
 from rebalance_engine.simulation.process import Place, Process
-from rebalance_engine.simulation.scenario import Scenario, Step
+from rebalance_engine.simulation.scenario import Scenario, Step, profile
 from rebalance_engine.simulation.settling import check_held, check_versions, queues_of, targets
-from rebalance_engine.simulation.store import Returned, Store
+from rebalance_engine.simulation.store import Store
+from rebalance_engine.simulation.timers import FLUSHED_EVERY, PULLED
+from rebalance_engine.simulation.watching import Watch
 
 GROUP = "g"
 RETRY_TOPIC = RETRY_TOPIC_PREFIX + GROUP
 AFTERMATH = 10_000  # ms; how long after a fault requests may still be late
-FLUSH_LOST = 5_000  # ms of offsets that a crash loses
 STRATEGY_OF_GO = {"AVG_BY_CIRCLE": "GO_AVG_BY_CIRCLE"}
 
 Record = Callable[[Fact], None]
@@ -62,15 +50,17 @@ class World:
         self.weather = Weather()
         self.network = Network(self.clock, self._luck("network"), scenario.latency)
         self.network.loses = self._loses
-        self.ledger = Ledger(self.clock, self.weather, is_orderly=scenario.is_orderly)
+        self.network.loses_call = self._loses_call
+        self.watch = Watch(GROUP, scenario, self.clock, self.weather)
+        self.watch.on_end = self._ended
+        self.ledger = self.watch.ledger
         self.members: dict[str, ConsumerProcess] = {}
         self.brokers: dict[str, BrokerProcess] = {}
         self.topics = list(_first_topics(scenario))
         self._record = record
-        self._presences: dict[str, PresenceBook] = {}
         self._disks: dict[str, Disk] = {}
         self._addresses = 0
-        self._muted_until = self._losing_until = 0
+        self._muted_until = self._losing_until = self._dropping_until = 0
         self._loss_luck = self._luck("loss")
         self._verbs: Mapping[str, Callable[..., None]] = {
             "start": self._start,
@@ -82,7 +72,9 @@ class World:
             "cut": self._cut,
             "slow": self._slow,
             "mute": self._mute,
+            "reset": self._reset,
             "lose": self._lose,
+            "drop": self._drop,
             "grow": self._grow,
             "subscribe": self._subscribe,
             "unsubscribe": self._unsubscribe,
@@ -116,9 +108,9 @@ class World:
 
     def _start_broker(self, name: str) -> None:
         disk = self._disks[name]
-        broker = BrokerProcess(self._place(name, disk.settings.address), disk, self)
+        broker = BrokerProcess(self._place(name, disk.settings.address), disk, self.watch)
         self.brokers[name] = broker
-        self._presences[name] = PresenceBook(GROUP)
+        self.watch.broker_starts(name)
         self.network.listen(broker)
         broker.start()
 
@@ -129,6 +121,7 @@ class World:
             topics=tuple(self.scenario.topics),
             every_ms=every_ms,
             luck=self._luck(name),
+            addressee=self.watch.sends,
         )
         self.clock.after(1_000, lambda: producer.start(EPOCH + self.scenario.sends_until))
 
@@ -153,7 +146,7 @@ class World:
             strategy=strategy,
             luck=self._luck(f"{name} {self._addresses}"),
             listener=self.scenario.listener,
-            audience=self,
+            audience=self.watch,
         )
         process.start(self._settings(kind, strategy))
 
@@ -202,6 +195,7 @@ class World:
         process = self.members.get(name)
         if process is not None and not process.is_paused:
             self._storm(int(ms), name)
+            self.weather.stops(self.clock.now, self.clock.now + int(ms), name)
             process.pause()
             self.clock.after(int(ms), process.resume)
 
@@ -209,13 +203,13 @@ class World:
         broker = self.brokers.pop(name, None)
         if broker is not None:
             now = self.clock.now
-            self.weather.turns_foul(now - FLUSH_LOST, now + int(ms) + AFTERMATH, name)
+            self.weather.turns_foul(now - FLUSHED_EVERY, now + int(ms) + AFTERMATH, name)
             broker.crash()
             self.network.end(broker)
-            self.clock.after(int(ms), lambda: self._back(name))
+            self.clock.after(int(ms), lambda: self._back(name, now))
 
-    def _back(self, name: str) -> None:
-        self.ledger.restarted(name)
+    def _back(self, name: str, crashed_at: int) -> None:
+        self.ledger.restarted(name, crashed_at)
         self._start_broker(name)
 
     def _cut(self, name: str, broker: str, ms: str) -> None:
@@ -234,6 +228,18 @@ class World:
         self._storm(int(ms))
         self._losing_until = self.clock.now + int(ms)
 
+    def _reset(self, name: str, broker: str) -> None:
+        self._storm(0, name)
+        self.network.reset(name, broker)
+
+    def _drop(self, ms: str) -> None:
+        self._storm(int(ms) + PULLED)
+        self._dropping_until = self.clock.now + int(ms)
+
+    def _loses_call(self, caller: Process) -> bool:
+        is_dropping = isinstance(caller, ConsumerProcess) and self.clock.now < self._dropping_until
+        return is_dropping and self._loss_luck.random() < 0.05
+
     def _loses(self, sender: Process, _: Process, request: object) -> bool:
         if isinstance(request, NotifyConsumerIdsChanged):
             return self.clock.now < self._muted_until
@@ -248,6 +254,7 @@ class World:
         if topic not in self.topics:
             self.topics.append(topic)
             for member in self.members.values():
+                member.changed_at.pop(topic, None)  # the new subscription has a version of its own; Go's is smaller
                 member.order(Subscribe(GROUP, topic))
 
     def _unsubscribe(self, topic: str) -> None:
@@ -270,54 +277,12 @@ class World:
             self.ledger.states(process, fact)
         self._record(fact)
 
-    def heard(self, broker: BrokerProcess, heard: Heard, responses: Iterable[object]) -> None:
-        """Look at what a broker's membership heard."""
-        self._presences[broker.name].heard(broker, heard, self.clock.now)
-        if not isinstance(heard, Received):
-            return
-        request, locks, now = heard.request, self.ledger.locks, self.clock.now
-        if isinstance(request, LockBatchMq):
-            for response in responses:
-                if isinstance(response, LockBatchMqResponse):
-                    granted = response.body.lock_ok_mq_set
-                    locks.granted(request.body.client_id, granted, now)
-                    for queue in sorted(set(request.body.mq_set) - set(granted)):
-                        self.ledger.refused(queue)
-        elif isinstance(request, UnlockBatchMq):
-            locks.released(request.body.client_id, request.body.mq_set, now)
-        elif isinstance(request, UpdateConsumerOffset) and not any(isinstance(each, Refused) for each in responses):
-            self._committed(broker, heard.channel, request)
-
-    def committed(self, broker: BrokerProcess, channel: Channel, pull: PullMessage) -> None:
-        """Look at the offset that came with a pull."""
-        self._committed(broker, channel, pull)
-
-    def _committed(self, broker: BrokerProcess, channel: Channel, request: UpdateConsumerOffset | PullMessage) -> None:
-        process = broker.links[channel].client
-        assert isinstance(process, ConsumerProcess)
-        queue = MessageQueue(request.topic, broker.name, request.queue_id)
-        self.ledger.committed(process, queue, request.commit_offset)
-
-    def stored(self, queue: MessageQueue, _: Message) -> None:
-        """Note a message."""
-        self.ledger.stored(queue)
-
-    def returned(self, _: str, returned: Returned) -> None:
-        """Note a message that came back."""
-        self.ledger.returned(returned)
-
-    def delivered(self, client: ConsumerProcess, deliver: Deliver) -> None:
-        """Look on while a listener begins."""
-        self.ledger.delivered(client, deliver)
-
-    def consumed(self, client: ConsumerProcess, deliver: Deliver, result: Result) -> None:
-        """Look on while a listener ends."""
-        self.ledger.consumed(client, deliver, result)
-
-    def ended(self, client: ConsumerProcess) -> None:
-        """Note that a client has shut itself down."""
+    def _ended(self, client: ConsumerProcess) -> None:
+        """A client has shut itself down."""
         self.members.pop(client.name, None)
         self._lost(client)
+        if self.scenario.is_orderly:
+            self.ledger.ordering.check_stopped(client, self.members.values())
 
     # ---- when all is quiet ----
 
@@ -339,13 +304,15 @@ class World:
         wanted = targets(GROUP, self.queues(), members)
         for queue in sorted(frozenset().union(*wanted.values())):
             self.ledger.check_finished(queue)
+        self.ledger.returns.check_all_back()
+        self.watch.sends.check_ended()
 
     def check_all(self) -> None:
         """Hold every machine to its own invariants."""
         for member in self.members.values():
             member.machine.check()
         for broker in self.brokers.values():
-            broker.check()
+            broker.machine.check()
 
 
 def _first_topics(scenario: Scenario) -> Iterable[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_engine import cli, eventlog
+from rebalance_engine.cli.simulate import processes
 from rebalance_engine.events import QueueTaken
 from rebalance_engine.simulation.scenario import write
 from tests.rebalance_engine.simulation.bugs import BUGS
@@ -38,7 +39,8 @@ def test_a_seed_that_fails_is_told_as_small_as_can_be(
     told = capsys.readouterr().out
     assert status == 1
     assert told.startswith("seed 3 broke after ")
-    assert len([line for line in told.splitlines() if " start " in line]) == 2
+    assert "\n# promised: a client keeps the pauses of its version\n" in told
+    assert len([line for line in told.splitlines() if " start " in line]) <= 4
     assert "\n----\n" in told
     assert "# played again: exactly the same" in told
     assert told.endswith("; 1 failed\n")
@@ -84,6 +86,10 @@ def test_every_fact_can_be_written_down(tmp_path: Path) -> None:
         (["simulate", "--first", "-1"], "'-1' is given; needed is a whole number from 0"),
         (["simulate", "--first", "²"], "needed is a whole number"),
         (["simulate", "--play", "nowhere.txt"], "No such file"),
+        (["simulate", "--jobs", "10000000"], "'10000000' is given; needed is a whole number from 1 to 256"),
+        (["simulate", "--jobs", "0"], "'0' is given"),
+        (["simulate", "--jobs", "2", "--log", "facts.jsonl"], "one process alone can write the log"),
+        (["simulate", "--play", "a.txt", "--seeds", "2", "--first", "9"], "together with --seeds, --first"),
     ],
 )
 def test_bad_arguments_end_with_2_and_a_sentence(
@@ -94,6 +100,25 @@ def test_bad_arguments_end_with_2_and_a_sentence(
 
     assert end.value.code == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("jobs", "seeds", "needed"), [(1, 300, 1), (4, 300, 4), (256, 9, 2), (256, 8, 1)])
+def test_no_more_processes_are_started_than_have_something_to_do(jobs: int, seeds: int, needed: int) -> None:
+    assert processes(jobs, seeds) == needed
+
+
+@pytest.mark.parametrize("text", ["", "broker east 1.x\n", "seed 1\n5 kill Z\n"])
+def test_a_scenario_that_makes_no_sense_ends_with_2(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scenario.txt"
+    path.write_text(text)
+
+    with pytest.raises(SystemExit) as end:
+        cli.main(["simulate", "--play", str(path)])
+
+    assert end.value.code == 2
+    assert "there is no" in capsys.readouterr().err
 
 
 def test_a_file_that_says_no_scenario_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

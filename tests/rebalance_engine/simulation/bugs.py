@@ -25,7 +25,7 @@ from rebalance_engine.membership import locks as broker_locks
 from rebalance_engine.membership import machine, notification, registry
 from rebalance_engine.membership import offsets as broker_offsets
 from rebalance_engine.model import MessageQueue, sort_queues
-from rebalance_engine.simulation import bounds, world
+from rebalance_engine.simulation import scenario, world
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 BUGS: dict[str, Plant] = {}
@@ -129,7 +129,7 @@ def offsets_are_not_stored_when_a_queue_is_dropped(patch: pytest.MonkeyPatch) ->
 
 @bug
 def the_timer_of_20_s_is_dead(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(world, "profile", lambda name: replace(bounds.profile(name), round_every=10**9, round_retry=None))
+    patch.setattr(world, "profile", lambda name: replace(scenario.profile(name), round_every=10**9, round_retry=None))
 
 
 @bug

@@ -1,34 +1,20 @@
+from dataclasses import replace
+
 import pytest
 
-from rebalance_engine.consumer import CPP, GO
 from rebalance_engine.simulation.bounds import (
     EXPIRY,
-    LOCK,
     NOTIFIED,
-    ROUND,
-    UNLOCK_DELAY,
     WARM_UP,
     deadlines,
-    profile,
     settles_within,
     unlocks_within,
 )
-from rebalance_engine.simulation.scenario import ScenarioError, Step
+from rebalance_engine.simulation.scenario import Step, profile
+from rebalance_engine.simulation.timers import LOCK, PULL_IDLE, ROUND, UNLOCK_DELAY
 from tests.rebalance_engine.simulation.small import cluster
 
-
-@pytest.mark.parametrize(
-    ("name", "version"),
-    [("java-5.5.0", "java 5.5.0"), ("cpp", str(CPP)), ("go", str(GO)), ("java-4.9.7", "java 4.9.7")],
-)
-def test_clients_have_names(name: str, version: str) -> None:
-    assert str(profile(name)) == version
-
-
-@pytest.mark.parametrize("name", ["rust", "java", "java-3.0.0", "go-1"])
-def test_other_clients_are_not_known(name: str) -> None:
-    with pytest.raises(ScenarioError, match=r"the (Java )?client is"):
-        profile(name)
+FIRST_START = 2_000  # of the small cluster
 
 
 def test_who_is_notified_needs_seconds_and_who_died_in_silence_minutes() -> None:
@@ -49,9 +35,9 @@ def test_an_orderly_group_waits_for_locks_that_nobody_gives_back() -> None:
     ("client", "listener_ms", "least", "most"),
     [
         ("java-5.5.0", 40, 500, 10_000),
-        ("java-5.5.0", 700, UNLOCK_DELAY + ROUND, LOCK),
+        ("java-5.5.0", 700, PULL_IDLE + ROUND, PULL_IDLE + LOCK + 3_000),
         ("java-4.9.7", 40, UNLOCK_DELAY, UNLOCK_DELAY + ROUND),
-        ("java-4.9.7", 2_000, UNLOCK_DELAY + ROUND, LOCK),
+        ("java-4.9.7", 2_000, PULL_IDLE + ROUND, PULL_IDLE + LOCK + 3_000),
         ("cpp", 40, 0, 10_000),
         ("go", 40, LOCK, LOCK),
     ],
@@ -65,6 +51,13 @@ def test_a_client_keeps_a_lock_as_long_as_its_version_does(
 def test_a_group_must_be_in_order_before_the_next_step_if_there_is_time_and_after_the_last() -> None:
     far, near = "60000 kill A", "61000 kill B"
 
-    assert deadlines(cluster(far)) == (WARM_UP, 60_000 + NOTIFIED)
-    assert deadlines(cluster(far, near)) == (WARM_UP, 61_000 + NOTIFIED)
-    assert deadlines(cluster("50000 kill A")) == (50_000 + NOTIFIED,)
+    assert deadlines(cluster(far)) == (FIRST_START + WARM_UP, 60_000 + NOTIFIED)
+    assert deadlines(cluster(far, near)) == (FIRST_START + WARM_UP, 61_000 + NOTIFIED)
+    assert deadlines(cluster("54000 kill A")) == (54_000 + NOTIFIED,)
+
+
+def test_a_group_warms_up_from_its_first_start_on() -> None:
+    late = replace(cluster(), steps=(Step(70_000, "start", ("A", "java-5.5.0")),))
+
+    assert deadlines(late) == (70_000 + WARM_UP,)
+    assert deadlines(replace(late, steps=())) == ()

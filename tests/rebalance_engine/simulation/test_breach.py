@@ -1,13 +1,14 @@
 import pytest
 
-from rebalance_engine.simulation.breach import Breach, Weather, hold
+from rebalance_engine.simulation.breach import Breach, Rule, Weather, hold
 
 
 def test_what_does_not_hold_is_a_breach() -> None:
-    hold(1, "one is true")
+    hold(1, Rule.ORDER, "one is true")
 
-    with pytest.raises(Breach, match="nothing is"):
-        hold((), "nothing is")
+    with pytest.raises(Breach, match="nothing is") as broken:
+        hold((), Rule.ORDER, "nothing is")
+    assert broken.value.rule is Rule.ORDER
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,13 @@ def test_a_storm_without_names_is_everybodys() -> None:
 
     assert not weather.was_fair(0, 99, "A")
     assert weather.was_fair(30, 99, "A")
+
+
+def test_a_pause_is_weather_too_and_a_storm_is_no_pause() -> None:
+    weather = Weather()
+
+    weather.stops(10, 20, "A")
+    weather.turns_foul(30, 40, "A")
+
+    assert [weather.was_awake(since, since + 5, "A") for since in (0, 8, 20, 35)] == [True, False, False, True]
+    assert weather.was_awake(10, 20, "B")

@@ -18,8 +18,8 @@ from rebalance_engine.remoting.requests.consuming import (
 )
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import HeartBeat
-from rebalance_engine.remoting.requests.producing import SendMessageResponse, SendMessageV2
-from rebalance_engine.simulation.broker import BrokerProcess, Disk, Found
+from rebalance_engine.remoting.requests.producing import SendMessage, SendMessageResponse, SendMessageV2
+from rebalance_engine.simulation.broker import CHECK_EVERY, BrokerProcess, Disk, Found
 from rebalance_engine.simulation.clock import EPOCH
 from rebalance_engine.simulation.nameserver import ADDRESS, NameServer
 from rebalance_engine.simulation.network import Network
@@ -33,10 +33,18 @@ class Notes:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.pulls: list[tuple[str, Channel, int]] = []
+        self.sends: list[tuple[MessageQueue, int, bytes]] = []
 
     def heard(self, broker: BrokerProcess, heard: Heard, _: object) -> None:
         if isinstance(heard, Received):
             self.seen.append(f"{broker.name} heard {type(heard.request).__name__}")
+
+    def pulled(self, broker: BrokerProcess, channel: Channel, pull: PullMessage) -> None:
+        self.pulls.append((broker.name, channel, pull.queue_offset))
+
+    def sent(self, queue: MessageQueue, offset: int, request: SendMessage) -> None:
+        self.sends.append((queue, offset, request.body))
 
     def committed(self, broker: BrokerProcess, channel: Channel, pull: PullMessage) -> None:
         self.seen.append(f"{broker.name} pulled {pull.commit_offset} over {channel}")
@@ -44,8 +52,8 @@ class Notes:
     def stored(self, queue: MessageQueue, message: Message) -> None:
         self.seen.append(f"stored {queue.topic} {message.offset}")
 
-    def returned(self, group: str, returned: Returned) -> None:
-        self.seen.append(f"returned {returned.offset} of {group}")
+    def returned(self, broker: BrokerProcess, channel: Channel, returned: Returned) -> None:
+        self.seen.append(f"returned {returned.offset} to {broker.name} over {channel}")
 
 
 class Bench:
@@ -200,7 +208,7 @@ def test_a_message_that_came_back_is_seen_again_in_the_retry_topic(bench: Bench)
     bench.wait(10_000)
 
     assert (before, bench.disk.store.end("%RETRY%g", 0)) == (0, 1)
-    assert bench.notes.seen[-2:] == ["returned 0 of g", "stored %RETRY%g 0"]
+    assert bench.notes.seen[-2:] == ["returned 0 to east over 2", "stored %RETRY%g 0"]
 
 
 def test_what_waits_on_disk_is_released_by_the_next_run(bench: Bench) -> None:
@@ -241,6 +249,7 @@ def test_a_question_that_is_not_simulated_is_refused(bench: Bench) -> None:
 
 def test_its_tables_are_checked(bench: Bench) -> None:
     bench.broker.machine.channels.clear()
+    bench.broker._heard = CHECK_EVERY - 1
 
     with pytest.raises(AssertionError):
         bench.broker.check()

@@ -3,10 +3,18 @@ from collections import Counter
 import pytest
 
 from rebalance_engine.simulation.bounds import deadlines
-from rebalance_engine.simulation.drawing import FEWEST_FAULTS, FEWEST_MEMBERS, TIME_TO_FINISH, draw
-from rebalance_engine.simulation.scenario import VERBS, Scenario
+from rebalance_engine.simulation.drawing import (
+    FEWEST_FAULTS,
+    FEWEST_MEMBERS,
+    LISTENERS,
+    SPARE,
+    TIME_TO_FINISH,
+    draw,
+)
+from rebalance_engine.simulation.scenario import VERBS, Scenario, Step
 
 SEEDS = range(300)
+FAULTS = {"kill", "die", "pause", "crash", "cut", "reset", "slow", "mute", "lose", "drop"}
 
 
 def members(scenario: Scenario) -> int:
@@ -15,13 +23,48 @@ def members(scenario: Scenario) -> int:
     return next((number for number, verb in enumerate(verbs) if verb != "start"), len(verbs))
 
 
-@pytest.mark.parametrize("seed", SEEDS[:50])
+def subscribed_first(scenario: Scenario) -> int:
+    """Count the queues that the group begins with."""
+    return sum(queues for topic, queues in scenario.topics.items() if topic != SPARE) * len(scenario.brokers)
+
+
+def effective(scenario: Scenario) -> int:
+    """Count the faults that do something: to who is there and undisturbed; a loss needs something to lose soon."""
+    alive: set[str] = set()
+    busy_until: dict[str, int] = {}
+    found = 0
+    steps = sorted(scenario.steps, key=lambda step: step.at)
+    for number, step in enumerate(steps):
+        name = step.words[0]
+        if step.verb == "start":
+            alive.add(name)
+        if step.verb not in FAULTS:
+            alive -= {name} if step.verb == "stop" else set()
+            continue
+        found += _does_something(step, alive, busy_until, steps[number + 1 :])
+        alive -= {name} if step.verb in {"kill", "die"} else set()
+        if step.verb in {"pause", "cut", "crash"}:
+            busy_until[name] = step.at + int(step.words[-1])
+    return found
+
+
+def _does_something(step: Step, alive: set[str], busy_until: dict[str, int], later: list[Step]) -> bool:
+    if step.verb == "mute":
+        lasts = step.at + int(step.words[0])
+        return any(other.verb in {"start", "stop", "kill"} and other.at <= lasts for other in later)
+    if step.verb in {"slow", "lose", "drop"}:
+        return True
+    is_there = step.words[0] in alive or step.verb == "crash"
+    return is_there and busy_until.get(step.words[0], 0) <= step.at
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_run_has_members_queues_and_faults_enough(seed: int) -> None:
     scenario = draw(seed)
 
     assert members(scenario) >= FEWEST_MEMBERS >= 5
-    assert sum(scenario.topics.values()) * len(scenario.brokers) >= 16
-    assert len(scenario.steps) >= FEWEST_MEMBERS + FEWEST_FAULTS
+    assert subscribed_first(scenario) >= 16
+    assert effective(scenario) >= FEWEST_FAULTS >= 3
     assert scenario.ends_at >= deadlines(scenario)[-1] + TIME_TO_FINISH
     assert scenario.sends_until + TIME_TO_FINISH <= scenario.ends_at
 
@@ -41,7 +84,12 @@ def test_every_verb_and_every_client_is_drawn() -> None:
     assert clients == {"java-5.5.0", "java-5.1.4", "java-4.9.7", "cpp", "go"}
 
 
-def test_groups_are_orderly_and_concurrent() -> None:
-    kinds = Counter((draw(seed).is_orderly, draw(seed).strategy) for seed in SEEDS)
+def test_every_kind_of_group_is_drawn() -> None:
+    scenarios = [draw(seed) for seed in SEEDS]
 
-    assert len(kinds) == 4
+    kinds = Counter((scenario.is_orderly, scenario.strategy) for scenario in scenarios)
+    listeners = {(scenario.listener.low, scenario.listener.high) for scenario in scenarios}
+
+    assert len(kinds) == 6
+    assert sum(scenario.is_orderly for scenario in scenarios) > len(scenarios) // 3
+    assert listeners == set(LISTENERS)

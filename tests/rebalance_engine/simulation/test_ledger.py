@@ -1,78 +1,11 @@
-import random
-
 import pytest
 
-from rebalance_engine.consumer import Deliver, Profile, java
 from rebalance_engine.consumer.application import Result
-from rebalance_engine.consumer.messages import Message
-from rebalance_engine.events import EXACT, DropReason, Fact, Origin, QueueDropped, QueueTaken, Source
-from rebalance_engine.model import MessageQueue
-from rebalance_engine.simulation.breach import Breach, Weather
-from rebalance_engine.simulation.clients import ConsumerProcess, Listener
-from rebalance_engine.simulation.ledger import ON_THE_WAY, Ledger
-from rebalance_engine.simulation.process import Place, Process
+from rebalance_engine.simulation.breach import Breach, Rule
+from rebalance_engine.simulation.ledger import STORED_LATE
 from rebalance_engine.simulation.store import Store
-from tests.rebalance_engine.simulation.small import network
-
-QUEUE = MessageQueue("orders", "east", 0)
-SOURCE = Source(origin=Origin.SIMULATOR)
-
-
-class Stage:
-    """A ledger, and clients of which it is told; messages 0 to 9 are there."""
-
-    def __init__(self, *, is_orderly: bool = False, profile: Profile | None = None) -> None:
-        self.network = network()
-        self.weather = Weather()
-        self.ledger = Ledger(self.network.clock, self.weather, is_orderly=is_orderly)
-        self.profile = profile or java("5.5.0")
-        self.a, self.b = self.client("A"), self.client("B")
-        self._tokens = 0
-        for _ in range(10):
-            self.ledger.stored(QUEUE)
-
-    def client(self, name: str) -> ConsumerProcess:
-        return ConsumerProcess(
-            Place(self.network, name, f"{name}:1", self.state),
-            client_id=name,
-            profile=self.profile,
-            strategy="AVG",
-            luck=random.Random(0),
-            listener=Listener(),
-            audience=self.ledger,  # type: ignore[arg-type]  # it is never asked to end one
-        )
-
-    def state(self, _process: Process, _fact: object) -> None:
-        return
-
-    def wait(self, ms: int) -> None:
-        self.network.clock.run_until(self.network.clock.now + ms)
-
-    def take(self, who: ConsumerProcess, at: int = 0) -> None:
-        self._tell(who, QueueTaken, start_offset=at)
-
-    def drop(
-        self, who: ConsumerProcess, committed: int | None = None, reason: DropReason = DropReason.NOT_IN_TARGET
-    ) -> None:
-        self._tell(who, QueueDropped, committed_offset=committed, reason=reason)
-
-    def _tell(self, who: ConsumerProcess, kind: type[Fact], **fields: object) -> None:
-        now = self.network.clock.now
-        frame = {"at": now, "source": SOURCE, "exactness": EXACT, "group": "g", "client": who.name, "queue": QUEUE}
-        self.ledger.states(who, kind(**frame, **fields))  # type: ignore[arg-type]  # as the facts have them
-
-    def give(self, who: ConsumerProcess, *offsets: int) -> Deliver:
-        self._tokens += 1
-        messages = tuple(Message(offset=offset, topic="orders") for offset in offsets)
-        deliver = Deliver(group="g", queue=QUEUE, messages=messages, token=self._tokens)
-        self.ledger.delivered(who, deliver)
-        return deliver
-
-    def consume(self, who: ConsumerProcess, *offsets: int, result: Result = Result.SUCCESS) -> None:
-        self.ledger.consumed(who, self.give(who, *offsets), result)
-
-    def commit(self, who: ConsumerProcess, offset: int) -> None:
-        self.ledger.committed(who, QUEUE, offset)
+from rebalance_engine.simulation.timers import FLUSHED_EVERY, ON_THE_WAY, WAITS
+from tests.rebalance_engine.simulation.stage import QUEUE, Stage
 
 
 @pytest.fixture
@@ -166,7 +99,7 @@ def test_a_start_behind_an_offset_that_was_never_stored(stage: Stage) -> None:
     stage.drop(stage.a, committed=3)
     stage.wait(ON_THE_WAY + 1)
 
-    with pytest.raises(Breach, match="and never stored that"):
+    with pytest.raises(Breach, match="nothing explains that 3 messages come again"):
         stage.take(stage.b, at=0)
 
 
@@ -196,8 +129,23 @@ def test_a_restarted_broker_may_have_forgotten_offsets(stage: Stage) -> None:
     stage.commit(stage.a, 3)
     stage.wait(ON_THE_WAY + 1)
 
-    stage.ledger.restarted("east")
-    stage.take(stage.b, at=1)
+    stage.ledger.restarted("east", stage.network.clock.now)
+    stage.take(stage.b, at=0)
+
+
+def test_a_restarted_broker_knows_what_it_had_flushed(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, 1, 2)
+    stage.commit(stage.a, 2)
+    stage.wait(1)
+    stage.commit(stage.a, 3)
+    stage.wait(FLUSHED_EVERY + 1)
+
+    stage.ledger.restarted("east", stage.network.clock.now)
+    stage.wait(20_000)
+
+    with pytest.raises(Breach, match="at 2; 3 is stored"):
+        stage.take(stage.b, at=2)
 
 
 def test_a_message_that_came_back_is_finished_here(stage: Stage) -> None:
@@ -206,8 +154,108 @@ def test_a_message_that_came_back_is_finished_here(stage: Stage) -> None:
     stage.take(stage.a)
     stage.consume(stage.a, 0, result=Result.LATER)
 
-    stage.ledger.returned(store.take_back("g", 0, 0, 16, 0)[1])
+    stage.ledger.returned(stage.a, store.take_back("g", 0, 0, 16, 0)[1])
     stage.commit(stage.a, 1)
+
+
+def test_a_message_that_is_sent_back_more_often_than_its_listener_asked(stage: Stage) -> None:
+    store = Store("east")
+    store.append(QUEUE, 0)
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, result=Result.LATER)
+    stage.ledger.returned(stage.a, store.take_back("g", 0, 0, 16, 0)[1])
+
+    with pytest.raises(Breach, match="back 2 times; its listener asked for it 1 times") as broken:
+        stage.ledger.returned(stage.a, store.take_back("g", 0, 0, 16, 0)[1])
+    assert broken.value.rule is Rule.RETURNED
+
+
+@pytest.mark.parametrize(("claim", "is_right"), [(2, False), (3, True), (4, False)])
+def test_who_drops_a_queue_knows_how_far_he_is(stage: Stage, claim: int, is_right: bool) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, 1, 2)
+
+    if is_right:
+        stage.drop(stage.a, committed=claim)
+    else:
+        with pytest.raises(Breach, match=f"drops orders/east/0 at {claim}; it has finished it up to 3"):
+            stage.drop(stage.a, committed=claim)
+
+
+def test_an_offset_behind_what_was_finished_long_before(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, 1, 2)
+    stage.commit(stage.a, 1)  # it was on its way
+    stage.wait(ON_THE_WAY)
+
+    with pytest.raises(Breach, match=r"commits 2 .* it had finished 3 long before"):
+        stage.commit(stage.a, 2)
+
+
+def test_what_is_finished_is_stored_within_seconds(stage: Stage) -> None:
+    stage.wait(20_000)
+    stage.take(stage.a)
+    stage.consume(stage.a, 0)
+    stage.wait(STORED_LATE - 1)
+    stage.consume(stage.a, 1)
+    stage.wait(1)
+
+    with pytest.raises(Breach, match="had finished orders/east/0 up to 1 8000 ms ago; it stored 0"):
+        stage.consume(stage.a, 2)
+
+
+def test_a_start_behind_is_explained_by_a_handoff_that_set_the_offset_back(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.take(stage.b)
+    stage.consume(stage.a, 0, 1, 2)
+    stage.consume(stage.b, 0)
+    stage.commit(stage.a, 3)
+    stage.drop(stage.a, committed=3)
+    stage.commit(stage.b, 1)
+    stage.wait(ON_THE_WAY + 1)
+
+    stage.take(stage.a, at=1)
+
+
+def test_a_message_that_waits_while_its_queue_is_held(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0)
+    stage.wait(WAITS + 6 * stage.a.listener.high)
+    stage.consume(stage.a, 1)
+    stage.wait(WAITS + 6 * stage.a.listener.high + 1)
+
+    with pytest.raises(Breach, match="is given orders/east/0 2 only now"):
+        stage.give(stage.a, 2)
+
+
+def test_a_queue_that_was_dropped_is_not_pulled(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.wait(500)
+    stage.ledger.pulled(stage.a, QUEUE)
+    stage.drop(stage.a)
+    stage.wait(ON_THE_WAY)
+    stage.ledger.pulled(stage.a, QUEUE)  # it was on its way
+    stage.wait(1)
+
+    with pytest.raises(Breach, match="pulls orders/east/0, which it dropped"):
+        stage.ledger.pulled(stage.a, QUEUE)
+    with pytest.raises(Breach, match="which it never held"):
+        stage.ledger.pulled(stage.b, QUEUE)
+
+
+def test_a_first_pull_waits_for_its_dispatch_delay(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.wait(499)
+
+    with pytest.raises(Breach, match="499 ms after it took it, not after 500 ms"):
+        stage.ledger.pulled(stage.a, QUEUE)
+
+
+def test_a_concurrent_consumer_begins_where_it_took_the_queue(stage: Stage) -> None:
+    stage.take(stage.a)
+
+    with pytest.raises(Breach, match="at 0 and begins at 1"):
+        stage.give(stage.a, 1)
 
 
 def test_a_message_that_is_never_finished(stage: Stage) -> None:
@@ -226,99 +274,3 @@ def test_a_process_that_is_gone_holds_nothing(stage: Stage) -> None:
 
     assert stage.ledger.gone(stage.a) == (QUEUE,)
     assert stage.ledger.held(stage.a) == frozenset()
-
-
-# ---- in order ----
-
-
-def test_an_orderly_queue_out_of_order() -> None:
-    stage = Stage(is_orderly=True)
-    stage.take(stage.a)
-    stage.consume(stage.a, 0)
-
-    with pytest.raises(Breach, match=r"is given .* 2, and nobody finished 1"):
-        stage.give(stage.a, 2)
-
-
-def both_have_one(stage: Stage) -> None:
-    stage.ledger.locks.granted("A", [QUEUE], stage.network.clock.now)
-    stage.take(stage.a)
-    stage.give(stage.a, 0)
-    stage.take(stage.b)
-
-
-def test_two_listeners_of_an_orderly_queue_at_a_time() -> None:
-    stage = Stage(is_orderly=True)
-    both_have_one(stage)
-
-    with pytest.raises(Breach, match="both consume"):
-        stage.give(stage.b, 0)
-
-
-@pytest.mark.parametrize(("after_ms", "is_allowed"), [(20_001, True), (20_000, False)])
-def test_a_lock_may_be_forced_open_20_s_after_its_renewal(after_ms: int, is_allowed: bool) -> None:
-    stage = Stage(is_orderly=True)
-    both_have_one(stage)
-    stage.wait(after_ms)
-    stage.drop(stage.a)
-    stage.ledger.locks.released("A", [QUEUE], stage.network.clock.now)
-
-    if is_allowed:
-        stage.give(stage.b, 0)
-    else:
-        with pytest.raises(Breach, match="both consume"):
-            stage.give(stage.b, 0)
-
-
-def test_a_broker_that_was_restarted_excuses_two_listeners() -> None:
-    stage = Stage(is_orderly=True)
-    both_have_one(stage)
-
-    stage.ledger.restarted("east")
-    stage.give(stage.b, 0)
-
-
-def test_a_lock_that_is_kept_after_the_drop() -> None:
-    stage = Stage(is_orderly=True)
-    both_have_one(stage)
-    stage.drop(stage.a)
-    stage.ledger.refused(QUEUE)
-    stage.wait(10_000)
-
-    with pytest.raises(Breach, match="still has its lock"):
-        stage.ledger.refused(QUEUE)
-
-
-def test_who_asks_for_his_lock_again_may_have_it() -> None:
-    stage = Stage(is_orderly=True)
-    both_have_one(stage)
-    stage.drop(stage.a)
-    stage.wait(10_000)
-
-    stage.ledger.locks.granted("A", [QUEUE], stage.network.clock.now)
-    stage.ledger.refused(QUEUE)
-
-
-def test_a_lock_of_who_is_gone_runs_out_by_itself() -> None:
-    stage = Stage(is_orderly=True)
-    both_have_one(stage)
-    stage.network.end(stage.a)
-    stage.ledger.gone(stage.a)
-    stage.wait(50_000)
-
-    stage.ledger.refused(QUEUE)
-
-
-def test_a_renewal_that_comes_after_the_release_leaks_the_lock() -> None:
-    stage = Stage(is_orderly=True)
-    both_have_one(stage)
-    stage.drop(stage.a)
-    stage.ledger.locks.released("A", [QUEUE], stage.network.clock.now)
-    before = stage.ledger.has_leaked_locks()
-    stage.wait(1)
-
-    stage.ledger.locks.granted("A", [QUEUE], stage.network.clock.now)
-    stage.wait(50_000)
-    stage.ledger.refused(QUEUE)
-
-    assert (before, stage.ledger.has_leaked_locks()) == (False, True)

@@ -2,7 +2,8 @@ import pytest
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.breach import Breach
-from rebalance_engine.simulation.locking import LOCK_LIVES, LockBook, Loss
+from rebalance_engine.simulation.locking import LockBook, Loss
+from rebalance_engine.simulation.timers import LOCK as LOCK_LIVES
 
 QUEUE = MessageQueue("orders", "east", 0)
 

@@ -5,7 +5,8 @@ from rebalance_engine.membership.machine import Timer
 from rebalance_engine.remoting.bodies.clients import ConsumerData, HeartbeatData
 from rebalance_engine.remoting.requests.membership import HeartBeat, UnregisterClient
 from rebalance_engine.simulation.breach import Breach
-from rebalance_engine.simulation.presences import SCAN_EVERY, SILENCE_ALLOWED, PresenceBook
+from rebalance_engine.simulation.presences import PresenceBook
+from rebalance_engine.simulation.timers import SCAN, SILENCE
 from tests.rebalance_engine.simulation.test_broker import Bench
 
 
@@ -69,7 +70,7 @@ def test_other_groups_do_not_count(both: Both) -> None:
 
 
 def test_silence_ends_with_the_scan(both: Both) -> None:
-    late = both.broker.clock.now + SILENCE_ALLOWED + 1
+    late = both.broker.clock.now + SILENCE + 1
 
     both.hear(Woken(timer=Timer.HOUSEKEEPING), late)
 
@@ -77,14 +78,14 @@ def test_silence_ends_with_the_scan(both: Both) -> None:
 
 
 def test_a_scan_that_finds_nobody_is_found_out(both: Both) -> None:
-    late = both.broker.clock.now + SILENCE_ALLOWED + 1
+    late = both.broker.clock.now + SILENCE + 1
 
     with pytest.raises(Breach, match="lists the channels"):
         both.hear(Woken(timer=Timer.HOUSEKEEPING), late, is_heard=False)
 
 
 def test_a_scan_that_never_comes_is_found_out(both: Both) -> None:
-    late = both.broker.clock.now + SILENCE_ALLOWED + SCAN_EVERY + 1
+    late = both.broker.clock.now + SILENCE + SCAN + 1
 
     with pytest.raises(Breach, match="still lists channel"):
         both.book.heard(both.broker, Received(channel=99, request="something"), late)

@@ -74,8 +74,11 @@ FLOOR = 1_000  # a member that just rebalanced waits so long
 ROUND = 3_000  # one round on a slow machine: a list, locks and offsets of every queue, one after the other
 DISPATCH = 500
 LOCK = 60_000
+HEARTBEAT = 30_000  # until then brokers refuse pulls with a newer subscription, in 4.9 as in 5.x
 RECORDED = (
     Recorded("unowned", "4.9.7", "AVG concurrent", "start D java-4.9.7", unowned, 50, 100, ROUND),
+    Recorded("silence", "4.9.7", "AVG concurrent", "start D java-4.9.7", silence, 1_600, 1_600, HEARTBEAT + ROUND),
+    Recorded("unowned after a leave", "5.5.0", "AVG concurrent", "stop B", unowned, 290, 290, FLOOR + ROUND),
     Recorded("overlap", "5.5.0", "AVG concurrent", "start D java-5.5.0", overlaps, 1_000, 1_530, FLOOR + ROUND),
     Recorded("unowned", "5.5.0", "AVG concurrent", "start D java-5.5.0", unowned, 290, 290, FLOOR + ROUND),
     Recorded("unowned by circle", "5.5.0", "AVG_BY_CIRCLE orderly", "start D java-5.5.0", unowned, 420, 570, 6_000),

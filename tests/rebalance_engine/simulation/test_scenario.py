@@ -1,7 +1,8 @@
 import pytest
 
+from rebalance_engine.consumer import CPP, GO
 from rebalance_engine.simulation.drawing import draw
-from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step, read, write
+from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step, profile, read, write
 from tests.rebalance_engine.simulation.small import cluster
 
 
@@ -52,3 +53,17 @@ def test_a_line_that_says_nothing_is_refused_by_its_number(line: str, complaint:
         read(f"seed 1\n{line}\n")
 
     assert "line 2" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [("java-5.5.0", "java 5.5.0"), ("cpp", str(CPP)), ("go", str(GO)), ("java-4.9.7", "java 4.9.7")],
+)
+def test_clients_have_names(name: str, version: str) -> None:
+    assert str(profile(name)) == version
+
+
+@pytest.mark.parametrize("name", ["rust", "java", "java-3.0.0", "go-1"])
+def test_other_clients_are_not_known(name: str) -> None:
+    with pytest.raises(ScenarioError, match=r"the (Java )?client is"):
+        profile(name)

@@ -131,6 +131,32 @@ def test_one_way_requests_are_lost_for_a_while() -> None:
     assert not any(network.loses(member, member, "request") for _ in range(100))
 
 
+def test_a_connection_that_breaks_makes_brokers_disagree_for_a_moment() -> None:
+    run = Run(f"{WARM} reset A east")
+    run.until(WARM + 5_000)
+
+    gone = {fact.source.broker for fact in run.of(MemberLeft)}
+    run.until(WARM + 60_000)
+
+    assert gone == {"east"}
+    run.world.check_settled()
+
+
+def test_requests_and_answers_are_dropped_for_a_while() -> None:
+    run = Run(f"{WARM} drop 5000")
+    run.until(WARM + 10)
+    network, member = run.world.network, run.world.members["A"]
+
+    dropped = sum(network.loses_call(member) for _ in range(1_000))
+    spared = sum(network.loses_call(run.world.brokers["east"]) for _ in range(1_000))
+    run.until(WARM + 120_000)
+
+    assert 20 < dropped < 100
+    assert spared == 0
+    assert not any(network.loses_call(member) for _ in range(100))
+    run.world.check_settled()
+
+
 def test_a_topic_that_grows_is_divided_anew() -> None:
     run = Run(f"{WARM} grow orders east 7")
     run.until(WARM + 55_000)

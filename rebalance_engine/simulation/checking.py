@@ -1,0 +1,107 @@
+"""Whether a scenario makes sense: every step names what is there, by words that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from rebalance_engine.membership.profiles import rules_of
+from rebalance_engine.producer import java as java_producer
+from rebalance_engine.remoting.codes import Language
+from rebalance_engine.simulation.scenario import LONGEST_RUN, Scenario, ScenarioError, Step, profile
+
+STRATEGIES = {  # those that need no parameters, and which clients have them
+    "AVG": {Language.JAVA, Language.GO, Language.CPP},
+    "AVG_BY_CIRCLE": {Language.JAVA, Language.GO},
+    "CONSISTENT_HASH": {Language.JAVA},
+}
+MOST_QUEUES = 1_024  # of one topic on one broker
+SLOWEST = 60_000  # ms; more than any timeout is no different
+
+
+def check(scenario: Scenario) -> None:
+    """Hold a scenario to what can be run.
+
+    Raises:
+        ScenarioError: it names what is not there, or cannot be; the message says what was seen and what is needed.
+    """
+    members = {step.words[0] for step in scenario.steps if step.verb == "start"}
+    for what, found in (
+        ("broker", scenario.brokers),
+        ("topic", scenario.topics),
+        ("step that starts a member", members),
+    ):
+        if not found:
+            raise ScenarioError(f"there is no {what}; at least one is needed")
+    _check_names([*scenario.brokers, *(sender.name for sender in scenario.senders), *members])
+    _with("the scenario", lambda: _check_versions(scenario))
+    for step in scenario.steps:
+        _with(f"step '{step}'", lambda step=step: _check_step(step, scenario, members))  # type: ignore[misc]
+
+
+def _with(where: str, look: Callable[[], None]) -> None:
+    try:
+        look()
+    except ValueError as error:
+        raise ScenarioError(f"{where}: {error}") from error
+
+
+def _check_names(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ScenarioError(f"the name {name!r} is there twice; brokers, producers and members need their own")
+        seen.add(name)
+
+
+def _check_versions(scenario: Scenario) -> None:
+    for version in scenario.brokers.values():
+        rules_of(version)
+    for sender in scenario.senders:
+        java_producer(sender.version)
+    _known("strategy", scenario.strategy, STRATEGIES)
+
+
+def _check_step(step: Step, scenario: Scenario, members: Collection[str]) -> None:
+    places = {"member": members, "broker": scenario.brokers, "topic": scenario.topics}
+    for word, kind in zip(step.words, _WORDS[step.verb], strict=False):
+        if kind in places:
+            _known(kind, word, places[kind])
+        else:
+            _number(word, kind)
+    if step.verb == "start":
+        client = profile(step.words[1])
+        given = dict(zip(step.words[2::2], step.words[3::2], strict=True))
+        strategy = given.get("by", scenario.strategy)
+        _known("strategy", strategy, STRATEGIES)
+        if client.language not in STRATEGIES[strategy]:
+            raise ScenarioError(f"a client in {client.language.name} has no strategy {strategy}")
+
+
+def _known(kind: str, word: str, known: Collection[str]) -> None:
+    if word not in known:
+        raise ScenarioError(f"the {kind} is {word!r}; it needs to be one of {', '.join(sorted(known))}")
+
+
+def _number(word: str, kind: str) -> None:
+    most = {"queues": MOST_QUEUES, "extra": SLOWEST}.get(kind, LONGEST_RUN)
+    if not (word.isascii() and word.isdigit() and 1 <= int(word[:20]) <= most):
+        raise ScenarioError(f"the number is {word!r}; it needs to be from 1 to {most}")
+
+
+_WORDS = {  # what the words behind a verb are
+    "start": ("member",),
+    "stop": ("member",),
+    "kill": ("member",),
+    "die": ("member",),
+    "pause": ("member", "ms"),
+    "crash": ("broker", "ms"),
+    "cut": ("member", "broker", "ms"),
+    "slow": ("broker", "extra", "ms"),
+    "mute": ("ms",),
+    "reset": ("member", "broker"),
+    "lose": ("ms",),
+    "drop": ("ms",),
+    "grow": ("topic", "broker", "queues"),
+    "subscribe": ("topic",),
+    "unsubscribe": ("topic",),
+}

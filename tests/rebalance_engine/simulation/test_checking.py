@@ -1,0 +1,61 @@
+import pytest
+
+from rebalance_engine.simulation.checking import check
+from rebalance_engine.simulation.drawing import draw
+from rebalance_engine.simulation.scenario import Scenario, ScenarioError, read
+from tests.rebalance_engine.simulation.small import CLUSTER, cluster
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_drawn_makes_sense(seed: int) -> None:
+    check(draw(seed))
+
+
+def test_a_scenario_without_anything() -> None:
+    with pytest.raises(ScenarioError, match="there is no broker"):
+        check(Scenario())
+
+
+@pytest.mark.parametrize("missing", ["broker", "topic", "start"])
+def test_a_scenario_without_the_least(missing: str) -> None:
+    text = "\n".join(line for line in CLUSTER.splitlines() if missing not in line)
+
+    with pytest.raises(ScenarioError, match=f"there is no .*{missing}"):
+        check(read(text))
+
+
+@pytest.mark.parametrize(
+    ("step", "complaint"),
+    [
+        ("kill Z", "the member is 'Z'; it needs to be one of A, B, C"),
+        ("pause A x", "the number is 'x'"),
+        ("pause A 0", "the number is '0'; it needs to be from 1"),
+        ("cut A nowhere 5", "the broker is 'nowhere'; it needs to be one of east, west"),
+        ("reset A nowhere", "the broker is 'nowhere'"),
+        ("crash A 5", "the broker is 'A'"),
+        ("slow east 999999 5", "from 1 to 60000"),
+        ("grow tea east 9", "the topic is 'tea'"),
+        ("grow orders east 9999999", "from 1 to 1024"),
+        ("subscribe tea", "the topic is 'tea'"),
+        ("start D rust", "the client is 'rust'"),
+        ("start D java-5.5.0 by STICKY", "the strategy is 'STICKY'"),
+        ("start D cpp by AVG_BY_CIRCLE", "a client in CPP has no strategy AVG_BY_CIRCLE"),
+        ("start east go", "the name 'east' is there twice"),
+    ],
+)
+def test_a_step_that_makes_no_sense(step: str, complaint: str) -> None:
+    with pytest.raises(ScenarioError, match=complaint):
+        check(cluster(f"70000 {step}"))
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ({"broker": "east 1.x"}, "the broker version is '1.x'"),
+        ({"producer": "P 3.0 every 100"}, "3.0"),
+        ({"group": "NOPE concurrent"}, "the strategy is 'NOPE'"),
+    ],
+)
+def test_versions_and_strategies_that_are_not_known(line: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ScenarioError, match=complaint):
+        check(cluster(ends_at=120_000, **line))
