@@ -23,21 +23,25 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, metavar="P", help="of the name server; 0, the default: any")
     parser.add_argument("--dir", type=Path, metavar="DIR", help="keep everything there; a passing place by default")
     parser.add_argument("--seed", type=int, metavar="N", help="of what happens; any by default")
+    parser.add_argument("--waits", type=float, default=0.0, metavar="S", help="so long for an audience; 0 by default")
     asked = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("dashboard.demo").setLevel(logging.INFO)
     logging.getLogger("rebalance_engine").setLevel(logging.ERROR)  # faults are played here on purpose
     if asked.dir is not None:
         asked.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        asyncio.run(play(asked.dir, asked.port, asked.seed))
+        asyncio.run(play(_stage(asked.dir, asked), asked.dir))
         return
     with tempfile.TemporaryDirectory(prefix="evenkeel-demo-") as directory:
-        asyncio.run(play(Path(directory), asked.port, asked.seed))
+        asyncio.run(play(_stage(Path(directory), asked), Path(directory)))
 
 
-async def play(directory: Path, port: int, seed: int | None) -> None:
+def _stage(directory: Path, asked: argparse.Namespace) -> Stage:
+    return Stage(directory, asked.port, Random(asked.seed), waits_s=asked.waits)  # noqa: S311 # it plays
+
+
+async def play(stage: Stage, directory: Path) -> None:
     """Play until a signal comes; once clients can join one line says where, ``{"saw":"ready","namesrv":…}``."""
-    stage = Stage(directory, port, Random(seed))  # noqa: S311 # it plays
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)

@@ -4,6 +4,7 @@
 a caller says                           and hears
 ======================================  ===========================================================================
 ``{"do":"status"}``                     ``{"namesrv":…,"members":{group:[name,…]}}``
+``{"do":"begin"}``                      the same; the play begins, if it waited for an audience
 ``{"do":"order","verb":…,…}``           ``{"outcome":"done"|"refused"|"failed","detail":…,"clients":[…]}``
 ``{"do":"facts","run":…,"after":n}``    ``{"run":…,"n":…,"line":…}`` for each fact after that one, without an end
 ======================================  ===========================================================================
@@ -62,6 +63,15 @@ async def ask_status(directory: Path) -> bool:
         NoDemo: nobody answers.
     """
     return "namesrv" in await _call(directory, {"do": "status"}, STATUS_S)
+
+
+async def ask_to_begin(directory: Path) -> None:
+    """Tell the demo of a folder that somebody looks.
+
+    Raises:
+        NoDemo: nobody answers.
+    """
+    await _call(directory, {"do": "begin"}, STATUS_S)
 
 
 async def ask_order(directory: Path, order: Order) -> Answer:

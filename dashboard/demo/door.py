@@ -69,10 +69,12 @@ class _Door:
             await self._follow(asked, writer)
         elif asked.get("do") == "order":
             _write(writer, await self._obey(asked))
-        elif asked.get("do") == "status":
+        elif asked.get("do") in {"status", "begin"}:
+            if asked["do"] == "begin":
+                self._stage.begin()
             _write(writer, {"namesrv": self._stage.cluster.namesrv, "members": self._stage.members})
         else:
-            _write(writer, {"error": f"do is {asked.get('do')!r}; it needs to be status, order or facts"})
+            _write(writer, {"error": f"do is {asked.get('do')!r}; it needs to be status, begin, order or facts"})
         await writer.drain()
 
     async def _obey(self, asked: Mapping[str, object]) -> dict[str, object]:

@@ -101,14 +101,14 @@ class Recover:
 Act = Join | Go | Disband | Stall | Resume | Slow | Down | Recover
 
 OPENING: Sequence[tuple[int, Act]] = (
-    (10_000, Join("billing")),
-    (16_000, Slow("broker-b")),
-    (22_000, Go("recommendations", Going.CRASHES)),
-    (30_000, Join("payment-ledger")),
-    (38_000, Stall("warehouse")),
-    (44_000, Go("search-index", Going.LEAVES)),
-    (52_000, Join("recommendations")),
-    (60_000, Go("billing", Going.FALLS_SILENT)),
+    (4_000, Join("billing")),
+    (10_000, Slow("broker-b")),
+    (18_000, Go("recommendations", Going.CRASHES)),
+    (26_000, Join("payment-ledger")),
+    (34_000, Stall("warehouse")),
+    (41_000, Go("search-index", Going.LEAVES)),
+    (48_000, Join("recommendations")),
+    (56_000, Go("billing", Going.FALLS_SILENT)),
 )
 
 

@@ -84,7 +84,7 @@ CASTS = (
     Cast(group="fraud-check", topics=("payments",), strategies=("AVG", "AVG_BY_CIRCLE"), first=3, least=3, most=3),
     Cast(group="invoices", topics=("payments",), strategies=("CONFIG",), config=_with_a_gap()),
     Cast(group="price-display", topics=("stock",), model=MessageModel.BROADCASTING),
-    Cast(group="monthly-report", topics=("orders",), first=1, least=1, most=1, leaves_after_s=25),
+    Cast(group="monthly-report", topics=("orders",), first=1, least=1, most=1, leaves_after_s=22),
 )
 SENDERS = (
     Sender(group="web-shop", topic="orders", every_ms=150, tags=("new", "changed", "cancelled")),

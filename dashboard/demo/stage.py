@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -58,9 +59,10 @@ class Stage:
         directory: keeps the messages.
         port: of the name server; 0 any.
         luck: decides what happens.
+        waits_s: how long the play waits for an audience (``begin``) before it begins without.
     """
 
-    def __init__(self, directory: Path, port: int = 0, luck: Random | None = None) -> None:
+    def __init__(self, directory: Path, port: int = 0, luck: Random | None = None, *, waits_s: float = 0.0) -> None:
         self.reel = Reel()
         self.cluster = Cluster(
             ClusterSettings(
@@ -79,6 +81,8 @@ class Stage:
         self._latency_at: dict[tuple[str | None, str], int] = {}
         self._silent: set[asyncio.Task[None]] = set()
         self._script: Script | None = None
+        self._waits_s = waits_s
+        self._has_audience = asyncio.Event()
         self._changed = asyncio.Event()
         self._acting = asyncio.Lock()
 
@@ -94,10 +98,20 @@ class Stage:
                     for sender in SENDERS:
                         tasks.create_task(self._send(sender), name=f"send {sender.group}")
                     await asyncio.gather(*(self._join(cast) for cast in CASTS for _ in range(cast.first)))
+                    await self._wait_for_audience()
                     self._script = Script(self._now(), self._luck)
-                    tasks.create_task(self._play(self._script), name="play")
+                    await self._play(self._script)
             finally:
                 await self._clear()
+
+    def begin(self) -> None:
+        """Let the play begin, if it has not: somebody looks."""
+        self._has_audience.set()
+
+    async def _wait_for_audience(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._waits_s):
+                await self._has_audience.wait()
 
     async def _clear(self) -> None:
         """Let everybody leave in order, as far as that is quick."""

@@ -14,6 +14,7 @@ PREPARED = "prepared"  # milestone: tables, static files, the first admin and th
 REDIS, DEMO, WEB, WORKER, BEAT = "redis", "demo", "web", "worker", "beat"
 WATCH = "watch "  # and the cluster's name
 DEMO_CLUSTER = "demo"
+DEMO_WAITS_S = 30  # for the first page; the first round must be there within 60
 REDIS_LOG = "redis.log"
 CLIENTS, SERVERS, FLOOR = 2, 1, 0  # levels: who uses others is stopped before them
 MOST_WORKER_KB = 400_000  # a worker process that has grown beyond is replaced after its task
@@ -102,7 +103,7 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
     if name == REDIS:
         return Start(arguments=(str(redis_program()), str(run / "redis.conf")), env={}, folder=run)
     if name == DEMO:
-        place = ("--port", str(places.namesrv_port), "--dir", str(wanted.home / "demo"))
+        place = ("--port", str(places.namesrv_port), "--dir", str(wanted.home / "demo"), "--waits", str(DEMO_WAITS_S))
         return Start(arguments=(sys.executable, "-m", "dashboard.demo", *place), env=env)
     if name == WEB:
         return Start(arguments=_manage("web", "--fd", str(places.web)), env=env, descriptors=(places.web,))

@@ -26,7 +26,7 @@ from dashboard.config.supervising.lock import HomeLock, free_port, listen
 from dashboard.config.supervising.output import Terminal
 from dashboard.config.supervising.preparer import Preparer, Say, Unprepared
 from dashboard.config.supervising.running import Probe, Runner
-from dashboard.demo.control import ask_status
+from dashboard.demo.control import NoDemo, ask_status, ask_to_begin
 from dashboard.people.operations import FIRST_ADMIN, make_first_admin
 
 LOOK_FOR_CLUSTERS_EVERY_S = 5.0
@@ -237,6 +237,9 @@ class Up:
         if not await probes.web_answers(host, port):
             return False
         self._runner.say(f"open http://{_shown(self._asked.host)}:{port}/  ({self._took()})")
+        if self._wanted.has_demo:
+            with contextlib.suppress(NoDemo):  # one that starts a second time begins by itself
+                await ask_to_begin(self._home / "demo")
         return True
 
     def _on_exit(self, name: str) -> None:

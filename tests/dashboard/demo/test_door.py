@@ -4,12 +4,13 @@ from random import Random
 
 import pytest
 
-from dashboard.demo.control import Facts, NoDemo, ask_order, ask_status, path_of
+from dashboard.demo.control import Facts, NoDemo, ask_order, ask_status, ask_to_begin, path_of
 from dashboard.demo.door import serve
 from dashboard.demo.orders import ADD_CONSUMER, KILL_CONSUMER, SLOW_BROKER, Order
 from dashboard.demo.stage import Stage
 from rebalance_engine.events import CommandOutcome, Fact
 from tests.dashboard.demo.test_reel import taken
+from tests.rebalance_engine.network.clusters import until
 from tests.rebalance_engine.network.loop import on_a_loop
 
 
@@ -75,8 +76,23 @@ async def test_what_is_no_request_is_answered_or_ends_the_call_and_the_door_stay
         heard = await reader.read()
         writer.close()
 
-        assert b"it needs to be status, order or facts" in heard
+        assert b"it needs to be status, begin, order or facts" in heard
         assert await ask_status(tmp_path)
+
+
+@on_a_loop
+async def test_a_play_that_waits_for_an_audience_is_told_that_there_is_one(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, luck=Random(1), waits_s=3_600)
+
+    async def nothing() -> None:
+        pass
+
+    async with serve(stage, tmp_path):
+        playing = asyncio.create_task(stage.run(nothing))
+        await ask_to_begin(tmp_path)
+        await until(lambda: len(stage.members["billing"]) == 4)  # the first act of the opening
+        playing.cancel()
+        await asyncio.wait((playing,))
 
 
 @on_a_loop
