@@ -6,6 +6,8 @@ PY := $(VENV)/bin/python
 DJANGO := DJANGO_SETTINGS_MODULE=tests.dashboard.settings $(PY) manage.py
 UV := UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv
 JOBS ?= 2
+PORT ?= 8000
+NAMESRV ?=
 # What the checks and tests start besides Python.
 TOOLS := git java maven node postgres openssl chromium
 
@@ -20,8 +22,8 @@ help: ## list the verbs
 # ---- the two commands of the README ----
 
 .PHONY: run
-run: install ## start Evenkeel
-	@echo "Nothing to run yet: the engine is being built, the control room comes after it (README.md, State)."
+run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:port;host:port, PORT=)
+	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)'
 
 .PHONY: test
 test: debs check ## run the checks, then every test
