@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from rebalance_engine.pipeline.jobs import JOBS, Asked, Told
-from rebalance_engine.pipeline.reports import read_report, summary
+from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
+from rebalance_engine.pipeline.reports import NoReport, read_report
 from rebalance_engine.pipeline.session import SparkOff, start
 from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
 from rebalance_engine.pipeline.store import Busy, OtherVersion, alone_in, read_notes
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(words, asked)
     except BadZone as error:
         parser.error(str(error))
-    except (NoInput, Busy, OtherVersion) as error:
+    except (NoInput, NoReport, Busy, OtherVersion) as error:
         _say(f"{error}")
         return FAILED
     except SparkOff as error:
@@ -82,10 +82,12 @@ def _stop(*_: int | FrameType | None) -> None:
 
 def _run(words: argparse.Namespace, asked: Asked) -> int:
     job = JOBS[words.job]
-    files = find_files(asked.source)
+    if not job.reads_logs:
+        read_report(asked.source)  # refuses what is no finished run
+    files = find_files(asked.source) if job.reads_logs else []
     notes = read_notes(asked.target)
     fresh = [file for file in files if notes.files.get(file.path, {}).get("fingerprint") != file.fingerprint]
-    _say(_plan(files, fresh))
+    _say(_plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
     if words.dry_run:
         return 0
     with alone_in(asked.target):
@@ -96,7 +98,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
             told = job.run(spark, asked, fresh, _say)
         finally:
             spark.stop()
-    return _answer(files, told, asked)
+    return _answer(job, files, told, asked)
 
 
 def _plan(files: list[SourceFile], fresh: list[SourceFile]) -> str:
@@ -110,7 +112,7 @@ def _plan(files: list[SourceFile], fresh: list[SourceFile]) -> str:
     return f"{len(files)} files of {len({file.host for file in files})} hosts: {sizes or 'none'}; {len(fresh)} to read"
 
 
-def _answer(files: list[SourceFile], told: Told, asked: Asked) -> int:
+def _answer(job: Job, files: list[SourceFile], told: Told, asked: Asked) -> int:
     for file in files:
         if file.trouble:
             _say(f"{file.path}: {file.trouble}")
@@ -118,7 +120,7 @@ def _answer(files: list[SourceFile], told: Told, asked: Asked) -> int:
         _say(f"{told.records} lines read, {told.kept} kept, {told.unparsed} lines of text did not parse")
     for sentence in told.refused:
         _say(sentence)
-    sys.stdout.write(f"{summary(read_report(asked.target))}\n\nwritten to {asked.target}\n")
+    sys.stdout.write(f"{job.tell(asked.target)}\n\nwritten to {asked.target}\n")
     return FAILED if told.misses_holds else 0
 
 

@@ -13,7 +13,18 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline import clients, events, holds, lines, measures, schemas, stories, zones
+from rebalance_engine.pipeline import (
+    backtest,
+    clients,
+    events,
+    holds,
+    lines,
+    measures,
+    reports,
+    schemas,
+    stories,
+    zones,
+)
 from rebalance_engine.pipeline.layouts import LAYOUTS
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
 from rebalance_engine.pipeline.sources import SourceFile
@@ -187,12 +198,39 @@ def _around(days: set[str]) -> set[str]:
     return {str(date.fromisoformat(day) + timedelta(days=more)) for day in days for more in (-1, 0, 1)}
 
 
+def run_backtest(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Say) -> Told:
+    """Replay what a finished run recorded under every strategy; ``asked.source`` is that run's folder."""
+    record, store, told = Store(asked.source, spark), Store(asked.target, spark), Told()
+    with stage(f"back-test of the run in {asked.source}, {len(fresh)} files", say):
+        rounds, handoffs = record.read("rounds", schemas.ROUNDS), record.read("handoffs", schemas.HANDOFFS)
+        found = backtest.backtest_of(rounds, record.read("spans", SPANS), handoffs, record.read("events", EVENTS))
+        _publish(store, asked, told, "backtest", found)
+    return told
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job: what it says of itself, and what it does."""
+    """One job: what it says of itself, what it does, and how a finished folder is told in the terminal.
+
+    ``reads_logs``: its input are text files, of which it reads those that are new.
+    """
 
     says: str
     run: Callable[[SparkSession, Asked, list[SourceFile], Say], Told]
+    tell: Callable[[Path], str]
+    reads_logs: bool = True
 
 
-JOBS = {"logs": Job("read RocketMQ's own logs, and tell what rebalancing cost", run_logs)}
+JOBS = {
+    "logs": Job(
+        "read RocketMQ's own logs, and tell what rebalancing cost",
+        run_logs,
+        lambda folder: reports.summary(reports.read_report(folder)),
+    ),
+    "backtest": Job(
+        "replay a finished run's record under every strategy",
+        run_backtest,
+        lambda folder: reports.advice(reports.read_table(folder / "backtest")),
+        reads_logs=False,
+    ),
+}

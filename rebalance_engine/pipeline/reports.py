@@ -135,12 +135,15 @@ def summary(report: Report) -> str:
     lines += ["", f"Brokers that producers backed away from: {len(slow) or 'none'}"]
     lines += [_broker_line(row) for row in slow[:WORST]]
     if report.backtest:
-        lines += [
-            "",
-            "By the back-test:",
-            *(f"  {row['group']}: {row['says']}" for row in report.backtest if row["is_best"]),
-        ]
+        lines += ["", advice(report.backtest)]
     return "\n".join(lines)
+
+
+def advice(backtest: Sequence[Row]) -> str:
+    """Tell the recommended strategy of every group, and why."""
+    best = [row for row in backtest if row["is_best"]]
+    lines = [f"  {str(row['group'])[:40]:<40} {row['says']}" for row in best]
+    return "\n".join(["By the back-test:" if best else "No group has a record that could be replayed.", *lines])
 
 
 def _group_line(row: Row) -> str:

@@ -182,3 +182,15 @@ BROKERS = _schema(
     resent=LONG, slowest_ms=LONG, mean_ms=DOUBLE,
 )  # fmt: skip
 SPIKES = _filed(round=INT, before_per_s=DOUBLE, peak_per_s=DOUBLE, factor=DOUBLE, recovered_ms=LONG)
+BACKTEST = _filed(
+    strategy=TEXT,
+    now=TEXT,
+    steps=INT,
+    moves=LONG,
+    handoffs=LONG,
+    pause_ms=DOUBLE,
+    mean_skew=DOUBLE,
+    idle=DOUBLE,
+    is_best=BOOL,
+    says=TEXT,
+)
