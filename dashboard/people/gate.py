@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -56,7 +57,13 @@ def needed_role(view: object) -> Role | None:
 
 def is_of_djangos_admin(view: object) -> bool:
     """Ask whether a view is one of Django's admin, which shows all clusters: it needs staff besides."""
-    return hasattr(view, "admin_site") or hasattr(view, "model_admin")
+    if hasattr(view, "admin_site") or hasattr(view, "model_admin"):
+        return True
+    while view is not None:  # some are wrapped methods, without these marks
+        if isinstance(getattr(view, "__self__", None), ModelAdmin | AdminSite):
+            return True
+        view = getattr(view, "__wrapped__", None)
+    return False
 
 
 def is_open(view: object) -> bool:

@@ -1,0 +1,67 @@
+"""A browser's end of the live socket, without a browser. (``channels.testing`` would want daphne.)"""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+
+from asgiref.testing import ApplicationCommunicator
+from asgiref.typing import ASGIApplication
+from django.contrib.auth.models import AnonymousUser, User
+
+from dashboard.live.consumers import LiveConsumer
+from dashboard.push.messages import Message, decode
+
+HOST = "testserver"
+
+
+class Browser:
+    """Opens a socket as somebody, asks, and reads messages."""
+
+    def __init__(
+        self,
+        user: User | AnonymousUser,
+        *,
+        origin: str | None = f"http://{HOST}",
+        application: ASGIApplication | None = None,
+        path: str = "/live/",
+    ) -> None:
+        headers = [(b"host", HOST.encode())] + ([(b"origin", origin.encode())] if origin is not None else [])
+        scope = {"type": "websocket", "path": path, "query_string": b"", "headers": headers, "subprotocols": []}
+        self.end = ApplicationCommunicator(application or LiveConsumer.as_asgi(), {**scope, "user": user})
+        self.code: int | None = None
+
+    async def __aenter__(self) -> Browser:
+        await self.end.send_input({"type": "websocket.connect"})
+        first = await self.end.receive_output(timeout=5)
+        if first["type"] == "websocket.close":
+            self.code = first["code"]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.end.send_input({"type": "websocket.disconnect", "code": 1000})
+        await self.end.wait(timeout=5)
+
+    async def ask(self, **question: object) -> None:
+        await self.say(json.dumps(question))
+
+    async def say(self, text: str) -> None:
+        await self.end.send_input({"type": "websocket.receive", "text": text})
+
+    async def hear(self, timeout: float = 5) -> Message:  # noqa: ASYNC109 - of the communicator
+        output = await self.end.receive_output(timeout=timeout)
+        assert output["type"] == "websocket.send", output
+        return decode(output["bytes"])
+
+    async def is_closed(self, timeout: float = 5) -> int:  # noqa: ASYNC109 - of the communicator
+        """Give the code with which the server closes."""
+        if self.code is None:
+            output = await self.end.receive_output(timeout=timeout)
+            assert output["type"] == "websocket.close", output
+            self.code = int(output["code"])
+        return self.code
+
+    async def hears_nothing(self) -> bool:
+        return bool(await self.end.receive_nothing(timeout=0.2))

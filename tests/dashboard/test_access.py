@@ -1,0 +1,160 @@
+"""Every address and every socket, against every role: made from the routing tables, so that none is forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import AnonymousUser, User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RegexPattern
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group
+from dashboard.live.routing import websocket_urlpatterns
+from dashboard.people.gate import is_of_djangos_admin, is_open, needed_role
+from dashboard.people.roles import Role
+from tests.dashboard.persons import ROLES, person
+from tests.dashboard.sockets import Browser
+from tests.dashboard.story import T0
+
+OPEN = {
+    "admin door",
+    "healthz",
+    "language",
+    "log in",
+    "log out",
+    "metrics",
+    "words",
+}  # whatever joins them is thought over
+SAMPLES = {"app_label": "groups", "url": "x"}  # all others are numbers
+
+
+def routes(
+    patterns: list[URLPattern | URLResolver] | None = None, before: str = "/"
+) -> Iterator[tuple[str, URLPattern]]:
+    """List all addresses with sample arguments."""
+    for each in patterns if patterns is not None else get_resolver().url_patterns:
+        address = before + sample(each)
+        if isinstance(each, URLResolver):
+            yield from routes(each.url_patterns, address)
+        else:
+            yield address, each
+
+
+def sample(each: URLPattern | URLResolver) -> str:
+    """Fill a route's arguments with samples."""
+    if isinstance(each.pattern, RegexPattern):  # Django's admin has two
+        return "groups/" if "app_label" in str(each.pattern) else "x"
+    return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: SAMPLES.get(found[1], "1"), str(each.pattern))
+
+
+ALL = list({address: (address, each) for address, each in reversed(list(routes()))}.values())  # the first one answers
+
+
+@pytest.fixture
+def group(cluster: Cluster) -> Group:
+    return Group.objects.create(pk=1, cluster=cluster, name="g", added_at=T0)
+
+
+def names_of(test: Callable[[URLPattern], bool]) -> set[str | None]:
+    return {each.name for _address, each in ALL if test(each)}
+
+
+def test_the_addresses_are_found() -> None:
+    addresses = {address for address, _each in ALL}
+
+    assert {"/", "/login/", "/groups/1/", "/groups/1/rounds/1/", "/healthz", "/metrics", "/admin/"} <= addresses
+
+
+def test_open_to_all_is_only_what_was_thought_over() -> None:
+    assert names_of(lambda each: is_open(each.callback)) == OPEN
+
+
+def test_every_other_address_says_which_role_it_needs() -> None:
+    closed = [address for address, each in ALL if not is_open(each.callback) and needed_role(each.callback) is None]
+
+    assert closed == []
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.value if role else "nobody")
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_role_comes_in_where_it_may_and_nowhere_else(client: Client, role: Role | None, method: str) -> None:
+    client.force_login(person(role))
+
+    for address, each in ALL:
+        if is_open(each.callback):
+            continue
+        needed = needed_role(each.callback)
+        may = needed is not None and role is not None and role.includes(needed)
+        if may and is_of_djangos_admin(each.callback):
+            continue  # from here on Django's own permissions decide; tests/dashboard/test_admin.py opens them
+        status = getattr(client, method)(address).status_code
+        assert (status != 403) == may, (address, status)
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_without_a_log_in_every_address_leads_to_the_log_in(client: Client, method: str) -> None:
+    for address, each in ALL:
+        if not is_open(each.callback):
+            answer = getattr(client, method)(address)
+            assert answer.status_code == 302, (address, answer.status_code)
+            assert "/login/" in answer["Location"]
+
+
+@pytest.mark.usefixtures("group")
+def test_an_address_that_says_no_role_is_closed_even_to_admins(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.force_login(person(Role.ADMIN))
+    view = next(each.callback for _address, each in ALL if each.name == "overview")
+    monkeypatch.delattr(view, "needs_role")
+
+    assert client.get("/").status_code == 403
+
+
+@pytest.mark.usefixtures("group")
+def test_the_database_pages_need_staff_besides_the_role(client: Client) -> None:
+    admin = person(Role.ADMIN)
+    User.objects.filter(pk=admin.pk).update(is_staff=False)
+    client.force_login(admin)
+
+    statuses = {client.get(address).status_code for address, each in ALL if is_of_djangos_admin(each.callback)}
+
+    assert statuses == {403}
+
+
+@pytest.mark.usefixtures("group")
+def test_a_group_outside_of_the_scope_is_not_there(client: Client, cluster: Cluster) -> None:
+    client.force_login(person(Role.ADMIN, groups="orders-*"))
+    Group.objects.create(pk=2, cluster=cluster, name="orders-1", added_at=T0)
+    about_groups = [address for address, _each in ALL if address.startswith("/groups/1/")]
+
+    statuses = {address: client.get(address).status_code for address in about_groups}
+
+    assert set(statuses.values()) == {404}
+    assert client.get("/groups/2/").status_code == 200
+    page = client.get("/").content.decode()
+    assert "orders-1" in page
+    assert 'href="/groups/1/"' not in page
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("role", [*ROLES, "anonymous"], ids=str)
+def test_a_socket_lets_in_who_may_come(role: Role | None | str) -> None:
+    user = AnonymousUser() if isinstance(role, str) else person(role)
+
+    for pattern in websocket_urlpatterns:
+        needed = pattern.callback.consumer_class.needs_role
+        may = isinstance(role, Role) and role.includes(needed)
+        code = async_to_sync(knock)(pattern, user)
+        assert code == (None if may else 4401 if role == "anonymous" else 4403)
+
+
+async def knock(pattern: URLPattern, user: User | AnonymousUser) -> int | None:
+    """Open a socket; give its close code, None where it stays open."""
+    async with Browser(user, application=pattern.callback, path=f"/{sample(pattern)}") as browser:
+        return None if await browser.hears_nothing() else await browser.is_closed()
