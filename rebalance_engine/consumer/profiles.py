@@ -93,6 +93,7 @@ class Profile:
         finds_by_time: a start by timestamp works on normal topics.
         reads_time_as_utc: such a timestamp, written in the machine's own zone, is read as if it were UTC.
         bumps_version: a changed assignment makes a newer subscription version, and a heartbeat.
+        missing_route_counts: a topic without a route is, in each round, as if its assignment had changed to nothing.
         version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.
         knows_heartbeat_v2: can leave out the subscriptions that a broker already has.
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
@@ -138,6 +139,7 @@ class Profile:
     finds_by_time: bool = True
     reads_time_as_utc: bool = False
     bumps_version: bool = True
+    missing_route_counts: bool = False
     version_unit: int = 1
     knows_heartbeat_v2: bool = False
     channel_heartbeat: bool = False
@@ -187,6 +189,7 @@ _JAVA_CHANGES: dict[str, dict[str, Any]] = {
         "lock_retry": 500,
         "locks_broadcasting": False,
         "removes_while_marking": False,
+        "missing_route_counts": True,
         "knows_assignment": True,
         "probes_assignment": True,
         "pull_bytes": 262_144,

@@ -76,7 +76,7 @@ def _rebalance_topic(member: Member, topic: str) -> Code[bool]:
 def _broadcasting(member: Member, topic: str) -> Code[bool]:
     queues = member.desk.routes.queues(topic)
     if queues is None:
-        yield from _changed(member, topic, ())
+        yield from _without_route(member, topic)
         return True
     needs_lock = member.settings.orderly and member.desk.profile.locks_broadcasting
     return (yield from _bring_in_line(member, topic, sort_queues(queues), needs_lock=needs_lock))
@@ -97,8 +97,7 @@ def _clustering(member: Member, topic: str) -> Code[bool]:
     queues = member.desk.routes.queues(topic)
     clients = yield from _list_members(member, topic)
     if queues is None:
-        if not topic.startswith(RETRY_TOPIC_PREFIX):
-            yield from _changed(member, topic, ())
+        yield from _without_route(member, topic)
         return True
     if clients is None:
         return True
@@ -169,6 +168,13 @@ def _changed(member: Member, topic: str, wanted: Collection[MessageQueue]) -> Co
         member.subscriptions.bump(topic, member.desk.at * member.desk.profile.version_unit)
         _divide_thresholds(member)
         yield from heartbeat_all(member.desk, anew=True)
+
+
+def _without_route(member: Member, topic: str) -> Code[None]:
+    """Leave a topic as it is of which no route is known; since 5.0.0 as if that were news, each time."""
+    is_retry = member.settings.is_clustering and topic.startswith(RETRY_TOPIC_PREFIX)
+    if member.desk.profile.missing_route_counts and not is_retry:
+        yield from _changed(member, topic, ())
 
 
 def _divide_thresholds(member: Member) -> None:

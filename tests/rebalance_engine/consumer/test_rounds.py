@@ -49,6 +49,24 @@ def test_a_list_that_does_not_come_changes_nothing(profile: Profile) -> None:
     assert EAST in member.held()
 
 
+@pytest.mark.parametrize("model", MessageModel)
+@pytest.mark.parametrize(("profile", "counts"), [(java("4.9.7"), False), (JAVA, True), (CPP, False), (GO, False)])
+def test_a_missing_route_makes_a_newer_version_in_each_round_since_5_0(
+    profile: Profile, counts: bool, model: MessageModel
+) -> None:
+    world, member = running(profile, model=model)
+    member.subscriptions.add("bills", "*", world.at)
+    began = member.subscriptions.all
+
+    world.run(60_000)
+
+    versions = {data.topic: data.sub_version for data in member.subscriptions.all}
+    was = {data.topic: data.sub_version for data in began}
+    assert (versions["bills"] > was["bills"]) is counts
+    assert versions["orders"] == was["orders"]
+    assert EAST in member.held()
+
+
 def test_a_strategy_that_throws_keeps_what_is_held_and_is_tried_again_in_a_second() -> None:
     world, member = running(queues=2)
     held = member.held()
