@@ -56,7 +56,7 @@ class Desk:
         self.read = read
         self.read_popped = read_popped
         self.threads = Scheduler()
-        self.routes = RouteBook()
+        self.routes = RouteBook(knows_static_topics=profile.knows_static_topics)
         self.members: dict[str, Member] = {}
         self.leaving = 0
         self.bell = Bell()

@@ -75,6 +75,7 @@ class Profile:
         divides_for_polls: a consumer that polls gets queues from the rebalance; C++'s does nothing there, and its
             application names the queues.
         notices_group_only: a notification is for the named group only.
+        knows_static_topics: logical queues in a route are read.
         dispatch_delay: from taking a queue to its first pull.
         lock_retry: the next round after a lock was refused; None: no difference.
         lock_time: when orderly queues are locked.
@@ -120,6 +121,7 @@ class Profile:
     first_round: FirstRound = FirstRound.WAKES
     divides_for_polls: bool = True
     notices_group_only: bool = False
+    knows_static_topics: bool = False
     dispatch_delay: int = 0
     lock_retry: int | None = None
     lock_time: LockTime = LockTime.BEFORE_ADD
@@ -185,6 +187,7 @@ _JAVA_FIRST = Profile(
 _JAVA_CHANGES: dict[str, dict[str, Any]] = {
     "4.9.5": {"new_queue_is_locked": True},
     "5.0.0": {
+        "knows_static_topics": True,
         "dispatch_delay": 500,
         "lock_retry": 500,
         "locks_broadcasting": False,

@@ -20,9 +20,14 @@ NOBODY = "__syslo__none__"
 
 
 class RouteBook:
-    """The routes that a client knows; an unknown topic has none, and a known one keeps its last."""
+    """The routes that a client knows; an unknown topic has none, and a known one keeps its last.
 
-    def __init__(self) -> None:
+    Args:
+        knows_static_topics: what a route says of logical queues is read.
+    """
+
+    def __init__(self, *, knows_static_topics: bool = True) -> None:
+        self._knows_static_topics = knows_static_topics
         self._routes: dict[str, TopicRouteData] = {}
         self._queues: dict[str, frozenset[MessageQueue]] = {}
         self._addresses: dict[str, dict[int, Address]] = {}
@@ -38,7 +43,7 @@ class RouteBook:
         self._routes[topic] = route
         for broker in route.broker_datas:
             self._addresses[broker.broker_name] = dict(broker.broker_addrs)
-        self._hosts[topic] = _logical_queues(topic, route)
+        self._hosts[topic] = _logical_queues(topic, route) if self._knows_static_topics else {}
         self._queues[topic] = frozenset(self._hosts[topic] or _readable_queues(topic, route))
 
     def forget_offline(self) -> None:

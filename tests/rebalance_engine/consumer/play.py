@@ -128,6 +128,10 @@ def _topic(world: World, name: str, **queues: int) -> None:
     world.topic(name, *(f"{broker}={count}" for broker, count in queues.items()))
 
 
+def _static(world: World, name: str, total: str, **hosts: str | int) -> None:
+    world.static_topic(name, int(total), *(f"{broker}={numbers}" for broker, numbers in hosts.items()))
+
+
 def _client(world: World, name: str, language: str, version: str = "", **more: Any) -> None:
     world.make_client(name, _profile(language, version), **more)
 
@@ -271,6 +275,7 @@ def _flow(world: World, name: str, group: str) -> None:
 
 VERBS: dict[str, Callable[..., None]] = {
     "topic": _topic,
+    "static": _static,
     "client": _client,
     "start": lambda world, *words, **more: world.start(*words, **more),
     "stop": lambda world, name, group: world.hear(name, Stop(group)),

@@ -1,8 +1,13 @@
 import random
+from dataclasses import replace
 
+import pytest
+
+from rebalance_engine.consumer import CPP, GO, Profile, java
 from rebalance_engine.consumer.routes import RouteBook
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, TopicQueueMappingInfo, TopicRouteData
+from tests.rebalance_engine.consumer.world import World
 
 EAST = MessageQueue("orders", "east", 0)
 LUCK = random.Random(1)
@@ -62,6 +67,47 @@ def test_brokers_in_no_route_are_forgotten() -> None:
     assert list(routes.addresses(masters_only=True)) == ["west-0:10911"]
     assert routes.master("east") is None
     assert routes.is_broker("west-1:10911") and not routes.is_broker("east-0:10911")
+
+
+@pytest.mark.parametrize(
+    ("profile", "knows"), [(java("4.9.7"), False), (java("5.0.0"), True), (GO, False), (CPP, False)]
+)
+def test_static_topics_came_with_5_0(profile: Profile, knows: bool) -> None:
+    world = World()
+    world.static_topic("orders", 1, "east=0")
+    route = replace(
+        world.routes["orders"],
+        queue_datas=(queues("east", 2),),
+    )
+    routes = world.make_client("A", profile).desk.routes
+
+    routes.learn("orders", route)
+
+    physical = {EAST, MessageQueue("orders", "east", 1)}
+    logical = {MessageQueue("orders", "__syslo__global__", 0)}
+    assert set(routes.queues("orders") or ()) == (logical if knows else physical)
+
+
+def test_of_two_brokers_that_claim_a_logical_queue_the_later_epoch_hosts_it() -> None:
+    routes = RouteBook()
+    mappings = {
+        name: TopicQueueMappingInfo(topic="orders", total_queues=2, epoch=epoch, curr_id_map=ids, scope=scope)
+        for name, epoch, ids, scope in [
+            ("east", 7, {0: 0}, "global"),
+            ("west", 6, {0: 0, 1: 1}, None),
+            ("north", 9, {0: 0}, "other"),
+        ]
+    }
+
+    routes.learn("orders", TopicRouteData(topic_queue_mapping_by_broker=mappings))
+
+    hosts = {str(mq): routes.broker_of(mq) for mq in routes.queues("orders") or ()}
+    assert hosts == {
+        str(MessageQueue("orders", "__syslo__global__", 0)): "east",
+        str(MessageQueue("orders", "__syslo__global__", 1)): "west",
+        str(MessageQueue("orders", "__syslo__other", 0)): "north",
+        str(MessageQueue("orders", "__syslo__other", 1)): "__syslo__none__",
+    }
 
 
 def test_a_static_topic_has_logical_queues() -> None:

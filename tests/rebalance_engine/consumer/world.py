@@ -1,6 +1,7 @@
 """Clients among brokers in memory, told by transcripts: verbs, ``----``, what happened.
 
     topic orders east=2 west=2        the route that the name server answers; without queues it knows the topic no more
+    static orders 3 east=0,2 west=1   a static topic of three logical queues, and which broker hosts which
     client A java 5.3.1               a client; ``cpp``, ``go``; luck=7, channels=yes and its settings may follow
     start A G orders strategy=AVG     a consumer; orderly=yes, model=BROADCASTING, batch=2 ... may follow
     stop / suspend / resume A G, unsubscribe / subscribe A G orders, kill A
@@ -47,6 +48,7 @@ from rebalance_engine.consumer import (
     Profile,
     Start,
 )
+from rebalance_engine.consumer.routes import MOCK_BROKER
 from rebalance_engine.effects import (
     Answered,
     Failure,
@@ -76,7 +78,7 @@ from rebalance_engine.events import (
     Source,
 )
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, TopicRouteData
+from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, TopicQueueMappingInfo, TopicRouteData
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import LockBatchMq, PullMessage, UnlockBatchMq
 from rebalance_engine.remoting.requests.contract import Refused, Response
@@ -309,6 +311,21 @@ class World:
             each.queues[name] = known
         self.routes[name] = TopicRouteData(queue_datas=tuple(datas), broker_datas=places)
 
+    def static_topic(self, name: str, total: int, *places: str) -> None:
+        hosts = {broker: [int(n) for n in ids.split(",")] for broker, ids in (text.split("=") for text in places)}
+        known = tuple(MessageQueue(name, self.broker(broker).name, n) for broker, ids in hosts.items() for n in ids)
+        for each in self.brokers.values():
+            each.queues[name] = known
+        self.routes[name] = TopicRouteData(
+            broker_datas=tuple(BrokerData(broker_name=broker, broker_addrs={0: f"{broker}:10911"}) for broker in hosts),
+            topic_queue_mapping_by_broker={
+                broker: TopicQueueMappingInfo(
+                    topic=name, total_queues=total, bname=broker, curr_id_map=dict(zip(ids, ids, strict=True))
+                )
+                for broker, ids in hosts.items()
+            },
+        )
+
     def make_client(self, name: str, profile: Profile, *, luck: int = 1, channels: bool = False, **more: Any) -> Client:
         source = Source(origin=Origin.SIMULATOR, client=name)
         settings = ClientSettings(client_id=name, name_servers=(NAME_SERVER,), **more)
@@ -349,7 +366,8 @@ def describe(request: object) -> str:
     places = ("topic", "queue_id", "queue_offset", "commit_offset", "timestamp", "offset")
     names = (*places, "delay_level", "invisible_time")
     more = [f"{name}={getattr(request, name)}" for name in names if getattr(request, name, None) is not None]
-    return " ".join([kind, *more])
+    named = getattr(request, "bname", None) or ""
+    return " ".join([kind, *more, *([f"of {named}"] if named.startswith(MOCK_BROKER) else [])])
 
 
 SAYINGS: dict[type[Fact], str] = {
