@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.clusters.models.outbox import DIGEST_BYTES
+from dashboard.common import bulk
 from rebalance_engine.eventlog import write
 from rebalance_engine.events import Fact, Source
 
@@ -59,11 +60,10 @@ def not_yet_stored(*, cluster: Cluster, lines: Sequence[Line]) -> list[Line]:
 
 
 def append(*, cluster: Cluster, lines: Iterable[Line], now: int) -> None:
-    """Put lines into the outbox, in this order. Inside the transaction that stores what they say."""
-    OutboxLine.objects.bulk_create(
-        [
-            OutboxLine(cluster=cluster, digest=line.digest, at=line.fact.at, stored_at=now, line=line.text)
-            for line in lines
-        ],
-        batch_size=2_000,
+    """Put lines into the outbox, in this order; one that is there stays. Inside the transaction of what they say."""
+    bulk.insert(
+        OutboxLine,
+        ("cluster", "digest", "at", "stored_at", "line"),
+        [(cluster.pk, line.digest, line.fact.at, now, line.text) for line in lines],
+        on_conflict="DO NOTHING",
     )

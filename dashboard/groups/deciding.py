@@ -49,9 +49,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What was before: the state that was shown, the open round, and the number of the latest one."""
+    """What was before: the state that was shown, as it is stored too, the open round, the number of the latest one."""
 
     state: GroupState | None
+    stored: bytes
     open: OpenRound | None
     last_number: int
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.db import transaction
 from django.db.models import Q
 
-from dashboard.groups.handoffs import Bounds, Instant, Span, Story, tell
-from dashboard.groups.models import Handoff, Holding, Round
+from dashboard.clusters import outbox
+from dashboard.common import bulk
+from dashboard.groups.handoffs import Bounds, Instant, Span, Story, pause_of, tell
+from dashboard.groups.models import Group, Handoff, Holding, Round
 from rebalance_engine.events import (
     EXACT,
     Cause,
@@ -15,6 +18,7 @@ from rebalance_engine.events import (
     Fact,
     Origin,
     Overlap,
+    Pause,
     RoundClosed,
     RoundNotConverged,
     RoundOpened,
@@ -28,6 +32,13 @@ from rebalance_engine.events import (
 from rebalance_engine.model import MessageQueue
 
 DERIVED = Source(origin=Origin.DERIVED)
+UNTOLD = Q(closed_at__isnull=False, told_at__isnull=True)
+NEVER = (None, None, None)
+HANDOFF = (
+    "round", "topic", "broker", "queue_id", "from_client", "to_client",
+    "dropped_at", "dropped_low", "dropped_high", "taken_at", "taken_low", "taken_high", "first_pull_at",
+    "unowned_low", "unowned_high", "overlap_low", "overlap_high", "pause_low", "pause_high",
+)  # fmt: skip
 
 
 def fact_of_opening(row: Round) -> RoundOpened:
@@ -57,12 +68,49 @@ def fact_of_not_converging(row: Round) -> RoundNotConverged:
     )
 
 
-def end_round(row: Round) -> list[Fact]:
-    """Keep the handoffs of a round that has ended, and tell everything about its end."""
+def tell_ended(*, group: int, now: int) -> int:
+    """Tell the handoffs of a group's rounds that have ended, each once; give how many rounds.
+
+    After the transaction that ended them, in one of its own: browsers do not wait for ten thousand stories. Beat finds
+    what nobody came to tell.
+    """
+    if not Round.objects.filter(UNTOLD, group=group).exists():
+        return 0
+    with transaction.atomic():
+        Group.objects.select_for_update(no_key=True).get(pk=group)  # one teller at a time
+        rows = list(Round.objects.filter(UNTOLD, group=group).select_related("group__cluster").order_by("number"))
+        for row in rows:
+            stories = stories_of(row)
+            bulk.insert(Handoff, HANDOFF, (_handoff(row, story) for story in stories), on_conflict="DO NOTHING")
+            source = Source(origin=Origin.DERIVED, cluster=row.group.cluster.name)
+            facts = [fact for story in stories for fact in _facts_of(row, story, source)]
+            lines = outbox.lines_of(cluster=row.group.cluster, facts=facts)
+            outbox.append(cluster=row.group.cluster, lines=lines, now=now)
+        Round.objects.filter(pk__in=[row.pk for row in rows]).update(told_at=now)
+    return len(rows)
+
+
+def fact_of_end(row: Round) -> Fact:
+    """Say how a round ended."""
     assert row.closed_at is not None
-    stories = stories_of(row)
-    Handoff.objects.bulk_create([_handoff(row, story) for story in stories], ignore_conflicts=True, batch_size=2_000)
-    return [_fact_of_end(row, row.closed_at), *(fact for story in stories for fact in _facts_of(row, story))]
+    if row.superseded_by is not None:
+        return RoundSuperseded(
+            at=row.closed_at,
+            source=DERIVED,
+            exactness=EXACT,
+            group=row.group.name,
+            round=row.number,
+            by=row.superseded_by,
+        )
+    return RoundClosed(
+        at=row.closed_at,
+        source=DERIVED,
+        exactness=EXACT,
+        group=row.group.name,
+        round=row.number,
+        members_after=tuple(row.members_after or ()),
+        moves=row.move_count,
+    )
 
 
 def stories_of(row: Round) -> list[Story]:
@@ -86,55 +134,33 @@ def stories_of(row: Round) -> list[Story]:
     return tell(spans, since=row.opened_at, before=row.closed_at if row.superseded_by is not None else None)
 
 
-def _handoff(row: Round, story: Story) -> Handoff:
+def _handoff(row: Round, story: Story) -> bulk.Values:
     dropped, taken = story.dropped, story.taken
     pull = story.first_pull_at
     if pull is not None and taken is not None and taken.low is not None and pull < taken.low:
         pull = None  # of an earlier life of the same span
-    return Handoff(
-        round=row,
-        topic=story.queue.topic,
-        broker=story.queue.broker,
-        queue_id=story.queue.queue_id,
-        from_client=story.from_client or "",
-        to_client=story.to_client or "",
-        dropped_at=dropped.at if dropped else None,
-        dropped_low=dropped.low if dropped else None,
-        dropped_high=dropped.high if dropped else None,
-        taken_at=taken.at if taken else None,
-        taken_low=taken.low if taken else None,
-        taken_high=taken.high if taken else None,
-        first_pull_at=pull,
-        unowned_low=story.unowned.low if story.unowned else None,
-        unowned_high=story.unowned.high if story.unowned else None,
-        overlap_low=story.overlap.low if story.overlap else None,
-        overlap_high=story.overlap.high if story.overlap else None,
+    pause = pause_of(story) if pull is not None else None
+    return (
+        row.pk,
+        *story.queue,
+        story.from_client or "",
+        story.to_client or "",
+        *((dropped.at, dropped.low, dropped.high) if dropped else NEVER),
+        *((taken.at, taken.low, taken.high) if taken else NEVER),
+        pull,
+        *((story.unowned.low, story.unowned.high) if story.unowned else (None, None)),
+        *((story.overlap.low, story.overlap.high) if story.overlap else (None, None)),
+        *((pause.low, pause.high) if pause else (None, None)),
     )
 
 
-def _fact_of_end(row: Round, at: int) -> Fact:
-    if row.superseded_by is not None:
-        return RoundSuperseded(
-            at=at, source=DERIVED, exactness=EXACT, group=row.group.name, round=row.number, by=row.superseded_by
-        )
-    return RoundClosed(
-        at=at,
-        source=DERIVED,
-        exactness=EXACT,
-        group=row.group.name,
-        round=row.number,
-        members_after=tuple(row.members_after or ()),
-        moves=row.move_count,
-    )
-
-
-def _facts_of(row: Round, story: Story) -> Iterator[Fact]:
+def _facts_of(row: Round, story: Story, source: Source) -> Iterator[Fact]:
     if story.from_client is None or story.to_client is None or story.dropped is None or story.taken is None:
         return
     first = min(story.dropped.at, story.taken.at)
     yield HandoffFact(
         at=first,
-        source=DERIVED,
+        source=source,
         exactness=_within(story.dropped, story.taken, first),
         group=row.group.name,
         queue=story.queue,
@@ -150,7 +176,7 @@ def _facts_of(row: Round, story: Story) -> Iterator[Fact]:
         exactness = _of_duration(story.unowned, max(gap, 0))
         yield Unowned(
             at=story.dropped.at,
-            source=DERIVED,
+            source=source,
             exactness=exactness,
             group=row.group.name,
             queue=story.queue,
@@ -162,7 +188,7 @@ def _facts_of(row: Round, story: Story) -> Iterator[Fact]:
         exactness = _of_duration(story.overlap, max(-gap, 0))
         yield Overlap(
             at=story.taken.at,
-            source=DERIVED,
+            source=source,
             exactness=exactness,
             group=row.group.name,
             queue=story.queue,
@@ -170,6 +196,21 @@ def _facts_of(row: Round, story: Story) -> Iterator[Fact]:
             has_ended=True,
             round=row.number,
             clients=(story.from_client, story.to_client),
+        )
+    pause = pause_of(story)
+    if pause is not None and pause.high is not None and story.first_pull_at is not None:
+        length = max(story.first_pull_at - story.dropped.at, pause.low)
+        yield Pause(
+            at=story.dropped.at,
+            source=source,
+            exactness=_of_duration(pause, length),
+            group=row.group.name,
+            queue=story.queue,
+            duration_ms=length,
+            has_ended=True,
+            round=row.number,
+            from_client=story.from_client,
+            to_client=story.to_client,
         )
 
 

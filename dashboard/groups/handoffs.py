@@ -100,6 +100,14 @@ def _after(first: Instant | None, second: Instant | None) -> Bounds | None:
     return Bounds(low, high)
 
 
+def pause_of(story: Story) -> Bounds | None:
+    """Bound how long nobody pulled, from the drop to the first pull; None where either is not known."""
+    dropped, pull = story.dropped, story.first_pull_at
+    if dropped is None or pull is None or (story.taken is not None and pull < (story.taken.low or pull)):
+        return None
+    return _after(dropped, Instant(pull, pull, pull))
+
+
 def _end(span: Span) -> int:
     assert span.until is not None
     return span.until.at

@@ -11,12 +11,13 @@ from redis import Redis
 
 from dashboard.groups import storing
 from dashboard.groups.deciding import Decision, Past, decide
+from dashboard.groups.ending import UNTOLD, tell_ended
 from dashboard.groups.fingerprints import fingerprint
 from dashboard.groups.locks import Late, hold_fence, only_one, take_fence
-from dashboard.groups.models import Group, RoundCause
+from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.queries import look_at
-from dashboard.groups.storing import Read
-from dashboard.push.publish import group_state
+from dashboard.groups.targets import Read
+from dashboard.push.publish import state_in, stored_state
 from rebalance_engine.events import Cause
 from rebalance_engine.rounds import MANUAL_MS, Happening
 
@@ -61,6 +62,7 @@ def rebalance_once(*, group: int, now: int) -> Decision | None:
         Late: another rebalance began after this one; nothing was written.
         Group.DoesNotExist: there is no such group.
     """
+    tell_ended(group=group, now=now)  # of a rebalance that was cut off
     read = read_inputs(group=group, fence=take_fence(group=group), now=now)
     is_time = read.group.due_at is not None and read.group.due_at <= now
     if read.fingerprint == read.group.fingerprint and not is_time:
@@ -73,6 +75,7 @@ def rebalance_once(*, group: int, now: int) -> Decision | None:
     with transaction.atomic():
         row = hold_fence(group=group, fence=read.fence)
         storing.store(read_group=row, read=read, decision=decision, now=now)
+    tell_ended(group=group, now=now)
     return decision
 
 
@@ -82,12 +85,14 @@ def read_inputs(*, group: int, fence: int, now: int) -> Read:
     waiting = RoundCause.objects.filter(group=row, round=None).exclude(cause=Cause.MANUAL.value, at__lt=now - MANUAL_MS)
     causes = tuple(waiting.order_by("at", "pk"))
     look = look_at(group=row)
-    past = Past(group_state(group=group), *storing.open_round(row))
+    stored = stored_state(group=group)
+    past = Past(state_in(stored), stored, *storing.open_round(row))
     return Read(row, fence, row.inputs_version, look, past, causes, fingerprint(row, look, causes))
 
 
 def _due(now: int) -> storing.Groups:
-    return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | Q(due_at__lte=now))
+    untold = Round.objects.filter(UNTOLD).values("group")
+    return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | Q(due_at__lte=now) | Q(pk__in=untold))
 
 
 def _happening(cause: RoundCause) -> Happening:

@@ -81,10 +81,20 @@ def runs_of(ownership: Ownership) -> dict[str, Runs]:
     queue, client = ownership.pairs()
     order = np.lexsort((queue, client))
     queue, client = queue[order], client[order]
-    starts = np.flatnonzero(np.diff(client, prepend=-1))
-    parts = np.split(queue, starts[1:]) if len(starts) else []
-    names = ownership.clients.names
-    return {names[number]: pack(part) for number, part in zip(client[starts].tolist(), parts, strict=True)}
+    if not len(queue):
+        return {}
+    breaks = np.flatnonzero((np.diff(queue) != 1) | (np.diff(client) != 0))
+    starts, ends = np.concatenate([[0], breaks + 1]), np.concatenate([breaks, [len(queue) - 1]])
+    begins, stops, whose = queue[starts], queue[ends] + 1, client[starts]
+    is_first = np.diff(whose, prepend=-1) != 0
+    skips = begins - np.where(is_first, 0, np.concatenate([[0], stops[:-1]]))
+    runs = np.stack([skips, stops - begins], axis=1).ravel().tolist()
+    firsts = np.flatnonzero(is_first).tolist()
+    names, owners = ownership.clients.names, whose[is_first].tolist()
+    return {
+        names[owner]: tuple(runs[2 * first : 2 * last])
+        for owner, first, last in zip(owners, firsts, [*firsts[1:], len(whose)], strict=True)
+    }
 
 
 def cell(member: Member, target: Runs, held: Runs | None) -> Cell:

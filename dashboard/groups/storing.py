@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from django.db import connection
 from django.db.models import QuerySet
 
 from dashboard.clusters import outbox
-from dashboard.groups.deciding import Decision, Past
-from dashboard.groups.ending import end_round, fact_of_not_converging, fact_of_opening
+from dashboard.groups.deciding import Decision
+from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.faults import keep_faults
-from dashboard.groups.models import Group, Round, RoundCause, Target
+from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
 from dashboard.groups.showing import MOST_EVIDENCE, count_orphans, row_of, show
-from dashboard.push.messages import VERSION, GroupSnapshot, GroupState, RoundCell, decode, encode
-from dashboard.push.publish import publish_group, publish_rows
+from dashboard.groups.targets import Read, store_target
+from dashboard.push.messages import RoundCell
+from dashboard.push.publish import publish_group, publish_rows, state_in, stored_state
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import spell
@@ -26,23 +24,6 @@ from rebalance_engine.rounds import Happening, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
-UPSERT_TARGET = """
-    INSERT INTO groups_target (group_id, queue_id, member_id, fence) VALUES (%s, %s, %s, %s)
-    ON CONFLICT (group_id, queue_id) DO UPDATE SET member_id = EXCLUDED.member_id, fence = EXCLUDED.fence
-"""
-
-
-@dataclass(frozen=True, eq=False)
-class Read:
-    """Everything that one rebalance is computed from, and the version of the inputs that it is at least."""
-
-    group: Group
-    fence: int
-    version: int
-    look: Look
-    past: Past
-    causes: tuple[RoundCause, ...]
-    fingerprint: str
 
 
 def open_round(group: Group) -> tuple[OpenRound | None, int]:
@@ -62,40 +43,20 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     """Write what a rebalance came to. ``read_group`` is the group's row, locked under the rebalance's fence."""
     group, look = read_group, read.look
     group.cluster = read.group.cluster
-    store_target(group, look, decision, read.fence)
+    store_target(read=read, decision=decision)
     facts = _store_rounds(group, read, decision, now)
     faults, due_at, changed = keep_faults(group=group, look=look, found=decision.findings, now=now)
     facts += changed
     latest = _latest(group)
     state = show(look, decision, group=group, faults=faults, latest=_cell(latest, look, decision))
-    if latest is not None and (decision.rounds.open is not None or decision.rounds.ended):
-        Round.objects.filter(pk=latest.pk).update(after=_as_bytes(state, now), last_look_at=now)
     _figure(group, read, decision, latest, now)
     group.due_at = min((at for at in (decision.rounds.due_at, due_at) if at is not None), default=None)
     group.save()
     outbox.append(cluster=group.cluster, lines=_new_lines(group, facts), now=now)
     publish_group(group=group.pk, state=state, at=now)
+    if latest is not None and (decision.rounds.open is not None or decision.rounds.ended):
+        Round.objects.filter(pk=latest.pk).update(after=stored_state(group=group.pk), last_look_at=now)
     publish_rows(cluster=group.cluster_id, put=(row_of(group),), at=now)
-
-
-def store_target(group: Group, look: Look, decision: Decision, fence: int) -> None:
-    """Write the targets that changed. A broadcasting group has none: every member has every queue."""
-    members = {member.client_id: member.pk for member in look.members}
-    wanted: dict[int, int | None] = {}
-    if decision.outcome is not None and look.view.model is MessageModel.CLUSTERING:
-        names = decision.target.clients.names
-        owners = decision.target.owner.tolist()
-        wanted = {
-            pk: None if owner < 0 else members[names[owner]]
-            for pk, owner in zip(look.queue_pks.tolist(), owners, strict=True)
-        }
-    stored = dict(Target.objects.filter(group=group).values_list("queue_id", "member_id"))
-    changed = [pk for pk, owner in wanted.items() if pk not in stored or stored[pk] != owner]
-    with connection.cursor() as cursor:  # Django's own upsert of 5,000 rows takes ten times as long
-        cursor.executemany(UPSERT_TARGET, [(group.pk, pk, wanted[pk], fence) for pk in changed])
-    gone = stored.keys() - wanted.keys()
-    if gone:
-        Target.objects.filter(group=group, queue__in=gone).delete()
 
 
 def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> list[Fact]:
@@ -104,7 +65,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
     rows = {before.number: before} if before else {}
     ended = {end.round.number: end for end in decision.rounds.ended}
     current = [end.round for end in decision.rounds.ended] + ([decision.rounds.open] if decision.rounds.open else [])
-    shown = b"" if read.past.state is None else _as_bytes(read.past.state, now)
+    shown = read.past.stored
     facts: list[Fact] = []
     for each in current:
         row = rows.get(each.number) or Round(
@@ -134,7 +95,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
         if row.not_converged_at is not None and not was_late:
             facts.append(fact_of_not_converging(row))
         if each.number in ended:
-            facts += end_round(row)
+            facts.append(fact_of_end(row))
     return facts
 
 
@@ -195,15 +156,11 @@ def _moves(row: Round, read: Read, decision: Decision, *, is_latest: bool) -> in
     """Count the moves from the target before the round to its last one; a superseded one's was shown before."""
     if not row.before:
         return int((decision.target.owner >= 0).sum())
-    shown = decode(bytes(row.before))
-    assert isinstance(shown, GroupSnapshot)
+    before = state_in(bytes(row.before))
+    assert before is not None
     if is_latest:
-        return len(diff(target_of(shown.state), decision.target))
-    return len(diff(target_of(shown.state), target_of(read.past.state))) if read.past.state else 0
-
-
-def _as_bytes(state: GroupState, at: int) -> bytes:
-    return encode(GroupSnapshot(VERSION, "group.snapshot", "", 0, at, state))
+        return len(diff(target_of(before), decision.target))
+    return len(diff(target_of(before), target_of(read.past.state))) if read.past.state else 0
 
 
 def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, now: int) -> None:

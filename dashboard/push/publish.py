@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
@@ -27,6 +29,7 @@ from dashboard.push.models import Step, Stream
 
 logger = logging.getLogger(__name__)
 
+MOST_KEPT = 8 * 2**20  # bytes as stored, some ten times as much as objects
 MOST_STEPS = 200  # a browser that missed more gets a snapshot, which is shorter
 GROUP_SEND = "push.step"  # the type of the event that sockets get: {"type", "stream", "seq", "is_step", "body"}
 
@@ -51,8 +54,29 @@ def overview_stream(cluster: int) -> str:
 
 def group_state(*, group: int) -> GroupState | None:
     """Read a group's state at its newest step; None before the first."""
+    return state_in(stored_state(group=group))
+
+
+def stored_state(*, group: int) -> bytes:
+    """Read a group's state at its newest step as it is stored, a snapshot; empty before the first."""
     stored = Stream.objects.filter(name=group_stream(group)).values_list("state", flat=True).first()
-    return _state(stored)
+    return bytes(stored or b"")
+
+
+def state_in(stored: bytes) -> GroupState | None:
+    """Give the state in a stored snapshot; None where nothing is stored.
+
+    What was read or written lately is kept in this process: a rebalance needs the same one three times.
+    """
+    if not stored:
+        return None
+    found = _states.get(stored)
+    if found is None:
+        message = decode(stored)
+        assert isinstance(message, GroupSnapshot)
+        found = message.state
+        _states.put(stored, found)
+    return found
 
 
 def publish_group(*, group: int, state: GroupState, at: int) -> int | None:
@@ -60,11 +84,12 @@ def publish_group(*, group: int, state: GroupState, at: int) -> int | None:
     name = group_stream(group)
     stream = _lock(name)
     seq = stream.seq + 1
-    message = step(_state(stream.state), state, stream=name, seq=seq, at=at)
+    message = step(state_in(bytes(stream.state)), state, stream=name, seq=seq, at=at)
     if message is None:
         return None
-    whole = GroupSnapshot(VERSION, "group.snapshot", name, seq, at, state)
-    _store(stream, message, at, encode(whole))
+    whole = encode(GroupSnapshot(VERSION, "group.snapshot", name, seq, at, state))
+    _states.put(whole, state)
+    _store(stream, message, at, whole)
     return seq
 
 
@@ -110,12 +135,32 @@ def group_snapshot(*, group: int) -> GroupSnapshot | None:
     return message
 
 
-def _state(stored: bytes | memoryview | None) -> GroupState | None:
-    if not stored:
-        return None
-    message = decode(bytes(stored))
-    assert isinstance(message, GroupSnapshot)
-    return message.state
+class _States:
+    """States by their stored bytes, which are all that they depend on; what was not asked for longest goes first."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._size = 0
+        self._states: OrderedDict[bytes, GroupState] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, stored: bytes) -> GroupState | None:
+        with self._lock:
+            if stored in self._states:
+                self._states.move_to_end(stored)
+            return self._states.get(stored)
+
+    def put(self, stored: bytes, state: GroupState) -> None:
+        with self._lock:
+            if stored not in self._states:
+                self._size += len(stored)
+            self._states[stored] = state
+            while self._size > self.most_bytes and len(self._states) > 1:
+                gone, _ = self._states.popitem(last=False)
+                self._size -= len(gone)
+
+
+_states = _States(MOST_KEPT)
 
 
 def _lock(name: str) -> Stream:

@@ -6,7 +6,7 @@ move together, as they do in most rebalances. ``static/js/live/`` reads the same
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,8 @@ def unpack(runs: Runs) -> Numbers:
     """
     if len(runs) % 2 or any(run < 0 for run in runs):
         raise ValueError(f"runs are pairs of numbers from 0 up, not {runs[:10]}")
+    if len(runs) == 2:
+        return np.arange(runs[0], runs[0] + runs[1], dtype=np.int64)
     edges = np.cumsum(np.asarray(runs, dtype=np.int64))
     parts = [np.arange(edges[i], edges[i + 1], dtype=np.int64) for i in range(0, len(edges), 2)]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
@@ -58,5 +60,4 @@ def differ(one: Runs, other: Runs) -> Runs:
 
 
 def _edges(runs: Runs) -> list[int]:
-    edges: list[int] = np.cumsum(np.asarray(runs, dtype=np.int64)).tolist()
-    return edges
+    return list(accumulate(runs))

@@ -4,6 +4,7 @@ from dashboard.groups.models.findings import Finding
 from dashboard.groups.models.group import Group
 from dashboard.groups.models.members import Member, MemberList, Presence, Subscription
 from dashboard.groups.models.owners import Holding, Target
+from dashboard.groups.models.refusals import LockRefusal
 from dashboard.groups.models.rounds import Handoff, Round, RoundCause
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Group",
     "Handoff",
     "Holding",
+    "LockRefusal",
     "Member",
     "MemberList",
     "Presence",

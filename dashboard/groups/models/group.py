@@ -44,6 +44,9 @@ class Group(models.Model):
     orphan_count = models.IntegerField(null=True, blank=True)
     double_count = models.IntegerField(null=True, blank=True)
     is_converged = models.BooleanField(null=True, blank=True)
+    duplicate_messages = models.BigIntegerField(
+        null=True, blank=True, help_text="consumed twice, as consumers reported; NULL: nobody reported any"
+    )
     round_number = models.IntegerField(null=True, blank=True)
     round_opened_at = AtField(null=True, blank=True)
     round_closed_at = AtField(null=True, blank=True)

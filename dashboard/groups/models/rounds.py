@@ -60,6 +60,7 @@ class Round(models.Model):
     unsettled = NamesField(default=list, help_text="queues whose held is not target, at the last look")
     unknown_members = NamesField(default=list)
     last_look_at = AtField(null=True, blank=True)
+    told_at = AtField(null=True, blank=True, help_text="when its handoffs were told; after its end")
 
     class Meta:
         """A number once; one round open at a time; an end where there is one, and only there."""
@@ -87,12 +88,20 @@ class Round(models.Model):
                 condition=~Q(state=RoundState.NOT_CONVERGED.value) | Q(not_converged_at__isnull=False),
                 name="round_not_converged_has_a_time",
             ),
+            models.CheckConstraint(
+                condition=Q(told_at__isnull=True) | Q(closed_at__isnull=False), name="round_is_told_when_it_ended"
+            ),
             instant("opened_at", "round_opened_at_is_an_instant"),
             in_order("opened_at", "last_cause_at", "round_causes_follow_its_opening"),
             in_order("opened_at", "closed_at", "round_closes_after_it_opened"),
             one_of("cause", Cause, "round_cause_is_known"),
         ]
-        indexes = [models.Index(fields=["group", "opened_at"], name="round_time")]
+        indexes = [
+            models.Index(fields=["group", "opened_at"], name="round_time"),
+            models.Index(
+                fields=["group"], name="round_untold", condition=Q(closed_at__isnull=False, told_at__isnull=True)
+            ),
+        ]
 
     def __str__(self) -> str:
         """Its number and cause."""
@@ -126,8 +135,8 @@ class RoundCause(Sourced):
 class Handoff(models.Model):
     """One moved queue's story: dropped at A, taken at B, first pull at B; each instant within its bounds.
 
-    An empty client is nobody. ``unowned`` and ``overlap`` are in ms, at least and at most. NULL is unknown; a queue
-    that is still waited for has no ``taken_at`` and no upper bound.
+    An empty client is nobody. ``unowned``, ``overlap`` and ``pause`` (from the drop to the first pull) are in ms, at
+    least and at most. NULL is unknown; a queue that is still waited for has no ``taken_at`` and no upper bound.
     """
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="handoffs")
@@ -147,6 +156,8 @@ class Handoff(models.Model):
     unowned_high = models.BigIntegerField(null=True, blank=True)
     overlap_low = models.BigIntegerField(null=True, blank=True)
     overlap_high = models.BigIntegerField(null=True, blank=True)
+    pause_low = models.BigIntegerField(null=True, blank=True)
+    pause_high = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
         """A queue is handed to a member once in a round; bounds stand in order."""
@@ -164,6 +175,7 @@ class Handoff(models.Model):
             in_order("taken_low", "taken_high", "handoff_taken_bounds_are_in_order"),
             in_order("unowned_low", "unowned_high", "handoff_unowned_bounds_are_in_order"),
             in_order("overlap_low", "overlap_high", "handoff_overlap_bounds_are_in_order"),
+            in_order("pause_low", "pause_high", "handoff_pause_bounds_are_in_order"),
             in_order("taken_low", "first_pull_at", "handoff_pull_follows_taking"),
         ]
 

@@ -3,11 +3,23 @@ import pytest
 from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.groups.ending import stories_of
 from dashboard.groups.models import Group, Handoff, Round
-from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.rebalancing import due_groups, rebalance_once
 from rebalance_engine.eventlog import read
-from rebalance_engine.events import Overlap, RoundClosed, RoundOpened, RoundSuperseded, Unowned
+from rebalance_engine.events import (
+    EXACT,
+    DropReason,
+    Overlap,
+    Pause,
+    QueueDropped,
+    QueuePulled,
+    QueueTaken,
+    RoundClosed,
+    RoundOpened,
+    RoundSuperseded,
+    Unowned,
+)
 from rebalance_engine.events.fact import Bound
-from tests.dashboard.story import T0, held, joined, left, route, seen, told
+from tests.dashboard.story import REPORT, T0, held, joined, left, queue, route, seen, told
 
 
 def rebalance(at: int) -> None:
@@ -69,3 +81,46 @@ def test_a_superseded_round_says_by_which() -> None:
 
     (superseded,) = told_of(RoundSuperseded)
     assert (superseded.round, superseded.by, superseded.at) == (1, 2, T0 + 9_000)
+
+
+def test_a_pause_lasts_until_the_first_pull() -> None:
+    told(
+        QueueDropped(
+            at=T0 + 6_000,
+            source=REPORT,
+            exactness=EXACT,
+            group="g",
+            client="A",
+            queue=queue(1),
+            reason=DropReason.NOT_IN_TARGET,
+        ),
+        QueueTaken(at=T0 + 6_300, source=REPORT, exactness=EXACT, group="g", client="B", queue=queue(1)),
+        QueuePulled(at=T0 + 6_350, source=REPORT, exactness=EXACT, group="g", client="B", queue=queue(1)),
+        held("A", 7_000, [0]),
+        held("B", 7_000, [1]),
+    )
+    rebalance(7_100)
+
+    story = Handoff.objects.get()
+    assert (story.unowned_low, story.unowned_high) == (300, 300)
+    assert (story.pause_low, story.pause_high) == (350, 350)
+    (pause,) = told_of(Pause)
+    assert (pause.duration_ms, pause.exactness, pause.from_client, pause.to_client) == (350, EXACT, "A", "B")
+
+
+def test_what_was_not_told_because_a_worker_died_is_told_later_and_once() -> None:
+    told(held("A", 6_000, [0]), held("B", 7_000, [1]))
+    rebalance(7_100)
+    lines = OutboxLine.objects.count()
+    Handoff.objects.all().delete()
+    OutboxLine.objects.filter(line__contains='"event":"Handoff"').delete()
+    Round.objects.update(told_at=None)
+    assert due_groups(now=T0 + 7_200) == [Group.objects.get().pk]
+
+    rebalance(7_200)
+    rebalance(7_300)
+
+    assert Handoff.objects.count() == 1
+    assert OutboxLine.objects.count() == lines
+    assert Round.objects.get().told_at == T0 + 7_200
+    assert due_groups(now=T0 + 7_400) == []
