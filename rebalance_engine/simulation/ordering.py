@@ -99,9 +99,8 @@ class Ordering:
             if each.holder is process and each.ended_at is not None and each.ended_at <= at
         )
         is_delayed = process.profile.removal is OrderlyRemoval.DELAYS_UNLOCK
-        return process.is_stopping or (
-            is_delayed and any(at - ended_at <= UNLOCK_DELAY + 2 * ON_THE_WAY for ended_at in earlier)
-        )
+        most = unlocks_within(process.profile, process.listener.high)
+        return process.is_stopping or (is_delayed and any(at - ended_at <= most for ended_at in earlier))
 
     def _hold_renewed(self, process: ConsumerProcess, book: QueueBook, lock: Lock) -> None:
         now = self._clock.now

@@ -132,6 +132,24 @@ def test_who_gave_the_lock_back_does_not_consume() -> None:
         stage.give(stage.a, 0)
 
 
+@pytest.mark.parametrize(("version", "is_allowed"), [("4.9.7", True), ("5.5.0", False)])
+def test_an_unlock_of_an_earlier_hold_comes_late_in_old_clients(version: str, is_allowed: bool) -> None:
+    stage = Stage(is_orderly=True, profile=java(version))
+    stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
+    stage.take(stage.a)
+    stage.drop(stage.a)
+    stage.wait(10_000)
+    stage.take(stage.a)
+    stage.wait(10_000)
+    stage.ledger.ordering.locks.released("A", [QUEUE], stage.network.clock.now, "A")
+
+    if is_allowed:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="gave its lock back"):
+            stage.give(stage.a, 0)
+
+
 def test_two_processes_of_one_client_id_share_the_lock_and_its_loss() -> None:
     stage = holds_it()
 
