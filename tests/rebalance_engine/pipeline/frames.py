@@ -26,9 +26,13 @@ def read_events(spark: SparkSession, folder: Path, known: DataFrame | None = Non
     return events.events_of(read_lines(spark, folder), known or no_zones(spark)).localCheckpoint()
 
 
-def read_holds(spark: SparkSession, folder: Path) -> DataFrame:
+def read_holds(spark: SparkSession, folder: Path, given: str | None = None) -> DataFrame:
+    """Give all holds of a folder; ``given`` is the zone of every host, where the brokers' logs do not tell it."""
     found = read_lines(spark, folder)
     known = zones.infer_zones(found).localCheckpoint()
+    if given:
+        hosts = {row["host"]: given for row in found.select("host").distinct().collect()}
+        known = spark.createDataFrame(zones.given_zones(hosts), zones.ZONES)
     told = events.events_of(found, known).localCheckpoint()
     changes = clients.changes_of(told).localCheckpoint()
     life = events.signs_of_life(found, known).localCheckpoint()
