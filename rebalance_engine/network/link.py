@@ -31,6 +31,8 @@ R = TypeVar("R", bound=Response)
 # Linux: a peer whose machine is gone is found by TCP itself, after 30 s without acknowledgement or 60 s of silence.
 _TCP_OPTIONS = {"TCP_USER_TIMEOUT": 30_000, "TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
+WRITE_AT_ONCE = 65_536  # bytes; as much as one write takes anyway
+
 
 class NoAnswer(Exception):
     """No answer came to a request: why not, to whom it went, and what is known besides."""
@@ -79,7 +81,10 @@ class Link(asyncio.Protocol):
         self._calls: Calls[asyncio.Future[Command]] = Calls()
         self._transport: asyncio.Transport | None = None
         self._gates: list[asyncio.Future[None]] = []
-        self._is_full = False
+        self._unwritten: list[bytes] = []
+        self._unwritten_bytes = 0
+        self._writing: asyncio.Handle | None = None
+        self._is_handling = self._is_full = False
         self._moved_at = self._received_at = self._loop.time()
         self._idle: asyncio.TimerHandle | None = None
         self.closed: asyncio.Future[None] = self._loop.create_future()
@@ -92,7 +97,7 @@ class Link(asyncio.Protocol):
     @property
     def queued(self) -> int:
         """How many bytes wait because the peer does not read."""
-        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+        return self._unwritten_bytes + (self._transport.get_write_buffer_size() if self._transport is not None else 0)
 
     # ---- what the loop says ----
 
@@ -111,7 +116,12 @@ class Link(asyncio.Protocol):
         """Feed what has arrived, and handle what it completes."""
         self._moved_at = self._received_at = self._loop.time()
         self._connection.receive_data(data)
-        self._handle_events()
+        self._is_handling = True
+        try:
+            self._handle_events()
+        finally:
+            self._is_handling = False
+            self._write()  # the answers to all that came together
 
     def eof_received(self) -> None:
         """Hear that nothing more will arrive; the transport closes itself then."""
@@ -122,8 +132,9 @@ class Link(asyncio.Protocol):
         """End: nobody waits any more."""
         if exc is not None and self.reason is None:
             self.reason = str(exc) or type(exc).__name__
-        if self._idle is not None:
-            self._idle.cancel()
+        for handle in (self._idle, self._writing):
+            if handle is not None:
+                handle.cancel()
         for answer in self._calls.finish_all():
             if not answer.done():
                 answer.set_exception(self._failed(Failure.CLOSED))
@@ -185,11 +196,28 @@ class Link(asyncio.Protocol):
             self.abort(f"{waiting} bytes wait for a peer that does not read; {self.settings.max_queued} may")
             return False
         self._connection.send(command)
-        for data in self._connection.data_to_send():
-            transport.write(data)
+        self._collect(self._connection.data_to_send())
+        return True
+
+    def _collect(self, data: list[bytes]) -> None:
+        """Keep what is said until this turn of the loop is over, or until it is much: then it leaves by one call."""
+        self._unwritten += data
+        self._unwritten_bytes += sum(map(len, data))
+        if self._unwritten_bytes >= min(WRITE_AT_ONCE, self.settings.max_queued // 4):
+            self._write()
+        elif self._writing is None and not self._is_handling:
+            self._writing = self._loop.call_soon(self._write)
+
+    def _write(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+        data, self._unwritten, self._unwritten_bytes = self._unwritten, [], 0
+        if not data or self._transport is None or self._transport.is_closing():
+            return
+        self._transport.write(data[0] if len(data) == 1 else b"".join(data))
         if not self._is_full:
             self._moved_at = self._loop.time()
-        return True
 
     async def ask(self, request: Request[R], timeout_s: float) -> R | Refused:
         """Send a request and wait for its answer; a refusal is one.
@@ -266,6 +294,7 @@ class Link(asyncio.Protocol):
 
     def end(self, reason: str | None = None) -> None:
         """Close, after what is queued is written."""
+        self._write()
         self._note(reason)
         if self._transport is not None:
             self._transport.close()

@@ -65,12 +65,15 @@ class Wire:
 class Owner:
     heard: list[Command] = field(default_factory=list)
     closed: int = 0
+    answer: Command | None = None
 
     def link_opened(self, _: Link) -> int:
         return 1
 
-    def link_heard(self, _: Link, command: Command) -> None:
+    def link_heard(self, link: Link, command: Command) -> None:
         self.heard.append(command)
+        if self.answer is not None:
+            link.send(self.answer)
 
     def link_closed(self, _: Link) -> None:
         self.closed += 1
@@ -211,10 +214,41 @@ def test_too_much_that_waits_cuts_the_peer_off() -> None:
         link, wire, _ = linked(max_queued=1000)
         wire.queued = 1000
         assert link.push(ASK)
+        await asyncio.sleep(0)
         wire.queued = 1001
         assert not link.push(ASK)
         assert link.reason == "1001 bytes wait for a peer that does not read; 1000 may"
         await link.closed
+
+    run(main())
+
+
+def test_what_one_turn_of_the_loop_has_to_say_leaves_by_one_write() -> None:
+    async def main() -> None:
+        link, wire, _ = linked()
+        for _ in range(3):
+            assert link.push(ASK)
+        waiting = link.queued
+        await asyncio.sleep(0)
+        assert (len(wire.written), len(wire.written[0]), link.queued) == (1, waiting, 0)
+
+        for _ in range(1_000):
+            link.push(ASK)
+        assert len(wire.written) > 1  # much does not wait
+        link.push(ASK)
+        link.end()
+        assert b"".join(wire.written).count(b"extFields") == 1_004  # nor is what was said last lost
+
+    run(main())
+
+
+def test_answers_to_what_came_together_leave_together() -> None:
+    async def main() -> None:
+        link, wire, owner = linked(None)
+        owner.answer = encode_response(Response(), opaque=7)
+        asked = encode_frame(encode(ASK, opaque=7, oneway=False))
+        link.data_received(asked * 5)
+        assert len(wire.written) == 1
 
     run(main())
 
