@@ -43,6 +43,11 @@ _BORN_HOST_V6, _STORE_HOST_V6 = int(MessageFlag.BORN_HOST_V6), int(MessageFlag.S
 _SMALLEST = _FIRST.size + 8 + _LONG.size + 8 + _LAST.size + 1 + _SHORT.size
 
 
+@lru_cache(1_024)  # many messages come from few hosts
+def _packed_ip(ip: str) -> bytes:
+    return ipaddress.ip_address(ip).packed
+
+
 class Host(NamedTuple):
     """Where a message was born or is stored; ``ip`` is IPv4 or IPv6."""
 
@@ -51,7 +56,7 @@ class Host(NamedTuple):
 
     def packed(self) -> bytes:
         """Give the 4 or 16 bytes of the address, and 4 of the port."""
-        return ipaddress.ip_address(self.ip).packed + _INT.pack(self.port)
+        return _packed_ip(self.ip) + _INT.pack(self.port)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
