@@ -27,7 +27,7 @@ from typing import Self
 
 from rebalance_engine.effects import Address, Heard
 from rebalance_engine.embedded.broker import EmbeddedBroker
-from rebalance_engine.embedded.disk import replace_file
+from rebalance_engine.embedded.disk import alone_in, replace_file
 from rebalance_engine.embedded.faults import SENDS
 from rebalance_engine.embedded.nameserver import NameServer
 from rebalance_engine.embedded.process import OnFact, Process
@@ -45,6 +45,7 @@ MOST_BROKERS = 26  # they are called broker-a to broker-z
 # moment may otherwise be given that very port, connect to itself, and keep the broker from coming back.
 PORTS = range(15_000, 32_000)
 TRIES = 200
+LAST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +281,7 @@ class Cluster:
         directory = settings.directory or Path(
             self._stack.enter_context(tempfile.TemporaryDirectory(prefix="evenkeel-"))
         )
+        self._stack.enter_context(alone_in(directory))
         self._process = Process(settings.version, tls=settings.tls)
         self._stack.push_async_callback(self._process.close)
         self._last_port = settings.port or self.luck.choice(PORTS)
@@ -301,8 +303,8 @@ class Cluster:
 
     def next_ports(self) -> Iterable[int]:
         """Give ports to try."""
-        for _ in range(TRIES):
-            self._last_port += 1
+        first = self._last_port + 1
+        for self._last_port in range(first, min(first + TRIES, LAST_PORT + 1)):
             yield self._last_port
 
     async def __aexit__(

@@ -7,7 +7,9 @@ Source: ``common/.../ConfigManager.java``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import fcntl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, cast
@@ -39,6 +41,22 @@ def replace_file(path: Path, text: str) -> None:
     new = path.with_name(f"{path.name}.tmp")
     new.write_text(text, encoding="utf-8")
     new.replace(path)
+
+
+@contextmanager
+def alone_in(directory: Path) -> Iterator[None]:
+    """Have a directory for ourselves; it is made if it is not there.
+
+    Raises:
+        OSError: another cluster works in it, or it cannot be made.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OSError(f"another cluster works in {directory}; each needs a directory of its own") from None
+        yield
 
 
 class ConfigFiles:

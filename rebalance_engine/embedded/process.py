@@ -53,7 +53,7 @@ class Process:
                 return await self.listener.start(host, port)
             except OSError as error:
                 failure = error
-        raise OSError(f"no port to listen on at {host}: {failure}")
+        raise OSError(f"no port to listen on at {host}: {failure or 'there are none above'}")
 
     def drive(self, react: Callable[[Heard, int], Iterable[object]], on_fact: OnFact) -> Driver:
         """Let a machine hear what comes."""

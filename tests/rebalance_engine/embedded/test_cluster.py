@@ -250,6 +250,24 @@ async def test_a_port_that_is_taken_is_told_and_nothing_is_left_behind() -> None
 
 
 @on_a_loop
+async def test_there_are_no_ports_above_the_last() -> None:
+    with pytest.raises(OSError, match="no port to listen on"):
+        async with Cluster(replace(SETTINGS, port=65_535)):
+            pass
+
+
+@on_a_loop
+async def test_two_clusters_never_work_in_one_directory(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, directory=tmp_path)
+    async with Cluster(settings):
+        with pytest.raises(OSError, match="another cluster works in"):
+            async with Cluster(settings):
+                pass
+    async with Cluster(settings) as again:
+        assert again.broker("broker-a").is_up
+
+
+@on_a_loop
 async def test_facts_are_told() -> None:
     facts: list[object] = []
     async with Cluster(SETTINGS, on_fact=facts.append) as cluster, client() as a:
