@@ -35,6 +35,7 @@ from rebalance_engine.network.identity import DEFAULT_INSTANCE, client_id, own_i
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.offset_files import OffsetFiles
 from rebalance_engine.network.options import VERSION, ConsumerOptions, GroupOptions, default_offsets_dir
+from rebalance_engine.network.outgoing import check_group
 from rebalance_engine.network.process import Closed, Doing, Process
 from rebalance_engine.remoting.bodies.clients import CheckClientRequestBody, SubscriptionData
 from rebalance_engine.remoting.requests.contract import Refused
@@ -192,6 +193,7 @@ def group_settings(group: str, topics: dict[str, str], mode: Mode, options: Cons
         ValueError: something does not go together.
         AllocationError: there is no such strategy, or its parameters are wrong.
     """
+    check_group(group)
     for topic, expression in topics.items():
         subscription(topic, expression, version=0)  # refuses what makes no sense before anything is started
     _profile(options)  # likewise

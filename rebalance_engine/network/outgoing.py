@@ -28,6 +28,7 @@ from rebalance_engine.remoting.sysflags import Compression, with_compression
 
 WAIT = "WAIT"  # ``PROPERTY_WAIT_STORE_MSG_OK``: wait until as many copies are safe as the broker is told to want
 MAX_TOPIC = 127
+MAX_GROUP = 255
 COMPRESS_FROM = 4_096  # bytes; ``compressMsgBodyOverHowmuch``
 MAX_SIZE = 4 * 2**20  # bytes; ``maxMessageSize``
 RESERVED = frozenset({KEYS, TAGS, WAIT, DELAY, UNIQ_KEY, SHARDING_KEY})
@@ -167,6 +168,16 @@ def check_topic(topic: str) -> None:
     """
     if not _TOPIC.fullmatch(topic) or len(topic) > MAX_TOPIC:
         raise BadMessage(f"the topic is {topic[:200]!r}; needed are 1 to {MAX_TOPIC} of a-z A-Z 0-9 _ - % |")
+
+
+def check_group(group: str) -> None:
+    """Insist on a name that a group may have (``Validators.checkGroup``).
+
+    Raises:
+        ValueError: it has none.
+    """
+    if not _TOPIC.fullmatch(group) or len(group) > MAX_GROUP:
+        raise ValueError(f"the group is {group[:300]!r}; needed are 1 to {MAX_GROUP} of a-z A-Z 0-9 _ - % |")
 
 
 def _check_together(messages: Sequence[Message]) -> None:

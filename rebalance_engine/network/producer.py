@@ -25,7 +25,7 @@ from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.identity import MessageIds, client_id, own_instance, own_ip
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, name_servers_of
-from rebalance_engine.network.outgoing import Message, Packing, Parcel, pack, pack_batch
+from rebalance_engine.network.outgoing import Message, Packing, Parcel, check_group, pack, pack_batch
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.sending import SendFailed, SendResult, result_of
 from rebalance_engine.producer import Choice, Failed, Mode, Profile, Settings, Story, java
@@ -58,6 +58,7 @@ class Producer:
     def __init__(
         self, name_servers: str | Sequence[Address], group: str = DEFAULT_GROUP, **options: Unpack[ProducerOptions]
     ) -> None:
+        check_group(group)
         self.group = group
         self._name_servers = name_servers_of(name_servers)
         self._options = options

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from rebalance_engine.network.identity import MessageIds
-from rebalance_engine.network.outgoing import BadMessage, Message, Packing, check_topic, pack, pack_batch
+from rebalance_engine.network.outgoing import BadMessage, Message, Packing, check_group, check_topic, pack, pack_batch
 from rebalance_engine.remoting.batches import decode_batch
 from rebalance_engine.remoting.compression import inflate
 from rebalance_engine.remoting.errors import LocalProtocolError
@@ -105,3 +105,10 @@ def test_a_batch_holds_its_messages_each_with_an_id_of_its_own() -> None:
 def test_a_batch_that_no_broker_takes_is_refused(messages: list[Message], words: str) -> None:
     with pytest.raises(BadMessage, match=words):
         pack_batch(messages, IDS, 0, Packing(max_size=100))
+
+
+@pytest.mark.parametrize("group", ["", "a b", "größe", "g" * 256])
+def test_a_group_has_a_name_as_java_checks_it(group: str) -> None:
+    with pytest.raises(ValueError, match="the group is"):
+        check_group(group)
+    check_group("%RETRY%" + "g" * 248)
