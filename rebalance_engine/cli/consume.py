@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import logging
+from collections.abc import Sequence
 
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.clients import add_cluster_arguments, name_servers_of, network_of, run_until_told
@@ -38,6 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strategy", default="AVG", metavar="S", help="AVG by default; AVG_BY_CIRCLE, CONSISTENT_HASH ..."
     )
+    parser.add_argument(
+        "--strategy-param",
+        action="append",
+        default=[],
+        metavar="NAME=JSON",
+        help="""of the strategy: 'virtual_nodes=20', 'consumer_idcs=["hz"]', 'config={"10.0.0.5@7":["T/B/0"]}' ...""",
+    )
     parser.add_argument("--orderly", action="store_true", help="one message of a queue at a time, under its lock")
     parser.add_argument("--broadcasting", action="store_true", help="get the messages of all queues")
     parser.add_argument("--name", metavar="N", help="makes the client id ip@N; by default that of a new process")
@@ -56,6 +65,7 @@ def run(asked: argparse.Namespace) -> int:
 def _consumer(asked: argparse.Namespace, changes: Changes) -> Consumer:
     options: ConsumerOptions = {
         "strategy": asked.strategy,
+        "strategy_params": _parameters(asked.strategy_param),
         "orderly": asked.orderly,
         "model": MessageModel.BROADCASTING if asked.broadcasting else MessageModel.CLUSTERING,
         "from_where": FROM[asked.begin],
@@ -72,6 +82,27 @@ def _consumer(asked: argparse.Namespace, changes: Changes) -> Consumer:
         return Consumer(name_servers_of(asked), asked.group, topics, **options)
     except ValueError as error:
         raise BadArguments(str(error)) from error
+
+
+def _parameters(words: Sequence[str]) -> dict[str, object]:
+    parameters: dict[str, object] = {}
+    for word in words:
+        name, _, text = word.partition("=")
+        try:
+            parameters[name] = json.loads(text)
+        except ValueError as error:
+            raise BadArguments(f"--strategy-param {word!r}: {error}; needed is NAME=JSON") from error
+    if isinstance(config := parameters.get("config"), dict):
+        parameters["config"] = {client: list(map(_queue, queues)) for client, queues in config.items()}
+    return parameters
+
+
+def _queue(name: object) -> MessageQueue:
+    topic, _, rest = str(name).partition("/")
+    broker, _, number = rest.rpartition("/")
+    if not (topic and broker and number.isascii() and number.isdigit()):
+        raise BadArguments(f"--strategy-param config has the queue {name!r}; needed is topic/broker/id")
+    return MessageQueue(topic, broker, int(number))
 
 
 class Changes:

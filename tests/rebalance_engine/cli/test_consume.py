@@ -44,12 +44,27 @@ async def test_a_member_says_what_it_holds_and_gets_and_stops_in_order() -> None
     assert all(isinstance(line["ms"], int) for line in first.lines)
 
 
+@on_a_loop
+async def test_strategies_have_their_parameters() -> None:
+    async with cluster() as east:
+        words = ["--namesrv", east.namesrv, "--group", "G", "--topic", "orders", "--version", QUICK, "--name", "A"]
+        config = '{"127.0.0.1@A":["orders/broker-a/3","orders/broker-a/1"]}'
+        async with command("consume", *words, "--strategy", "CONFIG", "--strategy-param", f"config={config}") as member:
+            await member.sees("held", queues=[QUEUES[1], QUEUES[3]])
+            assert await member.ends(signal.SIGTERM) == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--strategy", "NONE"], "there is no strategy 'NONE'"),
         (["--topic", ","], "the topics are ','"),
         (["--topic", "a b"], "the topic is 'a b'"),
+        (["--group", "a b"], "the group is 'a b'"),
+        (["--strategy", "MACHINE_ROOM"], "needs the parameter 'consumer_idcs'"),
+        (["--strategy-param", "consumer_idcs"], "needed is NAME=JSON"),
+        (["--strategy-param", "config={"], "needed is NAME=JSON"),
+        (["--strategy", "CONFIG", "--strategy-param", 'config={"a@1":["orders"]}'], "needed is topic/broker/id"),
         (["--name", ""], "the name is ''"),
         (["--version", "1"], "needed is a version"),
         (["--namesrv", "x"], "host:port"),
