@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from contextlib import suppress
 
 from tests.cluster.contract import Setup
 from tests.cluster.rocketmq import ALL_RELEASES, RELEASES, running
@@ -39,9 +40,11 @@ def fetch(releases: tuple[str, ...]) -> None:
 
 
 def up(release: str) -> None:
-    with running(Setup(release=release)) as cluster:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else it would end us, and leave the servers behind
+    with suppress(KeyboardInterrupt), running(Setup(release=release)) as cluster:
         print(cluster.namesrv, flush=True)
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        while True:
+            signal.pause()
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ def _fingerprint(project: str, release: str) -> str:
 
 def _build(project: str, release: str, folder: Path) -> None:
     libraries, classes = folder / "lib", folder / "classes"
+    (folder / "stamp").unlink(missing_ok=True)  # first: a build that fails leaves nothing that looks built
     for made_before in (libraries, classes):
         shutil.rmtree(made_before, ignore_errors=True)
     pom = SOURCES / project / "pom.xml"
