@@ -12,11 +12,7 @@ from collections.abc import Iterator
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.routes import MASTER_ID, TopicRouteData
-
-MOCK_BROKER = "__syslo__"
-GLOBAL_SCOPE = "global"
-GLOBAL_BROKER = "__syslo__global__"
-NOBODY = "__syslo__none__"
+from rebalance_engine.remoting.static_topics import static_endpoints
 
 
 class RouteBook:
@@ -43,7 +39,7 @@ class RouteBook:
         self._routes[topic] = route
         for broker in route.broker_datas:
             self._addresses[broker.broker_name] = dict(broker.broker_addrs)
-        self._hosts[topic] = _logical_queues(topic, route) if self._knows_static_topics else {}
+        self._hosts[topic] = static_endpoints(topic, route) if self._knows_static_topics else {}
         self._queues[topic] = frozenset(self._hosts[topic] or _readable_queues(topic, route))
 
     def forget_offline(self) -> None:
@@ -121,21 +117,3 @@ def _readable_queues(topic: str, route: TopicRouteData) -> Iterator[MessageQueue
         if queues.is_readable:
             for number in range(queues.read_queue_nums):
                 yield MessageQueue(topic, queues.broker_name, number)
-
-
-def _logical_queues(topic: str, route: TopicRouteData) -> dict[MessageQueue, str]:
-    """Give the queues of a static topic with who hosts each now (``topicRouteData2EndpointsForStaticTopic``)."""
-    hosts: dict[MessageQueue, str] = {}
-    totals: dict[str, int] = {}
-    newest: dict[MessageQueue, int] = {}
-    for broker, mapping in (route.topic_queue_mapping_by_broker or {}).items():
-        scope = GLOBAL_BROKER if mapping.scope in (None, GLOBAL_SCOPE) else f"{MOCK_BROKER}{mapping.scope}"
-        totals[scope] = max(totals.get(scope, 0), mapping.total_queues)
-        for logical in mapping.curr_id_map:
-            mq = MessageQueue(topic, scope, logical)
-            if mapping.epoch >= newest.get(mq, -1):
-                hosts[mq], newest[mq] = broker, mapping.epoch
-    for scope, total in totals.items():
-        for logical in range(total):
-            hosts.setdefault(MessageQueue(topic, scope, logical), NOBODY)
-    return hosts

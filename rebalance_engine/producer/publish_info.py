@@ -1,8 +1,8 @@
 """Which queues a producer may send to: the list that is made of a route, and what goes with it.
 
 Sources: ``client/.../impl/producer/TopicPublishInfo.java``; ``client/.../impl/factory/MQClientInstance.java``
-(``topicRouteData2TopicPublishInfo``, ``updateTopicRouteInfoFromNameServer``); ``remoting/.../rpc/ClientMetadata.java``
-(static topics); ``src/MQClientFactory.cpp``; ``internal/route.go``.
+(``topicRouteData2TopicPublishInfo``, ``updateTopicRouteInfoFromNameServer``); ``src/MQClientFactory.cpp``;
+``internal/route.go``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from dataclasses import replace
 from rebalance_engine.model import MessageQueue, Order
 from rebalance_engine.producer.index import Index
 from rebalance_engine.producer.profiles import Profile
-from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, TopicQueueMappingInfo, TopicRouteData
+from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, TopicRouteData
 from rebalance_engine.remoting.codes import Language
+from rebalance_engine.remoting.static_topics import static_endpoints
 
-LOGICAL_PREFIX = "__syslo__"  # of the broker names that stand for logical queues
-NOT_HOSTED = "__syslo__none__"
-_GLOBAL_SCOPE = "__global__"
 _CPP_DEFAULT_QUEUES = 4  # C++ knows no setting for it
 
 
@@ -134,28 +132,6 @@ def _of_broker(topic: str, data: QueueData, route: TopicRouteData) -> Iterable[M
 def _master_of(name: str, brokers: Iterable[BrokerData]) -> str | None:
     broker = next((broker for broker in brokers if broker.broker_name == name), None)
     return broker.master_address if broker else None
-
-
-def static_endpoints(topic: str, route: TopicRouteData) -> dict[MessageQueue, str]:
-    """Say which broker hosts each logical queue of a static topic; of two that claim it the later epoch holds."""
-    by_scope: dict[str, list[TopicQueueMappingInfo]] = {}
-    for mapping in (route.topic_queue_mapping_by_broker or {}).values():
-        if mapping.scope is not None:
-            by_scope.setdefault(mapping.scope, []).append(mapping)
-    return {
-        queue: host
-        for scope, mappings in by_scope.items()
-        for queue, host in _endpoints(topic, scope, mappings).items()
-    }
-
-
-def _endpoints(topic: str, scope: str, mappings: list[TopicQueueMappingInfo]) -> dict[MessageQueue, str]:
-    total = max(mapping.total_queues for mapping in mappings)
-    hosts: dict[int, str] = {}
-    for mapping in sorted(mappings, key=lambda mapping: mapping.epoch):
-        hosts.update(dict.fromkeys(mapping.curr_id_map, mapping.bname or NOT_HOSTED))
-    broker = LOGICAL_PREFIX + (scope.removeprefix("__") if scope == _GLOBAL_SCOPE else scope)
-    return {MessageQueue(topic, broker, number): hosts.get(number, NOT_HOSTED) for number in range(total)}
 
 
 def narrowed(route: TopicRouteData, profile: Profile, default_queues: int) -> TopicRouteData:

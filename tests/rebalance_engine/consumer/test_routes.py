@@ -88,28 +88,6 @@ def test_static_topics_came_with_5_0(profile: Profile, knows: bool) -> None:
     assert set(routes.queues("orders") or ()) == (logical if knows else physical)
 
 
-def test_of_two_brokers_that_claim_a_logical_queue_the_later_epoch_hosts_it() -> None:
-    routes = RouteBook()
-    mappings = {
-        name: TopicQueueMappingInfo(topic="orders", total_queues=2, epoch=epoch, curr_id_map=ids, scope=scope)
-        for name, epoch, ids, scope in [
-            ("east", 7, {0: 0}, "global"),
-            ("west", 6, {0: 0, 1: 1}, None),
-            ("north", 9, {0: 0}, "other"),
-        ]
-    }
-
-    routes.learn("orders", TopicRouteData(topic_queue_mapping_by_broker=mappings))
-
-    hosts = {str(mq): routes.broker_of(mq) for mq in routes.queues("orders") or ()}
-    assert hosts == {
-        str(MessageQueue("orders", "__syslo__global__", 0)): "east",
-        str(MessageQueue("orders", "__syslo__global__", 1)): "west",
-        str(MessageQueue("orders", "__syslo__other", 0)): "north",
-        str(MessageQueue("orders", "__syslo__other", 1)): "__syslo__none__",
-    }
-
-
 def test_a_static_topic_has_logical_queues() -> None:
     routes = RouteBook()
     mapping = TopicQueueMappingInfo(topic="orders", total_queues=3, bname="east", curr_id_map={0: 5, 2: 6})

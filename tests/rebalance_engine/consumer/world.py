@@ -48,7 +48,6 @@ from rebalance_engine.consumer import (
     Profile,
     Start,
 )
-from rebalance_engine.consumer.routes import MOCK_BROKER
 from rebalance_engine.effects import (
     Answered,
     Failure,
@@ -85,6 +84,7 @@ from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, HeartBeat, NotifyConsumerIdsChanged
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
 from rebalance_engine.remoting.requests.popping import PopMessage
+from rebalance_engine.remoting.static_topics import LOGICAL_PREFIX
 from tests.rebalance_engine.consumer.broker import Broker, read
 from tests.rebalance_engine.consumer.pops import read_popped
 
@@ -367,7 +367,7 @@ def describe(request: object) -> str:
     names = (*places, "delay_level", "invisible_time")
     more = [f"{name}={getattr(request, name)}" for name in names if getattr(request, name, None) is not None]
     named = getattr(request, "bname", None) or ""
-    return " ".join([kind, *more, *([f"of {named}"] if named.startswith(MOCK_BROKER) else [])])
+    return " ".join([kind, *more, *([f"of {named}"] if named.startswith(LOGICAL_PREFIX) else [])])
 
 
 SAYINGS: dict[type[Fact], str] = {

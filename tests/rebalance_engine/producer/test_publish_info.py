@@ -11,7 +11,6 @@ from rebalance_engine.producer.publish_info import (
     differs,
     narrowed,
     publish_list,
-    static_endpoints,
 )
 from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, TopicQueueMappingInfo, TopicRouteData
 from tests.rebalance_engine.producer.luck import TOPIC, WrittenLuck, route, short
@@ -99,14 +98,6 @@ def test_a_static_topic_has_logical_queues_and_the_later_epoch_hosts_them() -> N
     assert short(info.queues) == "__syslo__global__/0 __syslo__global__/1 __syslo__global__/2"
     assert [info.broker_of(queue) for queue in info.queues] == ["east", "west", "__syslo__none__"]
     assert info.broker_of(MessageQueue(TOPIC, "east", 0)) is None
-
-
-def test_other_scopes_keep_their_name_and_mappings_without_scope_count_for_nothing() -> None:
-    given = route(
-        "east", topic_queue_mapping_by_broker={"a": mapping("a", 1, scope="x"), "b": mapping("b", 1, scope=None)}
-    )
-
-    assert {queue.broker for queue in static_endpoints(TOPIC, given)} == {"__syslo__x"}
 
 
 def test_static_topics_are_unknown_to_4_x_and_give_way_to_any_order_configuration() -> None:
