@@ -69,7 +69,13 @@ class Outcome:
 
 
 def rebalance(
-    before: GroupView, after: GroupView, plan: Plan, *, previous: Ownership | None = None, old_plan: Plan | None = None
+    before: GroupView,
+    after: GroupView,
+    plan: Plan,
+    *,
+    previous: Ownership | None = None,
+    old_plan: Plan | None = None,
+    becomes: Ownership | None = None,
 ) -> Outcome:
     """Compute one rebalance of a whole group.
 
@@ -78,12 +84,13 @@ def rebalance(
         plan: what decides the target now.
         previous: the target before; by default what ``old_plan`` gives for ``before``.
         old_plan: what decided the target before, where that was another plan.
+        becomes: the target now, where no plan decides it: members that differ each compute their own share.
 
     Raises:
         AllocationError: a plan's strategy or parameters make no sense.
     """
     old_target = target(before, old_plan or plan) if previous is None else previous
-    new_target = target(after, plan, old_target)
+    new_target = target(after, plan, old_target) if becomes is None else becomes
     moves = diff(old_target, new_target)
     return Outcome(
         plan=plan,

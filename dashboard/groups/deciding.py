@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dashboard.groups.queries import Look, target_of, view_of
+from dashboard.groups.rules import Rule, choose_rule, end_up
 from dashboard.push.messages import GroupState
-from rebalance_engine.allocation import STRATEGIES, AllocationError
+from rebalance_engine.allocation import AllocationError
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import Finding, find_faults
@@ -15,17 +16,6 @@ from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
 from rebalance_engine.rounds import Advance, Happening, OpenRound, advance
-
-ASSUMED = "AVG"  # RocketMQ's default; a target by it is said to be assumed
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """By what the target is computed. ``plan`` None: it cannot be known, and ``why`` says so."""
-
-    plan: Plan | None
-    is_assumed: bool = False
-    why: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +49,10 @@ class Past:
 
 def decide(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) -> Decision:
     """Compute one rebalance."""
-    rule = choose_rule(look.view)
+    rule = choose_rule(look.view, {member.client_id: member.language for member in look.members})
     outcome = _compute(look.view, past.state, rule)
-    if rule.plan is not None and outcome is None:
-        rule = Rule(None, why=f"the strategy {rule.plan.strategy} needs to be told more than is known")
+    if rule.name and outcome is None:
+        rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
     held_happening = _held_change(look, past, happenings, outcome, now)
     every = (*happenings, held_happening) if held_happening else happenings
     last_cause_at = max([each.at for each in every], default=past.open.last_cause_at if past.open else 0)
@@ -80,25 +70,15 @@ def decide(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) 
     return Decision(rule, outcome, target, converged, rounds, findings, held_happening)
 
 
-def choose_rule(view: GroupView) -> Rule:
-    """Find what the members divide by: what all that told it say, RocketMQ's default where nobody did."""
-    told = set(view.strategies.values())
-    if not told:
-        return Rule(Plan(strategy=ASSUMED), is_assumed=True)
-    if len(told) > 1:
-        return Rule(None, why=f"members divide by {len(told)} strategies: {', '.join(sorted(told))}")
-    name = told.pop()
-    if name not in tuple(STRATEGIES):
-        return Rule(None, why=f"the strategy {name} is not known here")
-    return Rule(Plan(strategy=name))
-
-
 def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome | None:
-    if rule.plan is None:
-        return None
     before, previous = (view, None) if state is None else (view_of(state), target_of(state))
+    becomes = end_up(view, rule.variants) if rule.variants else None
+    if rule.plan is None and becomes is None:
+        return None
     try:
-        return rebalance(before, view, rule.plan, previous=previous)
+        return rebalance(
+            before, view, rule.plan or Plan(), previous=becomes if previous is None else previous, becomes=becomes
+        )
     except AllocationError:
         return None
 

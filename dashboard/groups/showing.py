@@ -32,7 +32,7 @@ def show(
             cluster=group.cluster.name,
             group=group.name,
             model=group.model,
-            strategy=decision.rule.plan.strategy if decision.rule.plan else "",
+            strategy=decision.rule.name,
             is_strategy_assumed=decision.rule.is_assumed,
             is_target_known=decision.outcome is not None,
             is_converged=decision.converged,

@@ -168,7 +168,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     look = read.look
     group.done_version = read.version
     group.fingerprint = read.fingerprint
-    group.strategy = decision.rule.plan.strategy if decision.rule.plan else ""
+    group.strategy = decision.rule.name
     group.is_strategy_assumed = decision.rule.is_assumed
     group.rebalanced_at = now
     group.member_count = len(look.view.clients)

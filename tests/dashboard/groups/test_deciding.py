@@ -1,25 +1,48 @@
-from dashboard.groups.deciding import choose_rule
-from rebalance_engine.group import GroupView, Member
+import pytest
+
+from dashboard.groups.deciding import Past, decide
+from dashboard.groups.models import Group
+from dashboard.groups.queries import look_at
+from dashboard.groups.rules import Rule
+from tests.dashboard.story import T0, held, joined, route, seen, told, uses
+
+NOTHING = Past(None, b"", None, 0)
 
 
-def view(*strategies: str | None) -> GroupView:
-    return GroupView.of("g", [], [Member(client_id=f"{n}", strategy=name) for n, name in enumerate(strategies)])
+@pytest.mark.usefixtures("cluster")
+def test_a_strategy_that_needs_to_be_told_more_has_no_target() -> None:
+    told(route(2), *seen("A"), uses("A", 1, "MACHINE_ROOM"))
+
+    decision = decide(look_at(group=Group.objects.get()), NOTHING, (), T0 + 5)
+
+    assert decision.rule == Rule(None, why="the strategy MACHINE_ROOM needs to be told more than is known")
+    assert (decision.outcome, decision.converged) == (None, None)
 
 
-def test_what_all_members_say_is_the_rule() -> None:
-    rule = choose_rule(view("AVG_BY_CIRCLE", None))
+@pytest.mark.usefixtures("cluster")
+def test_a_first_look_opens_no_round_however_unlike_held_and_target_are() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 1, [3]), held("B", 1, [3]))
 
-    assert rule.plan is not None
-    assert (rule.plan.strategy, rule.is_assumed) == ("AVG_BY_CIRCLE", False)
+    decision = decide(look_at(group=Group.objects.get()), NOTHING, (), T0 + 5)
 
-
-def test_where_nobody_tells_averaging_is_assumed_and_said_to_be() -> None:
-    rule = choose_rule(view(None))
-
-    assert rule.plan is not None
-    assert (rule.plan.strategy, rule.is_assumed) == ("AVG", True)
+    assert decision.rounds.open is None
+    assert decision.converged is False
 
 
-def test_members_that_differ_or_use_their_own_class_have_no_rule_that_can_be_known() -> None:
-    assert choose_rule(view("AVG", "CONFIG")).why == "members divide by 2 strategies: AVG, CONFIG"
-    assert choose_rule(view("com.shop.Mine")).why == "the strategy com.shop.Mine is not known here"
+@pytest.mark.usefixtures("cluster")
+def test_a_target_of_members_that_differ_is_what_they_end_up_with() -> None:
+    told(route(4), *seen("A"), *seen("B"), uses("B", 1, "AVG_BY_CIRCLE"), held("A", 2, [0, 1]), held("B", 2, [1, 3]))
+
+    decision = decide(look_at(group=Group.objects.get()), NOTHING, (), T0 + 5)
+
+    assert decision.converged
+    assert decision.target.owner.tolist() == [0, 0, -1, 1]
+    kinds = {finding.kind.value for finding in decision.findings}
+    assert kinds == {"strategy mismatch", "orphan queue", "double owner"}
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_look_is_computed_alike_whoever_joined_it() -> None:
+    told(route(4), joined("A", 0), held("A", 1, [0]))
+
+    assert decide(look_at(group=Group.objects.get()), NOTHING, (), T0 + 5).rule.is_assumed

@@ -179,7 +179,7 @@ def test_a_late_rebalance_never_overwrites_a_newer_one() -> None:
     assert Group.objects.get().round_number == 1
 
 
-def test_members_that_divide_differently_have_no_target_that_can_be_known() -> None:
+def test_members_that_divide_differently_are_shown_what_they_end_up_with_and_that_they_differ() -> None:
     settle()
     told(uses("B", 3_000, "AVG_BY_CIRCLE"))
 
@@ -187,5 +187,9 @@ def test_members_that_divide_differently_have_no_target_that_can_be_known() -> N
 
     state = group_state(group=group.pk)
     assert state is not None
-    assert (state.head.is_target_known, state.head.is_converged, group.strategy) == (False, None, "")
+    assert (state.head.is_target_known, group.strategy) == (True, "mixed: AVG, AVG_BY_CIRCLE")
+    assert [cell.target for cell in state.members] == [(0, 2), (1, 1, 1, 1)]
     assert {fault.kind for fault in state.faults} == {"strategy mismatch"}
+    assert [row.cause for row in Round.objects.all()] == ["strategy changed"]
+    owners = Target.objects.order_by("queue__queue_id").values_list("member__client_id", flat=True)
+    assert list(owners) == ["A", "A", None, "B"]

@@ -1,0 +1,92 @@
+"""By what a group's target is computed: what its members say they divide by, each in the way of its language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate_mixed
+from rebalance_engine.group import GroupView, only_subscribed
+from rebalance_engine.model import MessageModel
+from rebalance_engine.ownership import Ownership
+from rebalance_engine.plan import Plan
+
+ASSUMED = "AVG"  # RocketMQ's default; a target by it is said to be assumed
+TOLD_BY_HAND = frozenset({"CONFIG", "GO_CONFIG"})  # each member's list stands in its own program
+MOST_QUESTIONS = 2_000_000  # queues times members: beyond, asking each member alone takes seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """By what the target is computed.
+
+    Attributes:
+        plan: one strategy for all; None with ``variants`` where members differ.
+        variants: the strategy of each client id, in its language's variant, where these differ: the target is then
+            what the group ends up with, queues without owner or with two among it.
+        is_assumed: some member did not say what it divides by, and is taken to use RocketMQ's default.
+        why: why the target cannot be known, where neither is there.
+    """
+
+    plan: Plan | None
+    variants: Mapping[str, str] | None = None
+    is_assumed: bool = False
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """What to call it; empty is unknown."""
+        if self.plan is not None:
+            return self.plan.strategy
+        return f"mixed: {', '.join(sorted(set(self.variants.values())))}" if self.variants else ""
+
+
+def choose_rule(view: GroupView, languages: Mapping[str, str]) -> Rule:
+    """Find what members divide by: what they say, RocketMQ's default where nobody did.
+
+    Where only some say it, the others are taken to do as they do: a group's members are meant to be alike.
+    """
+    told = set(view.strategies.values())
+    unknown = sorted(told - set(STRATEGIES))
+    if unknown:
+        return Rule(None, why=f"the strategy {unknown[0]} is not known here")
+    if told & TOLD_BY_HAND:
+        return Rule(None, why=f"the strategy {min(told & TOLD_BY_HAND)} needs to be told more than is known")
+    common = next(iter(told)) if len(told) == 1 else ASSUMED
+    used = {
+        client: variant_of(view.strategies.get(client, common), languages.get(client, ""))
+        for client in view.clients.distinct
+    }
+    is_assumed = not told or (len(told) > 1 and len(view.strategies) < len(used))
+    if view.model is MessageModel.BROADCASTING or len(set(used.values())) <= 1:
+        return Rule(Plan(strategy=next(iter(used.values()), common)), is_assumed=is_assumed)
+    if len(view.queues) * len(view.clients) > MOST_QUESTIONS:
+        return Rule(None, why=f"members divide by {_names(used.values())}, and are too many to ask each")
+    return Rule(None, used, is_assumed)
+
+
+def variant_of(strategy: str, language: str) -> str:
+    """Name a strategy as a client of this language computes it, where that is known to differ from Java."""
+    prefix = {"CPP": "CPP_", "GO": "GO_"}.get(language, "")
+    return prefix + strategy if prefix + strategy in STRATEGIES else strategy
+
+
+def end_up(view: GroupView, variants: Mapping[str, str]) -> Ownership | None:
+    """Compute what members that differ end up with together; None where one of them cannot compute its share.
+
+    Its queues without an owner, and with two, are no mistake of the computation: they are what such a group has.
+    """
+    if not len(view.queues) or not len(view.clients):
+        return Ownership.nobody(view.queues, view.clients)
+    members = [MixedMember(client, strategy=variants[client]) for client in view.clients.ids]
+    try:
+        result = allocate_mixed(view.queues, members)
+    except AllocationError:
+        return None
+    if any(share.failure for share in result.shares):
+        return None
+    return only_subscribed(view, Ownership.from_lists(view.queues, view.clients, result.held))
+
+
+def _names(strategies: Iterable[str]) -> str:
+    return ", ".join(sorted(set(strategies)))
