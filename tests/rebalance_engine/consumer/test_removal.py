@@ -1,6 +1,7 @@
 import pytest
 
 from rebalance_engine.consumer import CPP, GO, Profile, Suspend, java
+from rebalance_engine.consumer.peer import running_info
 from rebalance_engine.consumer.removal import let_go
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.events import DropReason
@@ -73,3 +74,48 @@ def test_cpp_unlocks_a_busy_queue_at_once() -> None:
 
 def test_go_never_unlocks() -> None:
     assert letting_go(GO, busy=False) == (True, 0, False, False)
+
+
+@pytest.mark.parametrize("profile", [OLD, NEW], ids=str)
+def test_each_wait_in_vain_is_counted_and_shown(profile: Profile) -> None:
+    world, member = running(profile, orderly=True)
+    pq = member.table[EAST]
+    pq.consume_lock.is_held = True
+    pq.last_lock = world.at + 60_000  # not forced
+
+    for _ in range(2):
+        world.machines["A"].client.desk.threads.spawn(let_go(member, pq))
+        world.hear("A", Suspend("G"))
+        world.run(1_000)
+
+    assert running_info(member.desk, member).mq_table[EAST].try_unlock_times == 2
+
+
+def test_from_5_2_on_an_orderly_queue_is_stored_before_and_after_the_wait_and_then_forgotten() -> None:
+    world, member = running(NEW, orderly=True)
+    member.offsets.update(EAST, 7)
+    world.shown = {"UpdateConsumerOffset"}
+    told(world)
+
+    world.machines["A"].client.desk.threads.spawn(let_go(member, member.table[EAST]))
+    world.hear("A", Suspend("G"))
+
+    stored = "A -> east UpdateConsumerOffset topic=orders queue_id=0 commit_offset=7"
+    assert told(world) == [stored, stored, UNLOCKED]
+    assert member.offsets.in_memory(EAST) is None
+    assert not member.table[EAST].is_locked
+
+
+@pytest.mark.parametrize(("profile", "busy"), [(OLD, False), (OLD, True), (CPP, True), (GO, True)], ids=str)
+def test_others_store_and_forget_an_orderly_queue_before_they_wait(profile: Profile, busy: bool) -> None:
+    world, member = running(profile, orderly=True)
+    member.offsets.update(EAST, 7)
+    member.table[EAST].consume_lock.is_held = busy
+    world.shown = {"UpdateConsumerOffset"}
+    told(world)
+
+    world.machines["A"].client.desk.threads.spawn(let_go(member, member.table[EAST]))
+    world.hear("A", Suspend("G"))
+
+    assert told(world)[:1] == ["A -> east UpdateConsumerOffset topic=orders queue_id=0 commit_offset=7"]
+    assert member.offsets.in_memory(EAST) is None
