@@ -216,14 +216,14 @@ def strategy_of(properties: Mapping[str, str]) -> str | None:
     return STRATEGY_OF_CLASS.get(name.rpartition(".")[2], name) or None
 
 
-def missed(by: Answerer, trouble: Trouble, *, group: str | None = None) -> AnswerMissed:
+def missed(by: Answerer, why: Trouble | Missing, *, group: str | None = None) -> AnswerMissed:
     """State that an answer did not come, or cannot be used."""
     return AnswerMissed(
         at=by.at,
         source=by.source,
         exactness=EXACT,
         request=str(int(by.code)),
-        missing=why_missing(trouble),
+        missing=why if isinstance(why, Missing) else why_missing(why),
         broker=by.broker,
         address=by.address,
         group=group,

@@ -1,0 +1,264 @@
+"""What a watcher asks when: pure decisions, by ranks and periods that keep within a broker's budget.
+
+Of groups that somebody looks at the member lists are asked every second, and what members hold as often as half of
+the budget allows, all these groups together. The other half belongs to groups that changed lately, then to the rest,
+round robin. ``network.admin`` holds the budget itself; here is decided how it is used.
+
+Times are ms; rates are for each broker.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from random import Random
+from typing import Protocol
+
+from rebalance_engine.effects import Address
+
+# Of 20 requests a second that a broker bears, 5 of them 307, viewed groups get half: 6.5 lists (38), 1 look at details
+# (203), 2.5 questions to members (307). Of the other half those that changed get 4, the rest 5, the broker itself 1.
+LISTS_PER_S = {0: 6.5, 1: 2.0, 2: 4.0}
+DETAILS_PER_S = 1.0
+HELD_PER_S = {0: 2.5, 1: 1.0, 2: 1.0}
+ROUTES_PER_S = 4.0  # of 10 that a NameServer bears
+
+LISTS_MS = {0: 1_000, 1: 2_000, 2: 10_000}  # by rank, and never more often than this
+HELD_MS = {0: 1_000, 1: 2_000, 2: 30_000}
+VIEWED_ROUTES_MS, ROUTES_MS = 5_000, 30_000
+BROKERS_MS, RUNTIME_MS = 10_000, 60_000
+GROUPS_MS, GROUPS_PER_S = 10_000, 40  # a list of more groups is asked for less often: it grows with them
+DETAILS_MS = 10_000
+CHANGED_FOR_MS = 30_000
+JITTER = 0.1
+SHORTEST_SWEEP_MS = 60_000
+
+MOST_AT_ONCE = {True: 4, False: 2}  # under way at one broker: of viewed groups, of the others
+MOST_HELD_AT_ONCE = {True: 2, False: 1}
+
+
+class Kind(Enum):
+    """What is asked."""
+
+    BROKERS = "brokers of a NameServer"  # 106
+    ROUTE = "route of a topic by a NameServer"  # 105
+    GROUPS = "groups of a broker"  # 201
+    RUNTIME = "figures of a broker"  # 28
+    LIST = "member ids of a group at a broker"  # 38
+    MEMBERS = "members of a group at a broker"  # 203
+    HELD = "what a member holds"  # 307
+
+
+class Rank(IntEnum):
+    """Who comes first."""
+
+    VIEWED = 0
+    CHANGED = 1
+    REST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing to ask, again and again. ``place`` is a broker's name or a NameServer's address; of HELD, none."""
+
+    kind: Kind
+    place: str = ""
+    group: str = ""
+    name: str = ""  # client id or topic
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often, and who comes first."""
+
+    rank: Rank
+    every_ms: float
+
+
+class Seen(Protocol):
+    """What is known of the cluster; a ``Memory``."""
+
+    @property
+    def masters(self) -> Mapping[str, Address]:
+        """Masters by name."""
+
+    @property
+    def groups(self) -> Collection[str]:
+        """All groups."""
+
+    def hosts(self, group: str) -> Collection[str]:
+        """Brokers that may know members of a group."""
+
+    def members(self, group: str) -> Collection[str]:
+        """Client ids."""
+
+    def is_online(self, group: str) -> bool:
+        """Whether somebody is, or may be."""
+
+    def topics_of(self, group: str) -> Collection[str]:
+        """What it consumes."""
+
+    def changed_at(self, group: str) -> int | None:
+        """When something about it last changed."""
+
+
+def questions(seen: Seen, name_servers: Iterable[Address], viewed: Collection[str], at: int) -> dict[Question, Pace]:
+    """List everything that is to be asked, and how often."""
+    names, groups = tuple(name_servers), sorted(seen.groups)
+    ranks = {group: _rank(seen, group, viewed, at) for group in groups}
+    brokers = max(1, len(seen.masters))
+    sizes = Counter(ranks.values())
+    members = Counter[Rank]()
+    for group, rank in ranks.items():
+        members[rank] += len(seen.members(group))
+    lists = {rank: max(LISTS_MS[rank], 1000 * sizes[rank] / LISTS_PER_S[rank]) for rank in Rank}
+    details = {rank: max(DETAILS_MS, 1000 * sizes[rank] / DETAILS_PER_S) for rank in Rank}
+    held = {rank: max(HELD_MS[rank], 1000 * members[rank] / (HELD_PER_S[rank] * brokers)) for rank in Rank}
+    asked = dict(_of_servers(seen, names, len(groups)))
+    routes: dict[str, Rank] = {}
+    for group in groups:
+        rank = ranks[group]
+        paces = Pace(rank, lists[rank]), Pace(rank, details[rank]), Pace(rank, held[rank])
+        asked.update(_of_group(seen, group, *paces))
+        for topic in seen.topics_of(group):
+            routes[topic] = min(rank, routes.get(topic, Rank.REST))
+    asked.update(_of_routes(routes, names))
+    return asked
+
+
+def _rank(seen: Seen, group: str, viewed: Collection[str], at: int) -> Rank:
+    if group in viewed:
+        return Rank.VIEWED
+    changed_at = seen.changed_at(group)
+    return Rank.CHANGED if changed_at is not None and at - changed_at < CHANGED_FOR_MS else Rank.REST
+
+
+def _of_servers(seen: Seen, names: Iterable[Address], groups: int) -> Iterator[tuple[Question, Pace]]:
+    for name in names:
+        yield Question(Kind.BROKERS, name), Pace(Rank.CHANGED, BROKERS_MS)
+    for broker in seen.masters:
+        yield Question(Kind.GROUPS, broker), Pace(Rank.CHANGED, max(GROUPS_MS, 1000 * groups / GROUPS_PER_S))
+        yield Question(Kind.RUNTIME, broker), Pace(Rank.REST, RUNTIME_MS)
+
+
+def _of_group(seen: Seen, group: str, lists: Pace, details: Pace, held: Pace) -> Iterator[tuple[Question, Pace]]:
+    """Say what is asked of a group: of the rest details only, which have the list in them.
+
+    Where nobody is one broker is asked, another one each time: its ``place`` is empty.
+    """
+    is_rest = lists.rank is Rank.REST
+    if is_rest and not seen.is_online(group):
+        yield Question(Kind.MEMBERS, "", group), lists
+        return
+    for broker in seen.hosts(group):
+        if not is_rest:
+            yield Question(Kind.LIST, broker, group), lists
+        yield Question(Kind.MEMBERS, broker, group), lists if is_rest else details
+    for client in seen.members(group):
+        yield Question(Kind.HELD, "", group, client), held
+
+
+def _of_routes(routes: Mapping[str, Rank], names: Iterable[Address]) -> Iterator[tuple[Question, Pace]]:
+    spread = 1000 * len(routes) / ROUTES_PER_S
+    for topic, rank in routes.items():
+        every = max(ROUTES_MS if rank is Rank.REST else VIEWED_ROUTES_MS, spread)
+        for name in names:
+            yield Question(Kind.ROUTE, name, "", topic), Pace(rank, every)
+
+
+@dataclass(slots=True)
+class Agenda:
+    """When each question is due. ``luck`` spreads what begins together."""
+
+    luck: Random
+    paces: dict[Question, Pace] = field(default_factory=dict)
+    _due: dict[Question, float] = field(default_factory=dict)
+    _heap: list[tuple[float, int, Question]] = field(default_factory=list)
+    _ready: dict[Question, None] = field(default_factory=dict)
+    _under_way: dict[Question, tuple[str, Rank]] = field(default_factory=dict)
+    _count: int = 0
+
+    def set(self, asked: Mapping[Question, Pace], at: int) -> None:
+        """Take in what is to be asked from now on; what is new, or has come to a higher rank, is due at once."""
+        for question in self.paces.keys() - asked.keys():
+            self._due.pop(question, None)
+            self._ready.pop(question, None)
+        for question, pace in asked.items():
+            before = self.paces.get(question)
+            if before is None:
+                self._at(question, at)
+            elif pace.every_ms < before.every_ms and question in self._due:
+                self._at(question, min(self._due[question], at + pace.every_ms))
+        self.paces = dict(asked)
+
+    def hasten(self, question: Question, at: int) -> None:
+        """Let a question be due now."""
+        if question in self._due:
+            self._at(question, at)
+
+    def due(self, at: int, place_of: Callable[[Question], str]) -> Iterator[tuple[Question, str]]:
+        """Give what is to be asked now, and where; whoever takes it says ``done`` afterwards.
+
+        Args:
+            place_of: where a question is asked that names no place; empty is nowhere now.
+        """
+        while self._heap and self._heap[0][0] <= at:
+            due, _, question = heapq.heappop(self._heap)
+            if self._due.get(question) == due and question not in self._under_way:
+                self._ready[question] = None
+        busy: Counter[tuple[str, bool, bool]] = Counter()
+        for question, (place, rank) in self._under_way.items():
+            _occupy(busy, question, place, rank)
+        for question in sorted(self._ready, key=lambda q: (self.paces[q].rank, self._due[q])):
+            place = question.place or place_of(question)
+            rank = self.paces[question].rank
+            if not place or not _fits(busy, question, place, rank):
+                continue
+            del self._ready[question]
+            self._under_way[question] = (place, rank)
+            _occupy(busy, question, place, rank)
+            yield question, place
+
+    def done(self, question: Question, at: int) -> None:
+        """Say that a question was asked, answered or not; it is due again after its period."""
+        self._under_way.pop(question, None)
+        pace = self.paces.get(question)
+        if pace is not None:
+            self._at(question, at + pace.every_ms * self.luck.uniform(1 - JITTER, 1 + JITTER))
+
+    @property
+    def waiting(self) -> Collection[Question]:
+        """What is due, and has no turn yet."""
+        return self._ready
+
+    @property
+    def next_due(self) -> float | None:
+        """When the next question becomes due."""
+        return self._heap[0][0] if self._heap else None
+
+    def sweep_ms(self) -> int:
+        """Say within what time everything is asked once: twice the longest period, a minute at least."""
+        longest = max((pace.every_ms for pace in self.paces.values()), default=0)
+        return max(SHORTEST_SWEEP_MS, round(2 * longest))
+
+    def _at(self, question: Question, due: float) -> None:
+        self._ready.pop(question, None)
+        self._due[question] = due
+        self._count += 1
+        heapq.heappush(self._heap, (due, self._count, question))
+
+
+def _occupy(busy: Counter[tuple[str, bool, bool]], question: Question, place: str, rank: Rank) -> None:
+    is_viewed = rank is Rank.VIEWED
+    busy[place, is_viewed, False] += 1
+    busy[place, is_viewed, True] += question.kind is Kind.HELD
+
+
+def _fits(busy: Counter[tuple[str, bool, bool]], question: Question, place: str, rank: Rank) -> bool:
+    is_viewed = rank is Rank.VIEWED
+    if busy[place, is_viewed, False] >= MOST_AT_ONCE[is_viewed]:
+        return False
+    return question.kind is not Kind.HELD or busy[place, is_viewed, True] < MOST_HELD_AT_ONCE[is_viewed]

@@ -1,0 +1,396 @@
+"""What a watcher has seen, and what a further answer adds to it: facts for what is new, nothing for what only repeats.
+
+Pure. A member left only when every broker that has its group has listed the others and none lists it; while one does
+not answer that is unknown. What is held is stated at every look: its age is part of what is known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field, replace
+
+from rebalance_engine.effects import Address
+from rebalance_engine.events import (
+    EXACT,
+    BrokerGone,
+    BrokerSeen,
+    Departure,
+    Exactness,
+    Fact,
+    MemberJoined,
+    MemberLeft,
+    MemberSeen,
+    MemberStrategySeen,
+    Missing,
+    PresenceGone,
+    PresenceSeen,
+    RouteSeen,
+    SubscriptionsSeen,
+)
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network import answers
+from rebalance_engine.network.answers import Answerer, Trouble
+from rebalance_engine.network.watcher.known import BrokerKey, Known
+from rebalance_engine.network.watcher.news import is_same, merged
+from rebalance_engine.remoting.bodies.clients import ConsumerConnection
+from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
+from rebalance_engine.remoting.bodies.routes import MASTER_ID, ClusterInfo, TopicRouteData
+
+
+@dataclass(slots=True)
+class _List:
+    """The member list of one broker: its last answer, and when; ``is_missing`` since a later one did not come."""
+
+    ids: tuple[str, ...]
+    at: int | None
+    is_missing: bool = False
+
+
+@dataclass(slots=True)
+class _Member:
+    """A member: where it was seen last, and what it said last; ``held_at`` is when it told what it holds."""
+
+    seen_at: int | None
+    presence: set[tuple[str, Address]] = field(default_factory=set)
+    said: dict[type[Fact], Fact] = field(default_factory=dict)
+    held: tuple[MessageQueue, ...] | None = None
+    held_at: int | None = None
+    is_silent: bool = False
+    topics: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Group:
+    lists: dict[str, _List] = field(default_factory=dict)
+    members: dict[str, _Member] = field(default_factory=dict)
+    subscriptions: dict[str, SubscriptionsSeen] = field(default_factory=dict)
+    changed_at: int | None = None
+
+
+class Memory:
+    """All that is known of one cluster.
+
+    Args:
+        name_servers: how many there are.
+        known: what was known before this watcher came.
+        cluster: named in every source.
+    """
+
+    def __init__(self, name_servers: int = 1, known: Known | None = None, cluster: str | None = None) -> None:
+        known = known or Known()
+        self._cluster = cluster
+        self._since = known.at
+        self._brokers: dict[BrokerKey, Address] = dict(known.brokers)
+        self._name_servers = name_servers
+        self._tables: dict[Address, frozenset[BrokerKey]] = {}
+        self._versions: dict[Address, str] = {}
+        self._groups: dict[str, _Group] = {}
+        self._having: dict[str, frozenset[str]] = {}
+        self._routes: dict[tuple[str, Address], Fact] = {}
+        for group, members in known.members.items():
+            self._groups[group] = _Group(
+                members={client: _Member(known.at, set(presence)) for client, presence in members.items()}
+            )
+
+    # ---- what is known ----
+
+    @property
+    def masters(self) -> dict[str, Address]:
+        """Every master that some NameServer knows, or knew before one stopped to answer."""
+        return {name: address for (name, number), address in self._brokers.items() if number == MASTER_ID}
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """Every group that some broker has, or that has members."""
+        named = frozenset[str]().union(*self._having.values()) if self._having else frozenset[str]()
+        return named | {name for name, group in self._groups.items() if group.members}
+
+    def hosts(self, group: str) -> frozenset[str]:
+        """Name the masters that may know members of a group."""
+        masters = self.masters
+        routes = (self._routes.get((topic, at)) for topic in self.topics_of(group) for at in self._tables)
+        routed = {broker.broker for fact in routes if isinstance(fact, RouteSeen) for broker in fact.brokers}
+        having = {name for name, groups in self._having.items() if group in groups}
+        unsaid = masters.keys() - self._having.keys()  # they have not told which groups they have
+        return frozenset(masters.keys() & (having | routed | (unsaid if self.members(group) else set())))
+
+    def members(self, group: str) -> tuple[str, ...]:
+        """Name the members of a group."""
+        return tuple(self._groups[group].members) if group in self._groups else ()
+
+    def is_online(self, group: str) -> bool:
+        """Whether a group has members, or may have: not every broker has said that it knows none."""
+        known = self._groups.get(group)
+        return known is None or bool(known.members) or any(one.is_missing for one in known.lists.values())
+
+    def is_listed(self, group: str, client: str) -> bool:
+        """Whether a broker that answers lists a member."""
+        known = self._groups.get(group)
+        return known is not None and any(client in one.ids and not one.is_missing for one in known.lists.values())
+
+    def brokers_of(self, group: str, client: str) -> tuple[str, ...]:
+        """Name the brokers that list a member, sorted; any that has the group, if none is known to."""
+        known = self._groups.get(group)
+        if known is None:
+            return ()
+        listing = sorted(
+            name
+            for name, one in known.lists.items()
+            if not one.is_missing and client in one.ids and name in self.masters
+        )
+        return tuple(listing or sorted(self.hosts(group)))
+
+    def held(self, group: str, client: str) -> tuple[MessageQueue, ...] | None:
+        """Give what a member said last that it holds; None is unknown."""
+        member = self._member(group, client)
+        return None if member is None or member.is_silent else member.held
+
+    def held_at(self, group: str, client: str) -> int | None:
+        """Say when a member last told what it holds."""
+        member = self._member(group, client)
+        return None if member is None else member.held_at
+
+    def changed_at(self, group: str) -> int | None:
+        """Say when something about a group last changed."""
+        return self._groups[group].changed_at if group in self._groups else None
+
+    def topics_of(self, group: str) -> frozenset[str]:
+        """Name what a group consumes, by its brokers and its members."""
+        known = self._groups.get(group)
+        if known is None:
+            return frozenset()
+        by_brokers = {one.topic for fact in known.subscriptions.values() for one in fact.subscriptions}
+        return frozenset(by_brokers.union(*(member.topics for member in known.members.values())))
+
+    # ---- NameServers and brokers ----
+
+    def cluster_heard(self, info: ClusterInfo, by: Answerer) -> Iterator[Fact]:
+        """Take in what a NameServer knows of the brokers (106)."""
+        self._tables[by.address] = frozenset(
+            (broker.broker_name, number) for broker in info.broker_addr_table.values() for number in broker.broker_addrs
+        )
+        for fact in answers.brokers_stated(info, self._named(by), self._versions):
+            key = (fact.broker, fact.broker_id)
+            if self._brokers.get(key) != fact.address:
+                self._brokers[key] = fact.address
+                yield fact
+        if len(self._tables) == self._name_servers:
+            yield from self._gone(by)
+
+    def version_heard(self, broker: str, address: Address, version: str, by: Answerer) -> Iterator[Fact]:
+        """Take in what a broker says that it is (28)."""
+        if not version or self._versions.get(address) == version:
+            return
+        self._versions[address] = version
+        number = next((number for (name, number), at in self._brokers.items() if (name, at) == (broker, address)), None)
+        if number is not None:
+            yield BrokerSeen(
+                at=by.at,
+                source=self._named(by).source,
+                exactness=EXACT,
+                broker=broker,
+                broker_id=number,
+                address=address,
+                version=version,
+            )
+
+    def _gone(self, by: Answerer) -> Iterator[Fact]:
+        """A broker is gone when no NameServer lists it any more, each by its last answer."""
+        listed = frozenset[BrokerKey]().union(*self._tables.values())
+        for key in sorted(self._brokers.keys() - listed):
+            address, (name, number) = self._brokers.pop(key), key
+            source = self._named(by).source
+            yield BrokerGone(at=by.at, source=source, exactness=EXACT, broker=name, broker_id=number, address=address)
+            if number == MASTER_ID:
+                self._having.pop(name, None)
+                for group in sorted(self._groups):
+                    yield from self._forget_list(group, name, by)
+
+    def groups_heard(self, broker: str, groups: Iterable[str]) -> None:
+        """Take in which groups a broker has (201)."""
+        self._having[broker] = frozenset(groups)
+
+    def route_heard(self, topic: str, route: TopicRouteData | None, by: Answerer) -> Iterator[Fact]:
+        """Take in a topic's route by one NameServer (105)."""
+        fact = answers.route_stated(topic, route, self._named(by))
+        key = (topic, by.address)
+        if is_same(self._routes.get(key), fact):
+            return
+        first = key not in self._routes
+        self._routes[key] = fact
+        yield fact
+        for name, group in self._groups.items():
+            if not first and topic in self.topics_of(name):
+                group.changed_at = by.at
+
+    # ---- members ----
+
+    def list_heard(self, group: str, ids: Iterable[str] | None, by: Answerer) -> Iterator[Fact]:
+        """Take in the member list of one broker (38, 203); None: nobody is online there."""
+        by = self._named(by)
+        fact = answers.list_stated(group, None if ids is None else tuple(ids), by)
+        known = self._groups.setdefault(group, _Group())
+        before = known.lists.get(fact.broker)
+        if before is None or before.at is None or before.ids != fact.clients:
+            yield fact
+            known.changed_at = by.at if before is not None else known.changed_at
+        low = self._not_before(known, group)
+        known.lists[fact.broker] = _List(fact.clients, by.at)
+        for client in dict.fromkeys(fact.clients):
+            member = known.members.get(client)
+            if member is None:
+                yield from self._come(known, group, client, by, low)
+            else:
+                member.seen_at = by.at
+        yield from self._leave(known, group, by)
+
+    def members_heard(self, group: str, told: ConsumerConnection | None, by: Answerer) -> Iterator[Fact]:
+        """Take in what one broker says of each member (203); its list was taken in before."""
+        by = self._named(by)
+        assert by.broker is not None
+        known = self._groups.setdefault(group, _Group())
+        facts = [] if told is None else list(answers.members_stated(group, told, by))
+        there: dict[str, set[tuple[str, Address]]] = {}
+        for fact in facts:
+            if isinstance(fact, PresenceSeen):
+                there.setdefault(fact.client, set()).add((fact.broker, fact.address))
+        for client, member in known.members.items():
+            gone = {place for place in member.presence if place[0] == by.broker} - there.get(client, set())
+            yield from self._presence_gone(group, client, member, gone, by)
+        for fact in facts:
+            yield from self._member_said(known, fact)
+
+    def list_missed(self, group: str, by: Answerer, trouble: Trouble) -> Iterator[Fact]:
+        """Take in that a broker did not say who is a member: from here on that is unknown there."""
+        assert by.broker is not None
+        known = self._groups.setdefault(group, _Group())
+        before = known.lists.get(by.broker)
+        if before is None:
+            known.lists[by.broker] = _List((), None, is_missing=True)
+        elif before.is_missing:
+            return
+        else:
+            before.is_missing = True
+        yield answers.missed(self._named(by), trouble, group=group)
+
+    def held_heard(self, group: str, client: str, info: ConsumerRunningInfo, by: Answerer) -> Iterator[Fact]:
+        """Take in what a member says of itself (307)."""
+        known, member = self._groups.get(group), self._member(group, client)
+        if known is None or member is None:
+            return  # it left meanwhile
+        facts = list(answers.held_stated(group, client, answers.usable(info), self._named(by)))
+        for fact in facts:
+            yield from self._member_said(known, fact)
+        held = tuple(sorted(queue for queue, entry in info.mq_table.items() if not entry.dropped))
+        if member.held_at is not None and (held != member.held or member.is_silent):
+            known.changed_at = by.at
+        member.held, member.held_at, member.is_silent = held, by.at, False
+        member.topics = frozenset(data.topic for data in info.subscription_set if data.topic)
+
+    def held_missed(self, group: str, client: str, by: Answerer, why: Trouble | Missing) -> Iterator[Fact]:
+        """Take in that a member did not answer: what it holds is unknown from here on."""
+        member = self._member(group, client)
+        if member is None or member.is_silent:
+            return
+        member.is_silent = True
+        yield answers.missed(self._named(by), why, group=group)
+
+    # ---- coming and going ----
+
+    def _come(self, known: _Group, group: str, client: str, by: Answerer, low: int | None) -> Iterator[Fact]:
+        known.members[client] = _Member(by.at)
+        source = by.source
+        if low is None:  # nobody knows since when
+            yield MemberSeen(at=by.at, source=source, exactness=EXACT, group=group, client=client)
+        else:
+            since = Exactness.between(min(low, by.at), by.at)
+            yield MemberJoined(at=by.at, source=source, exactness=since, group=group, client=client)
+        known.changed_at = by.at
+
+    def _not_before(self, known: _Group, group: str) -> int | None:
+        """Say when somebody who is new now was not there yet, at any broker; None: nobody looked everywhere."""
+        hosts = self.hosts(group)
+        times = [at for name in hosts if name in known.lists and (at := known.lists[name].at) is not None]
+        if times and len(times) == len(hosts):
+            return min(times)
+        return self._since
+
+    def _leave(self, known: _Group, group: str, by: Answerer) -> Iterator[Fact]:
+        """State who is in no list any more, if every broker has answered that may have them."""
+        listed = Counter(client for one in known.lists.values() for client in one.ids)
+        hosts = self.hosts(group) | known.lists.keys()
+        is_complete = bool(hosts) and all(name in known.lists and not known.lists[name].is_missing for name in hosts)
+        for client in [client for client in known.members if not listed[client]] if is_complete else ():
+            member = known.members.pop(client)
+            yield from self._presence_gone(group, client, member, set(member.presence), by)
+            low = min(member.seen_at, by.at) if member.seen_at is not None else 0
+            yield MemberLeft(
+                at=by.at,
+                source=by.source,
+                exactness=Exactness.between(low, by.at),
+                group=group,
+                client=client,
+                departure=Departure.UNKNOWN,
+            )
+            known.changed_at = by.at
+
+    def _presence_gone(
+        self, group: str, client: str, member: _Member, gone: Set[tuple[str, Address]], by: Answerer
+    ) -> Iterator[Fact]:
+        for broker, address in sorted(gone):
+            member.presence.discard((broker, address))
+            yield PresenceGone(
+                at=by.at,
+                source=by.source,
+                exactness=EXACT,
+                group=group,
+                client=client,
+                broker=broker,
+                address=address,
+                departure=Departure.UNKNOWN,
+            )
+
+    def _forget_list(self, group: str, broker: str, by: Answerer) -> Iterator[Fact]:
+        """A broker is gone: what it knew of a group's members counts no more, if somebody else can tell."""
+        known, by = self._groups[group], self._named(by)
+        if known.lists.pop(broker, None) is None and not known.members:
+            return
+        for client, member in known.members.items():
+            gone = {place for place in member.presence if place[0] == broker}
+            yield from self._presence_gone(group, client, member, gone, by)
+        yield from self._leave(known, group, by)
+
+    def _member_said(self, known: _Group, fact: Fact) -> Iterator[Fact]:
+        """Give a fact on if it says something new."""
+        if isinstance(fact, SubscriptionsSeen) and fact.client is None:
+            broker = fact.source.broker or ""
+            if not is_same(known.subscriptions.get(broker), fact):
+                known.subscriptions[broker] = fact
+                yield fact
+            return
+        member = known.members.get(getattr(fact, "client", ""))
+        if member is None:
+            return
+        if isinstance(fact, PresenceSeen):
+            place = (fact.broker, fact.address)
+            if place not in member.presence:
+                member.presence.add(place)
+                yield fact
+        elif isinstance(fact, MemberSeen):
+            says = merged(member.said.get(MemberSeen), fact)
+            if not is_same(member.said.get(MemberSeen), says):
+                member.said[MemberSeen] = says
+                yield fact
+        elif isinstance(fact, MemberStrategySeen | SubscriptionsSeen):
+            if not is_same(member.said.get(type(fact)), fact):
+                member.said[type(fact)] = fact
+                yield fact
+        else:
+            yield fact
+
+    def _member(self, group: str, client: str) -> _Member | None:
+        return self._groups[group].members.get(client) if group in self._groups else None
+
+    def _named(self, by: Answerer) -> Answerer:
+        return by if by.cluster == self._cluster else replace(by, cluster=self._cluster)

@@ -1,0 +1,40 @@
+"""Whether a fact says anything that the one before it did not say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rebalance_engine.events import Fact, MemberSeen, MemberStrategySeen, RouteMissing, RouteSeen, SubscriptionsSeen
+
+MEMBER_SAYS = ("language", "version", "consume_type", "message_model", "is_orderly", "started_at")
+
+
+def merged(before: Fact | None, fact: MemberSeen) -> MemberSeen:
+    """Put together what a member's broker and the member itself say."""
+    if not isinstance(before, MemberSeen):
+        return fact
+    said = {
+        name: getattr(fact, name) if getattr(fact, name) is not None else getattr(before, name) for name in MEMBER_SAYS
+    }
+    return replace(fact, **said)
+
+
+def is_same(before: Fact | None, fact: Fact) -> bool:
+    """Whether a fact says what one before it said, of whatever time; the version of a subscription says nothing."""
+    if before is None or type(before) is not type(fact):
+        return False
+    return _content(before) == _content(fact)
+
+
+def _content(fact: Fact) -> object:
+    match fact:
+        case RouteSeen():
+            return fact.brokers, fact.order_configuration
+        case RouteMissing():
+            return True
+        case MemberStrategySeen():
+            return fact.strategy
+        case SubscriptionsSeen():
+            return [(one.topic, one.expression, one.expression_type) for one in fact.subscriptions]
+        case _:
+            return [getattr(fact, name) for name in MEMBER_SAYS]

@@ -1,0 +1,317 @@
+"""The watcher of one cluster on the real clock: asks what the agenda says, remembers, and states what is new.
+
+It decides nothing by itself. Whoever runs it gives it an ``Admin``, which holds the budget and leaves alone who does
+not answer, and takes its facts; while they are not taken nothing more is asked than is under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from dataclasses import dataclass, replace
+from itertools import count
+from random import Random
+from typing import Protocol, TypeVar
+
+from rebalance_engine.effects import Failure
+from rebalance_engine.events import Fact, HeldSeen, Missing
+from rebalance_engine.network.admin import Admin, Denied
+from rebalance_engine.network.answers import Answerer, Trouble
+from rebalance_engine.network.clock import Clock
+from rebalance_engine.network.gate import NotAsked
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.looking import ids_of
+from rebalance_engine.network.system_groups import is_system_group
+from rebalance_engine.network.watcher.agenda import Agenda, Kind, Question, questions
+from rebalance_engine.network.watcher.known import Known
+from rebalance_engine.network.watcher.memory import Memory
+from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.errors import BrokenContent, RemotingError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+TICK_S = 0.05
+PLAN_EVERY_MS = 1_000
+PLAN_SOON_MS = 200  # after something new was seen
+TIMEOUT_S = 10.0
+HELD_TIMEOUT_S = 15.0
+
+Emit = Callable[[list[Fact]], Awaitable[None]]
+CODE = {
+    Kind.BROKERS: RequestCode.GET_BROKER_CLUSTER_INFO,
+    Kind.ROUTE: RequestCode.GET_ROUTEINFO_BY_TOPIC,
+    Kind.GROUPS: RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+    Kind.RUNTIME: RequestCode.GET_BROKER_RUNTIME_INFO,
+    Kind.LIST: RequestCode.GET_CONSUMER_LIST_BY_GROUP,
+    Kind.MEMBERS: RequestCode.GET_CONSUMER_CONNECTION_LIST,
+    Kind.HELD: RequestCode.GET_CONSUMER_RUNNING_INFO,
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Health:
+    """How a watcher is doing; times are ms since 1970.
+
+    Attributes:
+        sweep: number of the sweep under way; in each everything is asked once, or named as missing at its deadline.
+        calls, missed: questions that were asked, and those of them that got no answer.
+        oldest_held_at: of all members that ever told what they hold, the longest ago.
+        unknown: members of whom it is not known what they hold.
+    """
+
+    sweep: int = 0
+    sweep_began_at: int | None = None
+    sweep_ended_at: int | None = None
+    sweep_took_ms: int | None = None
+    sweep_missed: int = 0
+    calls: int = 0
+    missed: int = 0
+    facts: int = 0
+    brokers: int = 0
+    groups: int = 0
+    members: int = 0
+    unknown: int = 0
+    viewed: int = 0
+    oldest_held_at: int | None = None
+    waiting: int = 0
+
+
+class Within(Protocol):
+    """Waits for an answer, and says who gave it when."""
+
+    async def __call__(self, answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
+        """Give both."""
+
+
+class Watcher:
+    """Watches one cluster until it is cancelled.
+
+    Args:
+        admin: asks within the budget; one for all that a process asks of a cluster.
+        emit: takes facts, in order; is awaited, so that what cannot be stored is not asked either.
+        viewed: names the groups that somebody looks at.
+        known: what was known before.
+        cluster: named in every source.
+        luck: spreads what begins together.
+    """
+
+    def __init__(
+        self,
+        admin: Admin,
+        emit: Emit,
+        *,
+        viewed: Callable[[], Collection[str]] = frozenset,
+        known: Known | None = None,
+        cluster: str | None = None,
+        luck: Random | None = None,
+    ) -> None:
+        self.admin = admin
+        self._emit, self._viewed = emit, viewed
+        self._names = admin.name_servers.addresses
+        self.memory = Memory(len(self._names), known, cluster)
+        self._agenda = Agenda(luck or Random())  # noqa: S311  # nothing here is secret
+        self._turns = count()
+        self._news = asyncio.Event()
+        self._open: set[Question] = set()
+        self._retry: set[Question] = set()
+        self._is_new = False
+        self._hurried: dict[str, int] = {}
+        self._deadline = 0
+        self.health = Health()
+
+    async def run(self) -> None:
+        """Watch.
+
+        Raises:
+            ExceptionGroup: something went wrong in here, or in ``emit``; what a cluster does never does.
+        """
+        clock = Clock(asyncio.get_running_loop())
+        planned_at = 0
+        async with asyncio.TaskGroup() as asking:
+            while True:
+                self._news.clear()
+                at = clock.now()
+                if at - planned_at >= (PLAN_SOON_MS if self._is_new else PLAN_EVERY_MS):
+                    self._is_new = False
+                    self._plan(at)
+                    await self._sweep(at)
+                    planned_at = at
+                for question, place in self._agenda.due(at, self._place_of):
+                    asking.create_task(self._ask(question, place, clock), name=f"{question.kind.value} {place}")
+                await self._pause(at)
+
+    def hurry(self, group: str, *, for_s: float) -> None:
+        """Look at a group as if somebody viewed it, because something was ordered for it."""
+        self._hurried[group] = int((time.time() + for_s) * 1000)
+        self._is_new = True
+        self._news.set()
+
+    async def _pause(self, at: int) -> None:
+        """Wait for the next question, an answer, or the next plan."""
+        next_due = self._agenda.next_due
+        wait_s = PLAN_EVERY_MS / 1000 if next_due is None else min(max(0.0, next_due - at), PLAN_EVERY_MS) / 1000
+        await asyncio.sleep(TICK_S)  # several answers make one step
+        try:
+            async with asyncio.timeout(max(0.0, wait_s - TICK_S)):
+                await self._news.wait()
+        except TimeoutError:
+            return
+
+    # ---- planning ----
+
+    def _plan(self, at: int) -> None:
+        """Take in what is known by now, and what is looked at."""
+        self._hurried = {group: until for group, until in self._hurried.items() if until > at}
+        viewed = frozenset(self._viewed()) | self._hurried.keys()
+        self._agenda.set(questions(self.memory, self._names, viewed, at), at)
+        self._open &= self._agenda.paces.keys()
+        health, memory = self.health, self.memory
+        members = [(group, client) for group in memory.groups for client in memory.members(group)]
+        ages = [held_at for each in members if (held_at := memory.held_at(*each)) is not None]
+        health.brokers, health.groups, health.members = len(memory.masters), len(memory.groups), len(members)
+        health.unknown = sum(memory.held(*each) is None for each in members)
+        health.oldest_held_at = min(ages, default=None)
+        health.viewed, health.waiting = len(viewed & memory.groups), len(self._agenda.waiting)
+
+    async def _sweep(self, at: int) -> None:
+        """End a sweep in which everything was asked, or whose deadline has come; what is missing then is named."""
+        if self._open and at < self._deadline:
+            return
+        if self.health.sweep:
+            self.health.sweep_ended_at = at
+            self.health.sweep_took_ms = at - (self.health.sweep_began_at or at)
+            self.health.sweep_missed = len(self._open)
+            await self._state([fact for question in self._open for fact in self._left_out(question, at)])
+        self.health.sweep += 1
+        self.health.sweep_began_at = at
+        self._open = set(self._agenda.paces)
+        self._deadline = at + self._agenda.sweep_ms()
+
+    def _left_out(self, question: Question, at: int) -> list[Fact]:
+        """A member that was not asked in a whole sweep: what it holds is unknown by now."""
+        if question.kind is not Kind.HELD:
+            return []
+        place = self._place_of(question)
+        address = self.memory.masters.get(place)
+        by = Answerer(
+            address=address or self._names[0], code=CODE[Kind.HELD], at=at, broker=place or None, client=question.name
+        )
+        return list(self.memory.held_missed(question.group, question.name, by, Missing.NOT_ASKED))
+
+    def _place_of(self, question: Question) -> str:
+        """Choose a broker for what names none: by turns."""
+        if question.kind is Kind.HELD:
+            places = self.memory.brokers_of(question.group, question.name)
+        else:
+            places = tuple(sorted(self.memory.hosts(question.group)))
+        return places[next(self._turns) % len(places)] if places else ""
+
+    # ---- asking ----
+
+    async def _ask(self, question: Question, place: str, clock: Clock) -> None:
+        address = place if place in self._names else self.memory.masters.get(place, "")
+        broker = None if place in self._names else place
+        client = question.name if question.kind is Kind.HELD else None
+        by = Answerer(address=address, code=CODE[question.kind], at=clock.now(), broker=broker, client=client)
+        facts: list[Fact] = []
+        trouble: Trouble | None = None
+        if not address:
+            self._agenda.done(question, by.at)
+            return
+        self.health.calls += 1
+        try:
+            facts = await self._heard(question, by, clock)
+        except (NoAnswer, Denied, RemotingError) as error:
+            trouble = error
+        except ValueError as error:
+            logger.warning("what %s answered to %s can be no fact: %s", address, question, error)
+            trouble = BrokenContent(str(error))
+        if trouble is not None:
+            self.health.missed += 1
+            facts = list(self._missed(question, replace(by, at=clock.now()), trouble))
+        self._open.discard(question)
+        self._agenda.done(question, clock.now())
+        if question in self._retry:
+            self._retry.discard(question)
+            self._agenda.hasten(question, clock.now())
+        self._is_new |= question.kind is Kind.GROUPS or any(not isinstance(fact, HeldSeen) for fact in facts)
+        self._news.set()
+        await self._state(facts)
+
+    async def _state(self, facts: list[Fact]) -> None:
+        if facts:
+            self.health.facts += len(facts)
+            await self._emit(facts)
+
+    async def _heard(self, question: Question, by: Answerer, clock: Clock) -> list[Fact]:
+        """Ask, and take in the answer; the time of the answer is when it came."""
+
+        async def within(answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
+            return await answer, replace(by, at=clock.now())
+
+        if question.group:
+            return await self._heard_of_group(question, by, within)
+        admin, memory = self.admin, self.memory
+        if question.kind is Kind.BROKERS:
+            info, by = await within(admin.cluster(at=by.address, timeout_s=TIMEOUT_S))
+            return list(memory.cluster_heard(info, by))
+        if question.kind is Kind.ROUTE:
+            route, by = await within(admin.route(question.name, at=by.address, timeout_s=TIMEOUT_S))
+            return list(memory.route_heard(question.name, route, by))
+        if question.kind is Kind.RUNTIME:
+            table, by = await within(admin.runtime(by.address, timeout_s=TIMEOUT_S))
+            version = table.get("brokerVersionDesc", "").removeprefix("V").replace("_", ".")
+            return list(memory.version_heard(question.place, by.address, version, by))
+        configs, by = await within(admin.group_configs(by.address, timeout_s=TIMEOUT_S))
+        names = (name for name in configs.subscription_group_table if name and not is_system_group(name))
+        memory.groups_heard(question.place, names)
+        return []
+
+    async def _heard_of_group(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        admin, memory, group, client = self.admin, self.memory, question.group, question.name
+        if question.kind is Kind.LIST:
+            ids, by = await within(admin.member_ids(by.address, group, timeout_s=TIMEOUT_S))
+            facts = list(memory.list_heard(group, ids, by))
+            if facts:
+                self._hasten(group, by)
+            return facts
+        if question.kind is Kind.MEMBERS:
+            told, by = await within(admin.members(by.address, group, timeout_s=TIMEOUT_S))
+            ids = None if told is None else ids_of(told)
+            return [*memory.list_heard(group, ids, by), *memory.members_heard(group, told, by)]
+        info, by = await within(admin.running_info(by.address, group, client, timeout_s=HELD_TIMEOUT_S))
+        return list(memory.held_heard(group, client, info, by))
+
+    def _hasten(self, group: str, by: Answerer) -> None:
+        """A list changed: ask at once who is there, and what they hold."""
+        assert by.broker is not None
+        self._agenda.hasten(Question(Kind.MEMBERS, by.broker, group), by.at)
+        for client in self.memory.members(group):
+            self._agenda.hasten(Question(Kind.HELD, "", group, client), by.at)
+
+    def _missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
+        """Take in that an answer did not come."""
+        if question.kind in {Kind.LIST, Kind.MEMBERS}:
+            return list(self.memory.list_missed(question.group, by, trouble))
+        if question.kind is not Kind.HELD:
+            logger.info("no answer to %s: %s", question.kind.value, trouble)
+            return []
+        if not is_unreachable(trouble):
+            # without a turn nothing is learned of the member: its last answer only becomes older
+            is_nothing = isinstance(trouble, NotAsked)
+            return [] if is_nothing else list(self.memory.held_missed(question.group, question.name, by, trouble))
+        facts = list(self.memory.list_missed(question.group, replace(by, client=None), trouble))
+        if self.memory.is_listed(question.group, question.name):
+            self._retry.add(question)  # another broker knows it too
+            return facts
+        return [*facts, *self.memory.held_missed(question.group, question.name, by, trouble)]
+
+
+def is_unreachable(trouble: Trouble) -> bool:
+    """Whether it was the broker that could not be reached, not the client."""
+    if isinstance(trouble, NotAsked):
+        return "could not be reached" in trouble.detail
+    return isinstance(trouble, NoAnswer) and trouble.failure is not Failure.TIMEOUT

@@ -1,0 +1,182 @@
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from rebalance_engine.network.watcher.agenda import (
+    CHANGED_FOR_MS,
+    HELD_MS,
+    LISTS_MS,
+    Agenda,
+    Kind,
+    Pace,
+    Question,
+    Rank,
+    questions,
+)
+
+
+@dataclass
+class Cluster:
+    """What is known of a cluster: group -> its members."""
+
+    of: Mapping[str, Collection[str]]
+    brokers: int = 2
+    changed: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def masters(self) -> dict[str, str]:
+        return {f"b{number}": f"b{number}:1" for number in range(self.brokers)}
+
+    @property
+    def groups(self) -> Collection[str]:
+        return tuple(self.of)
+
+    def hosts(self, _: str) -> Collection[str]:
+        return tuple(self.masters)
+
+    def members(self, group: str) -> Collection[str]:
+        return self.of[group]
+
+    def is_online(self, group: str) -> bool:
+        return bool(self.of[group])
+
+    def topics_of(self, group: str) -> Collection[str]:
+        return (f"topic of {group}",)
+
+    def changed_at(self, group: str) -> int | None:
+        return self.changed.get(group)
+
+
+def every(cluster: Cluster, kind: Kind, group: str, viewed: Collection[str] = (), at: int = 0) -> float:
+    asked = questions(cluster, ["names:1"], viewed, at)
+    return next(pace.every_ms for question, pace in asked.items() if (question.kind, question.group) == (kind, group))
+
+
+def rates(cluster: Cluster, viewed: Collection[str]) -> Counter[Kind]:
+    """Requests a second at each broker for viewed groups, by kind."""
+    counts: Counter[Kind] = Counter()
+    for question, pace in questions(cluster, ["names:1"], viewed, 0).items():
+        if pace.rank is Rank.VIEWED and question.group:
+            counts[question.kind] += 1000 / pace.every_ms / cluster.brokers  # type: ignore[assignment]
+    return counts
+
+
+def test_a_viewed_group_of_five_is_asked_every_second() -> None:
+    cluster = Cluster({"G": "ABCDE"})
+
+    assert every(cluster, Kind.LIST, "G", ["G"]) == every(cluster, Kind.HELD, "G", ["G"]) == 1_000
+
+
+def test_a_larger_viewed_group_is_asked_as_often_as_the_budget_allows() -> None:
+    assert every(Cluster({"G": range(50)}), Kind.HELD, "G", ["G"]) == 10_000  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(("groups", "size"), [(1, 5), (3, 40), (30, 30), (100, 1)])
+def test_all_viewed_groups_together_use_at_most_half_of_a_brokers_budget(groups: int, size: int) -> None:
+    names = [f"g{number}" for number in range(groups)]
+    used = rates(Cluster({name: [f"{name}-{n}" for n in range(size)] for name in names}), names)
+
+    assert used[Kind.HELD] <= 2.5 + 1e-9
+    assert sum(used.values()) <= 10 + 1e-9
+
+
+def test_everything_together_stays_within_a_brokers_budget() -> None:
+    names = [f"g{number}" for number in range(300)]
+    cluster = Cluster(
+        {name: [f"{name}-{n}" for n in range(8)] for name in names}, changed=dict.fromkeys(names[100:200], 0)
+    )
+
+    asked = questions(cluster, ["names:1"], names[:100], 1)
+    at_brokers = [pace.every_ms for question, pace in asked.items() if question.kind not in {Kind.ROUTE, Kind.BROKERS}]
+    at_names = [pace.every_ms for question, pace in asked.items() if question.kind in {Kind.ROUTE, Kind.BROKERS}]
+
+    assert sum(1000 / every for every in at_brokers) / cluster.brokers <= 20
+    assert sum(1000 / every for every in at_names) <= 10
+
+
+def test_the_rest_is_asked_slowly_and_nobody_online_by_one_broker() -> None:
+    cluster = Cluster({"G": "AB", "empty": ""})
+    asked = questions(cluster, ["names:1"], [], 0)
+
+    assert every(cluster, Kind.HELD, "G") == HELD_MS[Rank.REST]
+    assert every(cluster, Kind.MEMBERS, "G") == LISTS_MS[Rank.REST]
+    assert [question.place for question in asked if question.group == "empty"] == [""]
+    assert not [question for question in asked if question.kind is Kind.LIST]
+
+
+def test_a_group_that_changed_comes_before_the_rest_for_a_while() -> None:
+    cluster = Cluster({"G": "AB"}, changed={"G": 1_000})
+
+    assert every(cluster, Kind.HELD, "G", at=2_000) == 2_000
+    assert every(cluster, Kind.HELD, "G", at=1_000 + CHANGED_FOR_MS) == HELD_MS[Rank.REST]
+
+
+def take(agenda: Agenda, at: int) -> list[Question]:
+    return [question for question, _ in agenda.due(at, lambda _: "east")]
+
+
+ORDERS = {
+    Question(Kind.HELD, "", "rest", "A"): Pace(Rank.REST, 30_000),
+    Question(Kind.HELD, "", "viewed", "A"): Pace(Rank.VIEWED, 1_000),
+    Question(Kind.HELD, "", "viewed", "B"): Pace(Rank.VIEWED, 1_000),
+    Question(Kind.HELD, "", "viewed", "C"): Pace(Rank.VIEWED, 1_000),
+    Question(Kind.HELD, "", "changed", "A"): Pace(Rank.CHANGED, 2_000),
+}
+
+
+def test_viewed_groups_come_first_and_nobody_takes_all_places() -> None:
+    agenda = Agenda(Random(1))
+    agenda.set(ORDERS, 0)
+
+    first = take(agenda, 0)
+    agenda.done(first[0], 10)
+    second = take(agenda, 10)
+
+    assert [(one.group, one.name) for one in first] == [("viewed", "A"), ("viewed", "B"), ("changed", "A")]
+    assert [(one.group, one.name) for one in second] == [("viewed", "C")]
+    assert [one.group for one in agenda.waiting] == ["rest"]
+
+
+def test_a_question_is_due_again_after_its_period_and_not_while_it_is_under_way() -> None:
+    question = Question(Kind.LIST, "east", "G")
+    agenda = Agenda(Random(1))
+    agenda.set({question: Pace(Rank.VIEWED, 1_000)}, 0)
+
+    assert take(agenda, 0) == [question]
+    assert take(agenda, 5_000) == []
+    agenda.done(question, 5_000)
+    assert take(agenda, 5_800) == []
+    assert take(agenda, 6_200) == [question]
+
+
+def test_hurry_and_a_higher_rank_bring_a_question_forward() -> None:
+    question = Question(Kind.LIST, "east", "G")
+    agenda = Agenda(Random(1))
+    agenda.set({question: Pace(Rank.REST, 30_000)}, 0)
+    take(agenda, 0)
+    agenda.done(question, 0)
+
+    agenda.set({question: Pace(Rank.VIEWED, 1_000)}, 100)
+    assert take(agenda, 1_200) == [question]
+    agenda.done(question, 1_200)
+    agenda.hasten(question, 1_300)
+    assert take(agenda, 1_300) == [question]
+
+
+def test_what_is_no_longer_asked_is_forgotten() -> None:
+    agenda = Agenda(Random(1))
+    agenda.set(ORDERS, 0)
+    agenda.set({}, 0)
+
+    assert take(agenda, 0) == []
+    assert agenda.sweep_ms() == 60_000
+
+
+def test_what_has_no_place_waits() -> None:
+    agenda = Agenda(Random(1))
+    agenda.set(ORDERS, 0)
+
+    assert list(agenda.due(0, lambda _: "")) == []

@@ -1,0 +1,184 @@
+from rebalance_engine.effects import Failure
+from rebalance_engine.events import (
+    AnswerMissed,
+    Departure,
+    Exactness,
+    MemberJoined,
+    MemberLeft,
+    MemberSeen,
+    Missing,
+    PresenceGone,
+)
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.watcher.known import Known
+from rebalance_engine.network.watcher.memory import Memory
+from tests.rebalance_engine.network.watcher.seeing import brokers, by, kinds, route, running, sound, told
+
+GONE = NoAnswer(Failure.NOT_CONNECTED, "west:1")
+
+
+def test_who_is_there_at_the_first_look_did_not_join_then() -> None:
+    facts = told(sound("east"), "A", 10)
+
+    assert kinds(facts) == ["MemberListSeen", "MemberSeen", "MemberSeen", "PresenceSeen", "SubscriptionsSeen"]
+
+
+def test_what_only_repeats_is_not_stated() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+
+    assert told(memory, "A", 20) == []
+    assert list(memory.cluster_heard(brokers("east"), by(20, None))) == []
+
+
+def test_a_member_joined_between_the_look_without_it_and_the_first_with_it() -> None:
+    memory = sound("east", "west")
+    told(memory, "A", 10)
+    told(memory, "A", 12, "west")
+    facts = told(memory, "AB", 20)
+    again = told(memory, "AB", 21, "west")
+
+    [joined] = [fact for fact in facts if isinstance(fact, MemberJoined)]
+    assert (joined.client, joined.exactness) == ("B", Exactness.between(10, 20))
+    assert not [fact for fact in again if isinstance(fact, MemberJoined)]
+
+
+def test_a_member_left_only_when_every_broker_lists_others() -> None:
+    memory = sound("east", "west")
+    told(memory, "AB", 10)
+    told(memory, "AB", 11, "west")
+    first = told(memory, "A", 20)
+    second = told(memory, "A", 21, "west")
+
+    assert not [fact for fact in first if isinstance(fact, MemberLeft)]
+    [left] = [fact for fact in second if isinstance(fact, MemberLeft)]
+    assert (left.client, left.departure, left.exactness) == ("B", Departure.UNKNOWN, Exactness.between(11, 21))
+    assert memory.members("G") == ("A",)
+    gone = [fact.broker for fact in (*first, *second) if isinstance(fact, PresenceGone)]
+    assert gone == ["east", "west"]
+
+
+def test_while_a_broker_does_not_answer_nobody_left() -> None:
+    memory = sound("east", "west")
+    told(memory, "AB", 10)
+    told(memory, "AB", 10, "west")
+    [missed] = memory.list_missed("G", by(20, "west"), GONE)
+    facts = told(memory, "A", 30)
+
+    assert isinstance(missed, AnswerMissed)
+    assert missed.missing is Missing.ERROR
+    assert not [fact for fact in facts if isinstance(fact, MemberLeft)]
+    assert list(memory.list_missed("G", by(31, "west"), GONE)) == []
+    assert memory.brokers_of("G", "A") == ("east",)
+
+
+def test_a_broker_that_no_name_server_lists_any_more_counts_no_more() -> None:
+    memory = sound("east", "west")
+    told(memory, "A", 10)
+    told(memory, "AB", 10, "west")
+    list(memory.list_missed("G", by(20, "west"), GONE))
+
+    facts = list(memory.cluster_heard(brokers("east"), by(30, None)))
+
+    assert kinds(facts) == ["BrokerGone", "PresenceGone", "PresenceGone", "MemberLeft"]
+    assert memory.members("G") == ("A",)
+
+
+def test_without_any_broker_left_to_tell_members_stay() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+
+    facts = list(memory.cluster_heard(brokers(), by(30, None)))
+
+    assert kinds(facts) == ["BrokerGone", "PresenceGone"]
+    assert memory.members("G") == ("A",)
+    assert memory.brokers_of("G", "A") == ()
+
+
+def test_one_name_server_alone_does_not_make_a_broker_gone() -> None:
+    memory = Memory(2, Known(at=5, brokers={("east", 0): "east:1"}))
+
+    assert list(memory.cluster_heard(brokers(), by(10, None))) == []
+
+
+def test_what_is_held_is_stated_at_every_look_and_the_rest_once() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+    first = list(memory.held_heard("G", "A", running([0]), by(20, client="A")))
+    second = list(memory.held_heard("G", "A", running([0], sub_version=2), by(30, client="A")))
+
+    assert kinds(first) == ["SubscriptionsSeen", "MemberStrategySeen", "HeldSeen"]
+    assert kinds(second) == ["HeldSeen"]
+    assert memory.held_at("G", "A") == 30
+    assert memory.topics_of("G") == {"orders"}
+
+
+def test_a_silent_member_is_unknown_until_it_answers() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+    list(memory.held_heard("G", "A", running([0]), by(20, client="A")))
+    late = NoAnswer(Failure.TIMEOUT, "east:1")
+
+    first = list(memory.held_missed("G", "A", by(30, client="A"), late))
+    second = list(memory.held_missed("G", "A", by(40, client="A"), late))
+    silent = memory.held("G", "A")
+    list(memory.held_heard("G", "A", running([0]), by(50, client="A")))
+
+    assert kinds(first) == ["AnswerMissed"]
+    assert second == []
+    assert silent is None
+    assert memory.held("G", "A") is not None
+
+
+def test_an_answer_of_who_left_meanwhile_says_nothing() -> None:
+    assert list(sound("east").held_heard("G", "A", running([0]), by(20, client="A"))) == []
+
+
+def test_routes_are_stated_for_each_name_server_when_they_change() -> None:
+    memory = sound("east")
+    told(memory, "A", 5)
+
+    first = list(memory.route_heard("orders", route(2, "east"), by(10, None)))
+    same = list(memory.route_heard("orders", route(2, "east"), by(20, None)))
+    more = list(memory.route_heard("orders", route(3, "east"), by(30, None)))
+    gone = list(memory.route_heard("orders", None, by(40, None)))
+
+    assert [kinds(facts) for facts in (first, same, more, gone)] == [["RouteSeen"], [], ["RouteSeen"], ["RouteMissing"]]
+    assert memory.changed_at("G") == 40
+
+
+def test_a_broker_in_the_route_is_asked_for_members_too() -> None:
+    memory = sound("east")
+    list(memory.cluster_heard(brokers("east", "west"), by(1, None)))
+    memory.groups_heard("west", [])
+    told(memory, "A", 5)
+    before = memory.hosts("G")
+    list(memory.route_heard("orders", route(2, "east", "west"), by(10, None)))
+
+    assert before == {"east"}
+    assert memory.hosts("G") == {"east", "west"}
+
+
+def test_who_begins_anew_knows_what_the_one_before_it_left() -> None:
+    members = {"G": {"A": {("east", "10.0.0.1:1")}, "B": {("east", "10.0.0.1:1")}}}
+    memory = Memory(1, Known(at=5, brokers={("east", 0): "east:1"}, members=members))
+    list(memory.cluster_heard(brokers("east"), by(8, None)))
+    memory.groups_heard("east", ["G"])
+
+    facts = told(memory, "AC", 10)
+
+    [joined] = [fact for fact in facts if isinstance(fact, MemberJoined)]
+    [left] = [fact for fact in facts if isinstance(fact, MemberLeft)]
+    assert (joined.client, joined.exactness) == ("C", Exactness.between(5, 10))
+    assert (left.client, left.exactness) == ("B", Exactness.between(5, 10))
+    assert not [fact for fact in facts if type(fact).__name__ == "PresenceSeen" and getattr(fact, "client", "") == "A"]
+    assert [fact.client for fact in facts if isinstance(fact, MemberSeen)] == ["A", "C"]
+
+
+def test_the_version_of_a_broker_is_stated_once() -> None:
+    memory = sound("east")
+
+    first = list(memory.version_heard("east", "east:1", "5.5.0", by(10)))
+    again = list(memory.version_heard("east", "east:1", "5.5.0", by(20)))
+
+    assert (kinds(first), again) == (["BrokerSeen"], [])

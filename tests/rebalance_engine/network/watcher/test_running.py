@@ -1,0 +1,117 @@
+"""A watcher on an embedded cluster; what it decides is tested in ``test_agenda`` and ``test_memory``."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TypeVar
+
+from rebalance_engine.effects import Failure
+from rebalance_engine.events import AnswerMissed, Fact, HeldSeen, MemberJoined, MemberLeft, Missing, RouteSeen
+from rebalance_engine.network import Consumer
+from rebalance_engine.network.admin import Denied
+from rebalance_engine.network.gate import NotAsked
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.watcher import Watcher
+from rebalance_engine.network.watcher.running import is_unreachable
+from rebalance_engine.remoting.requests.contract import Refused
+from tests.rebalance_engine.network.clusters import QUICK, cluster, until
+from tests.rebalance_engine.network.ghosts import ghost
+from tests.rebalance_engine.network.loop import on_a_loop
+from tests.rebalance_engine.network.test_looking import admin_of
+
+F = TypeVar("F", bound=Fact)
+
+
+class Stated:
+    """Keeps what was stated."""
+
+    def __init__(self) -> None:
+        self.facts: list[Fact] = []
+
+    async def take(self, facts: list[Fact]) -> None:
+        self.facts += facts
+
+    def of(self, kind: type[F]) -> list[F]:
+        return [fact for fact in self.facts if isinstance(fact, kind)]
+
+
+@asynccontextmanager
+async def watching(names: str, viewed: Callable[[], set[str]] = lambda: {"G"}) -> AsyncIterator[tuple[Watcher, Stated]]:
+    stated = Stated()
+    async with admin_of(names) as admin:
+        watcher = Watcher(admin, stated.take, viewed=viewed)
+        task = asyncio.create_task(watcher.run())
+        try:
+            yield watcher, stated
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+@on_a_loop
+async def test_joins_leaves_and_what_is_held_are_stated() -> None:
+    async with cluster(2, orders=2) as east, watching(east.namesrv) as (watcher, stated):
+        async with Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK):
+            await until(lambda: bool(stated.of(HeldSeen)))
+            async with Consumer(east.namesrv, "G", ["orders"], instance="B", version=QUICK):
+                await until(lambda: bool(stated.of(MemberJoined)))
+            await until(lambda: bool(stated.of(MemberLeft)))
+        await until(lambda: len(stated.of(MemberLeft)) == 2)
+        await until(lambda: watcher.health.members == 0 and watcher.health.groups > 0)
+
+    assert {fact.client for fact in stated.of(MemberLeft)} == {"127.0.0.1@A", "127.0.0.1@B"}
+    assert {fact.topic for fact in stated.of(RouteSeen)} == {"orders", "%RETRY%G"}
+    assert all(fact.source.detail == "307" for fact in stated.of(HeldSeen))
+    assert watcher.health.sweep >= 1
+
+
+@on_a_loop
+async def test_without_a_broker_to_ask_what_is_held_is_unknown() -> None:
+    async with (
+        cluster(orders=4) as east,
+        watching(east.namesrv) as (watcher, stated),
+        Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+    ):
+        await until(lambda: bool(stated.of(HeldSeen)))
+        await east.broker("broker-a").kill(keeps_route=True)
+        await until(lambda: any(fact.client for fact in stated.of(AnswerMissed)))
+        await until(lambda: watcher.health.unknown == 1)
+
+    assert not stated.of(MemberLeft)
+    assert watcher.memory.members("G") == ("127.0.0.1@A",)
+
+
+@on_a_loop
+async def test_a_member_that_refuses_is_stated_as_missing() -> None:
+    async with (
+        cluster() as east,
+        watching(east.namesrv) as (_, stated),
+        ghost(east.broker("broker-a").address, says=lambda: Refused(code=1, remark="no")),
+    ):
+        await until(lambda: bool(stated.of(AnswerMissed)))
+
+    [missed] = stated.of(AnswerMissed)
+    assert (missed.missing, missed.client, missed.request) == (Missing.REFUSED, "ghost", "307")
+
+
+@on_a_loop
+async def test_who_is_hurried_is_looked_at_like_a_viewed_group() -> None:
+    async with (
+        cluster() as east,
+        watching(east.namesrv, set) as (watcher, stated),
+        ghost(east.broker("broker-a").address),
+    ):
+        await until(lambda: watcher.memory.members("G") == ("ghost",))
+        watcher.hurry("G", for_s=30)
+        await until(lambda: watcher.health.viewed == 1)
+
+    assert stated.facts
+
+
+def test_a_broker_that_cannot_be_reached_is_told_from_a_client_that_is_silent() -> None:
+    assert is_unreachable(NoAnswer(Failure.NOT_CONNECTED, "east:1"))
+    assert is_unreachable(NotAsked("east:1", "it could not be reached; it is tried again in 1.0 s"))
+    assert not is_unreachable(NotAsked("east:1", "client A does not answer"))
+    assert not is_unreachable(NoAnswer(Failure.TIMEOUT, "east:1"))
+    assert not is_unreachable(Denied("east:1", None, Refused(code=207)))
