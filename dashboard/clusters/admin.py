@@ -12,6 +12,7 @@ from dashboard.clusters.models import (
     Queue,
     Route,
     Topic,
+    Watch,
 )
 from dashboard.common.admin import Observed
 
@@ -111,4 +112,23 @@ class OutboxLineAdmin(Observed[OutboxLine]):
     list_display = ["id", "cluster", "when", "line"]
     list_filter = ["cluster", ("exported_at", admin.EmptyFieldListFilter)]
     search_fields = ["line"]
+    list_select_related = ["cluster"]
+
+
+@admin.register(Watch)
+class WatchAdmin(Observed[Watch]):
+    """Watchers."""
+
+    list_display = [
+        "cluster",
+        "epoch",
+        "sweep",
+        "sweep_took_ms",
+        "calls",
+        "missed",
+        "members",
+        "unknown",
+        "queued",
+        "when",
+    ]
     list_select_related = ["cluster"]

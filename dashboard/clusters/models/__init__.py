@@ -4,5 +4,17 @@ from dashboard.clusters.models.commands import Command, CommandReceipt
 from dashboard.clusters.models.outbox import OutboxLine
 from dashboard.clusters.models.producers import ProducerBroker
 from dashboard.clusters.models.routes import Broker, Cluster, Queue, Route, Topic
+from dashboard.clusters.models.watching import Watch
 
-__all__ = ["Broker", "Cluster", "Command", "CommandReceipt", "OutboxLine", "ProducerBroker", "Queue", "Route", "Topic"]
+__all__ = [
+    "Broker",
+    "Cluster",
+    "Command",
+    "CommandReceipt",
+    "OutboxLine",
+    "ProducerBroker",
+    "Queue",
+    "Route",
+    "Topic",
+    "Watch",
+]

@@ -1,0 +1,46 @@
+"""One watcher a cluster: a lease with an end, and a number that grows with every holder.
+
+A watcher that sleeps past the end of its lease may wake up and go on; what it states then carries an old number, and is
+refused. Times are ms since 1970.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db import transaction
+
+from dashboard.clusters.models import Cluster
+
+LEASE_MS = 15_000
+RENEW_EVERY_MS = 4_000
+
+
+def take(*, cluster: str, holder: str, now: int, is_dead: Callable[[str], bool] = lambda _holder: False) -> int | None:
+    """Take the lease if it is free, or has ended; give its number, None where another has it.
+
+    Args:
+        holder: who takes it; its own lease of before is nobody else's.
+        is_dead: tells of a holder whether it is known to be gone, so that nobody needs to wait for the end.
+
+    Raises:
+        Cluster.DoesNotExist: nobody added the cluster.
+    """
+    with transaction.atomic():
+        row = Cluster.objects.select_for_update(no_key=True).get(name=cluster)
+        if row.lease_until > now and row.lease_holder != holder and not is_dead(row.lease_holder):
+            return None
+        epoch = row.lease_epoch + 1
+        Cluster.objects.filter(pk=row.pk).update(lease_holder=holder, lease_epoch=epoch, lease_until=now + LEASE_MS)
+    return epoch
+
+
+def renew(*, cluster: str, epoch: int, now: int) -> bool:
+    """Hold the lease for longer; False: it is another one's by now."""
+    held = Cluster.objects.filter(name=cluster, lease_epoch=epoch)
+    return bool(held.update(lease_until=now + LEASE_MS))
+
+
+def give_back(*, cluster: str, epoch: int, now: int) -> None:
+    """Let the next one take it at once."""
+    Cluster.objects.filter(name=cluster, lease_epoch=epoch, lease_until__gt=now).update(lease_until=now)

@@ -1,0 +1,44 @@
+"""How the watcher of a cluster is doing, by its own word."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from dashboard.clusters.models.routes import Cluster
+from dashboard.common.fields import AtField, instant
+
+
+class Watch(models.Model):
+    """The last report of a cluster's watcher; the columns are those of ``rebalance_engine.network.watcher.Health``.
+
+    NULL is unknown: no sweep has ended yet, nobody told what it holds.
+    """
+
+    cluster = models.OneToOneField(Cluster, models.CASCADE, related_name="watch")
+    at = AtField()
+    epoch = models.BigIntegerField(default=0)
+    sweep = models.BigIntegerField(default=0)
+    sweep_began_at = AtField(null=True, blank=True)
+    sweep_ended_at = AtField(null=True, blank=True)
+    sweep_took_ms = models.BigIntegerField(null=True, blank=True)
+    sweep_missed = models.IntegerField(default=0)
+    calls = models.BigIntegerField(default=0)
+    missed = models.BigIntegerField(default=0)
+    facts = models.BigIntegerField(default=0)
+    brokers = models.IntegerField(default=0)
+    groups = models.IntegerField(default=0)
+    members = models.IntegerField(default=0)
+    unknown = models.IntegerField(default=0)
+    viewed = models.IntegerField(default=0)
+    oldest_held_at = AtField(null=True, blank=True)
+    waiting = models.IntegerField(default=0)
+    queued = models.IntegerField(default=0, help_text="batches of facts that wait to be stored")
+
+    class Meta:
+        """An instant is one."""
+
+        constraints = [instant("at", "watch_at_is_an_instant")]
+
+    def __str__(self) -> str:
+        """Which cluster."""
+        return f"watcher of {self.cluster}"

@@ -1,0 +1,49 @@
+"""``manage.py watch_cluster NAME``: the watcher of one cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from dashboard.clusters.models import Cluster
+from dashboard.config.watching import holder_name, network_of, watch
+from dashboard.groups.operations import LeaseLost
+
+
+class Command(BaseCommand):
+    """Watches until SIGTERM or SIGINT."""
+
+    help = "Watch one cluster: ask its servers, store what is new, carry out what people order."
+    requires_system_checks = ()  # they are checked by `make check`, and cost a second of the start
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the cluster's name."""
+        parser.add_argument("cluster", metavar="NAME", help="the name under which the cluster was added")
+
+    def handle(self, *, cluster: str, **_options: object) -> None:
+        """Watch."""
+        try:
+            network = network_of(os.environ)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        try:
+            asyncio.run(_until_told(watch(cluster, network, holder_name())))
+        except* Cluster.DoesNotExist:
+            raise CommandError(f"there is no cluster {cluster!r}; add it first") from None
+        except* LeaseLost as lost:
+            raise CommandError("; ".join(map(str, lost.exceptions))) from None
+
+
+async def _until_told(work: Coroutine[None, None, None]) -> None:
+    """Run until it fails, or until SIGTERM or SIGINT end it in order."""
+    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,260 @@
+"""The process of one watcher: lease, watcher, writer, orders and health, each a task of one group.
+
+Whatever of it fails ends all of it; whoever supervises the process starts it again. A lease that is lost ends it too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connections
+from redis import Redis
+
+from dashboard.clusters import leases, orders
+from dashboard.clusters.models import Cluster, Command, Watch
+from dashboard.config.carrying import carry_out
+from dashboard.config.env import Environment, read_bool, read_list
+from dashboard.demo.control import Facts, NoDemo
+from dashboard.groups.locks import connect
+from dashboard.groups.operations import LeaseLost
+from dashboard.groups.viewing import viewed
+from dashboard.groups.watching import Writer, known_of
+from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.probe import Prober
+from rebalance_engine.network.settings import NetworkSettings
+from rebalance_engine.network.tls import Tls
+from rebalance_engine.network.transport import Transport
+from rebalance_engine.network.watcher import Known, Watcher
+from rebalance_engine.remoting.acl import Credentials
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+LOOK_EVERY_S = 1.0  # at orders, and at what is viewed
+HEALTH_EVERY_S = 2.0
+WAIT_FOR_LEASE_S = 1.0
+DRAIN_S = 5.0
+DEMO_AGAIN_S = 2.0
+
+
+def now_ms() -> int:
+    """Say what time it is."""
+    return time.time_ns() // 1_000_000
+
+
+def network_of(env: Environment) -> NetworkSettings:
+    """Read how clusters are reached.
+
+    ``ROCKETMQ_ACCESS_KEY`` and ``ROCKETMQ_SECRET_KEY``, ``EVENKEEL_TLS``, ``EVENKEEL_TLS_CA``,
+    ``EVENKEEL_TLS_TRUST_ANYBODY``, ``EVENKEEL_REWRITE`` (``FROM=TO``, separated by commas).
+
+    Raises:
+        ImproperlyConfigured: a switch is neither yes nor no.
+        ValueError: a rule or the keys are incomplete.
+    """
+    access, secret = env.get("ROCKETMQ_ACCESS_KEY", ""), env.get("ROCKETMQ_SECRET_KEY", "")
+    if bool(access) != bool(secret):
+        raise ValueError("one of ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY is empty; needed are both, or none")
+    rules = [rule.partition("=") for rule in read_list(env, "EVENKEEL_REWRITE")]
+    if wrong := [rule for rule, _, to in rules if not rule or not to]:
+        raise ValueError(f"EVENKEEL_REWRITE has {wrong[0]!r}; needed is FROM=TO, each a host or host:port")
+    trusts, ca = read_bool(env, "EVENKEEL_TLS_TRUST_ANYBODY", default=False), env.get("EVENKEEL_TLS_CA", "")
+    has_tls = trusts or bool(ca) or read_bool(env, "EVENKEEL_TLS", default=False)
+    return NetworkSettings(
+        acl=Credentials(access_key=access, secret_key=secret) if access else None,
+        tls=Tls(verify=not trusts, check_host=not trusts, ca=Path(ca) if ca else None) if has_tls else None,
+        rewrite={rule: to for rule, _, to in rules},
+    )
+
+
+def is_dead(holder: str) -> bool:
+    """Whether the process that holds a lease is known to be gone: it ran on this machine, and is no more."""
+    host, _, pid = holder.rpartition(":")
+    if host != socket.gethostname() or not pid.isdigit():
+        return False
+    return not Path(f"/proc/{pid}").exists()
+
+
+class Threads:
+    """Functions of Django, each run in a thread: one for the writer, one for everything else."""
+
+    def __init__(self) -> None:
+        self._writing = ThreadPoolExecutor(1, "writer")
+        self._looking = ThreadPoolExecutor(1, "looker")
+
+    async def write(self, function: Callable[[], T]) -> T:
+        """Run it in the writer's thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._writing, _clean, function)
+
+    async def look(self, function: Callable[[], T]) -> T:
+        """Run it beside the writer."""
+        return await asyncio.get_running_loop().run_in_executor(self._looking, _clean, function)
+
+    async def close(self) -> None:
+        """Close the connections, and end the threads."""
+        for pool in (self._writing, self._looking):
+            await asyncio.get_running_loop().run_in_executor(pool, connections.close_all)
+            pool.shutdown()
+
+
+def _clean(function: Callable[[], T]) -> T:
+    close_old_connections()
+    return function()
+
+
+async def watch(cluster: str, network: NetworkSettings, holder: str) -> None:
+    """Watch a cluster until cancelled; waits for the lease first, and gives it back in the end.
+
+    Raises:
+        Cluster.DoesNotExist: nobody added it.
+        ExceptionGroup: something went wrong; ``LeaseLost`` is in it where another watcher has the cluster.
+    """
+    threads = Threads()
+    try:
+        epoch = await _lease(threads, cluster, holder)
+        try:
+            await _Watch(threads, cluster, epoch, network).run()
+        finally:
+            with suppress(DatabaseError):
+                await threads.look(lambda: leases.give_back(cluster=cluster, epoch=epoch, now=now_ms()))
+    finally:
+        await threads.close()
+
+
+async def _lease(threads: Threads, cluster: str, holder: str) -> int:
+    is_said = False
+    while True:
+        epoch = await threads.look(lambda: leases.take(cluster=cluster, holder=holder, now=now_ms(), is_dead=is_dead))
+        if epoch is not None:
+            logger.info("%s has lease %d of cluster %s", holder, epoch, cluster)
+            return epoch
+        if not is_said:
+            logger.info("another watcher has cluster %s; waiting for the end of its lease", cluster)
+            is_said = True
+        await asyncio.sleep(WAIT_FOR_LEASE_S)
+
+
+class _Watch:
+    """One run with one lease."""
+
+    def __init__(self, threads: Threads, cluster: str, epoch: int, network: NetworkSettings) -> None:
+        self._threads, self._cluster, self._epoch, self._network = threads, cluster, epoch, network
+        self._viewed: frozenset[str] = frozenset()
+        self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=now_ms)
+
+    async def run(self) -> None:
+        row, known = await self._threads.look(self._read)
+        async with Transport(self._network) as transport, _admin(transport, row.namesrv) as admin:
+            watcher = Watcher(admin, self._writer.put, viewed=lambda: self._viewed, known=known)
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._writer.run(), name="writer")
+                    tasks.create_task(watcher.run(), name="watcher")
+                    tasks.create_task(self._renew(), name="lease")
+                    tasks.create_task(self._look(row), name="viewed")
+                    tasks.create_task(self._report(row, watcher), name="health")
+                    tasks.create_task(self._obey(row, watcher, tasks), name="orders")
+                    if row.is_demo:
+                        tasks.create_task(self._follow_demo(), name="demo")
+            finally:
+                with suppress(TimeoutError, LeaseLost):
+                    async with asyncio.timeout(DRAIN_S):
+                        await self._writer.drain()
+
+    def _read(self) -> tuple[Cluster, Known]:
+        return Cluster.objects.get(name=self._cluster), known_of(cluster=self._cluster)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(leases.RENEW_EVERY_MS / 1000)
+            try:
+                holds = await self._threads.look(
+                    lambda: leases.renew(cluster=self._cluster, epoch=self._epoch, now=now_ms())
+                )
+            except DatabaseError as error:
+                logger.warning("the lease cannot be renewed for the moment: %s", error)
+                continue
+            if not holds:
+                raise LeaseLost(f"cluster {self._cluster!r} has another lease than {self._epoch}")
+
+    async def _look(self, row: Cluster) -> None:
+        """Keep up with what people look at."""
+        with connect() as redis:
+            while True:
+                self._viewed = await self._threads.look(lambda: _viewed(redis, row.pk))
+                await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _report(self, row: Cluster, watcher: Watcher) -> None:
+        while True:
+            health = asdict(watcher.health) | {"at": now_ms(), "epoch": self._epoch, "queued": self._writer.queued}
+            try:
+                await self._threads.look(partial(_store_health, row.pk, health))
+            except DatabaseError as error:
+                logger.warning("the watcher's health cannot be stored for the moment: %s", error)
+            await asyncio.sleep(HEALTH_EVERY_S)
+
+    async def _obey(self, row: Cluster, watcher: Watcher, tasks: asyncio.TaskGroup) -> None:
+        prober = Prober(watcher.admin)
+        while True:
+            try:
+                taken = await self._threads.look(
+                    lambda: orders.take(cluster=self._cluster, epoch=self._epoch, now=now_ms())
+                )
+            except DatabaseError as error:
+                logger.warning("orders cannot be read for the moment: %s", error)
+                taken = []
+            for order in taken:
+                tasks.create_task(self._carry_out(order, row, watcher, prober), name=f"order {order.pk}")
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _carry_out(self, order: Command, row: Cluster, watcher: Watcher, prober: Prober) -> None:
+        done = await carry_out(order, row=row, watcher=watcher, prober=prober, now=now_ms)
+        try:
+            await self._threads.look(lambda: orders.finish(order=order.pk, epoch=self._epoch, done=done, now=now_ms()))
+        except DatabaseError:
+            logger.exception("what came of order %d cannot be stored: %s", order.pk, done)
+
+    async def _follow_demo(self) -> None:
+        """Take what the demo's cast reports of itself."""
+        facts = Facts(settings.HOME / "demo")
+        while True:
+            try:
+                async for fact in facts.follow():
+                    await self._writer.put([fact])
+            except NoDemo as error:
+                logger.info("%s", error)
+            await asyncio.sleep(DEMO_AGAIN_S)
+
+
+def _viewed(redis: Redis, cluster: int) -> frozenset[str]:
+    return viewed(redis=redis, cluster=cluster, now=now_ms())
+
+
+def _store_health(cluster: int, columns: dict[str, object]) -> None:
+    Watch.objects.update_or_create(cluster_id=cluster, defaults=columns)
+
+
+@asynccontextmanager
+async def _admin(transport: Transport, namesrv: str) -> AsyncIterator[Admin]:
+    admin = Admin(transport, namesrv)
+    try:
+        yield admin
+    finally:
+        await admin.close()
+
+
+def holder_name() -> str:
+    """Name this process."""
+    return f"{socket.gethostname()}:{os.getpid()}"

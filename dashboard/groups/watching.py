@@ -1,0 +1,121 @@
+"""Between a watcher and the database: what was known before it came, and a bounded way for its facts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from django.db import DatabaseError
+
+from dashboard.clusters.models import Broker, Cluster
+from dashboard.groups.models import Member, Presence
+from dashboard.groups.operations import LeaseLost, record
+from rebalance_engine.eventlog import EventLogError
+from rebalance_engine.events import Fact
+from rebalance_engine.network.watcher import Known
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+MOST_BATCHES = 200  # wait to be stored; then the watcher waits too
+MOST_FACTS = 1_000  # are stored at once
+RETRY_S = (0.5, 10.0)
+
+InThread = Callable[[Callable[[], T]], Awaitable[T]]
+
+
+def known_of(*, cluster: str) -> Known:
+    """Read what is known of a cluster: its brokers, and the members that did not leave, with where they are.
+
+    Raises:
+        Cluster.DoesNotExist: nobody added it.
+    """
+    row = Cluster.objects.get(name=cluster)
+    brokers = Broker.objects.filter(cluster=row, gone_at=None).values_list("name", "broker_id", "address")
+    members: dict[str, dict[str, set[tuple[str, str]]]] = {}
+    here = Member.objects.filter(group__cluster=row, left_at=None).values_list("group__name", "client_id")
+    for group, client in here:
+        members.setdefault(group, {})[client] = set()
+    there = Presence.objects.filter(member__group__cluster=row, member__left_at=None, gone_at=None)
+    for group, client, broker, address in there.values_list(
+        "member__group__name", "member__client_id", "broker", "address"
+    ):
+        members[group][client].add((broker, address))
+    return Known(at=row.watched_at, brokers={(name, number): at for name, number, at in brokers}, members=members)
+
+
+class Writer:
+    """Stores facts in their order, in bulk, in a thread of its own.
+
+    Args:
+        cluster: the name under which it was added.
+        epoch: of the watcher's lease.
+        in_thread: runs a function in the writer's thread.
+        now: what time it is, in ms.
+    """
+
+    def __init__(self, *, cluster: str, epoch: int, in_thread: InThread[int], now: Callable[[], int]) -> None:
+        self._cluster, self._epoch, self._in_thread, self._now = cluster, epoch, in_thread, now
+        self._queue: asyncio.Queue[list[Fact]] = asyncio.Queue(MOST_BATCHES)
+
+    @property
+    def queued(self) -> int:
+        """How many batches wait."""
+        return self._queue.qsize()
+
+    async def put(self, facts: list[Fact]) -> None:
+        """Take facts; waits while too many wait already."""
+        await self._queue.put(facts)
+
+    async def run(self) -> None:
+        """Store what comes, until it is cancelled.
+
+        Raises:
+            LeaseLost: another watcher has the cluster.
+        """
+        while True:
+            await self._store(await self._batch())
+
+    async def drain(self) -> None:
+        """Store what waits still."""
+        while not self._queue.empty():
+            await self._store(await self._batch())
+
+    async def _batch(self) -> list[Fact]:
+        batch = list(await self._queue.get())
+        while len(batch) < MOST_FACTS and not self._queue.empty():
+            batch += self._queue.get_nowait()
+        return batch
+
+    async def _store(self, facts: list[Fact]) -> None:
+        """Store a batch; a database that does not answer is tried again, so that no fact is lost."""
+        pause_s = RETRY_S[0]
+        while True:
+            try:
+                await self._in_thread(lambda: self._record(facts))
+            except DatabaseError as error:
+                logger.warning("%d facts cannot be stored, trying again in %.1f s: %s", len(facts), pause_s, error)
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, RETRY_S[1])
+            except (EventLogError, ValueError) as error:
+                await self._store_each(facts, error)
+                return
+            else:
+                return
+
+    async def _store_each(self, facts: list[Fact], error: Exception) -> None:
+        """One of these facts cannot be stored: leave that one out."""
+        if len(facts) == 1:
+            logger.error("a fact cannot be stored, and is left out: %s; %r", error, facts[0])
+            return
+        middle = len(facts) // 2
+        await self._store(facts[:middle])
+        await self._store(facts[middle:])
+
+    def _record(self, facts: list[Fact]) -> int:
+        return record(cluster=self._cluster, facts=facts, now=self._now(), lease_epoch=self._epoch).facts
+
+
+__all__ = ["MOST_BATCHES", "LeaseLost", "Writer", "known_of"]

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+import pytest
+
+from dashboard.clusters.models import Cluster, Command
+from dashboard.clusters.orders import Done
+from dashboard.config import carrying
+from dashboard.config.carrying import RECOMPUTE, carry_out
+from rebalance_engine.effects import Address, Failure
+from rebalance_engine.events import CommandOutcome, ReceiptAnswer
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.probe import Obstacle, Probe, Prober
+from rebalance_engine.network.watcher import Watcher
+from tests.dashboard.story import T0
+
+Q = MessageQueue("orders", "east", 0)
+
+
+class Memory:
+    """What a watcher knows: members with what they hold, before and after."""
+
+    masters = {"east": "e:1"}  # noqa: RUF012  # never changed
+
+    def __init__(self) -> None:
+        self.now: dict[str, tuple[MessageQueue, ...] | None] = {"A": (Q,), "B": (), "C": None, "D": ()}
+
+    def members(self, _: str) -> tuple[str, ...]:
+        return tuple(self.now)
+
+    def hosts(self, _: str) -> frozenset[str]:
+        return frozenset({"east"})
+
+    def held(self, _: str, client: str) -> tuple[MessageQueue, ...] | None:
+        return self.now[client]
+
+
+class Watching:
+    """A watcher that is only looked at."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.hurried: list[str] = []
+
+    def hurry(self, group: str, *, for_s: float) -> None:
+        assert for_s
+        self.hurried.append(group)
+        self.memory.now |= {"A": (), "B": ()}
+
+
+class Probing:
+    """Gives the answer that a test wants."""
+
+    def __init__(self, answer: Probe | Exception | None) -> None:
+        self.answer = answer
+
+    async def probe(self, group: str, brokers: list[Address]) -> Probe:
+        assert (group, brokers) == ("g", ["e:1"])
+        if self.answer is None:
+            await asyncio.Event().wait()
+        if isinstance(self.answer, Probe):
+            return self.answer
+        assert isinstance(self.answer, Exception)
+        raise self.answer
+
+
+def done(
+    verb: str, answer: Probe | Exception | None = None, *, group: str | None = "g", read_only: bool = False
+) -> Done:
+    order = Command(verb=verb, group_name=group, ordered_at=T0, deadline=T0 + 1_000)
+    row = Cluster(name="shop", is_read_only=read_only)
+    watcher, prober = cast("Watcher", Watching()), cast("Prober", Probing(answer))
+    return asyncio.run(carry_out(order, row=row, watcher=watcher, prober=prober, now=lambda: T0))
+
+
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carrying, "SETTLES_S", 0.001)
+    monkeypatch.setattr(carrying, "LEAST_S", 0.0)
+
+
+def test_a_probe_has_a_receipt_for_each_member_as_far_as_can_be_known() -> None:
+    came = done(RECOMPUTE, Probe({"e:1": frozenset({"A", "B", "C"})}))
+
+    assert came.outcome is CommandOutcome.DONE
+    assert came.receipts == {
+        "A": ReceiptAnswer.CHANGED,
+        "B": ReceiptAnswer.UNCHANGED,
+        "C": ReceiptAnswer.UNKNOWN,
+        "D": ReceiptAnswer.NOT_ASKED,
+    }
+
+
+def test_what_stands_in_the_way_is_the_answer() -> None:
+    refused = done(RECOMPUTE, Probe({}, Obstacle.BROADCASTING))
+    failed = done(RECOMPUTE, NoAnswer(Failure.TIMEOUT, "e:1"))
+
+    assert (refused.outcome, refused.detail) == (CommandOutcome.REFUSED, Obstacle.BROADCASTING.value)
+    assert (failed.outcome, failed.detail) == (CommandOutcome.FAILED, "e:1: no answer in time")
+
+
+def test_nothing_is_sent_to_a_cluster_that_is_read_only_or_to_no_group() -> None:
+    assert "read-only" in done(RECOMPUTE, read_only=True).detail
+    assert "names no group" in done(RECOMPUTE, group=None).detail
+
+
+def test_an_order_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carrying, "LEAST_S", 0.0)
+    late = Command(verb=RECOMPUTE, group_name="g", ordered_at=T0, deadline=T0)
+    watcher, prober = cast("Watcher", Watching()), cast("Prober", Probing(None))
+
+    came = asyncio.run(
+        carry_out(late, row=Cluster(name="shop", is_read_only=False), watcher=watcher, prober=prober, now=lambda: T0)
+    )
+
+    assert (came.outcome, "deadline" in came.detail) == (CommandOutcome.FAILED, True)
+
+
+def test_verbs_that_nobody_knows_and_demos_that_are_none_are_refused() -> None:
+    assert "no verb 'group.explode'" in done("group.explode").detail
+    assert "is no demo" in done("demo.add_consumer").detail

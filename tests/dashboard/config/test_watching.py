@@ -1,0 +1,227 @@
+"""A watcher from end to end: an embedded cluster on sockets, a real Redis, a real database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django import Settings
+from redis import Redis
+
+from dashboard.clusters.models import Broker, Cluster, Command, CommandReceipt, OutboxLine, Watch
+from dashboard.clusters.orders import ABANDONED
+from dashboard.config import watching
+from dashboard.config.watching import Threads, is_dead, network_of, now_ms, watch
+from dashboard.groups.models import Holding, Member
+from dashboard.groups.operations import LeaseLost
+from dashboard.groups.viewing import note_viewed
+from rebalance_engine.embedded.cluster import Cluster as Embedded
+from rebalance_engine.network import Consumer
+from rebalance_engine.network.settings import NetworkSettings
+from tests.rebalance_engine.network.clusters import QUICK, cluster
+from tests.rebalance_engine.network.loop import on_a_loop
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOLDER = "elsewhere:1"
+
+
+@pytest.fixture(autouse=True)
+def redis_of_the_settings(redis: Redis, redis_server: str, settings: Settings) -> Redis:
+    settings.REDIS_URL = redis_server
+    return redis
+
+
+class Rows:
+    """The database, looked at from beside the loop."""
+
+    def __init__(self) -> None:
+        self.threads = Threads()
+
+    async def of(self, read: Callable[[], object]) -> object:
+        return await self.threads.look(read)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        while not await self.threads.look(holds):  # noqa: ASYNC110  # a database has no event
+            await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def rows() -> AsyncIterator[Rows]:
+    looked = Rows()
+    try:
+        yield looked
+    finally:
+        await looked.threads.close()
+
+
+@asynccontextmanager
+async def watched(name: str = "shop", holder: str = HOLDER) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(watch(name, NetworkSettings(), holder))
+    try:
+        yield task
+    finally:
+        if not task.done():
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def added(looked: Rows, east: Embedded, redis: Redis) -> Cluster:
+    def add() -> Cluster:
+        return Cluster.objects.create(name="shop", namesrv=east.namesrv, added_at=now_ms(), is_read_only=False)
+
+    row = await looked.threads.look(add)
+    note_viewed(redis=redis, cluster=row.pk, group="G", now=now_ms())
+    return row
+
+
+def consumer(east: Embedded, name: str) -> Consumer:
+    return Consumer(east.namesrv, "G", ["orders"], instance=name, version=QUICK)
+
+
+def members() -> set[str]:
+    return set(Member.objects.filter(left_at=None).values_list("client_id", flat=True))
+
+
+def held_by(name: str) -> int:
+    here = Holding.objects.filter(member__client_id=name, member__left_at=None, until=None)
+    return here.filter(queue__topic__name="orders").count()
+
+
+@on_a_loop
+async def test_rows_follow_a_consumer_that_joins_and_leaves(redis: Redis) -> None:
+    async with cluster(2, orders=2) as east, rows() as looked:
+        await added(looked, east, redis)
+        async with watched(), consumer(east, "A"):
+            await looked.until(lambda: held_by("127.0.0.1@A") == 4)
+            async with consumer(east, "B"):
+                await looked.until(lambda: held_by("127.0.0.1@A") == held_by("127.0.0.1@B") == 2)
+                joined = await looked.of(lambda: Member.objects.get(client_id="127.0.0.1@B"))
+            await looked.until(lambda: members() == {"127.0.0.1@A"} and held_by("127.0.0.1@A") == 4)
+            await looked.until(lambda: Watch.objects.filter(calls__gt=0, members=1, unknown=0).exists())
+            left = await looked.of(lambda: Member.objects.get(client_id="127.0.0.1@B"))
+
+    assert isinstance(joined, Member)
+    assert isinstance(left, Member)
+    assert joined.at_low is not None
+    assert joined.at_low < joined.at
+    assert (joined.language, left.departure) == ("PYTHON", "unknown")
+
+
+@on_a_loop
+async def test_who_takes_a_lease_over_states_nothing_twice(redis: Redis) -> None:
+    async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"):
+        await added(looked, east, redis)
+        async with watched():
+            await looked.until(lambda: held_by("127.0.0.1@A") == 4)
+            await looked.until(lambda: Broker.objects.exclude(version="").exists())
+
+        def die() -> tuple[int, int]:
+            until = now_ms() + 1_500
+            Cluster.objects.update(lease_holder="far:1", lease_until=until)
+            return OutboxLine.objects.count(), until
+
+        lines, until = await looked.threads.look(die)
+        async with watched(holder="other:2"):
+            await looked.until(lambda: Member.objects.filter(held_seen_at__gt=until).exists())
+            await looked.until(lambda: Watch.objects.filter(epoch=2, sweep__gte=2).exists())
+            again = await looked.of(OutboxLine.objects.count)
+            took = await looked.of(lambda: Cluster.objects.get().lease_holder)
+
+    assert (again, took) == (lines, "other:2")
+
+
+@on_a_loop
+async def test_a_broker_that_is_down_leaves_members_unknown_not_gone(redis: Redis) -> None:
+    async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"):
+        await added(looked, east, redis)
+        async with watched():
+            await looked.until(lambda: held_by("127.0.0.1@A") == 4)
+            await east.broker("broker-a").kill(keeps_route=True)
+            await looked.until(lambda: Member.objects.filter(missing__isnull=False).exists())
+            row = await looked.of(Member.objects.get)
+            still = await looked.of(lambda: held_by("127.0.0.1@A"))
+
+    assert isinstance(row, Member)
+    assert row.is_silent
+    assert row.left_at is None
+    assert still == 4
+
+
+@on_a_loop
+async def test_a_watcher_whose_lease_is_taken_ends(redis: Redis) -> None:
+    async with cluster() as east, rows() as looked, consumer(east, "A"):
+        await added(looked, east, redis)
+        async with watched() as task:
+            await looked.until(lambda: held_by("127.0.0.1@A") == 4)
+            await looked.of(lambda: Cluster.objects.update(lease_epoch=7, lease_holder="other:2"))
+            with pytest.RaisesGroup(LeaseLost):
+                await asyncio.shield(task)
+
+
+@on_a_loop
+async def test_orders_are_carried_out_once_and_have_receipts(redis: Redis) -> None:
+    async with cluster() as east, rows() as looked, consumer(east, "A"):
+        row = await added(looked, east, redis)
+
+        def order(verb: str, within_ms: int = 30_000, **columns: object) -> Command:
+            at = now_ms()
+            return Command.objects.create(
+                cluster=row, verb=verb, author_name="ann", ordered_at=at, deadline=at + within_ms, **columns
+            )
+
+        abandoned = await looked.threads.look(lambda: order("group.recompute", taken_at=now_ms(), taken_epoch=99))
+        late = await looked.threads.look(lambda: order("group.recompute", within_ms=0))
+        async with watched():
+            await looked.until(lambda: held_by("127.0.0.1@A") == 4)
+            probe = await looked.threads.look(lambda: order("group.recompute", group_name="G"))
+            odd = await looked.threads.look(lambda: order("group.explode", group_name="G"))
+            await looked.until(lambda: not Command.objects.filter(finished_at=None).exists())
+
+        def ends() -> dict[int, tuple[str | None, str]]:
+            return {one.pk: (one.outcome, one.detail) for one in Command.objects.all()}
+
+        outcomes = await looked.threads.look(ends)
+        receipts = await looked.threads.look(lambda: list(CommandReceipt.objects.values_list("client_id", "answer")))
+
+    assert outcomes[probe.pk] == ("done", "1 broker notified 1 members")
+    assert receipts == [("127.0.0.1@A", "unchanged")]
+    assert outcomes[odd.pk][0] == "refused"
+    assert outcomes[late.pk][0] == "expired"
+    assert outcomes[abandoned.pk] == ("failed", ABANDONED)
+
+
+def test_how_clusters_are_reached_is_read_from_the_environment() -> None:
+    given = network_of(
+        {
+            "ROCKETMQ_ACCESS_KEY": "shop",
+            "ROCKETMQ_SECRET_KEY": "12345678",
+            "EVENKEEL_TLS": "yes",
+            "EVENKEEL_REWRITE": "10.0.0.1=localhost, 10.0.0.2:1=localhost:2",
+        }
+    )
+
+    assert given.acl is not None
+    assert given.tls is not None
+    assert given.tls.verify
+    assert given.rewrite == {"10.0.0.1": "localhost", "10.0.0.2:1": "localhost:2"}
+    assert network_of({}).acl is None
+    assert network_of({}).tls is None
+    for wrong in ({"ROCKETMQ_ACCESS_KEY": "shop"}, {"EVENKEEL_REWRITE": "x"}):
+        with pytest.raises(ValueError, match="needed"):
+            network_of(wrong)
+    with pytest.raises(ImproperlyConfigured):
+        network_of({"EVENKEEL_TLS": "maybe"})
+
+
+def test_a_holder_is_dead_only_if_it_is_known() -> None:
+    host = watching.holder_name().rpartition(":")[0]
+
+    assert not is_dead(watching.holder_name())
+    assert is_dead(f"{host}:999999999")
+    assert not is_dead("another-host:1")
+    assert not is_dead("")

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from django.db import OperationalError
+
+from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.groups.operations import LeaseLost, record
+from dashboard.groups.watching import MOST_BATCHES, Writer, known_of
+from rebalance_engine.events import EXACT, BrokerSeen, Fact, PresenceSeen
+from tests.dashboard.story import EAST, NAMESRV, T0, joined, left, seen, told
+
+
+def test_what_was_known_is_read_back(cluster: Cluster) -> None:
+    at = {"at": T0, "exactness": EXACT}
+    there = PresenceSeen(**at, source=EAST, group="g", client="A", broker="east", address="10.0.0.1:5")  # type: ignore[arg-type]
+    broker = BrokerSeen(**at, source=NAMESRV, broker="east", broker_id=0, address="e:1")  # type: ignore[arg-type]
+    told(broker, *seen("A"), there, *seen("B"), left("B", 5))
+    Cluster.objects.update(watched_at=T0 + 7)
+
+    known = known_of(cluster="shop")
+
+    assert (known.at, known.brokers) == (T0 + 7, {("east", 0): "e:1"})
+    assert known.members == {"g": {"A": {("east", "10.0.0.1:5")}}}
+    assert cluster.pk
+
+
+class Thread:
+    """Runs what a writer wants in this thread; fails as often as told."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.calls = 0
+
+    async def __call__(self, function: Callable[[], int]) -> int:
+        self.calls += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        await asyncio.sleep(0)
+        return function()
+
+
+class Stored(Writer):
+    """A writer that keeps what it would store."""
+
+    def __init__(self, thread: Thread, broken: frozenset[Fact] = frozenset()) -> None:
+        super().__init__(cluster="shop", epoch=1, in_thread=thread, now=lambda: T0)
+        self.batches: list[list[Fact]] = []
+        self.broken = broken
+
+    def _record(self, facts: list[Fact]) -> int:
+        if self.broken & set(facts):
+            raise ValueError("no database takes that")
+        self.batches.append(facts)
+        return len(facts)
+
+
+def test_facts_are_stored_in_their_order_and_in_bulk() -> None:
+    async def run() -> list[list[Fact]]:
+        writer = Stored(Thread())
+        for number in range(3):
+            await writer.put([joined("A", number)])
+        await writer.drain()
+        return writer.batches
+
+    assert asyncio.run(run()) == [[joined("A", number) for number in range(3)]]
+
+
+def test_a_database_that_does_not_answer_loses_no_fact(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.groups.watching.RETRY_S", (0.001, 0.002))
+
+    async def run() -> tuple[list[list[Fact]], int]:
+        thread = Thread(OperationalError("locked"), OperationalError("locked"))
+        writer = Stored(thread)
+        await writer.put([joined("A", 1)])
+        await writer.drain()
+        return writer.batches, thread.calls
+
+    assert asyncio.run(run()) == ([[joined("A", 1)]], 3)
+
+
+def test_a_fact_that_cannot_be_stored_does_not_take_the_others_with_it(caplog: pytest.LogCaptureFixture) -> None:
+    facts: list[Fact] = [joined("A", number) for number in range(5)]
+
+    async def run() -> list[list[Fact]]:
+        writer = Stored(Thread(), frozenset({facts[2]}))
+        await writer.put(facts)
+        await writer.drain()
+        return writer.batches
+
+    assert [fact for batch in asyncio.run(run()) for fact in batch] == [*facts[:2], *facts[3:]]
+    assert "left out" in caplog.text
+
+
+def test_who_states_more_than_can_be_stored_waits() -> None:
+    async def run() -> int:
+        writer = Stored(Thread())
+        for number in range(MOST_BATCHES):
+            await writer.put([joined("A", number)])
+        one_more = asyncio.create_task(writer.put([joined("A", MOST_BATCHES)]))
+        await asyncio.sleep(0)
+        waits = not one_more.done()
+        storing = asyncio.create_task(writer.run())
+        await one_more
+        storing.cancel()
+        assert waits
+        return writer.queued
+
+    assert asyncio.run(run()) <= MOST_BATCHES
+
+
+def test_a_lost_lease_ends_the_writer() -> None:
+    async def run() -> None:
+        writer = Stored(Thread(LeaseLost("gone")))
+        await writer.put([joined("A", 1)])
+        await writer.run()
+
+    with pytest.raises(LeaseLost):
+        asyncio.run(run())
+
+
+def test_the_same_facts_again_are_no_news(cluster: Cluster) -> None:
+    record(cluster="shop", facts=seen("A"), now=T0)
+    before = OutboxLine.objects.count()
+
+    again = record(cluster="shop", facts=seen("A", 50), now=T0 + 50)
+
+    assert (again.facts, OutboxLine.objects.count()) == (0, before)
+    assert cluster.pk
