@@ -192,3 +192,41 @@ def test_an_unknown_form_is_broken() -> None:
 def test_what_a_binary_header_cannot_carry_is_our_mistake(command: Command) -> None:
     with pytest.raises(LocalProtocolError, match="a binary header carries"):
         encode_header(command)
+
+
+@pytest.mark.parametrize("stated", ["", ',"serializeTypeCurrentRPC":"JSON"', ',"serializeTypeCurrentRPC":null'])
+@pytest.mark.parametrize("language", ["JAVA", "GO"])
+def test_whether_a_header_names_its_own_form_makes_no_difference(language: str, stated: str) -> None:
+    command = decode(f'{{"code":38,"opaque":7,"language":"{language}"{stated}}}')
+
+    assert command == Command(code=38, opaque=7, language=Language[language], version=0, ext_fields=None)
+    assert (b"serializeTypeCurrentRPC" in encode_header(command)) is (language == "JAVA")
+
+
+@pytest.mark.parametrize("language", ['"ZIG"', '"java"', '""', "null", "12", "{}"])
+def test_a_language_that_nobody_lists_goes_out_as_one_that_java_knows(language: str) -> None:
+    command = decode(f'{{"code":38,"opaque":7,"language":{language}}}')
+
+    assert json.loads(encode_header(command))["language"] == "OTHER"
+
+
+@pytest.mark.parametrize("number", [14, 127, 128, 255])
+def test_a_language_number_that_nobody_lists_is_other(number: int) -> None:
+    command = decode_header(HeaderForm.ROCKETMQ, BINARY[:2] + bytes([number]) + BINARY[3:])
+
+    assert command.language is Language.OTHER
+    assert encode_header(command)[2] == Language.OTHER
+
+
+def test_ext_fields_that_are_null_are_none_and_those_that_are_empty_stay() -> None:
+    absent, empty = decode('{"code":38,"opaque":7,"extFields":null}'), decode('{"code":38,"opaque":7,"extFields":{}}')
+
+    assert absent.ext_fields is None and "extFields" not in json.loads(encode_header(absent))
+    assert empty.ext_fields == {} and json.loads(encode_header(empty))["extFields"] == {}
+
+
+def test_a_remark_that_is_null_is_none_and_an_empty_one_stays() -> None:
+    absent, empty = decode('{"code":38,"opaque":7,"remark":null}'), decode('{"code":38,"opaque":7,"remark":""}')
+
+    assert absent.remark is None and "remark" not in json.loads(encode_header(absent))
+    assert empty.remark == "" and json.loads(encode_header(empty))["remark"] == ""
