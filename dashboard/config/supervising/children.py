@@ -17,6 +17,7 @@ DEMO_CLUSTER = "demo"
 DEMO_WAITS_S = 30  # for the first page; the first round must be there within 60
 REDIS_LOG = "redis.log"
 CLIENTS, SERVERS, FLOOR = 2, 1, 0  # levels: who uses others is stopped before them
+RUN_AS_ROOT = "ignore:You're running the worker"  # ten lines of warning that help nobody in a container
 MOST_WORKER_KB = 400_000  # a worker process that has grown beyond is replaced after its task
 
 
@@ -119,7 +120,7 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
         ),
         BEAT: ("beat", "--pidfile=", "--loglevel=WARNING"),
     }
-    return Start(arguments=(*celery, *of_celery[name]), env=env)
+    return Start(arguments=(*celery, *of_celery[name]), env={**env, "PYTHONWARNINGS": RUN_AS_ROOT})
 
 
 def _manage(*arguments: str) -> tuple[str, ...]:
