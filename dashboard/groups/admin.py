@@ -8,6 +8,7 @@ from dashboard.groups.models import (
     Group,
     Handoff,
     Holding,
+    LockRefusal,
     Member,
     MemberList,
     Presence,
@@ -130,6 +131,16 @@ class HandoffAdmin(Observed[Handoff]):
     list_filter = ["round__group__cluster"]
     search_fields = ["topic", "from_client", "to_client", "round__group__name"]
     list_select_related = ["round"]
+
+
+@admin.register(LockRefusal)
+class LockRefusalAdmin(Observed[LockRefusal]):
+    """Locks that members were refused."""
+
+    list_display = ["group", "client_id", "topic", "broker", "queue_id", "holder", "count", "origin", "when"]
+    list_filter = ["group__cluster", "origin"]
+    search_fields = ["group__name", "client_id", "topic", "holder"]
+    list_select_related = ["group"]
 
 
 @admin.register(Finding)

@@ -11,6 +11,7 @@ from django.db.models import F
 from dashboard.clusters import outbox
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
+from dashboard.groups.pulsing import pulse_looks
 from dashboard.groups.recording.apply import Ledger
 from dashboard.groups.tasks import rebalance_due_groups, rebalance_group
 from rebalance_engine.events import Cause, Fact
@@ -34,7 +35,8 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
     """Store facts: rows that changed, a line each for the event log, and the groups that they concern, at once.
 
     The same fact twice is stored once, and one that only repeats what is known is not stored at all. After the
-    transaction ``rebalance_group`` is started for each group whose inputs changed.
+    transaction ``rebalance_group`` is started for each group whose inputs changed, and whoever looks at a group hears
+    which of its members the watcher has just looked at: so a page knows how old is what it shows.
 
     Args:
         cluster: its name; a cluster must have been added.
@@ -58,6 +60,8 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
         outbox.append(cluster=stored, lines=news, now=now)
         groups = _note_inputs(stored, ledger.groups.touched)
         transaction.on_commit(lambda: start_rebalancing(groups), robust=True)
+        if lease_epoch is not None:
+            transaction.on_commit(lambda: pulse_looks(cluster=stored.pk, facts=facts, now=now), robust=True)
     return Recorded(len(news), groups)
 
 

@@ -49,9 +49,7 @@ def store_target(*, read: Read, decision: Decision) -> None:
     pks = look.queue_pks.tolist() if wanted is not None else []
     owners = dict(zip(pks, wanted.tolist() if wanted is not None else [], strict=True))
     rows = Target.objects.filter(group=read.group)
-    stored = {
-        queue: NOBODY if member is None else member for queue, member in rows.values_list("queue_id", "member_id")
-    }
+    stored = {queue: member or NOBODY for queue, member in rows.values_list("queue_id", "member_id")}
     changed = [pk for pk, owner in owners.items() if stored.get(pk) != owner]
     values = [(read.group.pk, pk, None if owners[pk] == NOBODY else owners[pk], read.fence) for pk in changed]
     bulk.insert(Target, COLUMNS, values, on_conflict=UPSERT)

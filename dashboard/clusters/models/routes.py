@@ -79,7 +79,7 @@ class Topic(models.Model):
     """A topic of a cluster.
 
     ``division`` is another text, used once, whenever the queues that consumers divide are others: what was computed
-    from these queues may be kept under it. Empty where there never were any.
+    from these queues may be kept under it. Empty where nothing is known of its route yet.
     """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="topics")

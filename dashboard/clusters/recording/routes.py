@@ -20,13 +20,17 @@ FEW = 1_000  # queues on one broker, below which they are asked for one by one
 
 @dataclass(frozen=True, slots=True)
 class RouteChange:
-    """Queues that consumers divide are others now: of a topic, or, without one, of all topics on a broker."""
+    """Queues that consumers divide are others now: of a topic, or, without one, of all topics on a broker.
+
+    ``is_first``: nothing was known of the topic before, so that nothing is known to have changed.
+    """
 
     fact: Fact
     cause: Cause
     evidence: str
     topic: str | None = None
     broker: str | None = None
+    is_first: bool = False
 
 
 Place = tuple[str, int]  # of a queue within its topic: broker and id
@@ -159,9 +163,9 @@ class RouteBook:
 
     def route_missing(self, fact: RouteMissing) -> bool:
         """Forget one NameServer's route of a topic."""
-        topic = self.topics.get(known_as(fact.topic))
-        if topic is None:
-            return False
+        topic = self._topic(known_as(fact.topic))
+        if not topic.division:  # known to have none: the first that come are a change
+            return self.topics.update(topic, division=secrets.token_hex(16))
         namesrv = printable(fact.source.address or "")
         routes = self._routes_of(topic.name)
         mine = [row for row in routes if row.namesrv == namesrv]
@@ -237,9 +241,10 @@ class RouteBook:
             self.gone.pop((topic.name, *place), None)
         came += len(routed)
         if came or went:
+            is_first = not topic.division
             self.topics.update(topic, division=secrets.token_hex(16))
             words = f"route of {topic.name}: {came} queues came, {went} went"
-            self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, words, topic=topic.name))
+            self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, words, topic.name, is_first=is_first))
         return True
 
 

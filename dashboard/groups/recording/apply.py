@@ -10,6 +10,7 @@ from dashboard.clusters.recording.routes import RouteBook, held_queues
 from dashboard.groups.models import Group
 from dashboard.groups.recording import members
 from dashboard.groups.recording.book import GroupBook
+from dashboard.groups.recording.costs import CostBook, CostFact
 from dashboard.groups.recording.held import HeldBook, HeldFact
 from rebalance_engine.events import (
     AnswerMissed,
@@ -44,11 +45,12 @@ class Ledger:
         self.routes = RouteBook.open(cluster, facts, held_queues(facts))
         self.held = HeldBook.open(self.groups, self.routes, facts)
         self.producers = ProducerBook.open(cluster, facts)
+        self.costs = CostBook.open(self.groups, facts)
 
     def apply(self, fact: Fact) -> bool:
         """Change what one fact changes; tell whether it is worth a line in the history.
 
-        What only repeats is not. Facts that have no rows of their own (a pull that was refused, a pause) are.
+        What only repeats is not. Facts that have no rows of their own (a pull that was refused, a reported pause) are.
         """
         match fact:
             case RouteSeen():
@@ -67,6 +69,8 @@ class Ledger:
                 changed = self._left(fact)
             case _ if isinstance(fact, HeldFact):
                 changed = self._held(fact)
+            case _ if isinstance(fact, CostFact):
+                changed = self.costs.apply(fact)
             case _:
                 changed = _apply_to_members(self.groups, fact)
         return changed
@@ -79,6 +83,7 @@ class Ledger:
         self.groups.write()
         self.held.write()
         self.producers.write()
+        self.costs.write()
 
     def _left(self, fact: MemberLeft) -> bool:
         member = self.groups.member(fact.group, fact.client)
@@ -110,7 +115,10 @@ class Ledger:
                 topics = Topic.objects.filter(cluster=self.routes.cluster, routes__broker=change.broker)
                 concerned = Group.objects.filter(subscriptions__topic__in=topics.values("name"))
             for group in concerned.filter(cluster=self.routes.cluster).distinct():
-                self.groups.because(group, change.cause, change.evidence, change.fact)
+                if change.is_first:
+                    self.groups.touch(group.name)
+                else:
+                    self.groups.because(group, change.cause, change.evidence, change.fact)
 
 
 def _apply_to_members(book: GroupBook, fact: Fact) -> bool:

@@ -17,7 +17,10 @@ GroupAndClient = tuple[str, str]
 
 @dataclass
 class GroupBook:
-    """The rows of groups and members; ``touched`` are the groups whose next rebalance has other inputs."""
+    """The rows of groups and members; ``touched`` are the groups whose next rebalance has other inputs.
+
+    ``listed`` is whom brokers listed as members before this batch, of the groups of which any list is known.
+    """
 
     cluster: Cluster
     now: int
@@ -26,6 +29,7 @@ class GroupBook:
     presences: Rows[tuple[GroupAndClient, str, str], Presence]
     subscriptions: Rows[tuple[str, str | None, str], Subscription]
     lists: Rows[tuple[str, str], MemberList]
+    listed: dict[str, frozenset[str]]
     causes: list[RoundCause] = field(default_factory=list)
     touched: dict[str, Cause] = field(default_factory=dict)
 
@@ -48,6 +52,9 @@ class GroupBook:
             listed.group = of_groups[listed.group_id]
         for presence in presences:
             presence.member = of_members[presence.member_id]
+        clients_of: dict[str, set[str]] = {}
+        for listing in lists:
+            clients_of.setdefault(listing.group.name, set()).update(listing.clients)
         others = {row.member_id for row in subscriptions if row.member_id is not None} - of_members.keys()
         strangers = Member.objects.in_bulk(others) if others else {}
         for subscription in subscriptions:
@@ -61,6 +68,7 @@ class GroupBook:
             presences=Rows(Presence, lambda row: (member_key(row.member), row.broker, row.address), presences),
             subscriptions=Rows(Subscription, subscription_key, subscriptions),
             lists=Rows(MemberList, lambda row: (row.group.name, row.broker), lists),
+            listed={name: frozenset(told) for name, told in clients_of.items()},
         )
 
     def group(self, name: str) -> Group:

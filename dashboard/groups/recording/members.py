@@ -63,13 +63,20 @@ def member_left(book: GroupBook, fact: MemberLeft) -> bool:
 
 
 def member_seen(book: GroupBook, fact: MemberSeen) -> bool:
-    """A member said something of itself. One that nobody saw coming is there since an unknown time."""
+    """A member said something of itself. One that nobody saw coming is there since an unknown time.
+
+    That is no change of the group, but where brokers listed its members before, and this one was not among them.
+    """
     group, row = book.group(fact.group), book.member(fact.group, fact.client)
     if row is not None and observed_at(fact) < max(row.seen_at, row.left_at or 0):
         return False
     came = row is None or row.left_at is not None
     if row is None or came:
         row = _come(book, group, row, fact, is_exact=False)
+        if row.client_id not in book.listed.get(group.name, {row.client_id}):
+            words = f"{fact.client} is a member now, and was in no broker's list before; when it came is unknown"
+            book.because(group, Cause.MEMBER_JOINED, words, fact, row.client_id)
+            book.causes[-1].at_low = None
     told = {
         "language": fact.language and printable(fact.language),
         "version": fact.version and printable(fact.version),

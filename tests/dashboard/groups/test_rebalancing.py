@@ -10,8 +10,8 @@ from dashboard.groups.locks import Late, hold_fence, take_fence
 from dashboard.groups.models import Finding, Group, Handoff, Round, Target
 from dashboard.groups.rebalancing import due_groups, read_inputs, rebalance_once
 from dashboard.push.publish import group_state
-from rebalance_engine.events import Cause, Departure
-from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told, uses
+from rebalance_engine.events import EXACT, Cause, Departure, MemberListSeen, RouteMissing
+from tests.dashboard.story import EAST, NAMESRV, T0, held, joined, left, missed, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -193,3 +193,42 @@ def test_members_that_divide_differently_are_shown_what_they_end_up_with_and_tha
     assert [row.cause for row in Round.objects.all()] == ["strategy changed"]
     owners = Target.objects.order_by("queue__queue_id").values_list("member__client_id", flat=True)
     assert list(owners) == ["A", "A", None, "B"]
+
+
+def test_a_group_whose_parts_become_known_one_after_the_other_has_had_no_round() -> None:
+    told(*seen("A"))
+    turn(10)
+    told(route(4))
+    turn(20)
+    told(held("A", 30, [0, 1, 2, 3]))
+    turn(40)
+
+    assert not Round.objects.exists()
+    assert Group.objects.get().is_converged
+
+
+def test_queues_of_a_topic_that_was_known_to_have_none_are_a_change() -> None:
+    told(*seen("A"), RouteMissing(at=T0, source=NAMESRV, exactness=EXACT, topic="orders"))
+    turn(10)
+
+    told(route(4, 5_000))
+    turn(5_100)
+
+    assert [row.cause for row in Round.objects.all()] == ["route changed"]
+
+
+def test_a_member_that_nobody_saw_coming_is_a_change_where_the_members_were_known() -> None:
+    told(*seen("A"), MemberListSeen(at=T0, source=EAST, exactness=EXACT, group="g", broker="east", clients=("A",)))
+    turn(10)
+
+    told(
+        MemberListSeen(at=T0 + 60_000, source=EAST, exactness=EXACT, group="g", broker="east", clients=("A", "B")),
+        *seen("B", 60_000),
+    )
+    turn(60_100)
+
+    row = Round.objects.get()
+    assert (row.cause, row.causes.get().at_low) == ("member joined", None)
+    assert row.causes.get().evidence == (
+        "B is a member now, and was in no broker's list before; when it came is unknown"
+    )

@@ -1,0 +1,41 @@
+"""Who looks at a group hears when its members were last looked at, also where nothing changed: data that is not heard of
+greys out with its age. The watcher's writer says it, once for each batch that it has stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dashboard.common.fields import observed_at
+from dashboard.common.names import known_as
+from dashboard.groups.locks import connect
+from dashboard.groups.models import Group
+from dashboard.groups.viewing import viewed
+from dashboard.push.messages import Seen
+from dashboard.push.publish import group_stream, pulse
+from rebalance_engine.events import Fact, HeldSeen
+
+
+def pulse_looks(*, cluster: int, facts: Sequence[Fact], now: int) -> int:
+    """Tell the sockets of groups that somebody looks at which members these facts looked at; give how many groups.
+
+    Nothing depends on it but the age that a page shows: without Redis nobody is told, and pages grey out.
+    """
+    looks: dict[str, dict[str, int]] = {}
+    for fact in facts:
+        if isinstance(fact, HeldSeen):
+            seen = looks.setdefault(known_as(fact.group), {})
+            client = known_as(fact.client)
+            seen[client] = max(observed_at(fact), seen.get(client, 0))
+    if not looks:
+        return 0
+    with connect() as redis:
+        wanted = looks.keys() & {known_as(name) for name in viewed(redis=redis, cluster=cluster, now=now)}
+    if not wanted:
+        return 0
+    groups = Group.objects.filter(cluster=cluster, name__in=wanted).values_list("pk", "name")
+    for pk, name in groups:
+        pulse(
+            stream=group_stream(pk), seen=tuple(Seen(client, at) for client, at in sorted(looks[name].items())), at=now
+        )
+    return len(groups)
