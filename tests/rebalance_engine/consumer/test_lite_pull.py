@@ -1,6 +1,9 @@
+from typing import Any
+
 import pytest
 
 from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Seek, Stop, Unsubscribe
+from rebalance_engine.consumer.process_queue import MIB
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import LitePullMessage
@@ -145,6 +148,37 @@ def test_full_caches_put_pulls_off() -> None:
 
     assert member.table[EAST].count == 20
     assert member.flow_controlled in (18, 19, 20)
+
+
+@pytest.mark.parametrize(
+    ("limits", "size", "most"),
+    [
+        ({"queue_messages": 10}, 1, 20),
+        ({"queue_mib": 10}, MIB, 20),
+        ({"span": 9}, 1, 20),
+        ({}, MIB, 110),
+        ({}, 1, 1_010),
+    ],
+)
+def test_a_limit_may_be_reached_but_not_passed_by_more_than_one_pull(
+    limits: dict[str, Any], size: int, most: int
+) -> None:
+    world, member = running(mode=Mode.PULL, **limits)
+    world.put(EAST, 1_200, size=size)
+
+    world.run(2_000)
+
+    assert member.table[EAST].count == most
+
+
+def test_what_all_queues_have_pulled_ahead_is_limited_too() -> None:
+    world, member = running(mode=Mode.PULL, queues=2, queue_messages=20_000, span=20_000)
+    for mq in (EAST, WEST):
+        world.put(mq, 9_000)
+
+    world.run(10_000)
+
+    assert 10_000 < sum(pq.count for pq in member.table.values()) <= 10_020
 
 
 def test_more_queues_than_threads_take_turns() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from rebalance_engine.consumer.profiles import CPP, GO, NoMembers, OrderlyRemoval, Truncation, java
+from rebalance_engine.consumer.profiles import CPP, GO, NoMembers, OrderlyRemoval, Profile, Truncation, java
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,36 @@ def test_the_version_matrix(version: str, usable: bool, in_5: bool, probes: bool
 def test_java_4_asks_for_locks_even_when_broadcasting() -> None:
     assert java("4.9.7").locks_broadcasting
     assert not java("5.0.0").locks_broadcasting
+
+
+FLOW = ("queue_messages", "queue_mib", "span", "topic_messages", "topic_mib", "flow_delay", "sync_flow_delay")
+DELAYS = ("error_delay", "paused_delay", "busy_delay", "pull_batch", "suspend", "pull_timeout")
+
+
+@pytest.mark.parametrize(
+    ("profile", "flow", "delays"),
+    [
+        (java("4.9.7"), (1_000, 100, 2_000, -1, -1, 50, None), (1_000, 1_000, 20, 32, 15_000, 30_000)),
+        (java("5.5.0"), (1_000, 100, 2_000, -1, -1, 50, None), (1_000, 1_000, 20, 32, 15_000, 30_000)),
+        (CPP, (1_000, None, None, -1, -1, 3_000, 1_000), (1_000, 1_000, None, 32, 15_000, 30_000)),
+        (GO, (1_024, 512, 1_000, 102_400, 51_200, 50, None), (3_000, 30_000, None, 32, 20_000, 30_000)),
+    ],
+    ids=str,
+)
+def test_the_pull_path_has_each_client_s_numbers(profile: Profile, flow: tuple, delays: tuple) -> None:
+    assert tuple(getattr(profile, name) for name in FLOW) == flow
+    assert tuple(getattr(profile, name) for name in DELAYS) == delays
+    assert profile.pull_bytes == (262_144 if profile.knows_assignment else None)
+
+
+@pytest.mark.parametrize("version", ["4.9.4", "5.1.4", "5.5.0"])
+def test_what_no_java_client_does(version: str) -> None:
+    profile = java(version)
+
+    assert (profile.renewal_first, profile.renewal_every, profile.pull_max_idle) == (1_000, 20_000, 120_000)
+    assert profile.unregisters and profile.unlocks_all and profile.bumps_version and profile.divides_for_polls
+    assert profile.finds_by_time and not profile.reads_time_as_utc and not profile.failed_renewal_unlocks
+    assert not profile.notices_group_only and profile.version_unit == 1
 
 
 def test_other_languages_differ_as_the_specification_says() -> None:
