@@ -1,5 +1,6 @@
-"""Who looks at a group hears when its members were last looked at, also where nothing changed: data that is not heard of
-greys out with its age. The watcher's writer says it, once for each batch that it has stored.
+"""Who shows a group hears when its members were last looked at, also where nothing changed.
+
+What is not heard of greys out with its age. The watcher's writer says it, once for each batch that it has stored.
 """
 
 from __future__ import annotations

@@ -32,13 +32,21 @@ class Figures(Collector):
         groups = list(Group.objects.select_related("cluster").order_by("cluster__name", "name"))
         yield from _of_groups(groups, self.now)
         yield from _of_rounds({group.pk: [group.cluster.name, group.name] for group in groups})
-        yield CounterMetricFamily(
-            "duplicate_messages",
-            "Messages consumed twice, as consumers reported them; none reported, no sample.",
-            labels=GROUP,
-        )
+        yield _duplicates(groups)
         yield from _of_watchers(self.now)
         yield from _of_push(self.now)
+
+
+def _duplicates(groups: list[Group]) -> Metric:
+    family = CounterMetricFamily(
+        "duplicate_messages",
+        "Messages consumed twice, as consumers reported them; none reported, no sample.",
+        labels=GROUP,
+    )
+    for group in groups:
+        if group.duplicate_messages is not None:
+            family.add_metric([group.cluster.name, group.name], group.duplicate_messages)
+    return family
 
 
 def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
