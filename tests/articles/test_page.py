@@ -42,3 +42,13 @@ def test_the_page_names_every_test_of_the_articles() -> None:
     files = [f"tests/articles/{path.name}" for path in Path(__file__).parent.glob("test_*.py")]
 
     assert set(files) <= set(FILE.findall(PAGE))
+
+
+def test_the_page_names_every_transcript_under_its_own_folder_and_no_other() -> None:
+    table = PAGE[PAGE.index("## Which transcript holds which rule") : PAGE.index("## The tests")]
+    named: set[str] = set()
+    for section in table.split("\n### ")[1:]:
+        (folder,) = re.findall(r"`(tests/scenarios/\w+)/`", section.splitlines()[0])
+        named |= {f"{folder}/{name}" for name in re.findall(r"`(\w+\.txt)`", section)}
+
+    assert named == {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "scenarios").rglob("*.txt")}
