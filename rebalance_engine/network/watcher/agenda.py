@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+from itertools import islice
 from random import Random
 from typing import Protocol
 
@@ -38,6 +39,7 @@ SHORTEST_SWEEP_MS = 60_000
 
 MOST_AT_ONCE = {True: 4, False: 2}  # under way at one broker: of viewed groups, of the others
 MOST_HELD_AT_ONCE = {True: 2, False: 1}
+MOST_TRIED = 40  # of a bucket whose questions are asked here or there, at one time
 
 
 class Kind(Enum):
@@ -76,6 +78,9 @@ class Pace:
 
     rank: Rank
     every_ms: float
+
+
+Bucket = tuple[Rank, str, bool]  # questions of one rank and place; those to members apart
 
 
 class Seen(Protocol):
@@ -177,7 +182,8 @@ class Agenda:
     paces: dict[Question, Pace] = field(default_factory=dict)
     _due: dict[Question, float] = field(default_factory=dict)
     _heap: list[tuple[float, int, Question]] = field(default_factory=list)
-    _ready: dict[Question, None] = field(default_factory=dict)
+    _ready: dict[Bucket, dict[Question, None]] = field(default_factory=dict)
+    _bucket: dict[Question, Bucket] = field(default_factory=dict)
     _under_way: dict[Question, tuple[str, Rank]] = field(default_factory=dict)
     _count: int = 0
 
@@ -185,13 +191,15 @@ class Agenda:
         """Take in what is to be asked from now on; what is new, or has come to a higher rank, is due at once."""
         for question in self.paces.keys() - asked.keys():
             self._due.pop(question, None)
-            self._ready.pop(question, None)
+            self._unready(question)
         for question, pace in asked.items():
             before = self.paces.get(question)
             if before is None:
                 self._at(question, at)
             elif pace.every_ms < before.every_ms and question in self._due:
                 self._at(question, min(self._due[question], at + pace.every_ms))
+            elif pace.rank is not before.rank and question in self._bucket:
+                self._at(question, self._due[question])
         self.paces = dict(asked)
 
     def hasten(self, question: Question, at: int) -> None:
@@ -208,19 +216,22 @@ class Agenda:
         while self._heap and self._heap[0][0] <= at:
             due, _, question = heapq.heappop(self._heap)
             if self._due.get(question) == due and question not in self._under_way:
-                self._ready[question] = None
+                bucket = (self.paces[question].rank, question.place, question.kind is Kind.HELD)
+                self._ready.setdefault(bucket, {})[question] = None
+                self._bucket[question] = bucket
         busy: Counter[tuple[str, bool, bool]] = Counter()
         for question, (place, rank) in self._under_way.items():
             _occupy(busy, question, place, rank)
-        for question in sorted(self._ready, key=lambda q: (self.paces[q].rank, self._due[q])):
-            place = question.place or place_of(question)
-            rank = self.paces[question].rank
-            if not place or not _fits(busy, question, place, rank):
-                continue
-            del self._ready[question]
-            self._under_way[question] = (place, rank)
-            _occupy(busy, question, place, rank)
-            yield question, place
+        for bucket in sorted(self._ready):
+            for question in tuple(islice(self._ready[bucket], MOST_TRIED)):
+                place, rank = question.place or place_of(question), bucket[0]
+                if place and _fits(busy, question, place, rank):
+                    self._unready(question)
+                    self._under_way[question] = (place, rank)
+                    _occupy(busy, question, place, rank)
+                    yield question, place
+                elif question.place:
+                    break  # no other of this bucket fits either
 
     def done(self, question: Question, at: int) -> None:
         """Say that a question was asked, answered or not; it is due again after its period."""
@@ -232,7 +243,7 @@ class Agenda:
     @property
     def waiting(self) -> Collection[Question]:
         """What is due, and has no turn yet."""
-        return self._ready
+        return self._bucket.keys()
 
     @property
     def next_due(self) -> float | None:
@@ -244,8 +255,13 @@ class Agenda:
         longest = max((pace.every_ms for pace in self.paces.values()), default=0)
         return max(SHORTEST_SWEEP_MS, round(2 * longest))
 
+    def _unready(self, question: Question) -> None:
+        bucket = self._bucket.pop(question, None)
+        if bucket is not None:
+            del self._ready[bucket][question]
+
     def _at(self, question: Question, due: float) -> None:
-        self._ready.pop(question, None)
+        self._unready(question)
         self._due[question] = due
         self._count += 1
         heapq.heappush(self._heap, (due, self._count, question))

@@ -1,4 +1,4 @@
-"""What a watcher begins with: what the one before it has left."""
+"""What a watcher begins with: what the one before it has left; and the rows of what it learns itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from rebalance_engine.effects import Address
+from rebalance_engine.events import Fact, SubscriptionsSeen
+from rebalance_engine.model import MessageQueue
 
 BrokerKey = tuple[str, int]
 
@@ -23,3 +25,36 @@ class Known:
     at: int | None = None
     brokers: Mapping[BrokerKey, Address] = field(default_factory=dict)
     members: Mapping[str, Mapping[str, Set[tuple[str, Address]]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class KnownList:
+    """The member list of one broker: its last answer, and when; ``is_missing`` since a later one did not come."""
+
+    ids: tuple[str, ...]
+    at: int | None
+    is_missing: bool = False
+
+
+@dataclass(slots=True)
+class KnownMember:
+    """A member: where it was seen last, and what it said last; ``held_at`` is when it told what it holds."""
+
+    seen_at: int | None
+    presence: set[tuple[str, Address]] = field(default_factory=set)
+    said: dict[type[Fact], Fact] = field(default_factory=dict)
+    held: tuple[MessageQueue, ...] | None = None
+    held_at: int | None = None
+    is_silent: bool = False
+    topics: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class KnownGroup:
+    """A group: its lists by broker, its members, what each broker says that it subscribes to."""
+
+    lists: dict[str, KnownList] = field(default_factory=dict)
+    members: dict[str, KnownMember] = field(default_factory=dict)
+    subscriptions: dict[str, SubscriptionsSeen] = field(default_factory=dict)
+    changed_at: int | None = None
+    topics: frozenset[str] | None = None  # kept until a subscription changes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from rebalance_engine.effects import Address
 from rebalance_engine.events import (
@@ -31,41 +31,11 @@ from rebalance_engine.events import (
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import answers
 from rebalance_engine.network.answers import Answerer, Trouble
-from rebalance_engine.network.watcher.known import BrokerKey, Known
+from rebalance_engine.network.watcher.known import BrokerKey, Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
 from rebalance_engine.remoting.bodies.clients import ConsumerConnection
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
 from rebalance_engine.remoting.bodies.routes import MASTER_ID, ClusterInfo, TopicRouteData
-
-
-@dataclass(slots=True)
-class _List:
-    """The member list of one broker: its last answer, and when; ``is_missing`` since a later one did not come."""
-
-    ids: tuple[str, ...]
-    at: int | None
-    is_missing: bool = False
-
-
-@dataclass(slots=True)
-class _Member:
-    """A member: where it was seen last, and what it said last; ``held_at`` is when it told what it holds."""
-
-    seen_at: int | None
-    presence: set[tuple[str, Address]] = field(default_factory=set)
-    said: dict[type[Fact], Fact] = field(default_factory=dict)
-    held: tuple[MessageQueue, ...] | None = None
-    held_at: int | None = None
-    is_silent: bool = False
-    topics: frozenset[str] = frozenset()
-
-
-@dataclass(slots=True)
-class _Group:
-    lists: dict[str, _List] = field(default_factory=dict)
-    members: dict[str, _Member] = field(default_factory=dict)
-    subscriptions: dict[str, SubscriptionsSeen] = field(default_factory=dict)
-    changed_at: int | None = None
 
 
 class Memory:
@@ -85,12 +55,13 @@ class Memory:
         self._name_servers = name_servers
         self._tables: dict[Address, frozenset[BrokerKey]] = {}
         self._versions: dict[Address, str] = {}
-        self._groups: dict[str, _Group] = {}
+        self._groups: dict[str, KnownGroup] = {}
         self._having: dict[str, frozenset[str]] = {}
         self._routes: dict[tuple[str, Address], Fact] = {}
+        self._hosts: dict[str, frozenset[str]] = {}  # kept until something changes that it follows from
         for group, members in known.members.items():
-            self._groups[group] = _Group(
-                members={client: _Member(known.at, set(presence)) for client, presence in members.items()}
+            self._groups[group] = KnownGroup(
+                members={client: KnownMember(known.at, set(presence)) for client, presence in members.items()}
             )
 
     # ---- what is known ----
@@ -108,6 +79,11 @@ class Memory:
 
     def hosts(self, group: str) -> frozenset[str]:
         """Name the masters that may know members of a group."""
+        if group not in self._hosts:
+            self._hosts[group] = self._find_hosts(group)
+        return self._hosts[group]
+
+    def _find_hosts(self, group: str) -> frozenset[str]:
         masters = self.masters
         routes = (self._routes.get((topic, at)) for topic in self.topics_of(group) for at in self._tables)
         routed = {broker.broker for fact in routes if isinstance(fact, RouteSeen) for broker in fact.brokers}
@@ -160,8 +136,10 @@ class Memory:
         known = self._groups.get(group)
         if known is None:
             return frozenset()
-        by_brokers = {one.topic for fact in known.subscriptions.values() for one in fact.subscriptions}
-        return frozenset(by_brokers.union(*(member.topics for member in known.members.values())))
+        if known.topics is None:
+            by_brokers = {one.topic for fact in known.subscriptions.values() for one in fact.subscriptions}
+            known.topics = frozenset(by_brokers.union(*(member.topics for member in known.members.values())))
+        return known.topics
 
     # ---- NameServers and brokers ----
 
@@ -174,6 +152,7 @@ class Memory:
             key = (fact.broker, fact.broker_id)
             if self._brokers.get(key) != fact.address:
                 self._brokers[key] = fact.address
+                self._hosts.clear()
                 yield fact
         if len(self._tables) == self._name_servers:
             yield from self._gone(by)
@@ -200,16 +179,21 @@ class Memory:
         listed = frozenset[BrokerKey]().union(*self._tables.values())
         for key in sorted(self._brokers.keys() - listed):
             address, (name, number) = self._brokers.pop(key), key
+            self._hosts.clear()
             source = self._named(by).source
             yield BrokerGone(at=by.at, source=source, exactness=EXACT, broker=name, broker_id=number, address=address)
             if number == MASTER_ID:
                 self._having.pop(name, None)
+                self._hosts.clear()
                 for group in sorted(self._groups):
                     yield from self._forget_list(group, name, by)
 
     def groups_heard(self, broker: str, groups: Iterable[str]) -> None:
         """Take in which groups a broker has (201)."""
-        self._having[broker] = frozenset(groups)
+        named = frozenset(groups)
+        if self._having.get(broker) != named:
+            self._having[broker] = named
+            self._hosts.clear()
 
     def route_heard(self, topic: str, route: TopicRouteData | None, by: Answerer) -> Iterator[Fact]:
         """Take in a topic's route by one NameServer (105)."""
@@ -219,6 +203,7 @@ class Memory:
             return
         first = key not in self._routes
         self._routes[key] = fact
+        self._hosts.clear()
         yield fact
         for name, group in self._groups.items():
             if not first and topic in self.topics_of(name):
@@ -230,13 +215,13 @@ class Memory:
         """Take in the member list of one broker (38, 203); None: nobody is online there."""
         by = self._named(by)
         fact = answers.list_stated(group, None if ids is None else tuple(ids), by)
-        known = self._groups.setdefault(group, _Group())
+        known = self._groups.setdefault(group, KnownGroup())
         before = known.lists.get(fact.broker)
         if before is None or before.at is None or before.ids != fact.clients:
             yield fact
             known.changed_at = by.at if before is not None else known.changed_at
         low = self._not_before(known, group)
-        known.lists[fact.broker] = _List(fact.clients, by.at)
+        known.lists[fact.broker] = KnownList(fact.clients, by.at)
         for client in dict.fromkeys(fact.clients):
             member = known.members.get(client)
             if member is None:
@@ -249,7 +234,7 @@ class Memory:
         """Take in what one broker says of each member (203); its list was taken in before."""
         by = self._named(by)
         assert by.broker is not None
-        known = self._groups.setdefault(group, _Group())
+        known = self._groups.setdefault(group, KnownGroup())
         facts = [] if told is None else list(answers.members_stated(group, told, by))
         there: dict[str, set[tuple[str, Address]]] = {}
         for fact in facts:
@@ -264,10 +249,10 @@ class Memory:
     def list_missed(self, group: str, by: Answerer, trouble: Trouble) -> Iterator[Fact]:
         """Take in that a broker did not say who is a member: from here on that is unknown there."""
         assert by.broker is not None
-        known = self._groups.setdefault(group, _Group())
+        known = self._groups.setdefault(group, KnownGroup())
         before = known.lists.get(by.broker)
         if before is None:
-            known.lists[by.broker] = _List((), None, is_missing=True)
+            known.lists[by.broker] = KnownList((), None, is_missing=True)
         elif before.is_missing:
             return
         else:
@@ -286,7 +271,10 @@ class Memory:
         if member.held_at is not None and (held != member.held or member.is_silent):
             known.changed_at = by.at
         member.held, member.held_at, member.is_silent = held, by.at, False
-        member.topics = frozenset(data.topic for data in info.subscription_set if data.topic)
+        topics = frozenset(data.topic for data in info.subscription_set if data.topic)
+        if topics != member.topics:
+            member.topics = topics
+            self._forget_topics(known, group)
 
     def held_missed(self, group: str, client: str, by: Answerer, why: Trouble | Missing) -> Iterator[Fact]:
         """Take in that a member did not answer: what it holds is unknown from here on."""
@@ -298,8 +286,9 @@ class Memory:
 
     # ---- coming and going ----
 
-    def _come(self, known: _Group, group: str, client: str, by: Answerer, low: int | None) -> Iterator[Fact]:
-        known.members[client] = _Member(by.at)
+    def _come(self, known: KnownGroup, group: str, client: str, by: Answerer, low: int | None) -> Iterator[Fact]:
+        known.members[client] = KnownMember(by.at)
+        self._hosts.pop(group, None)
         source = by.source
         if low is None:  # nobody knows since when
             yield MemberSeen(at=by.at, source=source, exactness=EXACT, group=group, client=client)
@@ -308,7 +297,7 @@ class Memory:
             yield MemberJoined(at=by.at, source=source, exactness=since, group=group, client=client)
         known.changed_at = by.at
 
-    def _not_before(self, known: _Group, group: str) -> int | None:
+    def _not_before(self, known: KnownGroup, group: str) -> int | None:
         """Say when somebody who is new now was not there yet, at any broker; None: nobody looked everywhere."""
         hosts = self.hosts(group)
         times = [at for name in hosts if name in known.lists and (at := known.lists[name].at) is not None]
@@ -316,13 +305,14 @@ class Memory:
             return min(times)
         return self._since
 
-    def _leave(self, known: _Group, group: str, by: Answerer) -> Iterator[Fact]:
+    def _leave(self, known: KnownGroup, group: str, by: Answerer) -> Iterator[Fact]:
         """State who is in no list any more, if every broker has answered that may have them."""
         listed = Counter(client for one in known.lists.values() for client in one.ids)
         hosts = self.hosts(group) | known.lists.keys()
         is_complete = bool(hosts) and all(name in known.lists and not known.lists[name].is_missing for name in hosts)
         for client in [client for client in known.members if not listed[client]] if is_complete else ():
             member = known.members.pop(client)
+            self._forget_topics(known, group)
             yield from self._presence_gone(group, client, member, set(member.presence), by)
             low = min(member.seen_at, by.at) if member.seen_at is not None else 0
             yield MemberLeft(
@@ -336,7 +326,7 @@ class Memory:
             known.changed_at = by.at
 
     def _presence_gone(
-        self, group: str, client: str, member: _Member, gone: Set[tuple[str, Address]], by: Answerer
+        self, group: str, client: str, member: KnownMember, gone: Set[tuple[str, Address]], by: Answerer
     ) -> Iterator[Fact]:
         for broker, address in sorted(gone):
             member.presence.discard((broker, address))
@@ -361,12 +351,13 @@ class Memory:
             yield from self._presence_gone(group, client, member, gone, by)
         yield from self._leave(known, group, by)
 
-    def _member_said(self, known: _Group, fact: Fact) -> Iterator[Fact]:
+    def _member_said(self, known: KnownGroup, fact: Fact) -> Iterator[Fact]:
         """Give a fact on if it says something new."""
         if isinstance(fact, SubscriptionsSeen) and fact.client is None:
             broker = fact.source.broker or ""
             if not is_same(known.subscriptions.get(broker), fact):
                 known.subscriptions[broker] = fact
+                self._forget_topics(known, fact.group)
                 yield fact
             return
         member = known.members.get(getattr(fact, "client", ""))
@@ -389,7 +380,11 @@ class Memory:
         else:
             yield fact
 
-    def _member(self, group: str, client: str) -> _Member | None:
+    def _forget_topics(self, known: KnownGroup, group: str) -> None:
+        known.topics = None
+        self._hosts.pop(group, None)
+
+    def _member(self, group: str, client: str) -> KnownMember | None:
         return self._groups[group].members.get(client) if group in self._groups else None
 
     def _named(self, by: Answerer) -> Answerer:
