@@ -144,7 +144,7 @@ def test_a_group_outside_of_the_scope_is_not_there(client: Client, cluster: Clus
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("role", [*ROLES, "anonymous"], ids=str)
-def test_a_socket_lets_in_who_may_come(role: Role | None | str) -> None:
+def test_a_socket_lets_in_who_may_come(role: Role | str | None) -> None:
     user = AnonymousUser() if isinstance(role, str) else person(role)
 
     for pattern in websocket_urlpatterns:

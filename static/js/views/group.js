@@ -9,7 +9,7 @@ import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
 import { drawTimeBar } from "./time-bar.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
-import { gather, openSocket, refreshParts } from "./live.js";
+import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { isLarge } from "../lib/tiles.js";
 import { judge, movesBetween, tally } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
@@ -68,10 +68,9 @@ export function mountGroup(page) {
     setTimeout(async () => {
       if (mine !== question || column.isStray) return;
       const { topic, broker, id: number } = column;
-      const answer = await fetch(`${base}queue?${new URLSearchParams({ topic, broker, id: number })}`).catch(() => null);
-      if (!answer?.ok || mine !== question) return;
-      const { owners } = await answer.json();
-      if (mine === question) say(id, describe(map.picture ?? picture, column, client, { now: asOf.now(), away: around.away, owners }));
+      const answer = await getJson(`${base}queue?${new URLSearchParams({ topic, broker, id: number })}`);
+      const owners = answer?.owners;
+      if (owners && mine === question) say(id, describe(map.picture ?? picture, column, client, { now: asOf.now(), away: around.away, owners }));
     }, 180);
   }
 
@@ -97,9 +96,9 @@ export function mountGroup(page) {
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {
-    const answer = await fetch(`${base}facts${location.search}`).catch(() => null);
-    if (answer?.ok) {
-      ({ time, around, lanes } = await answer.json());
+    const answer = await getJson(`${base}facts${location.search}`);
+    if (answer) {
+      ({ time, around, lanes } = answer);
       for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
     }
     await refreshParts(page, withPart("side")).catch(() => {});

@@ -24,6 +24,12 @@ export async function refreshParts(page, url) {
   }
 }
 
+/** Ask the server for JSON; null where it does not answer with it, as after a log-out. */
+export async function getJson(url) {
+  const answer = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
+  return answer?.ok && !answer.redirected ? answer.json() : null;
+}
+
 /** Call `work` once after a burst of calls, at most once in `ms` or so; pages spread themselves by chance. */
 export function gather(work, ms) {
   let timer = null;

@@ -4,7 +4,7 @@ import { Follower } from "../live/follower.js";
 import { causeWords, stateOf } from "../lib/state.js";
 import { drawSmall, drawStrip } from "./small.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
-import { gather, openSocket, refreshParts } from "./live.js";
+import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { make } from "../lib/svg.js";
 import { span } from "../lib/time.js";
 
@@ -24,8 +24,8 @@ export function mountOverview(page) {
   const refresh = gather(async () => {
     const ids = [...changed].slice(0, 200);
     changed.clear();
-    const answer = ids.length ? await fetch(`${location.pathname}groups/smalls?ids=${ids}`).catch(() => null) : null;
-    if (answer?.ok) for (const [id, small] of Object.entries((await answer.json()).smalls)) smalls.set(Number(id), small);
+    const answer = ids.length ? await getJson(`${location.pathname}groups/smalls?ids=${ids}`) : null;
+    for (const [id, small] of Object.entries(answer?.smalls ?? {})) smalls.set(Number(id), small);
     await refreshParts(page, withPart("findings")).catch(() => {});
     drawAll();
   }, 700);

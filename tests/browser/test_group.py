@@ -1,0 +1,174 @@
+"""A group's page in a real browser: a change moves cells without a reload, and nothing is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from dashboard.groups.models import Group
+from rebalance_engine.events import Departure
+from tests.browser.elsewhere import told
+from tests.dashboard.story import held, joined, left, missed, route, seen, uses
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Turn = Callable[[int], Group]
+
+
+def cells(page: Page, kind: str) -> Locator:
+    return page.locator(f'[data-cell="{kind}"]')
+
+
+def open_group(page: Page) -> None:
+    page.goto(f"/groups/{Group.objects.get(name='g').pk}/")
+    expect(page.locator("#as-of .pill")).not_to_have_text("Not live yet")
+    expect(page.locator("#as-of .pill")).not_to_have_text("Not connected")
+    page.evaluate("document.body.dataset.was = 'here'")  # a reload would take it away
+
+
+def was_not_reloaded(page: Page) -> bool:
+    return bool(page.evaluate("document.body.dataset.was === 'here'"))
+
+
+def test_a_join_moves_cells_without_a_reload(turn: Turn, page: Page) -> None:
+    open_group(page)
+    expect(cells(page, "ok")).to_have_count(4)
+
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    turn(5_200)
+    expect(page.locator(".names li")).to_have_count(3)
+    expect(cells(page, "let")).to_have_count(1)
+    expect(page.locator("#figures")).to_contain_text("3 members")
+
+    told(held("B", 6_000, [2]), held("C", 6_100, [3]))
+    turn(6_200)
+    expect(cells(page, "ok")).to_have_count(4)
+    expect(cells(page, "let")).to_have_count(0)
+    expect(page.locator("[data-part=rounds]")).to_contain_text("member joined")
+    assert was_not_reloaded(page)
+
+
+def test_only_the_cells_that_changed_are_painted(turn: Turn, page: Page) -> None:
+    open_group(page)
+    page.evaluate("for (const cell of document.querySelectorAll('[data-cell]')) cell.dataset.old = 'yes'")
+
+    told(held("B", 6_000, [2]))
+    turn(6_100)
+
+    expect(page.locator(".column-none")).to_have_count(2)  # one of the map, one of the legend
+    expect(page.locator("[data-cell][data-old]")).to_have_count(3)
+
+
+def test_a_socket_that_was_cut_resumes_and_has_missed_nothing(turn: Turn, page: Page, context: BrowserContext) -> None:
+    open_group(page)
+    context.set_offline(True)
+    page.evaluate("evenkeel.socket.cut()")
+    expect(page.locator("#as-of .pill")).to_have_text("Not connected")
+
+    for number, client in enumerate("CDE"):
+        told(
+            joined(client, 5_000 * number + 5_000, low=5_000 * number + 4_000), held(client, 5_000 * number + 5_100, [])
+        )
+        turn(5_000 * number + 5_200)
+    context.set_offline(False)
+
+    expect(page.locator(".names li")).to_have_count(5)
+    expect(page.locator("#as-of .pill")).not_to_have_text("Not connected")
+    assert was_not_reloaded(page)
+
+
+def test_orphans_double_owners_and_silence_look_different(turn: Turn, page: Page) -> None:
+    open_group(page)
+
+    told(held("A", 3_000, [0, 1, 2]))
+    turn(3_100)
+    expect(cells(page, "two")).to_have_count(2)
+    expect(page.locator("#figures")).to_contain_text("1 of 4 queues with two owners")
+
+    told(held("A", 4_000, [0]))
+    turn(4_100)
+    expect(page.locator("#figures")).to_contain_text("1 of 4 queues without owner")
+    expect(cells(page, "want")).to_have_count(1)
+
+    told(missed("B", 5_000))
+    turn(5_100)
+    expect(cells(page, "maybe")).to_have_count(2)
+    expect(page.locator(".sign-unknown")).to_have_count(3)
+    expect(page.locator("#figures")).to_contain_text("1 of 2 members do not answer")
+
+
+def test_who_left_stays_for_a_while_struck_through(turn: Turn, page: Page) -> None:
+    open_group(page)
+
+    told(left("B", 5_000, Departure.CONNECTION_CLOSED))
+    turn(5_100)
+
+    expect(page.locator("#figures")).to_contain_text("1 member")
+    expect(page.locator("#figures")).to_contain_text("2 of 4 queues without owner")
+
+
+def test_arrow_keys_move_the_crosshair_and_a_sentence_says_what_is_there(turn: Turn, page: Page) -> None:
+    del turn
+    open_group(page)
+
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#says")).to_contain_text("orders/east/0")
+    expect(page.locator("#says")).to_contain_text("as wanted")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+
+    expect(page.locator("#says")).to_contain_text("orders/east/1")
+    expect(page.locator("#says")).to_contain_text("has nothing to do with it")
+    assert "queue=orders%2Feast%2F1" in page.url
+    page.reload()
+    expect(page.locator("#says")).to_contain_text("orders/east/1")
+    expect(page.locator("#says")).to_have_attribute("aria-live", "polite")
+
+
+@pytest.mark.parametrize(
+    "client",
+    ['<img src=x onerror=alert(1)>"@1', "x" * 1000, "\u202egnol\u0627\u0644\u0639\u0631\u0628\u064a\u0629@7"],
+    ids=["markup", "long", "right to left"],
+)
+def test_hostile_client_ids_do_no_harm(turn: Turn, page: Page, client: str) -> None:
+    open_group(page)
+    width = page.evaluate("document.documentElement.scrollWidth")
+
+    told(*seen(client, 5_000), joined(client, 5_000, low=4_000), uses(client, 5_000, "AVG"), held(client, 5_100, []))
+    turn(5_200)
+
+    expect(page.locator(".names li")).to_have_count(3)
+    expect(page.locator("[data-part=members] tbody tr")).to_have_count(3)
+    assert page.locator("main img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= max(width, 1440)
+    page.goto("/")
+    expect(page.locator("#groups")).to_contain_text("3 members")
+
+
+def test_the_map_is_a_table_for_readers(turn: Turn, page: Page) -> None:
+    del turn
+    open_group(page)
+
+    rows = page.locator("#map-table tbody tr")
+
+    expect(rows).to_have_count(2)
+    expect(rows.nth(0)).to_contain_text("orders/east 0–1")
+
+
+def test_a_group_of_ten_thousand_queues_is_tiles_that_open_into_cells(turn: Turn, page: Page) -> None:
+    told(route(10_000, 30_000), held("A", 31_000, range(5_000)), held("B", 31_000, range(5_000, 10_000)))
+    turn(31_100)
+    open_group(page)
+    expect(page.locator(".tiles canvas")).to_be_visible()
+
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+
+    expect(cells(page, "ok")).to_have_count(400)
+    assert "zoom=orders%2Feast%2F0" in page.url
+    told(held("A", 32_000, range(1, 5_000)))
+    turn(32_100)
+    expect(cells(page, "want")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".tiles canvas")).to_be_visible()

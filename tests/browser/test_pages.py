@@ -1,0 +1,157 @@
+"""Log-in, overview, rounds and keys in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group
+from tests.browser.elsewhere import rebalanced, told
+from tests.dashboard.story import held, joined, seen
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Turn = Callable[[int], Group]
+
+
+def join(turn: Turn, client: str, at: int) -> None:
+    told(joined(client, at, low=at - 1_000), held(client, at + 100, []))
+    turn(at + 200)
+
+
+def test_without_a_log_in_a_page_leads_to_the_log_in_and_back(context: BrowserContext, turn: Turn, page: Page) -> None:
+    group = turn(30)
+    del page
+    context.clear_cookies()
+    stranger = context.new_page()
+
+    stranger.goto(f"/groups/{group.pk}/?window=1h")
+
+    expect(stranger.get_by_role("heading", name="Log in")).to_be_visible()
+    stranger.get_by_label("Name").fill("vera")
+    stranger.get_by_label("Password").fill("a password for tests")
+    stranger.get_by_role("button", name="Log in").click()
+    expect(stranger.locator("h1")).to_contain_text("g")
+    assert stranger.url.endswith(f"/groups/{group.pk}/?window=1h")
+
+
+def test_a_wrong_password_is_refused_in_words(page: Page) -> None:
+    page.get_by_role("button", name="Log out").click()
+    page.get_by_label("Name").fill("vera")
+    page.get_by_label("Password").fill("not this one")
+    page.get_by_role("button", name="Log in").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("correct username and password")
+
+
+def test_the_overview_changes_without_a_reload(turn: Turn, page: Page) -> None:
+    page.goto("/?q=g")
+    row = page.locator("#groups li[data-id]")
+    expect(row).to_contain_text("held as wanted")
+    expect(page.locator("body[data-seq]")).to_be_attached()
+    page.evaluate("document.body.dataset.was = 'here'")
+
+    join(turn, "C", 5_000)
+
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]), held("C", 6_000, []))
+    turn(6_100)
+    expect(row).to_contain_text("rebalancing")
+    expect(row).to_contain_text("3 members")
+    expect(row).to_contain_text("1: member joined")
+    assert page.evaluate("document.body.dataset.was") == "here"
+
+
+def test_a_new_group_appears_by_itself(turn: Turn, page: Page) -> None:
+    del turn
+    page.goto("/")
+    expect(page.locator("body[data-seq]")).to_be_attached()
+
+    told(*seen("X", group="another"), held("X", 10, [0, 1, 2, 3], group="another"))
+    rebalanced("another", 100)
+
+    expect(page.locator("#groups li[data-id]")).to_have_count(2)
+
+
+def test_data_that_nobody_renews_is_said_to_be_stale(turn: Turn, page: Page) -> None:
+    del turn
+    Cluster.objects.update(watched_at=1_700_000_000_000)
+    page.goto("/")
+
+    expect(page.locator("#as-of .pill")).to_have_text("Stale")
+    expect(page.locator("#as-of")).to_contain_text("last looked at")
+    expect(page.locator("body.stale")).to_be_attached()
+
+
+def test_the_demo_is_labelled_on_every_page(turn: Turn, page: Page) -> None:
+    join(turn, "C", 5_000)
+    Cluster.objects.update(is_demo=True)
+    group = Group.objects.get()
+
+    for address in (
+        "/",
+        f"/groups/{group.pk}/",
+        f"/groups/{group.pk}/rounds/",
+        f"/groups/{group.pk}/rounds/1/",
+        "/password/",
+    ):
+        page.goto(address)
+        expect(page.locator("[data-demo]")).to_have_text("Demo cluster: shop")
+
+
+def test_the_keyboard_goes_everywhere(turn: Turn, page: Page) -> None:
+    join(turn, "C", 5_000)
+    page.goto("/")
+
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search groups")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("#time-bar svg")).to_be_visible()
+    page.keyboard.press("o")
+    expect(page.locator("#paragraph")).to_contain_text("C joined.")
+    page.keyboard.press("g")
+    page.keyboard.press("o")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).not_to_be_visible()
+
+
+def test_the_theme_is_switched_by_a_key_and_stays(turn: Turn, page: Page) -> None:
+    del turn
+    page.goto("/?theme=light")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    page.keyboard.press("t")
+
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.goto("/")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_rounds_have_their_neighbours_by_keys(turn: Turn, page: Page) -> None:
+    join(turn, "C", 5_000)
+    join(turn, "D", 15_000)
+    group = Group.objects.get()
+
+    page.goto(f"/groups/{group.pk}/rounds/2/")
+    page.keyboard.press("[")
+    expect(page.locator("#paragraph")).to_contain_text("round 2 took over")
+    page.keyboard.press("]")
+    expect(page.locator("#paragraph")).to_contain_text("D joined.")
+    expect(page.locator(".map")).to_have_count(2)
+
+
+def test_no_page_breaks_its_own_policy(turn: Turn, page: Page) -> None:
+    join(turn, "C", 5_000)
+    group = Group.objects.get()
+
+    for address in ("/", f"/groups/{group.pk}/", f"/groups/{group.pk}/rounds/", f"/groups/{group.pk}/rounds/1/"):
+        answer = page.goto(address)
+        assert answer is not None
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        expect(page.locator("h1")).to_be_visible()  # a breach is an error on the console, which fails the test

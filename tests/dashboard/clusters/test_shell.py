@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+from django.test import RequestFactory
+
+from dashboard.clusters.models import Cluster
+from dashboard.clusters.shell import shell, visible_clusters
+from dashboard.people.roles import Access, Role, Scope
+from tests.dashboard.story import add_cluster
+
+pytestmark = pytest.mark.django_db
+
+
+def test_only_clusters_of_the_own_scope_are_there() -> None:
+    add_cluster("one")
+    add_cluster("two")
+
+    assert [each.name for each in visible_clusters(access=Access("a", (Scope(Role.VIEWER, "o*"),)))] == ["one"]
+
+
+def test_the_demo_is_named_to_whoever_sees_it() -> None:
+    add_cluster("one")
+    Cluster.objects.update(is_demo=True)
+    request = RequestFactory().get("/")
+
+    assert shell(request)["demo"] == []
+    request.access = Access("a", (Scope(Role.VIEWER),))  # type: ignore[attr-defined] # as the gate sets it
+    assert shell(request)["demo"] == ["one"]

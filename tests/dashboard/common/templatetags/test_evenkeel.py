@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from django.template import Context, Template
+
+
+def render(text: str, **values: object) -> str:
+    return Template("{% load evenkeel %}" + text).render(Context(values))
+
+
+def test_figures_say_where_they_come_from() -> None:
+    assert 'data-mark="exact"' in render("{% figure 3 %}")
+    assert render("{% figure n %}", n=None) == render('{% figure n "bound" %}', n=None)
+    assert 'data-mark="unknown"' in render("{% figure n %}", n=None)
+    assert "≤ 5 ms" in render("{% between 0 5 %}")
+    assert 'data-mark="unknown"' in render("{% between a a %}", a=None)
+
+
+def test_a_strangers_text_stays_text() -> None:
+    assert "<b>" not in render("{% figure name %}", name="<b>")
+
+
+def test_instants_are_whole_for_machines() -> None:
+    at = 1_700_000_000_007
+
+    assert 'datetime="2023-11-14T22:13:20.007Z"' in render("{% moment at %}", at=at)
+    assert "–" in render("{% moment at %}", at=None)
+    assert render("{{ at|clock }} {{ at|clock_s }} {{ at|day }}", at=at) == "22:13:20.007 22:13:20 2023-11-14"
+    assert render("{{ 1500|span }} {{ 0|until:1500 }}") == "1.5 s 1.5 s"
+
+
+def test_stylesheets_are_found() -> None:
+    assert render('{% for n in "a b"|split_words %}{% stylesheet n %} {% endfor %}').split() == [
+        "/static/css/a.css",
+        "/static/css/b.css",
+    ]

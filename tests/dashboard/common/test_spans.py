@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dashboard.common.spans import between, clock, day, span
+from tests.house.project import ROOT
+
+CASES = json.loads((ROOT / "tests/words/spans.json").read_text())
+
+
+@pytest.mark.parametrize(("ms", "words"), CASES)
+def test_durations_are_written_as_javascript_writes_them(ms: int, words: str) -> None:
+    assert span(ms) == words
+
+
+def test_what_is_unknown_is_said() -> None:
+    assert span(None) == "unknown"
+    assert clock(None) == "–"
+
+
+def test_instants_are_utc() -> None:
+    assert clock(1_700_000_000_007) == "22:13:20.007"
+    assert clock(1_700_000_000_007, millis=False) == "22:13:20"
+    assert day(1_700_000_000_007) == "2023-11-14"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words", "mark"),
+    [
+        (None, None, "unknown", "unknown"),
+        (5, 5, "5 ms", "exact"),
+        (0, 5, "≤ 5 ms", "bound"),
+        (None, 5, "≤ 5 ms", "bound"),
+        (5, None, "≥ 5 ms", "bound"),
+        (2, 5, "2 ms – 5 ms", "bound"),
+    ],
+)
+def test_bounds_are_said_as_bounds(low: int | None, high: int | None, words: str, mark: str) -> None:
+    assert between(low, high) == (words, mark)

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.test import override_settings
+
+
+@pytest.fixture
+def collected(tmp_path: Path) -> Iterator[Path]:
+    backend = {"staticfiles": {"BACKEND": "dashboard.common.storage.ModuleStorage"}}
+    with override_settings(STATIC_ROOT=tmp_path, STORAGES={**settings.STORAGES, **backend}):
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield tmp_path
+
+
+def test_modules_import_each_other_by_the_names_that_hold_their_digest(collected: Path) -> None:
+    manifest = json.loads((collected / "staticfiles.json").read_text())["paths"]
+    app = (collected / manifest["js/app.js"]).read_text()
+
+    imported = [line.split('"')[1] for line in app.splitlines() if line.startswith("import")]
+    assert imported
+    assert all((collected / "js" / name).is_file() and len(Path(name).name.split(".")) == 3 for name in imported)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard.groups.templatetags.groups import cause, of_a_kind, round_state, round_when
+from dashboard.push.messages import Fault, Row
+
+ROW = Row(
+    1,
+    "g",
+    None,
+    1,
+    1,
+    0,
+    0,
+    0,
+    is_converged=True,
+    strategy="",
+    round=1,
+    round_opened_at=1_000,
+    round_closed_at=None,
+    round_cause="manual",
+    round_moves=3,
+    rebalanced_at=1,
+)
+
+
+def test_values_become_words() -> None:
+    assert cause("member joined") == "member joined"
+    assert round_state("open") == "open"
+
+
+def test_a_row_says_how_its_latest_round_stands() -> None:
+    assert round_when(ROW, 5_500) == "open for 4.5 s"
+    assert round_when(replace(ROW, round_closed_at=4_500), 5_500) == "1.0 s ago, 3 to move"
+    assert round_when(replace(ROW, round_opened_at=None), 5_500) == ""
+
+
+def test_faults_of_a_kind_stand_together() -> None:
+    def fault(kind: str, subject: str) -> Fault:
+        return Fault(kind, subject, "s", (), 1, None, None)
+
+    one, two, three = fault("a", "1"), fault("b", "2"), fault("a", "3")
+
+    assert of_a_kind([one, two, three]) == [(one, [three]), (two, [])]

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.groups.bands import Held, Step, sweep
+
+
+def test_between_two_owners_there_is_nobody() -> None:
+    nobody, two = sweep([Held(1, 0, 10), Held(1, 15, None)], since=0, until=30)
+
+    assert (nobody, two) == ([Step(10, 15, 1)], [])
+
+
+def test_owners_that_overlap_are_two() -> None:
+    assert sweep([Held(1, 0, 20), Held(1, 15, None)], since=0, until=30) == ([], [Step(15, 20, 1)])
+
+
+def test_spans_that_nest_are_swept() -> None:
+    nobody, two = sweep([Held(1, 0, None), Held(1, 5, 10)], since=0, until=30)
+
+    assert (nobody, two) == ([], [Step(5, 10, 1)])
+
+
+def test_who_has_nobody_yet_has_nobody_until_now() -> None:
+    assert sweep([Held(1, 0, 10)], since=0, until=30)[0] == [Step(10, 30, 1)]
+
+
+def test_queues_pile_up() -> None:
+    spans = [Held(1, 0, 10), Held(2, 0, 12), Held(2, 20, None)]
+
+    assert sweep(spans, since=0, until=30)[0] == [Step(10, 12, 1), Step(12, 20, 2), Step(20, 30, 1)]
+
+
+def test_before_the_window_nothing_is_told_and_before_the_first_span_nothing_is_known() -> None:
+    assert sweep([Held(1, 0, 10)], since=20, until=30)[0] == [Step(20, 30, 1)]
+    assert sweep([Held(1, 25, None)], since=20, until=30) == ([], [])
+
+
+spans = st.builds(
+    lambda queue, at, length: Held(queue, at, None if length is None else at + length),
+    st.integers(0, 3),
+    st.integers(0, 40),
+    st.none() | st.integers(0, 20),
+)
+
+
+@given(st.lists(spans, max_size=12))
+def test_the_steps_are_what_one_finds_by_looking_at_every_instant(given_spans: list[Held]) -> None:
+    nobody, two = sweep(given_spans, since=0, until=50)
+
+    for at in range(50):
+        owners = {
+            queue: sum(s.queue == queue and s.at <= at and (s.until is None or at < s.until) for s in given_spans)
+            for queue in {s.queue for s in given_spans if s.at <= at}
+        }
+        assert sum(step.queues for step in nobody if step.since <= at < step.until) == list(owners.values()).count(0)
+        assert sum(step.queues for step in two if step.since <= at < step.until) == sum(n > 1 for n in owners.values())

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.listing import PAGE, Wish, findings_now, list_groups, listed, may_see, smalls
+from dashboard.groups.models import Group
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.people.roles import Access, Role, Scope
+from tests.dashboard.story import T0, held, joined, route, seen, told
+
+ALL = Access("a", (Scope(Role.VIEWER),))
+
+
+@pytest.fixture
+def groups(cluster: Cluster) -> Cluster:
+    """One in order, one with an orphan, one that was never looked at."""
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]), *seen("B", group="orphaned"))
+    told(held("B", 10, [0, 1, 2], group="orphaned"))
+    for group in Group.objects.all():
+        rebalance_once(group=group.pk, now=T0 + 20)
+    Group.objects.create(cluster=cluster, name="new", added_at=T0)
+    return cluster
+
+
+def names(cluster: Cluster, access: Access = ALL, **wish: object) -> list[str]:
+    page = list_groups(clusters=[cluster], access=access, wish=Wish(**wish))  # type: ignore[arg-type] # as a view has them
+    return [each.row.group for each in page.rows]
+
+
+def test_the_gravest_comes_first(groups: Cluster) -> None:
+    assert names(groups) == ["orphaned", "new", "g"]
+    assert names(groups, sort="name") == ["g", "new", "orphaned"]
+    assert names(groups, sort="queues")[-1] == "new"
+
+
+def test_groups_are_searched_and_filtered(groups: Cluster) -> None:
+    assert names(groups, search="ORPH shop") == ["orphaned"]
+    assert names(groups, search="without owner") == ["orphaned"]
+    assert names(groups, only="findings") == ["orphaned"]
+    assert names(groups, only="unknown") == ["new"]
+    assert names(groups, search="nothing like it") == []
+
+
+def test_figures_count_what_the_person_may_see(groups: Cluster) -> None:
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish(only="moving"))
+
+    assert page.counts == {"all": 3, "findings": 1, "moving": 0, "unknown": 1}
+    assert (page.members, page.queues, page.found, page.pages) == (2, 8, 0, 1)
+    assert names(groups, Access("b", (Scope(Role.VIEWER, "*", "g"),))) == ["g"]
+
+
+def test_many_groups_come_in_pages_with_the_same_number_of_queries(cluster: Cluster) -> None:
+    Group.objects.bulk_create(Group(cluster=cluster, name=f"g{n:04}", added_at=T0) for n in range(2 * PAGE + 1))
+
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        page = list_groups(clusters=[cluster], access=ALL, wish=Wish(page=99))
+
+    assert (page.number, page.pages, len(page.rows)) == (3, 3, 1)
+    assert len(queries) == 1
+
+
+def test_findings_of_a_kind_are_one_that_says_how_many_more(groups: Cluster) -> None:
+    told(held("B", 5_000, [0], group="orphaned"))
+    rebalance_once(group=Group.objects.get(name="orphaned").pk, now=T0 + 5_100)
+
+    findings, count = findings_now(clusters=[groups], access=ALL)
+
+    assert count == 3
+    assert [(each.kind, each.others) for each in findings] == [("orphan queue", 2)]  # type: ignore[attr-defined] # of the list
+    assert findings_now(clusters=[groups], access=Access("b", (Scope(Role.VIEWER, "*", "g"),))) == ([], 0)
+
+
+def test_the_small_picture_has_map_and_rounds(groups: Cluster) -> None:
+    group = Group.objects.get(name="g")
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    rebalance_once(group=group.pk, now=T0 + 5_200)
+
+    found = smalls(groups=[group.pk, 999], now=T0 + 6_000)
+
+    assert found[group.pk]["map"] == {"columns": 4, "bands": ((0, 1, 2, 3), ()), "faults": (1, 1, 1, 1)}
+    assert [each["cause"] for each in found[group.pk]["rounds"]] == ["member joined"]  # type: ignore[attr-defined] # a list
+    assert found[999] == {"map": None, "rounds": []}
+    del groups
+
+
+def test_one_group_is_listed_as_all_are(groups: Cluster) -> None:
+    group = Group.objects.get(name="g")
+
+    assert listed(group=group).state.kind == "quiet"
+    assert may_see(group, groups, ALL)
+    assert not may_see(group, groups, Access("n", ()))

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups import rounds
+from dashboard.groups.models import Group, Round
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.story import lanes_of
+from dashboard.push.publish import group_state
+from tests.dashboard.story import T0, held, joined, missed, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def turn(at: int) -> Group:
+    group = Group.objects.get(name="g")
+    rebalance_once(group=group.pk, now=T0 + at)
+    group.refresh_from_db()
+    return group
+
+
+@pytest.fixture
+def group(cluster: object) -> Group:
+    del cluster
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    return turn(5_200)
+
+
+def close(at: int = 6_000) -> Group:
+    told(held("A", at, [0, 1]), held("B", at, [2]), held("C", at + 1_000, [3]))
+    return turn(at + 1_100)
+
+
+def sentence(number: int = 1, at: int = 10_000) -> str:
+    row = Round.objects.get(number=number)
+    return rounds.sentence_of(row, lanes_of(row, now=T0 + at), now=T0 + at)
+
+
+def test_an_open_round_is_said_to_be_open(group: Group) -> None:
+    assert sentence() == "C joined. 1 queue is to change owner; still open after 5.0 s."
+    assert rounds.latest_of(group=group) == Round.objects.get()
+
+
+def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
+    del group
+    close()
+
+    assert sentence().startswith("C joined. 1 queue changed owner in 2.0 s. 1 queue had no owner, the longest for ")
+
+
+def test_who_does_not_answer_is_named(group: Group) -> None:
+    del group
+    told(missed("A", 6_000))
+    turn(6_100)
+
+    assert sentence().endswith("Unknown: what A holds.")
+
+
+def test_a_round_that_another_one_took_over_says_so(group: Group) -> None:
+    told(joined("D", 15_000, low=14_000), held("D", 15_100, []))
+    turn(15_200)
+
+    assert "round 2 took over after" in sentence()
+    first, second = Round.objects.order_by("number")
+    assert rounds.neighbours_of(first) == (None, second)
+    assert rounds.neighbours_of(second) == (first, None)
+    assert [row.number for row in rounds.newest(group=group, most=5)] == [2, 1]
+    assert (rounds.page_of(group=group, number=9).number, rounds.page_of(group=group, number=9).count) == (1, 2)
+
+
+def test_loads_before_and_after(group: Group) -> None:
+    del group
+    close()
+
+    assert rounds.loads_of(Round.objects.get()) == [
+        rounds.Load("A", 2, 2),
+        rounds.Load("B", 2, 1),
+        rounds.Load("C", None, 1),
+    ]
+
+
+def test_states_of_a_round_are_plain_values(group: Group) -> None:
+    row = rounds.find(group=group, number=1)
+    assert row is not None
+
+    assert rounds.state_json(b"") is None
+    assert isinstance(rounds.state_json(bytes(row.before)), dict)
+    assert rounds.find(group=group, number=2) is None
+    assert [cause.evidence for cause in rounds.causes_of(row)] == ["C joined"]
+
+
+def test_the_map_is_said_in_words(group: Group) -> None:
+    state = group_state(group=group.pk)
+    assert state is not None
+
+    rows = rounds.held_by(state)
+
+    assert [(each["held"], each["wanted"], each["extra"], each["count"]) for each in rows] == [
+        (["orders/east 0–1"], [], [], 2),
+        (["orders/east 2–3"], [], ["orders/east 3"], 2),
+        ([], ["orders/east 3"], [], 0),
+    ]
+
+
+def test_what_is_unknown_is_not_said_to_be_nothing(group: Group) -> None:
+    told(missed("A", 6_000))
+    state = group_state(group=turn(6_100).pk)
+    assert state is not None
+    del group
+
+    assert rounds.held_by(state)[0]["held"] is None
+    assert rounds.held_by(state)[0]["count"] is None

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups.models import Group, Round
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.story import around, lanes_of, members_of, queue_story, time_bar, window_of, worst
+from rebalance_engine.events import Departure
+from tests.dashboard.story import T0, held, joined, left, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def turn(at: int) -> Group:
+    group = Group.objects.get(name="g")
+    rebalance_once(group=group.pk, now=T0 + at)
+    group.refresh_from_db()
+    return group
+
+
+def settle() -> Group:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    return turn(20)
+
+
+def join() -> Group:
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    return turn(5_200)
+
+
+def test_a_queue_that_nobody_has_is_waited_for() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, []))
+    turn(6_100)
+
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
+
+    assert (lane.from_client, lane.to_client, lane.is_waiting, lane.is_gap) == ("B", "", True, True)
+    assert lane.unowned[0] == 10_000
+    assert worst([lane])["is_waiting"] is True
+
+
+def test_a_queue_that_two_have_names_both() -> None:
+    settle()
+    join()
+    told(held("C", 6_000, [3]))
+    turn(6_100)
+
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
+
+    assert (lane.from_client, lane.to_client, lane.is_shared, lane.is_overlap) == ("B", "C", True, True)
+    assert lane.overlap == (10_000, None)
+    assert worst([lane])["overlap_queues"] == 1
+
+
+def test_lanes_of_a_round_that_ended_stay_as_they_were() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 7_000, [3]))
+    turn(7_100)
+    told(held("C", 60_000, []))
+    turn(60_100)
+
+    [lane] = lanes_of(Round.objects.get(number=1), now=T0 + 70_000)
+
+    assert (lane.from_client, lane.to_client, lane.is_waiting) == ("B", "C", False)
+    assert lane.taken_at == T0 + 7_000
+
+
+def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
+    assert worst([]) == {
+        "unowned": None,
+        "unowned_queues": 0,
+        "overlap": None,
+        "overlap_queues": 0,
+        "is_waiting": False,
+    }
+
+
+def test_the_time_bar_has_rounds_and_bands() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 7_000, [3]))
+    group = turn(7_100)
+
+    bar = time_bar(group=group, since=T0, now=T0 + 10_000)
+
+    assert [(each["number"], each["cause"], each["moves"]) for each in bar["rounds"]] == [(1, "member joined", 1)]  # type: ignore[attr-defined] # a list
+    assert bar["none"] == [[T0 + 6_000, T0 + 7_000, 1]]
+    assert bar["two"] == []
+
+
+def test_a_queue_that_lost_its_owner_before_the_window_is_still_without() -> None:
+    settle()
+    told(held("B", 3_000, [2]))
+    group = turn(3_100)
+
+    assert time_bar(group=group, since=T0 + 50_000, now=T0 + 60_000)["none"] == [[T0 + 50_000, T0 + 60_000, 1]]
+
+
+def test_the_window_is_what_was_asked_for_or_what_shows_the_latest_round() -> None:
+    settle()
+    group = join()
+
+    assert window_of(group=group, asked="6h", now=T0 + 10_000) == ("6h", T0 + 10_000 - 21_600_000)
+    assert window_of(group=group, asked="nonsense", now=T0 + 10_000)[0] == "10m"
+    assert window_of(group=group, asked="", now=T0 + 3_000_000)[0] == "1h"
+    assert window_of(group=group, asked="", now=T0 + 10**9)[0] == "10m"
+
+
+def test_who_left_is_told_for_a_while() -> None:
+    settle()
+    told(left("B", 5_000, Departure.UNREGISTERED))
+    group = turn(5_100)
+
+    now = around(group=group, now=T0 + 6_000)
+
+    assert now["left"] == [
+        {"client": "B", "at": T0 + 5_000, "until": T0 + 65_000, "words": "left", "departure": "unregistered"}
+    ]
+    assert [each["client"] for each in now["seen"]] == ["A"]  # type: ignore[attr-defined] # a list
+    assert around(group=group, now=T0 + 200_000)["left"] == []
+
+
+def test_what_moved_a_moment_ago_is_told() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 7_000, [3]))
+    group = turn(7_100)
+
+    moves = around(group=group, now=T0 + 8_000)["moves"]
+
+    assert [(each["from"], each["to"], each["id"]) for each in moves] == [("B", "C", 3)]  # type: ignore[attr-defined] # a list
+    assert around(group=group, now=T0 + 60_000)["moves"] == []
+
+
+def test_a_queue_tells_its_owners_newest_first() -> None:
+    settle()
+    told(held("B", 6_000, [2]), held("A", 7_000, [0, 1, 3]))
+
+    owners = queue_story(group=Group.objects.get(), topic="orders", broker="east", queue_id=3)
+
+    assert [(each["client"], each["until"]) for each in owners] == [("A", None), ("B", T0 + 6_000)]
+    assert queue_story(group=Group.objects.get(), topic="orders", broker="east", queue_id=99) == []
+
+
+def test_members_come_with_their_addresses() -> None:
+    settle()
+
+    rows = members_of(group=Group.objects.get())
+
+    assert [str(each["member"]) for each in rows] == ["A", "B"]
+    assert [each["addresses"] for each in rows] == [[], []]

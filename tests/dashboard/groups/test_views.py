@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.test import Client
+
+from dashboard.groups.models import Group
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.people.roles import Role
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0, held, joined, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+@pytest.fixture
+def viewer(client: Client) -> Client:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    turn(5_200)
+    client.force_login(person(Role.VIEWER))
+    return client
+
+
+def turn(at: int) -> None:
+    rebalance_once(group=Group.objects.get(name="g").pk, now=T0 + at)
+
+
+def facts_in(page: str) -> dict[str, object]:
+    found = re.search(r'<script id="facts" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    facts: dict[str, object] = json.loads(found[1])
+    return facts
+
+
+def test_the_overview_has_its_rows_before_any_script_runs(viewer: Client) -> None:
+    page = viewer.get("/").content.decode()
+
+    assert "3 members, 4 queues" in page
+    assert "unknown who holds what" in page  # nobody was asked since C came
+    assert "1: member joined" in page
+
+
+def test_the_overview_keeps_what_was_asked_for_in_its_links(viewer: Client) -> None:
+    page = viewer.get("/?q=g&only=moving&sort=name").content.decode()
+
+    assert 'href="?q=g&amp;only=moving&amp;sort=members"' in page
+    assert viewer.get("/?page=x&sort=nonsense&only=nonsense").status_code == 200
+
+
+def test_an_empty_overview_says_what_to_do(client: Client) -> None:
+    client.force_login(person(Role.VIEWER, clusters="another"))
+
+    assert "make run NAMESRV=host:9876" in client.get("/").content.decode()
+
+
+def test_a_groups_page_has_its_map_as_a_table_and_its_state_as_facts(viewer: Client) -> None:
+    pk = Group.objects.get().pk
+
+    page = viewer.get(f"/groups/{pk}/").content.decode()
+    facts = facts_in(page)
+
+    assert "orders/east 0–1" in page
+    assert facts["group"] == pk
+    assert facts["snapshot"]["kind"] == "group.snapshot"  # type: ignore[index] # a snapshot
+    assert "<html" not in viewer.get(f"/groups/{pk}/?part=side").content.decode()
+
+
+def test_a_group_that_was_never_looked_at_says_so(client: Client) -> None:
+    told(*seen("A"))
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get(f"/groups/{Group.objects.get().pk}/").content.decode()
+
+    assert "its first look is under way" in page
+    assert "not looked at yet" in page
+
+
+def test_what_a_page_asks_for_later_is_json(viewer: Client) -> None:
+    pk = Group.objects.get().pk
+
+    assert viewer.get(f"/groups/{pk}/facts").json().keys() == {"time", "around", "lanes"}
+    assert viewer.get(f"/groups/smalls?ids={pk},999,x").json()["smalls"].keys() == {str(pk)}
+    owners = viewer.get(f"/groups/{pk}/queue?topic=orders&broker=east&id=3").json()["owners"]
+    assert [each["client"] for each in owners] == ["B"]
+    assert viewer.get(f"/groups/{pk}/queue?id=-1").status_code == 404
+
+
+def test_rounds_have_a_list_and_a_page_each(viewer: Client) -> None:
+    pk = Group.objects.get().pk
+
+    assert "member joined" in viewer.get(f"/groups/{pk}/rounds/").content.decode()
+    assert "C joined. 1 queue is to change owner" in viewer.get(f"/groups/{pk}/rounds/1/").content.decode()
+    assert viewer.get(f"/groups/{pk}/rounds/2/").status_code == 404
+
+
+def test_a_hostile_name_is_text_wherever_it_stands(client: Client) -> None:
+    name = "</script><img src=x onerror=alert(1)>"
+    told(route(4), *seen(name, group=name), held(name, 10, [0, 1, 2, 3], group=name))
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + 20)
+    client.force_login(person(Role.VIEWER))
+
+    for address in ("/", f"/groups/{group.pk}/", f"/groups/{group.pk}/rounds/"):
+        assert "<img" not in client.get(address).content.decode()
+
+
+def test_a_page_asks_the_database_as_often_for_many_groups_as_for_one(
+    viewer: Client, django_assert_max_num_queries: object
+) -> None:
+    Group.objects.bulk_create(
+        Group(cluster=Group.objects.get(name="g").cluster, name=f"more {n}", added_at=T0) for n in range(300)
+    )
+
+    with django_assert_max_num_queries(12):  # type: ignore[operator] # pytest-django's
+        assert viewer.get("/").status_code == 200

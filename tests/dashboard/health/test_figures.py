@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+from prometheus_client.exposition import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import CollectorRegistry
+
+from dashboard.groups.models import Group
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.health.figures import Figures
+from tests.dashboard.story import T0, held, joined, missed, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def figures(at: int) -> dict[str, dict[tuple[str, ...], float]]:
+    """Read the figures as Prometheus does."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Figures(now=T0 + at))
+    text = generate_latest(registry).decode()
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    for family in text_string_to_metric_families(text):
+        found.setdefault(family.name, {})
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sample.labels.values())] = sample.value
+    return found
+
+
+def turn(at: int) -> None:
+    rebalance_once(group=Group.objects.get().pk, now=T0 + at)
+
+
+def settle() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+
+
+G = ("shop", "g")
+
+
+def test_a_round_counts_and_is_timed() -> None:
+    settle()
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    turn(5_200)
+    told(held("A", 7_000, [0, 1]), held("B", 6_000, [2]), held("C", 7_000, [3]))
+    turn(7_100)
+
+    found = figures(10_000)
+
+    assert found["rebalance_total"] == {G: 1}
+    assert found["rebalance_latency_seconds"] == {G: 2.0}
+    assert found["last_rebalance_seconds_ago"] == {G: 5.0}
+    assert found["queue_pause_seconds"][("high", *G)] >= 1.0
+    assert found["orphan_queues"] == found["double_owned_queues"] == {G: 0}
+    assert found["group_converged"] == {G: 1}
+
+
+def test_faults_are_counted() -> None:
+    settle()
+    told(held("A", 3_000, [0, 1, 2]), held("B", 3_000, [2]))
+    turn(3_100)
+
+    found = figures(4_000)
+
+    assert (found["orphan_queues"], found["double_owned_queues"]) == ({G: 1}, {G: 1})
+    assert found["findings"][("shop", "orphan queue", "suspected")] == 1
+
+
+def test_what_is_unknown_has_no_sample() -> None:
+    settle()
+    told(missed("B", 3_000))
+    turn(3_100)
+
+    found = figures(4_000)
+
+    assert found["orphan_queues"] == {}
+    assert found["group_silent_members"] == {G: 1}
+    assert found["duplicate_messages"] == found["last_rebalance_seconds_ago"] == {}
+
+
+def test_series_end_with_their_group() -> None:
+    settle()
+    Group.objects.all().delete()
+
+    assert figures(4_000)["rebalance"] == {}
+
+
+def test_watcher_and_push_tell_their_health() -> None:
+    settle()
+
+    found = figures(4_000)
+
+    assert found["watcher_has_lease"] == {("shop",): 0}
+    assert found["watcher_last_fact_seconds_ago"] == {}
+    assert found["push_steps_total"][()] >= 2
+    assert found["push_last_step_seconds_ago"][()] > 0
+
+
+def test_strange_names_do_not_break_the_format() -> None:
+    told(*seen("A", group='a"b\\c\nd'))
+
+    assert ("shop", 'a"b\\c\nd') in figures(0)["rebalance_total"]
