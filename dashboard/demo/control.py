@@ -4,7 +4,7 @@
 a caller says                           and hears
 ======================================  ===========================================================================
 ``{"do":"status"}``                     ``{"namesrv":…,"members":{group:[name,…]}}``
-``{"do":"begin"}``                      the same; the play begins, if it waited for an audience
+``{"do":"begin"}``                      the same; the play begins once somebody follows facts
 ``{"do":"order","verb":…,…}``           ``{"outcome":"done"|"refused"|"failed","detail":…,"clients":[…]}``
 ``{"do":"facts","run":…,"after":n}``    ``{"run":…,"n":…,"line":…}`` for each fact after that one, without an end
 ======================================  ===========================================================================

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dashboard.demo.control import MOST_LINE_BYTES, path_of
 from dashboard.demo.orders import BadOrder, Order
-from dashboard.demo.stage import Stage
+from dashboard.demo.stage import PERSON, WATCHER, Stage
 from rebalance_engine.events import CommandOutcome
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class _Door:
             _write(writer, await self._obey(asked))
         elif asked.get("do") in {"status", "begin"}:
             if asked["do"] == "begin":
-                self._stage.begin()
+                self._stage.seat(PERSON)
             _write(writer, {"namesrv": self._stage.cluster.namesrv, "members": self._stage.members})
         else:
             _write(writer, {"error": f"do is {asked.get('do')!r}; it needs to be status, begin, order or facts"})
@@ -87,6 +87,7 @@ class _Door:
         return {"outcome": CommandOutcome.DONE.value, "detail": done.detail, "clients": done.clients}
 
     async def _follow(self, asked: Mapping[str, object], writer: asyncio.StreamWriter) -> None:
+        self._stage.seat(WATCHER)
         after = asked.get("after") if asked.get("run") == self._run else 0
         last = after if isinstance(after, int) else 0
         while True:

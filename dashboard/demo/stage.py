@@ -28,6 +28,8 @@ LEAVING_S = 2.0
 PATIENCE_S = 20.0  # for one act
 TRY_AGAIN_MS = 3_000  # a broker that could not come back yet
 LATENCY_EVERY_MS = 1_000
+PERSON, WATCHER = "person", "watcher"
+AUDIENCE = frozenset({PERSON, WATCHER})  # a page can be opened, and what happens is seen
 CLUSTER_NAME = "demo"
 
 
@@ -59,7 +61,7 @@ class Stage:
         directory: keeps the messages.
         port: of the name server; 0 any.
         luck: decides what happens.
-        waits_s: how long the play waits for an audience (``begin``) before it begins without.
+        waits_s: how long the play waits for its audience (``seat``) before it begins without.
     """
 
     def __init__(self, directory: Path, port: int = 0, luck: Random | None = None, *, waits_s: float = 0.0) -> None:
@@ -82,6 +84,7 @@ class Stage:
         self._silent: set[asyncio.Task[None]] = set()
         self._script: Script | None = None
         self._waits_s = waits_s
+        self._seated: set[str] = set()
         self._has_audience = asyncio.Event()
         self._changed = asyncio.Event()
         self._acting = asyncio.Lock()
@@ -104,9 +107,11 @@ class Stage:
             finally:
                 await self._clear()
 
-    def begin(self) -> None:
-        """Let the play begin, if it has not: somebody looks."""
-        self._has_audience.set()
+    def seat(self, who: str) -> None:
+        """Hear that one of ``AUDIENCE`` is there; the play begins once all are."""
+        self._seated.add(who)
+        if self._seated >= AUDIENCE:
+            self._has_audience.set()
 
     async def _wait_for_audience(self) -> None:
         with contextlib.suppress(TimeoutError):

@@ -81,7 +81,7 @@ async def test_what_is_no_request_is_answered_or_ends_the_call_and_the_door_stay
 
 
 @on_a_loop
-async def test_a_play_that_waits_for_an_audience_is_told_that_there_is_one(tmp_path: Path) -> None:
+async def test_a_play_that_waits_begins_once_a_page_can_be_opened_and_the_watcher_listens(tmp_path: Path) -> None:
     stage = Stage(tmp_path, luck=Random(1), waits_s=3_600)
 
     async def nothing() -> None:
@@ -90,6 +90,7 @@ async def test_a_play_that_waits_for_an_audience_is_told_that_there_is_one(tmp_p
     async with serve(stage, tmp_path):
         playing = asyncio.create_task(stage.run(nothing))
         await ask_to_begin(tmp_path)
+        await first(Facts(tmp_path), 1)
         await until(lambda: len(stage.members["billing"]) == 4)  # the first act of the opening
         playing.cancel()
         await asyncio.wait((playing,))
