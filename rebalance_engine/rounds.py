@@ -2,8 +2,10 @@
 
 A round opens at the first change. A further join, leave, kill or broker change more than 3 s after the last cause
 closes it as superseded and opens the next; anything else that happens meanwhile belongs to it, also taking later
-what it left unowned. It closes when held equals target, and stays open while either is unknown; after 120 s it is
-said not to have converged. Recomputing without any change is no round.
+what it left unowned. What changed first need not be seen first: a round that opened because queues changed hands, and
+nothing told why, gets its cause from a change that is seen later and may have come before. It closes when held equals
+target, and stays open while either is unknown; after 120 s it is said not to have converged. Recomputing without any
+change is no round.
 """
 
 from __future__ import annotations
@@ -24,12 +26,16 @@ SUPERSEDING = MEMBERS_CHANGE | {Cause.BROKER_GONE, Cause.BROKER_BACK, Cause.ROUT
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One change of a group. ``key`` is the caller's, to find its evidence again."""
+    """One change of a group: at ``at``, when it was seen; ``low`` is the earliest time that it may have come at.
+
+    ``low`` is ``at`` where that is exact, which None says too. ``key`` is the caller's, to find its evidence again.
+    """
 
     at: int
     cause: Cause
     client: str | None = None
     key: int | None = None
+    low: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +51,22 @@ class OpenRound:
 
     @property
     def cause(self) -> Cause:
-        """What to call it: many members at once, or the first thing that happened."""
+        """What to call it: many members at once, or the first thing that happened, or what that may come from."""
         clients = {each.client for each in self.happenings if each.cause in MEMBERS_CHANGE}
-        return Cause.MANY_AT_ONCE if len(clients) >= WAVE_MEMBERS else self.happenings[0].cause
+        if len(clients) >= WAVE_MEMBERS:
+            return Cause.MANY_AT_ONCE
+        return next((each.cause for each in self.happenings if self.explains(each)), self.happenings[0].cause)
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether nothing is known but that queues are held by others."""
+        return self.cause is Cause.HELD_CHANGED
+
+    def explains(self, each: Happening) -> bool:
+        """Whether a change may have come before what opened this round, which was only seen in what is held."""
+        if self.happenings[0].cause is not Cause.HELD_CHANGED or each.cause is Cause.HELD_CHANGED:
+            return False
+        return (each.at if each.low is None else each.low) <= self.opened_at + SAME_CAUSE_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +136,8 @@ def advance(
 
 
 def _supersedes(each: Happening, current: OpenRound) -> bool:
+    if current.is_unexplained and current.explains(each):
+        return False
     return each.cause in SUPERSEDING and each.at - current.last_cause_at > SAME_CAUSE_MS
 
 

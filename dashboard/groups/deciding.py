@@ -8,7 +8,7 @@ from dashboard.groups.queries import Look, target_of, view_of
 from dashboard.groups.rules import Rule, choose_rule, end_up
 from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
-from rebalance_engine.engine import Outcome, rebalance
+from rebalance_engine.engine import Outcome, held_changes, rebalance
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import Finding, find_faults
 from rebalance_engine.group import GroupView
@@ -25,7 +25,7 @@ class Decision:
     Attributes:
         outcome: the engine's answer; None where the target cannot be known.
         converged: whether held equals target, by looks that are all newer than the last cause; None is unknown.
-        held_happening: a change of what is held that nothing else explains.
+        held_happening: a change of what is held that nothing else explains; ``held_changes`` queues changed.
     """
 
     rule: Rule
@@ -35,6 +35,7 @@ class Decision:
     rounds: Advance
     findings: tuple[Finding, ...]
     held_happening: Happening | None
+    held_changes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ def decide(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) 
     outcome = _compute(look.view, past.state, rule)
     if rule.name and outcome is None:
         rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
-    held_happening = _held_change(look, past, happenings, outcome, now)
+    changes = held_changes(view_of(past.state), look.view) if past.state else 0
+    held_happening = _held_change(look, past, happenings, changes, now)
     every = (*happenings, held_happening) if held_happening else happenings
     last_cause_at = max([each.at for each in every], default=past.open.last_cause_at if past.open else 0)
     converged = _converged(look, outcome, rule, last_cause_at)
@@ -67,7 +69,7 @@ def decide(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) 
     )
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
-    return Decision(rule, outcome, target, converged, rounds, findings, held_happening)
+    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, changes)
 
 
 def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome | None:
@@ -92,13 +94,9 @@ def _converged(look: Look, outcome: Outcome | None, rule: Rule, last_cause_at: i
     return None if rule.is_assumed and not outcome.converged else outcome.converged
 
 
-def _held_change(
-    look: Look, past: Past, happenings: tuple[Happening, ...], outcome: Outcome | None, now: int
-) -> Happening | None:
+def _held_change(look: Look, past: Past, happenings: tuple[Happening, ...], changes: int, now: int) -> Happening | None:
     """Find a change of what is held while nothing else happened and no round is open."""
     explained = past.open is not None or any(each.cause is not Cause.MANUAL for each in happenings)
-    if explained or past.state is None or outcome is None or look.view.model is MessageModel.BROADCASTING:
-        return None
-    if not outcome.held_moves:
+    if explained or not changes or look.view.model is MessageModel.BROADCASTING:
         return None
     return Happening(min(look.moved_at, now) or now, Cause.HELD_CHANGED)

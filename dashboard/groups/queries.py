@@ -9,10 +9,11 @@ from itertools import chain
 
 import numpy as np
 from django.db import connection
+from django.db.models import Max
 
 from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Queue
-from dashboard.groups.models import Group, Member, Subscription
+from dashboard.groups.models import Group, Holding, Member, Subscription
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
 from rebalance_engine.group import GroupView
@@ -29,7 +30,7 @@ class Look:
         view: what the engine takes.
         members: who is a member now, sorted as the view sorts them.
         queue_pks: int64[n], the row of each queue of the view.
-        moved_at: when what somebody holds last changed, as far as it still shows; 0 is never.
+        moved_at: when somebody last took or dropped a queue; 0 is never.
     """
 
     view: GroupView
@@ -59,7 +60,7 @@ def look_at(*, group: Group) -> Look:
         strays=strays,
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
     )
-    return Look(view, everybody, columns.pks, moved_at)
+    return Look(view, everybody, columns.pks, max(moved_at, _dropped_at(group)))
 
 
 def group_view(*, group: Group) -> GroupView:
@@ -151,6 +152,11 @@ def _spans(group: int) -> tuple[Pks, Pks, Pks]:
         rows = cursor.fetchall()
     flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows)).reshape(-1, 3)
     return flat[:, 0], flat[:, 1], flat[:, 2]
+
+
+def _dropped_at(group: Group) -> int:
+    """Say when somebody last dropped a queue."""
+    return Holding.objects.filter(group=group, until__isnull=False).aggregate(last=Max("until"))["last"] or 0
 
 
 def _strays(

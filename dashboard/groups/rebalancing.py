@@ -19,7 +19,7 @@ from dashboard.groups.queries import look_at
 from dashboard.groups.targets import Read
 from dashboard.push.publish import state_in, stored_state
 from rebalance_engine.events import Cause
-from rebalance_engine.rounds import MANUAL_MS, Happening
+from rebalance_engine.rounds import MANUAL_MS
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def rebalance_once(*, group: int, now: int) -> Decision | None:
             row = hold_fence(group=group, fence=read.fence)
             Group.objects.filter(pk=row.pk).update(done_version=read.version)
         return None
-    happenings = tuple(_happening(cause) for cause in read.causes)
+    happenings = tuple(storing.happening(cause) for cause in read.causes)
     decision = decide(read.look, read.past, happenings, now)
     with transaction.atomic():
         row = hold_fence(group=group, fence=read.fence)
@@ -93,10 +93,6 @@ def read_inputs(*, group: int, fence: int, now: int) -> Read:
 def _due(now: int) -> storing.Groups:
     untold = Round.objects.filter(UNTOLD).values("group")
     return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | Q(due_at__lte=now) | Q(pk__in=untold))
-
-
-def _happening(cause: RoundCause) -> Happening:
-    return Happening(cause.at, Cause(cause.cause), cause.client_id, cause.pk)
 
 
 def rebalance_all(*, redis: Redis, groups: Sequence[int], now: int) -> int:

@@ -24,6 +24,7 @@ from rebalance_engine.rounds import Happening, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
+NOTHING_ELSE = "and nothing else that is known changed"
 
 
 def open_round(group: Group) -> tuple[OpenRound | None, int]:
@@ -32,11 +33,16 @@ def open_round(group: Group) -> tuple[OpenRound | None, int]:
     if latest is None or latest.closed_at is not None:
         return None, latest.number if latest else 0
     rows = RoundCause.objects.filter(round=latest).order_by("at", "pk")
-    happenings = tuple(Happening(row.at, Cause(row.cause), row.client_id, row.pk) for row in rows)
+    happenings = tuple(happening(row) for row in rows)
     current = OpenRound(
         latest.number, latest.opened_at, latest.last_cause_at, happenings, latest.wave, latest.not_converged_at
     )
     return current, latest.number
+
+
+def happening(row: RoundCause) -> Happening:
+    """Give a cause as the engine has it; one that nobody saw coming may have come at any time before."""
+    return Happening(row.at, Cause(row.cause), row.client_id, row.pk, row.at_low or 0)
 
 
 def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> None:
@@ -77,6 +83,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             members_before=[cell.client for cell in read.past.state.members] if read.past.state else [],
         )
         is_new, was_late = row.pk is None, row.not_converged_at is not None
+        was_unexplained = row.cause == Cause.HELD_CHANGED.value
         row.cause, row.last_cause_at = each.cause.value, each.last_cause_at
         row.not_converged_at = each.not_converged_at
         row.state = RoundState.NOT_CONVERGED.value if each.not_converged_at else RoundState.OPEN.value
@@ -90,7 +97,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             row.members_after = [member.client_id for member in read.look.members]
         row.save()
         _keep_causes(group, row, each, decision, now)
-        if is_new:
+        if is_new or (was_unexplained and not each.is_unexplained):
             facts.append(fact_of_opening(row))
         if row.not_converged_at is not None and not was_late:
             facts.append(fact_of_not_converging(row))
@@ -100,23 +107,33 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
 
 
 def _keep_causes(group: Group, row: Round, each: OpenRound, decision: Decision, now: int) -> None:
-    """Give the round its causes; a change of what is held is one that the two looks themselves prove."""
+    """Give the round its causes; a change of what is held is one that the two looks themselves prove.
+
+    When a cause of it is found later, that nothing else changed is said no longer.
+    """
     keys = [happening.key for happening in each.happenings if happening.key is not None]
     RoundCause.objects.filter(pk__in=keys, round=None).update(round=row)
     seen = decision.held_happening
     if seen is not None and any(happening.at == seen.at and happening.key is None for happening in each.happenings):
-        held_moves = decision.outcome.held_moves if decision.outcome else None
-        count = len(held_moves) if held_moves is not None else 0
         RoundCause.objects.create(
             group=group,
             round=row,
             cause=Cause.HELD_CHANGED.value,
-            evidence=f"{count} queues are held by others, and nothing else that is known changed",
+            evidence=f"{_changed(decision.held_changes)}, {NOTHING_ELSE}",
             at=seen.at,
             at_high=max(now, seen.at),
             origin=Origin.DERIVED.value,
             observed_at=now,
         )
+
+    if not each.is_unexplained:
+        for cause in row.causes.filter(cause=Cause.HELD_CHANGED.value, evidence__endswith=NOTHING_ELSE):
+            cause.evidence = f"{cause.evidence.removesuffix(NOTHING_ELSE)}which was seen before its cause was"
+            cause.save(update_fields=["evidence"])
+
+
+def _changed(queues: int) -> str:
+    return "1 queue was taken or dropped" if queues == 1 else f"{queues} queues were taken or dropped"
 
 
 def _unsettle(row: Round, look: Look, decision: Decision) -> None:

@@ -143,3 +143,45 @@ def test_rounds_are_numbered_without_gaps_and_each_cause_belongs_to_one(
     assert all(end.at >= end.round.opened_at for end in after.ended)
     assert all(end.superseded_by == end.round.number + 1 for end in after.ended[:-1])
     assert MEMBERS_CHANGE < SUPERSEDING
+
+
+def test_a_change_that_may_have_come_before_what_was_seen_of_it_is_the_rounds_cause() -> None:
+    opened = go_on(None, happened(Cause.HELD_CHANGED, client=None)).open
+    join = Happening(T + 7_000, Cause.MEMBER_JOINED, "A", low=T - 2_000)
+
+    after = go_on(opened, join, after=7_000, last=1)
+
+    assert after.ended == ()
+    assert after.open is not None
+    assert (after.open.number, after.open.opened_at, after.open.cause) == (1, T, Cause.MEMBER_JOINED)
+
+
+def test_a_change_that_came_later_than_what_was_held_opens_a_round_of_its_own() -> None:
+    opened = go_on(None, happened(Cause.HELD_CHANGED, client=None)).open
+    join = Happening(T + 20_000, Cause.MEMBER_JOINED, "A", low=T + 10_000)
+
+    after = go_on(opened, join, after=20_000, last=1)
+
+    assert [(end.round.cause, end.superseded_by) for end in after.ended] == [(Cause.HELD_CHANGED, 2)]
+    assert after.open is not None
+    assert after.open.cause is Cause.MEMBER_JOINED
+
+
+def test_a_round_whose_cause_is_known_is_not_explained_again() -> None:
+    opened = go_on(None, happened(Cause.HELD_CHANGED, client=None)).open
+    first = Happening(T + 5_000, Cause.MEMBER_JOINED, "A", low=T - 2_000)
+    second = Happening(T + 15_000, Cause.MEMBER_LEFT, "B", low=T - 2_000)
+
+    explained = go_on(opened, first, after=5_000, last=1).open
+    after = go_on(explained, second, after=15_000, last=1)
+
+    assert [end.superseded_by for end in after.ended] == [2]
+
+
+def test_what_comes_much_later_and_joins_a_round_does_not_explain_it() -> None:
+    opened = go_on(None, happened(Cause.HELD_CHANGED, client=None)).open
+
+    after = go_on(opened, happened(Cause.SUBSCRIPTION_CHANGED, 9_000), after=9_000, last=1)
+
+    assert after.open is not None
+    assert after.open.cause is Cause.HELD_CHANGED

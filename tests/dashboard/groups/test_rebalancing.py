@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.db import transaction
 
@@ -132,7 +134,48 @@ def test_queues_that_change_hands_without_any_cause_open_a_round_that_says_so() 
 
     row = Round.objects.get()
     assert (row.cause, row.state) == ("held changed", "open")
-    assert row.causes.get().evidence == "1 queues are held by others, and nothing else that is known changed"
+    assert row.causes.get().evidence == "1 queue was taken or dropped, and nothing else that is known changed"
+    assert row.opened_at == T0 + 5_000
+
+
+def test_a_queue_that_was_only_dropped_opens_a_round_at_that_time() -> None:
+    settle()
+
+    told(held("B", 25_000, [2]))
+    turn(25_100)
+
+    row = Round.objects.get()
+    assert (row.cause, row.opened_at) == ("held changed", T0 + 25_000)
+
+
+def test_what_one_member_dropped_opens_a_round_though_another_one_is_not_heard() -> None:
+    settle()
+    told(missed("A", 3_000))
+    turn(3_100)
+
+    told(held("B", 5_000, [2]))
+    turn(5_100)
+
+    assert [row.cause for row in Round.objects.all()] == ["held changed"]
+
+
+def test_a_join_that_is_seen_after_what_it_moved_is_the_cause_of_the_same_round() -> None:
+    settle()
+    told(held("B", 5_000, [2]))
+    turn(5_100)
+
+    told(joined("C", 12_000, low=3_000), held("A", 12_100, [0, 1]), held("B", 12_100, [2]), held("C", 12_100, [3]))
+    turn(12_200)
+
+    row = Round.objects.get()
+    assert (row.number, row.cause, row.opened_at, row.state) == (1, "member joined", T0 + 5_000, "closed")
+    assert row.members_before == ["A", "B"]
+    assert list(row.causes.order_by("at").values_list("cause", "evidence")) == [
+        ("held changed", "1 queue was taken or dropped, which was seen before its cause was"),
+        ("member joined", "C joined"),
+    ]
+    lines = OutboxLine.objects.filter(line__contains='"event":"RoundOpened"').order_by("pk")
+    assert [json.loads(line.line)["cause"] for line in lines] == ["held changed", "member joined"]
 
 
 def test_an_orphan_is_suspected_then_confirmed_by_a_look_more_than_20_s_later_then_cleared() -> None:
