@@ -62,7 +62,6 @@ INSTALLED_APPS = [
     "dashboard.push",
     "dashboard.clusters",
     "dashboard.groups",
-    "dashboard.live",
     "dashboard.common",
     "dashboard.config",
 ]

@@ -15,7 +15,7 @@ from dashboard.groups import listing, rounds, story
 from dashboard.groups.models import Group, Round
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
-from dashboard.push.publish import group_snapshot, overview_stream
+from dashboard.push.publish import current_seq, group_snapshot, overview_stream
 from dashboard.push.shapes import to_json
 
 MOST_IDS = 200
@@ -30,6 +30,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("cluster", "")
     shown = [each for each in clusters if chosen in {"", each.name}]
     wish = _wish(request)
+    streams = {overview_stream(each.pk): current_seq(stream=overview_stream(each.pk)) for each in shown}  # before rows
     page = listing.list_groups(clusters=shown, access=access, wish=wish)
     findings, finding_count = listing.findings_now(clusters=shown, access=access)
     ids = [each.row.id for each in page.rows]
@@ -46,7 +47,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "previous": _link(request, page=str(page.number - 1)) if page.number > 1 else None,
         "next": _link(request, page=str(page.number + 1)) if page.number < page.pages else None,
         "facts": {
-            "streams": [overview_stream(each.pk) for each in shown],
+            "streams": streams,
             "watched": {overview_stream(each.pk): each.watched_at for each in shown},
             "rows": [to_json(each.row) for each in page.rows],
             "smalls": listing.smalls(groups=ids, now=now),

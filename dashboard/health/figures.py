@@ -15,7 +15,6 @@ from prometheus_client.registry import Collector
 
 from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.groups.models import Finding, Group, Handoff, Round
-from dashboard.live.models import Follow
 from dashboard.push.models import Step, Stream
 
 GROUP = ["cluster", "group"]
@@ -120,9 +119,6 @@ def _of_push(now: int) -> Iterator[Metric]:
     kept = GaugeMetricFamily("push_steps_kept", "Steps that are kept, so that browsers can catch up.")
     kept.add_metric([], Step.objects.count())
     yield kept
-    followed = GaugeMetricFamily("push_streams_followed", "Streams that some browser follows now.")
-    followed.add_metric([], Follow.objects.filter(until__gte=now).count())
-    yield followed
     ago = GaugeMetricFamily("push_last_step_seconds_ago", "Seconds since the newest step of any stream.")
     last = Stream.objects.aggregate(last=Max("at"))["last"]
     _add(ago, [], None if not last else max(0, now - last) / 1_000)

@@ -160,7 +160,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             await self.channel_layer.group_add(name, self.channel_name)  # first: what comes now must not be missed
             self.outbox.follow(name, seq)
             self.work.set()
-            await database_sync_to_async(note_followed)(streams=[name], now=now_ms())
+            await database_sync_to_async(note_followed)(streams=[stream], now=now_ms())
 
     async def _send_all(self) -> None:
         """Send what is queued, one after the other, for as long as the socket is open."""
@@ -216,7 +216,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
     def _pulses(self) -> list[tuple[str, bytes]]:
         now, streams = now_ms(), list(self.streams.values())
         if streams:
-            note_followed(streams=[stream.name for stream in streams], now=now)
+            note_followed(streams=streams, now=now)
         return [(stream.name, pulse_of(stream=stream, at=now)) for stream in streams]
 
     async def _access(self) -> Access:

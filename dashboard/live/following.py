@@ -1,25 +1,19 @@
-"""Noting which streams are followed, and telling it: the watcher asks what is looked at, and looks there first."""
+"""Saying which groups are looked at, so that the watcher looks there first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dashboard.groups.models import Group
-from dashboard.live.models import Follow
-from dashboard.push.publish import group_stream
-
-FOLLOW_FOR_MS = 30_000  # sockets say it again every third of this
+from dashboard.groups.locks import connect
+from dashboard.groups.viewing import note_viewed
+from dashboard.live.streams import Stream
 
 
-def note_followed(*, streams: Iterable[str], now: int) -> None:
-    """Note that somebody follows these streams now."""
-    rows = [Follow(stream=stream, until=now + FOLLOW_FOR_MS) for stream in sorted(set(streams))]
-    Follow.objects.bulk_create(rows, update_conflicts=True, unique_fields=["stream"], update_fields=["until"])
-    Follow.objects.filter(until__lt=now - 20 * FOLLOW_FOR_MS).delete()
-
-
-def followed_groups(*, cluster: int, now: int) -> frozenset[int]:
-    """Give the groups of a cluster that somebody looks at."""
-    streams = set(Follow.objects.filter(until__gte=now).values_list("stream", flat=True))
-    groups = Group.objects.filter(cluster=cluster).values_list("pk", flat=True) if streams else ()
-    return frozenset(group for group in groups if group_stream(group) in streams)
+def note_followed(*, streams: Iterable[Stream], now: int) -> None:
+    """Say that somebody follows these streams now; those of the overview make no group fresher."""
+    shown = {stream.shows for stream in streams if stream.shows is not None}
+    if not shown:
+        return
+    with connect() as redis:
+        for cluster, group in sorted(shown):
+            note_viewed(redis=redis, cluster=cluster, group=group, now=now)

@@ -29,12 +29,17 @@ _NAME = re.compile(r"(group|overview)-([1-9][0-9]{0,17})")
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream that somebody may follow; ``cluster`` is set where its rows are to be filtered for that person."""
+    """A stream that somebody may follow.
+
+    ``cluster`` is set where its rows are to be filtered for that person; ``shows`` is the group that it shows, by the
+    cluster's row number and the group's name.
+    """
 
     name: str
     number: int
     is_overview: bool
     cluster: str | None
+    shows: tuple[int, str] | None = None
 
 
 def find_stream(*, name: str, access: Access) -> Stream | None:
@@ -104,7 +109,7 @@ def _overview(number: int, access: Access) -> Stream | None:
 
 
 def _group(number: int, access: Access) -> Stream | None:
-    group = Group.objects.filter(pk=number).values_list("cluster__name", "name").first()
-    if group is None or not access.may(Role.VIEWER, cluster=group[0], group=group[1]):
+    group = Group.objects.filter(pk=number).select_related("cluster").first()
+    if group is None or not access.may(Role.VIEWER, cluster=group.cluster.name, group=group.name):
         return None
-    return Stream(group_stream(number), number, is_overview=False, cluster=None)
+    return Stream(group_stream(number), number, is_overview=False, cluster=None, shows=(group.cluster_id, group.name))

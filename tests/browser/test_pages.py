@@ -50,7 +50,7 @@ def test_the_overview_changes_without_a_reload(turn: Turn, page: Page) -> None:
     page.goto("/?q=g")
     row = page.locator("#groups li[data-id]")
     expect(row).to_contain_text("held as wanted")
-    expect(page.locator("body[data-seq]")).to_be_attached()
+    expect(page.locator('#as-of:not([data-mode="away"])')).to_be_attached()
     page.evaluate("document.body.dataset.was = 'here'")
 
     join(turn, "C", 5_000)
@@ -66,7 +66,7 @@ def test_the_overview_changes_without_a_reload(turn: Turn, page: Page) -> None:
 def test_a_new_group_appears_by_itself(turn: Turn, page: Page) -> None:
     del turn
     page.goto("/")
-    expect(page.locator("body[data-seq]")).to_be_attached()
+    expect(page.locator('#as-of:not([data-mode="away"])')).to_be_attached()
 
     told(*seen("X", group="another"), held("X", 10, [0, 1, 2, 3], group="another"))
     rebalanced("another", 100)

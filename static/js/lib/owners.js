@@ -30,9 +30,16 @@ export function judge(state) {
   };
 }
 
+const known = new WeakMap(); // diffs keep the list of queues: it is read once
+
 /** The queues in the order of their numbers. */
 export function queuesOf(state) {
-  return state.queues.flatMap(({ topic, broker, ids }) => unpack(ids).map((id) => ({ topic, broker, id })));
+  let queues = known.get(state.queues);
+  if (!queues) {
+    queues = state.queues.flatMap(({ topic, broker, ids }) => unpack(ids).map((id) => ({ topic, broker, id })));
+    known.set(state.queues, queues);
+  }
+  return queues;
 }
 
 export function columnKind(picture, number) {

@@ -7,8 +7,8 @@ export function stateOf(row) {
     return say("unknown", gettext("not looked at yet"));
   }
   if (row.doubles) return say("two", twoOwners(row.doubles), { n: row.doubles });
-  if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
+  if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.silent) return say("unknown", gettext("%(silent)s of %(members)s members do not answer"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who holds what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));

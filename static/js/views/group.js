@@ -76,7 +76,7 @@ export function mountGroup(page) {
 
   function figures() {
     const { state } = follower;
-    const found = tally(judge(state));
+    const found = tally(map.picture);
     const put = (name, ...children) => page.querySelector(`#figures [data-is="${name}"]`).replaceChildren(...children);
     const figure = (n, words) => [make("b", {}, String(n)), ` ${words}`];
     const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
@@ -133,7 +133,7 @@ export function mountGroup(page) {
   socket.follow(follower, onMessage);
   const clock = setInterval(() => {
     bar();
-    if (map instanceof CellMap) map.update(follower.state, extra());
+    if (map instanceof CellMap && map.columns.length <= 400) map.update(follower.state, extra());
   }, 1000);
   const onMove = ({ detail: [rows, columns] }) => map?.move(rows, columns);
   const onOut = () => zoomTo(null);

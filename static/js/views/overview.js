@@ -63,7 +63,9 @@ export function mountOverview(page) {
   }
 
   const socket = openSocket(page, asOf);
-  for (const stream of facts.streams) socket.follow(new Follower(stream), onMessage);
+  for (const [stream, seq] of Object.entries(facts.streams)) {
+    socket.follow(new Follower(stream, { seq, state: new Map(rows) }), onMessage);
+  }
   drawAll();
   const clock = setInterval(() => {
     drawAll();

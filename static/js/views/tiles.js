@@ -26,8 +26,10 @@ export class TileMap {
 
   update(state) {
     const picture = judge(state);
+    if (picture.queues !== this.picture?.queues) this.columns = order(picture.queues);
     this.state = state;
-    this.pieces = pieces(picture, order(picture.queues));
+    this.picture = picture;
+    this.pieces = pieces(picture, this.columns);
     this.grid = tiles(picture, state, this.pieces);
     this.paint();
   }

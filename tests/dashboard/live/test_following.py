@@ -1,42 +1,29 @@
 from __future__ import annotations
 
 import pytest
+from django.test import override_settings
+from redis import Redis
 
-from dashboard.clusters.models import Cluster
-from dashboard.groups.models import Group
-from dashboard.live.following import FOLLOW_FOR_MS, followed_groups, note_followed
-from dashboard.live.models import Follow
-from tests.dashboard.story import T0, add_cluster
+from dashboard.groups.viewing import viewed
+from dashboard.live.following import note_followed
+from dashboard.live.streams import Stream
 
-
-@pytest.fixture
-def group(cluster: Cluster) -> Group:
-    return Group.objects.create(cluster=cluster, name="g", added_at=T0)
+G = Stream("group-1", 1, is_overview=False, cluster=None, shows=(7, "g"))
+OVERVIEW = Stream("overview-7", 7, is_overview=True, cluster=None, shows=None)
 
 
-def test_a_group_is_looked_at_for_a_while_after_somebody_said_so(group: Group) -> None:
-    note_followed(streams=[f"group-{group.pk}", "overview-1"], now=T0)
+def test_a_group_that_is_followed_is_looked_at(redis: Redis, redis_server: str) -> None:
+    with override_settings(REDIS_URL=redis_server):
+        note_followed(streams=[G, OVERVIEW], now=1_000)
 
-    assert followed_groups(cluster=group.cluster_id, now=T0 + FOLLOW_FOR_MS) == {group.pk}
-    assert followed_groups(cluster=group.cluster_id, now=T0 + FOLLOW_FOR_MS + 1) == frozenset()
-
-
-def test_saying_it_again_makes_it_longer(group: Group) -> None:
-    note_followed(streams=[f"group-{group.pk}"], now=T0)
-    note_followed(streams=[f"group-{group.pk}"], now=T0 + 20_000)
-
-    assert followed_groups(cluster=group.cluster_id, now=T0 + 40_000) == {group.pk}
+    assert viewed(redis=redis, cluster=7, now=2_000) == {"g"}
+    assert viewed(redis=redis, cluster=8, now=2_000) == frozenset()
 
 
-def test_groups_of_other_clusters_are_not_told(group: Group) -> None:
-    other = add_cluster("other")
-    note_followed(streams=[f"group-{group.pk}"], now=T0)
+def test_the_overview_alone_makes_no_group_fresher(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        pytest.fail("there is nothing to say")
 
-    assert followed_groups(cluster=other.pk, now=T0) == frozenset()
+    monkeypatch.setattr("dashboard.live.following.connect", fail)
 
-
-def test_old_rows_go(group: Group) -> None:
-    note_followed(streams=[f"group-{group.pk}"], now=T0)
-    note_followed(streams=["overview-1"], now=T0 + 30 * FOLLOW_FOR_MS)
-
-    assert [row.stream for row in Follow.objects.all()] == ["overview-1"]
+    note_followed(streams=[OVERVIEW], now=1_000)

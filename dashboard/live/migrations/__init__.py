@@ -1,1 +1,0 @@
-"""How the tables of this room came to be."""
