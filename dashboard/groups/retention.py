@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Q
 
 from dashboard.clusters.models import Command, OutboxLine
-from dashboard.groups.models import Finding, Holding, Member, Presence, Round, RoundCause
+from dashboard.groups.models import Finding, Holding, LockRefusal, Member, Presence, Round, RoundCause
 from dashboard.push.models import Step
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -23,6 +23,7 @@ def forget(*, now: int, days: int) -> int:
         Round.objects.filter(closed_at__lt=old),
         RoundCause.objects.filter(Q(round=None) & Q(at__lt=old)),
         Finding.objects.filter(cleared_at__lt=old),
+        LockRefusal.objects.filter(at__lt=old),
         Presence.objects.filter(gone_at__lt=old),
         Member.objects.filter(left_at__lt=old).exclude(holdings__until=None, holdings__isnull=False),
         Command.objects.filter(finished_at__lt=old),

@@ -1,0 +1,27 @@
+import pytest
+from django.db import IntegrityError, transaction
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group, LockRefusal
+from tests.dashboard.story import T0
+
+
+def refusal(group: Group, **columns: object) -> LockRefusal:
+    told = {"client_id": "A", "topic": "orders", "broker": "east", "queue_id": 1, "at": T0, "observed_at": T0}
+    return LockRefusal(group=group, origin="client log", **(told | columns))
+
+
+def test_a_member_is_refused_a_queue_once_at_a_time_and_never_without_a_source(cluster: Cluster) -> None:
+    group = Group.objects.create(cluster=cluster, name="g", added_at=T0)
+    refusal(group).save()
+    refusal(group, queue_id=2).save()
+
+    for wrong in (refusal(group), refusal(group, queue_id=3, count=0), refusal(group, queue_id=4, client_id="")):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            wrong.save()
+    guessed = refusal(group, queue_id=5)
+    guessed.origin = "a guess"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        guessed.save()
+
+    assert str(refusal(group)) == "A: orders/east/1"
