@@ -86,7 +86,12 @@ def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome |
 
 
 def _converged(look: Look, outcome: Outcome | None, rule: Rule, last_cause_at: int) -> bool | None:
-    """A look from before the last cause proves nothing; a difference from an assumed target neither."""
+    """A look from before the last cause proves nothing; a difference from an assumed target neither.
+
+    Where nobody is a member, nobody should have anything, and nobody has.
+    """
+    if look.is_empty:
+        return True
     if outcome is None or outcome.converged is None or not look.members:
         return None
     if any((member.held_seen_at or 0) < last_cause_at for member in look.members):

@@ -13,7 +13,7 @@ from django.db.models import Max
 
 from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Queue
-from dashboard.groups.models import Group, Holding, Member, Subscription
+from dashboard.groups.models import Group, Holding, Member, MemberList, Subscription
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
 from rebalance_engine.group import GroupView
@@ -31,12 +31,14 @@ class Look:
         members: who is a member now, sorted as the view sorts them.
         queue_pks: int64[n], the row of each queue of the view.
         moved_at: when somebody last took or dropped a queue; 0 is never.
+        is_empty: nobody is a member, which is known: brokers listed nobody, or everybody left.
     """
 
     view: GroupView
     members: tuple[Member, ...]
     queue_pks: Pks
     moved_at: int
+    is_empty: bool
 
 
 def look_at(*, group: Group) -> Look:
@@ -60,7 +62,7 @@ def look_at(*, group: Group) -> Look:
         strays=strays,
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
     )
-    return Look(view, everybody, columns.pks, max(moved_at, _dropped_at(group)))
+    return Look(view, everybody, columns.pks, max(moved_at, _dropped_at(group)), not members and _was_asked(group))
 
 
 def group_view(*, group: Group) -> GroupView:
@@ -152,6 +154,11 @@ def _spans(group: int) -> tuple[Pks, Pks, Pks]:
         rows = cursor.fetchall()
     flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows)).reshape(-1, 3)
     return flat[:, 0], flat[:, 1], flat[:, 2]
+
+
+def _was_asked(group: Group) -> bool:
+    """Whether somebody said who the members of a group are."""
+    return MemberList.objects.filter(group=group).exists() or Member.objects.filter(group=group).exists()
 
 
 def _dropped_at(group: Group) -> int:

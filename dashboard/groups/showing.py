@@ -54,11 +54,13 @@ def show(
 
 
 def count_orphans(look: Look) -> int | None:
-    """Count the queues that nobody holds; None while a member's answer is missing, or nobody is there to hold any."""
+    """Count the queues that nobody holds; None while a member's answer is missing, or it is unknown who is there."""
     view = look.view
     if view.model is MessageModel.BROADCASTING:
         return 0
-    return len(view.held.unowned()) if view.held is not None and view.everybody_answered and look.members else None
+    if not look.members:
+        return len(view.queues) if look.is_empty else None
+    return len(view.held.unowned()) if view.held is not None and view.everybody_answered else None
 
 
 def number_queues(look: Look) -> tuple[Queues, ...]:

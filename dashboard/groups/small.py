@@ -37,7 +37,7 @@ def shrink(state: GroupState) -> Small:
         return Small(0, (), ())
     bin_of = np.arange(queues) * columns // queues
     owners = np.zeros(queues, dtype=np.int64)
-    has_silent = False
+    has_silent = not state.members and state.head.orphans is None  # who is a member is unknown too
     bands = [np.zeros(columns, dtype=bool) for _ in range(rows)]
     for number, cell in enumerate(state.members):
         has_silent = has_silent or cell.held is None

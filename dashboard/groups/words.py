@@ -35,13 +35,13 @@ def state_of(row: Row) -> State:
             "%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", row.doubles
         )
         return State("two", words % {"n": row.doubles, **figures})
+    if row.members == 0:
+        return State("none" if row.queues else "unknown", _("no members"))
     if row.orphans:
         words = ngettext(
             "%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", row.orphans
         )
         return State("none", words % {"n": row.orphans, **figures})
-    if row.members == 0:
-        return State("none" if row.queues else "unknown", _("no members"))
     if row.silent:
         return State("unknown", _("%(silent)s of %(members)s members do not answer") % figures)
     return _by_target(row.is_converged)

@@ -12,8 +12,8 @@ from dashboard.groups.locks import Late, hold_fence, take_fence
 from dashboard.groups.models import Finding, Group, Handoff, Round, Target
 from dashboard.groups.rebalancing import due_groups, read_inputs, rebalance_once
 from dashboard.push.publish import group_state
-from rebalance_engine.events import EXACT, Cause, Departure, MemberListSeen, RouteMissing
-from tests.dashboard.story import EAST, NAMESRV, T0, held, joined, left, missed, route, seen, told, uses
+from rebalance_engine.events import EXACT, Cause, Departure, MemberListSeen, RouteMissing, SubscriptionsSeen
+from tests.dashboard.story import EAST, NAMESRV, ORDERS, T0, held, joined, left, missed, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -192,6 +192,18 @@ def test_an_orphan_is_suspected_then_confirmed_by_a_look_more_than_20_s_later_th
     told(held("A", 30_000, [0, 1]))
     turn(30_100)
     assert Finding.objects.get().cleared_at == T0 + 30_000
+
+
+def test_when_everybody_has_left_the_round_is_over_and_no_queue_has_an_owner() -> None:
+    settle()
+    told(SubscriptionsSeen(at=T0, source=EAST, exactness=EXACT, group="g", client=None, subscriptions=(ORDERS,)))
+
+    told(left("A", 5_000), left("B", 5_000))
+    group = turn(5_100)
+
+    row = Round.objects.get()
+    assert (row.cause, row.state, row.closed_at) == ("member left", "closed", T0 + 5_000)
+    assert (group.member_count, group.orphan_count, group.is_converged) == (0, 4, True)
 
 
 def test_inputs_that_came_to_the_same_are_not_computed_again() -> None:

@@ -6,7 +6,8 @@ from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.showing import count_orphans, number_queues, row_of
 from dashboard.push.messages import Queues
 from dashboard.push.publish import group_state
-from tests.dashboard.story import T0, held, missed, route, seen, told
+from rebalance_engine.events import EXACT, MemberListSeen, SubscriptionsSeen
+from tests.dashboard.story import EAST, ORDERS, T0, held, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -17,7 +18,7 @@ def test_queues_are_numbered_broker_by_broker() -> None:
     assert number_queues(look) == (Queues("orders", "east", (0, 2)),)
 
 
-def test_orphans_are_unknown_while_an_answer_is_missing_or_nobody_is_there() -> None:
+def test_orphans_are_unknown_while_an_answer_is_missing() -> None:
     told(route(2), *seen("A"), held("A", 10, [0]))
     group = Group.objects.get()
     assert count_orphans(look_at(group=group)) == 1
@@ -25,6 +26,19 @@ def test_orphans_are_unknown_while_an_answer_is_missing_or_nobody_is_there() -> 
     told(missed("A", 20))
 
     assert count_orphans(look_at(group=group)) is None
+
+
+def test_where_nobody_is_a_member_all_queues_are_orphans_once_somebody_has_said_so() -> None:
+    told(
+        route(2),
+        SubscriptionsSeen(at=T0, source=EAST, exactness=EXACT, group="g", client=None, subscriptions=(ORDERS,)),
+    )
+    group = Group.objects.get()
+    assert count_orphans(look_at(group=group)) is None
+
+    told(MemberListSeen(at=T0 + 10, source=EAST, exactness=EXACT, group="g", broker="east", clients=()))
+
+    assert count_orphans(look_at(group=group)) == 2
 
 
 def test_a_group_that_was_never_rebalanced_shows_nothing_as_zero() -> None:
