@@ -31,6 +31,7 @@ from dashboard.groups.locks import connect
 from dashboard.groups.operations import LeaseLost
 from dashboard.groups.viewing import viewed
 from dashboard.groups.watching import Writer, known_of
+from rebalance_engine.events import QueueDropped, QueueTaken
 from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.probe import Prober
 from rebalance_engine.network.settings import NetworkSettings
@@ -167,7 +168,7 @@ class _Watch:
                     tasks.create_task(self._report(row, watcher), name="health")
                     tasks.create_task(self._obey(row, watcher, tasks), name="orders")
                     if row.is_demo:
-                        tasks.create_task(self._follow_demo(), name="demo")
+                        tasks.create_task(self._follow_demo(watcher), name="demo")
             finally:
                 with suppress(TimeoutError, LeaseLost):
                     async with asyncio.timeout(DRAIN_S):
@@ -226,13 +227,15 @@ class _Watch:
         except DatabaseError:
             logger.exception("what came of order %d cannot be stored: %s", order.pk, done)
 
-    async def _follow_demo(self) -> None:
-        """Take what the demo's cast reports of itself."""
+    async def _follow_demo(self, watcher: Watcher) -> None:
+        """Take what the demo's cast reports of itself; whose queues change, its members are asked for at once."""
         facts = Facts(settings.HOME / "demo")
         while True:
             try:
                 async for fact in facts.follow():
                     await self._writer.put([fact])
+                    if isinstance(fact, QueueTaken | QueueDropped):
+                        watcher.look_again(fact.group)
             except NoDemo as error:
                 logger.info("%s", error)
             await asyncio.sleep(DEMO_AGAIN_S)

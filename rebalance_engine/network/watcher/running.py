@@ -36,6 +36,7 @@ T = TypeVar("T")
 TICK_S = 0.05
 PLAN_EVERY_MS = 1_000
 PLAN_SOON_MS = 200  # after something new was seen
+AGAIN_MS = 1_000
 PLAN_SHARE = 8  # planning takes at most so small a part of the time: with 12,500 questions it takes 0.2 s or more
 TIMEOUT_S = 10.0
 HELD_TIMEOUT_S = 15.0
@@ -120,6 +121,7 @@ class Watcher:
         self._retry: set[Question] = set()
         self._is_new = False
         self._hurried: dict[str, int] = {}
+        self._again: dict[str, int] = {}
         self._plan_took_ms = 0
         self._deadline = 0
         self.health = Health()
@@ -153,6 +155,23 @@ class Watcher:
         self._is_new = True
         self._news.set()
 
+    def look_again(self, group: str) -> None:
+        """Ask at once who is a member, and for the routes: queues were taken or dropped, and that has a cause.
+
+        The sooner it is seen, the closer are its bounds. Once a second and group, so that a deploy costs no more.
+        """
+        at = int(time.time() * 1000)
+        if at - self._again.get(group, 0) < AGAIN_MS:
+            return
+        self._again[group] = at
+        for broker in self.memory.hosts(group):
+            ids = Question(Kind.LIST, broker, group)
+            self._agenda.hasten(ids if ids in self._agenda.paces else Question(Kind.MEMBERS, broker, group), at)
+        for topic in self.memory.topics_of(group):
+            for name in self._names:
+                self._agenda.hasten(Question(Kind.ROUTE, name, "", topic), at)
+        self._news.set()
+
     async def _pause(self, at: int) -> None:
         """Wait for the next question, an answer, or the next plan."""
         next_due = self._agenda.next_due
@@ -169,6 +188,7 @@ class Watcher:
     def _plan(self, at: int) -> None:
         """Take in what is known by now, and what is looked at."""
         self._hurried = {group: until for group, until in self._hurried.items() if until > at}
+        self._again = {group: since for group, since in self._again.items() if at - since < AGAIN_MS}
         viewed = frozenset(self._viewed()) | self._hurried.keys()
         self._agenda.set(questions(self.memory, self._names, viewed, at), at)
         self._open &= self._agenda.paces.keys()
@@ -287,7 +307,11 @@ class Watcher:
             ids = None if told is None else ids_of(told)
             return [*memory.list_heard(group, ids, by), *memory.members_heard(group, told, by)]
         info, by = await within(admin.running_info(by.address, group, client, timeout_s=HELD_TIMEOUT_S))
-        return list(memory.held_heard(group, client, info, by))
+        before = memory.changed_at(group)
+        facts = list(memory.held_heard(group, client, info, by))
+        if memory.changed_at(group) != before:
+            self.look_again(group)
+        return facts
 
     def _hasten(self, group: str, by: Answerer) -> None:
         """A list changed: ask at once who is there, and what they hold."""

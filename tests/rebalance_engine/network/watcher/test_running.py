@@ -5,13 +5,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
+import pytest
+
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import AnswerMissed, Fact, HeldSeen, MemberJoined, MemberLeft, Missing, RouteSeen
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.watcher import Watcher
+from rebalance_engine.network.watcher import Watcher, agenda
+from rebalance_engine.network.watcher.agenda import Rank
 from rebalance_engine.network.watcher.running import is_unreachable
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.clusters import QUICK, cluster, until
@@ -107,6 +110,27 @@ async def test_who_is_hurried_is_looked_at_like_a_viewed_group() -> None:
         await until(lambda: watcher.health.viewed == 1)
 
     assert stated.facts
+
+
+@on_a_loop
+async def test_a_group_whose_queues_change_is_asked_at_once_who_is_there() -> None:
+    an_hour = dict.fromkeys(Rank, 3_600_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agenda, "LISTS_MS", an_hour)
+        patch.setattr(agenda, "HELD_MS", an_hour)
+        patch.setattr(agenda, "CHANGED_FOR_MS", 0)
+        async with (
+            cluster(orders=2) as east,
+            watching(east.namesrv, set) as (watcher, stated),
+            Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+        ):
+            await until(lambda: bool(stated.of(HeldSeen)))
+            async with Consumer(east.namesrv, "G", ["orders"], instance="B", version=QUICK) as second:
+                await until(lambda: bool(second.held))
+                watcher.look_again("G")
+                await until(lambda: bool(stated.of(MemberJoined)))
+
+    assert [fact.client for fact in stated.of(MemberJoined)] == ["127.0.0.1@B"]
 
 
 def test_a_broker_that_cannot_be_reached_is_told_from_a_client_that_is_silent() -> None:
