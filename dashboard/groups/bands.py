@@ -5,7 +5,7 @@ Spans can nest (a queue held by one member inside another's time), so they are s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -27,16 +27,19 @@ class Step:
     queues: int
 
 
-def sweep(spans: Iterable[Held], *, since: int, until: int) -> tuple[list[Step], list[Step]]:
+def sweep(
+    spans: Iterable[Held], *, since: int, until: int, orphans: Iterable[Held] = ()
+) -> tuple[list[Step], list[Step]]:
     """Give the steps without owner and those with two or more, within a window.
 
     A queue has no owner from the end of its last span on, until somebody has it again; before its first span
-    nothing is known of it.
+    nothing is known of it but what ``orphans`` tell: times in which it was seen that nobody has it.
     """
     by_queue: dict[int, list[Held]] = {}
     for span in spans:
         by_queue.setdefault(span.queue, []).append(span)
-    nobody: list[tuple[int, int]] = []
+    first_at = {queue: min(span.at for span in each) for queue, each in by_queue.items()}
+    nobody = [(max(low, since), min(high, until)) for low, high in _never_owned(orphans, first_at, until)]
     two: list[tuple[int, int]] = []
     for each in by_queue.values():
         for low, high, owners in _counts(each, until):
@@ -45,6 +48,11 @@ def sweep(spans: Iterable[Held], *, since: int, until: int) -> tuple[list[Step],
             elif owners > 1:
                 two.append((max(low, since), high))
     return _pile(nobody), _pile(two)
+
+
+def _never_owned(orphans: Iterable[Held], first_at: Mapping[int, int], until: int) -> Iterable[tuple[int, int]]:
+    for orphan in orphans:
+        yield orphan.at, min(until if orphan.until is None else orphan.until, first_at.get(orphan.queue, until))
 
 
 def _counts(spans: list[Held], until: int) -> Iterable[tuple[int, int, int]]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Max, Q
 
-from dashboard.clusters.models import Broker
+from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import Held, Step, sweep
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story
-from dashboard.groups.models import Group, Handoff, Holding, Member, Presence, Round
+from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, Presence, Round
 from dashboard.groups.words import cause_words, departure_words
+from rebalance_engine.findings import FindingKind
 
 WINDOWS_MS = {"10m": 600_000, "1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000}
 MOST_ROUNDS = 400
@@ -223,13 +224,25 @@ def _bands(group: Group, since: int, now: int) -> tuple[list[Step], list[Step], 
     recent = Holding.objects.filter(Q(until=None) | Q(until__gte=since), group=group, at__lte=now)
     here = Q(queue__gone_at=None)
     spans = [Held(*row) for row in recent.filter(here).values_list("queue_id", "at", "until")[:MOST_SPANS]]
-    known = {span.queue for span in spans}
     ended = Holding.objects.filter(here, group=group, until__lt=since).values("queue_id").annotate(last=Max("until"))
-    before = [
-        Held(row["queue_id"], row["last"], row["last"]) for row in ended[:MOST_SPANS] if row["queue_id"] not in known
-    ]
-    nobody, two = sweep([*spans, *before], since=since, until=now)
+    before = [Held(row["queue_id"], row["last"], row["last"]) for row in ended[:MOST_SPANS]]
+    nobody, two = sweep([*spans, *before], since=since, until=now, orphans=_orphans(group, since))
     return nobody, two, len(spans) < MOST_SPANS
+
+
+def _orphans(group: Group, since: int) -> list[Held]:
+    """Give when it was seen that nobody has a queue, also of queues that nobody had ever."""
+    found = Finding.objects.filter(
+        Q(cleared_at=None) | Q(cleared_at__gte=since), group=group, kind=FindingKind.ORPHAN_QUEUE.value
+    )
+    times = list(found.values_list("subject", "suspected_at", "cleared_at"))
+    names = [subject.rsplit("/", 2) for subject, _, _ in times]
+    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in={name[0] for name in names})
+    keys = {
+        f"{topic}/{broker}/{number}": pk
+        for pk, topic, broker, number in rows.values_list("pk", "topic__name", "broker", "queue_id")
+    }
+    return [Held(keys[subject], at, cleared) for subject, at, cleared in times if subject in keys]
 
 
 def _high(bounds: tuple[int | None, int | None]) -> float:

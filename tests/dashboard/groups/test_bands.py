@@ -37,6 +37,18 @@ def test_before_the_window_nothing_is_told_and_before_the_first_span_nothing_is_
     assert sweep([Held(1, 25, None)], since=20, until=30) == ([], [])
 
 
+def test_a_queue_that_nobody_ever_had_is_without_from_when_that_was_seen() -> None:
+    nobody, _ = sweep([Held(1, 20, None)], since=5, until=30, orphans=[Held(1, 0, 22), Held(2, 10, None)])
+
+    assert nobody == [Step(5, 10, 1), Step(10, 20, 2), Step(20, 30, 1)]
+
+
+def test_what_is_known_of_a_queue_by_its_spans_is_not_told_twice() -> None:
+    spans = [Held(1, 0, 10), Held(1, 20, None)]
+
+    assert sweep(spans, since=0, until=30, orphans=[Held(1, 12, 25)]) == sweep(spans, since=0, until=30)
+
+
 spans = st.builds(
     lambda queue, at, length: Held(queue, at, None if length is None else at + length),
     st.integers(0, 3),

@@ -99,6 +99,23 @@ def test_a_queue_that_lost_its_owner_before_the_window_is_still_without() -> Non
     assert time_bar(group=group, since=T0 + 50_000, now=T0 + 60_000)["none"] == [[T0 + 50_000, T0 + 60_000, 1]]
 
 
+def test_a_queue_that_had_nobody_before_the_window_and_then_somebody_was_without_meanwhile() -> None:
+    settle()
+    told(held("B", 3_000, [2]))
+    turn(3_100)
+    told(held("B", 55_000, [2, 3]))
+    group = turn(55_100)
+
+    assert time_bar(group=group, since=T0 + 50_000, now=T0 + 60_000)["none"] == [[T0 + 50_000, T0 + 55_000, 1]]
+
+
+def test_queues_that_nobody_ever_had_are_in_the_time_bar() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1]))
+    group = turn(20)
+
+    assert time_bar(group=group, since=T0, now=T0 + 10_000)["none"] == [[T0 + 10, T0 + 10_000, 2]]
+
+
 def test_the_window_is_what_was_asked_for_or_what_shows_the_latest_round() -> None:
     settle()
     group = join()
