@@ -72,11 +72,7 @@ def member_seen(book: GroupBook, fact: MemberSeen) -> bool:
         return False
     came = row is None or row.left_at is not None
     if row is None or came:
-        row = _come(book, group, row, fact, is_exact=False)
-        if row.client_id not in book.listed.get(group.name, {row.client_id}):
-            words = f"{fact.client} is a member now, and was in no broker's list before; when it came is unknown"
-            book.because(group, Cause.MEMBER_JOINED, words, fact, row.client_id)
-            book.causes[-1].at_low = None
+        row = _appear(book, group, row, fact)
     told = {
         "language": fact.language and printable(fact.language),
         "version": fact.version and printable(fact.version),
@@ -269,8 +265,18 @@ def here(book: GroupBook, fact: MemberFact) -> Member | None:
     """Find the member that a fact is about, or make it; one that left is not there."""
     row = book.member(fact.group, fact.client)
     if row is None:
-        return _come(book, book.group(fact.group), None, fact, is_exact=False)
+        return _appear(book, book.group(fact.group), None, fact)
     return row if row.left_at is None else None
+
+
+def _appear(book: GroupBook, group: Group, row: Member | None, fact: MemberFact) -> Member:
+    """Take in somebody who is there, and whom nobody saw coming: news where the members were known before."""
+    row = _come(book, group, row, fact, is_exact=False)
+    if row.client_id not in book.listed.get(group.name, {row.client_id}):
+        words = f"{fact.client} is a member now, and was in no broker's list before; when it came is unknown"
+        book.because(group, Cause.MEMBER_JOINED, words, fact, row.client_id)
+        book.causes[-1].at_low = None
+    return row
 
 
 def _come(book: GroupBook, group: Group, row: Member | None, fact: MemberFact, *, is_exact: bool = True) -> Member:

@@ -12,8 +12,23 @@ from dashboard.groups.locks import Late, hold_fence, take_fence
 from dashboard.groups.models import Finding, Group, Handoff, Round, Target
 from dashboard.groups.rebalancing import due_groups, read_inputs, rebalance_once
 from dashboard.push.publish import group_state
-from rebalance_engine.events import EXACT, Cause, Departure, MemberListSeen, RouteMissing, SubscriptionsSeen
-from tests.dashboard.story import EAST, NAMESRV, ORDERS, T0, held, joined, left, missed, route, seen, told, uses
+from rebalance_engine.events import EXACT, Cause, Departure, MemberListSeen, QueueTaken, RouteMissing, SubscriptionsSeen
+from tests.dashboard.story import (
+    EAST,
+    NAMESRV,
+    ORDERS,
+    REPORT,
+    T0,
+    held,
+    joined,
+    left,
+    missed,
+    queue,
+    route,
+    seen,
+    told,
+    uses,
+)
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -287,3 +302,19 @@ def test_a_member_that_nobody_saw_coming_is_a_change_where_the_members_were_know
     assert row.causes.get().evidence == (
         "B is a member now, and was in no broker's list before; when it came is unknown"
     )
+
+
+def test_a_newcomers_own_report_is_a_change_before_any_broker_lists_it_and_no_second_one_after() -> None:
+    told(
+        *(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3])),
+        MemberListSeen(at=T0, source=EAST, exactness=EXACT, group="g", broker="east", clients=("A",)),
+    )
+    turn(20)
+
+    told(QueueTaken(at=T0 + 900, source=REPORT, exactness=EXACT, group="g", client="B", queue=queue(3)))
+    turn(950)
+    told(joined("B", 9_000, low=500))
+    turn(9_100)
+
+    row = Round.objects.get()
+    assert (row.cause, row.opened_at, row.causes.count()) == ("member joined", T0 + 900, 1)
