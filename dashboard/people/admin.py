@@ -4,8 +4,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from dashboard.audit.operations import append
+from dashboard.common.admin import Observed
 from dashboard.common.clock import now_ms
-from dashboard.people.models import Grant
+from dashboard.people.models import Attempt, Grant
 
 
 @admin.register(Grant)
@@ -30,6 +31,14 @@ class GrantAdmin(admin.ModelAdmin[Grant]):
     def has_delete_permission(self, request: HttpRequest, obj: Grant | None = None) -> bool:
         """One at a time: deleting many at once would go past the audit log."""
         return obj is not None and super().has_delete_permission(request, obj)
+
+
+@admin.register(Attempt)
+class AttemptAdmin(Observed[Attempt]):
+    """What counts against the limits, by digest: whose it was cannot be read from it."""
+
+    list_display = ("key", "when")
+    search_fields = ("key",)
 
 
 def _audit(request: HttpRequest, grant: Grant, verb: str) -> None:
