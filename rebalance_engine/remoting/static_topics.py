@@ -10,10 +10,11 @@ Sources: ``remoting/.../rpc/ClientMetadata.java`` (``topicRouteData2EndpointsFor
 from __future__ import annotations
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.remoting.bodies.routes import GLOBAL_SCOPE, TopicQueueMappingInfo, TopicRouteData
+from rebalance_engine.remoting.bodies.routes import TopicQueueMappingInfo, TopicRouteData
 
 LOGICAL_PREFIX = "__syslo__"  # of the broker names that stand for logical queues
 NOT_HOSTED = "__syslo__none__"
+GLOBAL_SCOPE = "__global__"  # Java's default where none is given; fastjson never writes a null
 
 
 def static_endpoints(topic: str, route: TopicRouteData) -> dict[MessageQueue, str]:
@@ -23,8 +24,7 @@ def static_endpoints(topic: str, route: TopicRouteData) -> dict[MessageQueue, st
     """
     by_scope: dict[str, list[TopicQueueMappingInfo]] = {}
     for mapping in (route.topic_queue_mapping_by_broker or {}).values():
-        if mapping.scope is not None:
-            by_scope.setdefault(mapping.scope, []).append(mapping)
+        by_scope.setdefault(mapping.scope or GLOBAL_SCOPE, []).append(mapping)
     return {
         queue: host
         for scope, mappings in by_scope.items()

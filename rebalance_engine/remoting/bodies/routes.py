@@ -14,7 +14,6 @@ from typing import ClassVar
 from rebalance_engine.remoting.java import JavaObject
 
 MASTER_ID = 0
-GLOBAL_SCOPE = "__global__"  # of static topics; Java's default where none is given
 PERM_READ = 4
 PERM_WRITE = 2
 PERM_INHERIT = 1
@@ -64,7 +63,7 @@ class TopicQueueMappingInfo(JavaObject):
     """Which logical queues of a static topic one broker hosts; ``curr_id_map`` is logical id -> physical id."""
 
     topic: str | None = None
-    scope: str | None = GLOBAL_SCOPE
+    scope: str | None = None
     total_queues: int = 0
     bname: str | None = None
     epoch: int = 0

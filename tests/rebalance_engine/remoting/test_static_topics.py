@@ -4,9 +4,7 @@ from rebalance_engine.remoting.bodies.routes import TopicQueueMappingInfo, Topic
 from rebalance_engine.remoting.static_topics import static_endpoints
 
 
-def mapping(
-    broker: str, epoch: int, *ids: int, total: int = 3, scope: str | None = "__global__"
-) -> TopicQueueMappingInfo:
+def mapping(broker: str, epoch: int, *ids: int, total: int = 3, scope: str = "__global__") -> TopicQueueMappingInfo:
     hosted = dict.fromkeys(ids, 0)
     return TopicQueueMappingInfo(scope=scope, total_queues=total, bname=broker, epoch=epoch, curr_id_map=hosted)
 
@@ -28,10 +26,8 @@ def test_there_are_as_many_queues_as_the_largest_mapping_says() -> None:
     assert len(endpoints(mapping("west", 2, 1, total=2), mapping("east", 1, 0, total=5))) == 5
 
 
-def test_other_scopes_keep_their_name_and_mappings_without_scope_count_for_nothing() -> None:
-    given = endpoints(
-        mapping("a", 1, 0, scope="x", total=1), mapping("b", 1, 0, scope=None), mapping("c", 1, 0, total=1)
-    )
+def test_other_scopes_keep_their_name() -> None:
+    given = endpoints(mapping("a", 1, 0, scope="x", total=1), mapping("c", 1, 0, total=1))
 
     assert given == {"__syslo__x/0": "a", "__syslo__global__/0": "c"}
 
