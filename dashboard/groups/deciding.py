@@ -104,4 +104,4 @@ def _held_change(look: Look, past: Past, happenings: tuple[Happening, ...], chan
     explained = past.open is not None or any(each.cause is not Cause.MANUAL for each in happenings)
     if explained or not changes or look.view.model is MessageModel.BROADCASTING:
         return None
-    return Happening(min(look.moved_at, now) or now, Cause.HELD_CHANGED)
+    return Happening(min(look.first_moved_at or look.moved_at or now, now), Cause.HELD_CHANGED)

@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 from django.db import connection
-from django.db.models import Max
+from django.db.models import Max, Min
 
 from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Queue
@@ -21,6 +21,8 @@ from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, QueueTable
 
+NEVER = 2**62
+
 
 @dataclass(frozen=True, eq=False)
 class Look:
@@ -31,6 +33,7 @@ class Look:
         members: who is a member now, sorted as the view sorts them.
         queue_pks: int64[n], the row of each queue of the view.
         moved_at: when somebody last took or dropped a queue; 0 is never.
+        first_moved_at: when somebody first did since the last rebalance and the end of the last round; 0 is not since.
         is_empty: nobody is a member, which is known: brokers listed nobody, or everybody left.
     """
 
@@ -38,6 +41,7 @@ class Look:
     members: tuple[Member, ...]
     queue_pks: Pks
     moved_at: int
+    first_moved_at: int
     is_empty: bool
 
 
@@ -50,7 +54,11 @@ def look_at(*, group: Group) -> Look:
     topics_of, merged = _topics(group)
     columns = columns_of(cluster=group.cluster_id, topics=set().union(merged, *topics_of.values()))
     queues = columns.table
-    held, strays, moved_at = _held(everybody, columns, clients)
+    held, strays, taken_at = _held(everybody, columns, clients)
+    since = max(group.rebalanced_at or 0, group.round_closed_at or 0)
+    dropped = Holding.objects.filter(group=group, until__gt=since).aggregate(first=Min("until"))["first"]
+    first = [int(taken_at[taken_at > since].min(initial=NEVER)), dropped or NEVER]
+    is_empty = not members and _was_asked(group)
     view = GroupView(
         group=group.name,
         queues=queues,
@@ -62,7 +70,8 @@ def look_at(*, group: Group) -> Look:
         strays=strays,
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
     )
-    return Look(view, everybody, columns.pks, max(moved_at, _dropped_at(group)), not members and _was_asked(group))
+    moved_at = max(int(taken_at.max(initial=0)), _dropped_at(group))
+    return Look(view, everybody, columns.pks, moved_at, min(first) if min(first) < NEVER else 0, is_empty)
 
 
 def group_view(*, group: Group) -> GroupView:
@@ -129,8 +138,8 @@ def _topics(group: Group) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
 
 def _held(
     members: Sequence[Member], columns: Columns, clients: ClientTable
-) -> tuple[Ownership, tuple[tuple[str, MessageQueue], ...], int]:
-    """Give who holds what, what is held though no route has it, and when the youngest of these spans began."""
+) -> tuple[Ownership, tuple[tuple[str, MessageQueue], ...], Pks]:
+    """Give who holds what, what is held though no route has it, and when each of these spans began."""
     answered = {member.pk: member.client_id for member in members if not member.is_silent}
     member, queue, at = _spans(members[0].group_id if members else 0)
     is_known = np.isin(member, np.fromiter(answered, dtype=np.int64, count=len(answered)))
@@ -142,7 +151,7 @@ def _held(
     owner = numbers[inverse] if len(member) else NO_INTS
     held = Ownership.from_pairs(columns.table, clients, number[is_routed], owner[is_routed])
     strays = _strays(answered, member[~is_routed].tolist(), queue[~is_routed].tolist())
-    return held, strays, int(at.max(initial=0))
+    return held, strays, at
 
 
 def _spans(group: int) -> tuple[Pks, Pks, Pks]:

@@ -163,6 +163,16 @@ def test_a_queue_that_was_only_dropped_opens_a_round_at_that_time() -> None:
     assert (row.cause, row.opened_at) == ("held changed", T0 + 25_000)
 
 
+def test_a_round_opens_at_the_first_of_several_changes_of_what_is_held() -> None:
+    settle()
+
+    told(held("B", 25_000, [2]), held("A", 25_700, [0, 1, 3]))
+    turn(25_800)
+
+    row = Round.objects.get()
+    assert (row.opened_at, row.causes.get().at) == (T0 + 25_000, T0 + 25_000)
+
+
 def test_what_one_member_dropped_opens_a_round_though_another_one_is_not_heard() -> None:
     settle()
     told(missed("A", 3_000))
