@@ -147,6 +147,12 @@ class Ledger:
         if session is not None:
             session.refused_at = self._clock.now
 
+    def subscribed_again(self, topic: str) -> None:
+        """Note that members subscribe to a topic from now on: who kept its queues, as C++ does, pulled in vain."""
+        for book in self._books.values():
+            for session in book.live if book.queue.topic == topic else ():
+                session.refused_at = self._clock.now
+
     def _end(self, book: QueueBook, session: Session, reason: DropReason) -> None:
         session.ended_at, session.reason = self._clock.now, reason
         book.live.remove(session)

@@ -253,6 +253,7 @@ class World:
     def _subscribe(self, topic: str) -> None:
         if topic not in self.topics:
             self.topics.append(topic)
+            self.ledger.subscribed_again(topic)
             for member in self.members.values():
                 member.changed_at.pop(topic, None)  # the new subscription has a version of its own; Go's is smaller
                 member.order(Subscribe(GROUP, topic))

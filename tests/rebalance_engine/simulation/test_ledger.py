@@ -228,6 +228,16 @@ def test_a_message_that_waits_while_its_queue_is_held(stage: Stage) -> None:
         stage.give(stage.a, 2)
 
 
+def test_a_message_that_waits_for_the_topic_to_be_subscribed_to_again(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0)
+    stage.wait(2 * WAITS + 6 * stage.a.listener.high)
+
+    stage.ledger.subscribed_again(QUEUE.topic)
+
+    stage.give(stage.a, 1)
+
+
 def test_a_queue_that_was_dropped_is_not_pulled(stage: Stage) -> None:
     stage.take(stage.a)
     stage.wait(500)
