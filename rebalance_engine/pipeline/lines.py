@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from pathlib import Path
+from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
@@ -41,18 +42,16 @@ def read_records(
 def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, separator: str) -> DataFrame:
     root = folder.resolve()
     paths = [f"file://{str(root / file.path).translate(GLOB)}" for file in files]
-    named = spark.createDataFrame(
-        [(str(root / file.path), file.path, file.host) for file in files], "path string, file string, host string"
+    text = spark.read.text(paths, lineSep=separator)
+    by_path = {str(root / file.path): file for file in files}
+    # The reader names files as Java escapes them. Unescaping some names here spares doing it for every line.
+    escaped = [name.removeprefix("file://").removeprefix("file:") for name in text.inputFiles()]
+    rows = [(f"file:{name}", by_path[unquote(name)].path, by_path[unquote(name)].host) for name in escaped]
+    named = spark.createDataFrame(rows, "path string, file string, host string")
+    records = text.select(
+        F.col("_metadata.file_path").alias("path"), F.col("_metadata.file_block_start").alias("block"), F.col("value")
     )
-    # The reader escapes paths as Java's URI does, which leaves a plus sign alone; url_decode makes it a blank.
-    escaped = F.replace("_metadata.file_path", F.lit("+"), F.lit("%2B"))
-    path = F.regexp_replace(F.url_decode(escaped), "^file:/+", "/")
-    text = spark.read.text(paths, lineSep=separator).select(
-        path.alias("path"),
-        F.col("_metadata.file_block_start").alias("block"),
-        F.col("value"),
-    )
-    return text.join(F.broadcast(named), on="path", how="inner").select("file", "host", "block", "value")
+    return records.join(F.broadcast(named), on="path", how="inner").select("file", "host", "block", "value")
 
 
 def _place() -> Column:

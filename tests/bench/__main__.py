@@ -20,6 +20,7 @@ from tests.bench import (
     embedded,
     memory,
     network,
+    pipeline,
     remoting,
     ring,
     simulation,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[..., Iterator[Row]]] = {
     "storing": storing.run,
     "convergence": convergence.run,
     "beside-java": beside_java.run,
+    "pipeline": pipeline.run,
 }
 
 
