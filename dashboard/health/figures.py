@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from django.conf import settings
 from django.db.models import Count, Max, Q
+from django.db.models.functions import Coalesce
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -82,7 +83,8 @@ def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
     )
     pause = GaugeMetricFamily(
         "queue_pause_seconds",
-        "Longest time without owner of a queue in the latest round that ended, at least (low) and at most (high).",
+        "Longest pause of a queue in the latest round that ended, from its drop to the first pull: at least (low), and "
+        "at most (high). Without a report of each first pull there is no high.",
         labels=[*GROUP, "bound"],
     )
     newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))
@@ -91,10 +93,15 @@ def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
     for row in rows:
         if row.pk in of_round:
             latency.add_metric(of_round[row.pk], ((row.closed_at or row.opened_at) - row.opened_at) / 1_000)
-    longest = Handoff.objects.filter(round__in=of_round, unowned_high__isnull=False).values("round")
-    for each in longest.annotate(low=Max("unowned_low"), high=Max("unowned_high")):
-        for bound in ("low", "high"):
-            _add(pause, [*of_round[each["round"]], bound], each[bound] / 1_000 if each[bound] is not None else None)
+    moved = Handoff.objects.filter(round__in=of_round, dropped_at__isnull=False, taken_at__isnull=False)
+    for each in moved.values("round").annotate(
+        low=Max(Coalesce("pause_low", "unowned_low")),  # nobody pulls what nobody has
+        high=Max("pause_high"),
+        unknown=Count("pk", filter=Q(pause_high__isnull=True)),
+    ):
+        labels = of_round[each["round"]]
+        _add(pause, [*labels, "low"], None if each["low"] is None else each["low"] / 1_000)
+        _add(pause, [*labels, "high"], None if each["unknown"] else each["high"] / 1_000)
     yield from (latency, pause)
 
 

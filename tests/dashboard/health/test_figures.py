@@ -8,7 +8,8 @@ from prometheus_client.registry import CollectorRegistry
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import Figures
-from tests.dashboard.story import T0, held, joined, missed, route, seen, told
+from rebalance_engine.events import EXACT, DropReason, Fact, QueueDropped, QueuePulled, QueueTaken
+from tests.dashboard.story import REPORT, T0, held, joined, missed, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -50,9 +51,35 @@ def test_a_round_counts_and_is_timed() -> None:
     assert found["rebalance_total"] == {G: 1}
     assert found["rebalance_latency_seconds"] == {G: 2.0}
     assert found["last_rebalance_seconds_ago"] == {G: 5.0}
-    assert found["queue_pause_seconds"][("high", *G)] >= 1.0
+    assert found["queue_pause_seconds"] == {("low", *G): 0.0}  # who looks does not see when the first pull came
     assert found["orphan_queues"] == found["double_owned_queues"] == {G: 0}
     assert found["group_converged"] == {G: 1}
+
+
+def said(kind: type[QueueTaken | QueuePulled], client: str, at: int) -> Fact:
+    return kind(at=T0 + at, source=REPORT, exactness=EXACT, group="g", client=client, queue=queue(3))
+
+
+def dropped(client: str, at: int) -> Fact:
+    reason = DropReason.NOT_IN_TARGET
+    return QueueDropped(
+        at=T0 + at, source=REPORT, exactness=EXACT, group="g", client=client, queue=queue(3), reason=reason
+    )
+
+
+def test_a_pause_ends_with_the_first_pull_where_that_is_reported() -> None:
+    settle()
+    told(joined("C", 5_000), held("C", 5_100, []))
+    turn(5_200)
+    told(
+        dropped("B", 6_000),
+        said(QueueTaken, "C", 6_400),
+        said(QueuePulled, "C", 6_900),
+        *(held("A", 7_000, [0, 1]), held("B", 7_000, [2]), held("C", 7_000, [3])),
+    )
+    turn(7_100)
+
+    assert figures(10_000)["queue_pause_seconds"] == {("low", *G): 0.9, ("high", *G): 0.9}
 
 
 def test_faults_are_counted() -> None:
