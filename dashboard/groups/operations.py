@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import F
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from dashboard.clusters import outbox
 from dashboard.clusters.models import Cluster
@@ -15,6 +18,8 @@ from dashboard.groups.pulsing import pulse_looks
 from dashboard.groups.recording.apply import Ledger
 from dashboard.groups.tasks import rebalance_due_groups, rebalance_group
 from rebalance_engine.events import Cause, Fact
+
+logger = logging.getLogger(__name__)
 
 MOST_TASKS = 100  # of more groups that change at once, one task goes through all
 
@@ -61,17 +66,27 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
         groups = _note_inputs(stored, ledger.groups.touched)
         transaction.on_commit(lambda: start_rebalancing(groups), robust=True)
         if lease_epoch is not None:
-            transaction.on_commit(lambda: pulse_looks(cluster=stored.pk, facts=facts, now=now), robust=True)
+            transaction.on_commit(lambda: _pulse(stored.pk, facts, now), robust=True)
     return Recorded(len(news), groups)
 
 
 def start_rebalancing(groups: Mapping[int, Cause]) -> None:
     """Start a task for each group; of very many one task for all. What cannot be started, beat finds."""
-    if len(groups) > MOST_TASKS:
-        rebalance_due_groups.delay()
-        return
-    for group, cause in groups.items():
-        rebalance_group.delay(group=group, cause=cause.value)
+    try:
+        if len(groups) > MOST_TASKS:
+            rebalance_due_groups.delay()
+            return
+        for group, cause in groups.items():
+            rebalance_group.delay(group=group, cause=cause.value)
+    except OperationalError as error:
+        logger.warning("no task can be started, so that %d groups wait for beat: %s", len(groups), error)
+
+
+def _pulse(cluster: int, facts: Sequence[Fact], now: int) -> None:
+    try:
+        pulse_looks(cluster=cluster, facts=facts, now=now)
+    except RedisError as error:
+        logger.warning("nobody can be told who was looked at: %s", error)
 
 
 def _hold_lease(cluster: Cluster, lease_epoch: int, now: int) -> None:

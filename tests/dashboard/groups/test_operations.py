@@ -1,11 +1,13 @@
 """The door by which facts come in."""
 
 import pytest
+from kombu.exceptions import OperationalError
 
 from dashboard.clusters.models import Cluster, OutboxLine, Queue
 from dashboard.clusters.outbox import WrongCluster
 from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
+from dashboard.groups.rebalancing import due_groups
 from rebalance_engine.eventlog import read
 from rebalance_engine.events import Cause, MemberJoined, Origin, Source
 from tests.dashboard.story import EAST, T0, held, joined, left, missed, route, seen, told
@@ -151,3 +153,21 @@ def test_a_rebalance_is_asked_for_once_the_facts_are_stored(
         told(joined("A", 5))
 
     assert asked == [(Group.objects.get().pk, "member joined")]
+
+
+def test_without_a_broker_for_tasks_facts_are_stored_and_beat_finds_the_group(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    django_capture_on_commit_callbacks: pytest.FixtureRequest,
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OperationalError("Connection refused")
+
+    monkeypatch.setattr("dashboard.groups.operations.rebalance_group.delay", refuse)
+
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a factory
+        told(joined("A", 5))
+
+    assert due_groups(now=T0 + 20) == [Group.objects.get().pk]
+    assert [(row.levelname, row.exc_info) for row in caplog.records] == [("WARNING", None)]
+    assert "1 groups wait for beat: Connection refused" in caplog.text
