@@ -39,7 +39,10 @@ class RoundFact(GroupFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundOpened(RoundFact):
-    """A round opened; ``evidence`` are the lines, answers or commands that prove the cause."""
+    """A round opened; ``evidence`` are the lines, answers or commands that prove the cause.
+
+    Told again when that is seen later.
+    """
 
     cause: Cause
     evidence: tuple[Text, ...]
