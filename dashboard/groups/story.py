@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Max, Q
+from django.db.models import Max, Min, Q
 
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import Held, Step, sweep
@@ -65,11 +65,11 @@ def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
     if round_row.closed_at is None:
         lanes = _with_those_who_keep(round_row, [_lane(story, now) for story in stories_of(round_row)], now)
     else:
-        lanes = [_kept_lane(row) for row in Handoff.objects.filter(round=round_row)[:MOST_SPANS]]
+        lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
 
 
-def _kept_lane(row: Handoff) -> Lane:
+def _told_lane(row: Handoff) -> Lane:
     return Lane(
         row.topic,
         row.broker,
@@ -83,6 +83,28 @@ def _kept_lane(row: Handoff) -> Lane:
         (row.overlap_low, row.overlap_high),
         is_waiting=False,
     )
+
+
+def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lane]:
+    """Say also until when queues had no owner that nobody had taken when their round ended, or that nobody has yet."""
+    if all(each.taken_at is not None or each.dropped_at is None for each in handoffs):
+        return [_told_lane(each) for each in handoffs]
+    rows = Holding.objects.filter(group=round_row.group_id, at__gte=round_row.closed_at or now).values_list(
+        "queue__topic__name", "queue__broker", "queue__queue_id"
+    )
+    first = rows.annotate(first=Min("at"), first_low=Min("at_low"))[:MOST_SPANS]
+    came = {(topic, broker, number): (low, at) for topic, broker, number, at, low in first}
+    return [_until(each, came.get((each.topic, each.broker, each.queue_id)), now) for each in handoffs]
+
+
+def _until(row: Handoff, came: tuple[int | None, int] | None, now: int) -> Lane:
+    lane = _told_lane(row)
+    if row.taken_at is not None or row.dropped_at is None:
+        return lane
+    low, high = (now, now) if came is None else came
+    at_least = max(0, low - (row.dropped_high or row.dropped_at)) if low is not None else 0
+    at_most = max(at_least, high - (row.dropped_low or row.dropped_at))
+    return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
 
 
 def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:

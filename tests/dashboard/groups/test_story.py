@@ -68,6 +68,21 @@ def test_lanes_of_a_round_that_ended_stay_as_they_were() -> None:
     assert lane.taken_at == T0 + 7_000
 
 
+def test_what_nobody_took_over_is_without_owner_so_far_and_afterwards_until_somebody_came() -> None:
+    settle()
+    told(left("A", 5_000), left("B", 5_000))
+    turn(5_100)
+    row = Round.objects.get()
+    assert row.closed_at is not None
+
+    lane = lanes_of(row, now=T0 + 20_000)[0]
+    assert (lane.to_client, lane.is_waiting, lane.unowned) == ("", True, (15_000, 19_990))
+
+    told(joined("C", 30_000), held("C", 31_000, [0, 1, 2, 3]))
+    lane = lanes_of(row, now=T0 + 40_000)[0]
+    assert (lane.is_waiting, lane.is_gap, lane.unowned) == (False, True, (25_000, 30_990))
+
+
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
     assert worst([]) == {
         "unowned": None,
