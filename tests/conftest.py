@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -27,14 +28,23 @@ def postgres_programs() -> Path | None:
     return found[-1] if found else Path(on_path).parent if on_path else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that start large programs last, each kind in one process, so that a kind's fixture starts once."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # the marks come before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Put the tests that start large programs last, each kind in one process, so that a kind's fixture starts once.
+
+    Browser tests come after all others: in their process a loop goes on running, in which nothing else can run one. And
+    pytest-django has an order of its own, so this one is made after it.
+    """
     for item in items:
         for kind in PROGRAMS:
             if item.get_closest_marker(kind):
                 item.add_marker(pytest.mark.xdist_group(kind))
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is not None)
+    yield
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    return 2 if item.get_closest_marker("browser") else int(item.get_closest_marker("xdist_group") is not None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
