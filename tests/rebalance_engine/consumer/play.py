@@ -1,6 +1,5 @@
 """Transcripts: reads the verbs that ``world`` lists, plays them, and writes down what happened."""
 
-import os
 from collections.abc import Callable, Iterator
 from math import prod
 from pathlib import Path
@@ -47,10 +46,6 @@ def play(path: Path) -> str:
     world = World()
     blocks = [_play_block(world, block) for block in path.read_text().strip("\n").split("\n\n")]
     return "\n\n".join(blocks) + "\n"
-
-
-def is_rewriting() -> bool:
-    return bool(os.environ.get("EVENKEEL_REWRITE"))
 
 
 def _play_block(world: World, block: str) -> str:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.rebalance_engine.consumer.play import is_rewriting, play
+from tests.rebalance_engine.consumer.play import play
+from tests.rebalance_engine.written import hold, transcripts_of
 
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "consumer"
-TRANSCRIPTS = sorted(SCENARIOS.glob("*.txt"))
+TRANSCRIPTS = transcripts_of("consumer")
 
 
 def test_the_transcripts_are_found() -> None:
@@ -16,11 +16,7 @@ def test_the_transcripts_are_found() -> None:
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_it_goes_as_it_is_written(path: Path) -> None:
-    played = play(path)
-
-    if is_rewriting():
-        path.write_text(played)
-    assert path.read_text() == played
+    hold(path, play(path))
 
 
 def test_a_transcript_that_went_otherwise_fails(tmp_path: Path) -> None:

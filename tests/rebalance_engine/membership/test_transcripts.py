@@ -1,14 +1,13 @@
 """Every transcript under tests/scenarios/membership goes as it is written. EVENKEEL_REWRITE=1 writes them anew."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.rebalance_engine.membership.transcripts import play
+from tests.rebalance_engine.written import hold, transcripts_of
 
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "membership"
-TRANSCRIPTS = sorted(SCENARIOS.glob("*.txt"))
+TRANSCRIPTS = transcripts_of("membership")
 
 
 def test_the_transcripts_are_found() -> None:
@@ -17,11 +16,7 @@ def test_the_transcripts_are_found() -> None:
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_it_goes_as_it_is_written(path: Path) -> None:
-    played = play(path).rstrip("\n") + "\n"
-
-    if os.environ.get("EVENKEEL_REWRITE"):
-        path.write_text(played)
-    assert path.read_text() == played
+    hold(path, play(path).rstrip("\n") + "\n")
 
 
 def test_a_transcript_that_went_otherwise_fails(tmp_path: Path) -> None:
