@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+from rebalance_engine.cli import COMMANDS
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rebalance_engine", *arguments]
@@ -18,4 +20,4 @@ def test_the_package_without_a_command_says_what_there_is() -> None:
     done = run()
 
     assert done.returncode == 2
-    assert "there is simulate" in done.stderr
+    assert f"there are {', '.join(COMMANDS)}" in done.stderr
