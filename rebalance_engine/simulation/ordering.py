@@ -11,7 +11,7 @@ from rebalance_engine.simulation.bounds import unlocks_within
 from rebalance_engine.simulation.breach import Breach, Rule, Weather, hold
 from rebalance_engine.simulation.clients import ConsumerProcess
 from rebalance_engine.simulation.clock import Clock
-from rebalance_engine.simulation.locking import Lock, LockBook, Loss
+from rebalance_engine.simulation.locking import Lock, LockBook, Loss, Lost
 from rebalance_engine.simulation.sessions import QueueBook, Session
 from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND, UNLOCK_DELAY
 
@@ -45,22 +45,25 @@ class Ordering:
                 raise Breach(Rule.ALONE, f"{process.name} consumes {book} twice at a time")
             if other.client_id == process.client_id:
                 continue  # locks do not tell two processes of one client id apart
-            if not self._has_lost_lock(other, book.queue) and not self._was_forgotten(process, book.queue):
+            if not self._has_lost_lock(other, book.queue) and not self._believes_in_vain(process, book.queue):
                 raise Breach(
                     Rule.ALONE,
                     f"{process.name} and {other.name} both consume {book}, and {other.name} has the lock",
                 )
 
-    def _was_forgotten(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
-        """Say whether a broker that was started again forgot its lock; it learns that with its next renewal."""
+    def _believes_in_vain(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
+        """Say whether its lock is gone without its doing; it learns that with its next renewal.
+
+        A broker that was started again forgot it, or a twin gave it back: locks are those of a client id.
+        """
         lost = self.locks.lost(process.client_id, queue)
-        return lost is not None and lost.how is Loss.FORGOTTEN
+        return lost is not None and (lost.how is Loss.FORGOTTEN or _was_given_back_by_twin(process, lost))
 
     def _has_lost_lock(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
         lost = self.locks.lost(process.client_id, queue)
         if lost is None:
             return False
-        if lost.how is not Loss.RELEASED or lost.by != process.name:
+        if lost.how is not Loss.RELEASED or _was_given_back_by_twin(process, lost):
             return True
         removal = process.profile.removal
         is_forced = removal is OrderlyRemoval.FORCES_UNLOCK and lost.unrenewed_ms > UNLOCK_DELAY
@@ -80,9 +83,9 @@ class Ordering:
             lost = self.locks.lost(process.client_id, book.queue)
             if lost is None:
                 raise Breach(Rule.LOCKED, f"{name} consumes {book} without ever having had its lock")
-            if lost.how is Loss.RELEASED and (lost.by != name or self._was_released_late(process, book, lost.at)):
-                return
-            if lost.how is Loss.RELEASED:
+            if lost.how is Loss.RELEASED and not _was_given_back_by_twin(process, lost):
+                if self._was_released_late(process, book, lost.at):
+                    return
                 raise Breach(Rule.LOCKED, f"{name} consumes {book}, and gave its lock back {now - lost.at} ms ago")
             age = now - lost.at + lost.unrenewed_ms
         if age > BELIEVED + ON_THE_WAY and self._weather.was_awake(now - age, now, name):
@@ -169,3 +172,8 @@ class Ordering:
             if session is not None and session.ended_at is not None and session.ended_at < lock.granted_at:
                 return True
         return False
+
+
+def _was_given_back_by_twin(process: ConsumerProcess, lost: Lost) -> bool:
+    """Say whether another process of its client id gave its lock back; nobody tells it."""
+    return lost.how is Loss.RELEASED and lost.by != process.name

@@ -157,6 +157,30 @@ def test_two_processes_of_one_client_id_share_the_lock_and_its_loss() -> None:
     stage.give(stage.a, 0)
 
 
+@pytest.mark.parametrize(("by", "is_allowed"), [("twin", True), ("A", False)])
+def test_who_lost_his_lock_by_his_twin_consumes_beside_the_new_holder(by: str, is_allowed: bool) -> None:
+    stage = holds_it()
+    stage.ledger.ordering.locks.released("A", [QUEUE], stage.network.clock.now, by)
+    stage.ledger.ordering.locks.granted("B", [QUEUE], stage.network.clock.now)
+    stage.take(stage.b)
+    stage.give(stage.b, 0)
+
+    if is_allowed:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="A and B both consume orders/east/0, and B has the lock"):
+            stage.give(stage.a, 0)
+
+
+def test_who_lost_his_lock_by_his_twin_does_not_believe_in_it_for_longer_than_half_a_minute() -> None:
+    stage = holds_it()
+    stage.ledger.ordering.locks.released("A", [QUEUE], stage.network.clock.now, "twin")
+    stage.wait(BELIEVED + ON_THE_WAY + 1)
+
+    with pytest.raises(Breach, match="last renewed its lock 33001 ms ago"):
+        stage.give(stage.a, 0)
+
+
 @pytest.mark.parametrize("how", ["is cut off", "broker was restarted"])
 def test_a_client_does_not_believe_in_its_lock_for_longer_than_half_a_minute(how: str) -> None:
     stage = holds_it()
