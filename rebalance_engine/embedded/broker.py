@@ -31,7 +31,7 @@ from rebalance_engine.effects import (
 )
 from rebalance_engine.embedded import topics
 from rebalance_engine.embedded.assignment import Assignment, RouteOf
-from rebalance_engine.embedded.core import Ask, Call, Core, host_of, refuse
+from rebalance_engine.embedded.core import Ask, Call, Core, HandOn, host_of, refuse
 from rebalance_engine.embedded.disk import ConfigFiles
 from rebalance_engine.embedded.faults import Faults, code_of
 from rebalance_engine.embedded.looking import Looking
@@ -132,7 +132,7 @@ class EmbeddedBroker:
             return QueueStart.EMPTY
         return QueueStart.REMOVED if store.begin(topic, queue_id) else QueueStart.IN_MEMORY
 
-    def start(self, at: int) -> tuple[Effect | Ask, ...]:
+    def start(self, at: int) -> tuple[Effect | Ask | HandOn, ...]:
         """Begin; say when to be woken."""
         self.core.outbox.extend(self.membership.start(at))
         self._again(Timer.SCAN_PULLS, at + self.settings.scans_pulls_every_ms)
@@ -152,7 +152,7 @@ class EmbeddedBroker:
 
     # ---- what it hears ----
 
-    def handle(self, heard: Heard, at: int) -> tuple[Effect | Ask, ...]:
+    def handle(self, heard: Heard, at: int) -> tuple[Effect | Ask | HandOn, ...]:
         """Hear one event; ``at`` never goes back."""
         match heard:
             case Received():
@@ -168,7 +168,7 @@ class EmbeddedBroker:
         self._keep_topics()
         return self._said()
 
-    def _said(self) -> tuple[Effect | Ask, ...]:
+    def _said(self) -> tuple[Effect | Ask | HandOn, ...]:
         said = tuple(self.core.outbox)
         self.core.outbox.clear()
         return said
@@ -301,7 +301,7 @@ class EmbeddedBroker:
 
     # ---- on demand ----
 
-    def be_slow(self, delay_ms: int, at: int) -> tuple[Effect | Ask, ...]:
+    def be_slow(self, delay_ms: int, at: int) -> tuple[Effect | Ask | HandOn, ...]:
         """Let every request wait so long from now on; 0 ends it, and serves what waits."""
         self.faults.delay_ms = delay_ms
         self._serve_delayed(at)

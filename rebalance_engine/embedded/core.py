@@ -13,6 +13,7 @@ from rebalance_engine.embedded.topics import READ_WRITE
 from rebalance_engine.membership.machine import Broker
 from rebalance_engine.remoting.bodies.settings import TopicConfig
 from rebalance_engine.remoting.codes import Language, ResponseCode
+from rebalance_engine.remoting.command import Command
 from rebalance_engine.remoting.messages import Host
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 
@@ -29,12 +30,26 @@ ALL_GOT = "BROKER_GET_NUMS"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """An effect: ask the client at the other end of a channel; Answered or Unanswered of this token follows."""
+    """An effect: ask the client at the other end of a channel; Answered or Unanswered of this token follows.
+
+    Attributes:
+        unread: whether the response that is heard is the frame as it came, a ``Command``.
+    """
 
     channel: Channel
     request: Request[Response]
     token: int
     timeout_ms: int
+    unread: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HandOn:
+    """An effect: answer a request with the frame with which a client answered."""
+
+    channel: Channel
+    token: int
+    answer: Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +92,7 @@ class Core:
     store: MessageStore
     booted_at: int
     rates: Rates = field(default_factory=Rates)
-    outbox: list[Effect | Ask] = field(default_factory=list)
+    outbox: list[Effect | Ask | HandOn] = field(default_factory=list)
     permission: int = READ_WRITE
     on_arrival: Callable[[str, int, int, int], None] = lambda _topic, _queue, _tag, _at: None
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from rebalance_engine.effects import Address, Answered, Heard, Unanswered
-from rebalance_engine.embedded.core import Ask
+from rebalance_engine.embedded.core import Ask, HandOn
 from rebalance_engine.network.channels import Channels
 from rebalance_engine.network.driver import Driver
 from rebalance_engine.network.link import NoAnswer
@@ -57,7 +57,7 @@ class Process:
 
     def drive(self, react: Callable[[Heard, int], Iterable[object]], on_fact: OnFact) -> Driver:
         """Let a machine hear what comes."""
-        self.driver = Driver(react, self.transport, doing={Ask: self._ask}, on_fact=on_fact)
+        self.driver = Driver(react, self.transport, doing={Ask: self._ask, HandOn: self._hand_on}, on_fact=on_fact)
         return self.driver
 
     def _ask(self, ask: Ask) -> None:
@@ -69,14 +69,17 @@ class Process:
         assert self.driver is not None
         heard: Heard
         try:
-            response = await self.channels.ask(ask.channel, ask.request, ask.timeout_ms)
-            heard = Answered(token=ask.token, response=response)
+            asked = self.channels.call if ask.unread else self.channels.ask
+            heard = Answered(token=ask.token, response=await asked(ask.channel, ask.request, ask.timeout_ms))
         except NoAnswer as error:
             heard = Unanswered(token=ask.token, failure=error.failure)
         except BrokenContent as error:
             refused = Refused(code=ResponseCode.SYSTEM_ERROR, remark=f"the client's answer cannot be read: {error}")
             heard = Answered(token=ask.token, response=refused)
         self.driver.hear(heard)
+
+    def _hand_on(self, answer: HandOn) -> None:
+        self.channels.hand_on(answer.channel, answer.token, answer.answer)
 
     async def close(self) -> None:
         """Hear no more, and close all connections."""

@@ -1,6 +1,7 @@
 """What a broker asks its clients: what they hold, to consume a message now, to go to other offsets.
 
-The answer of a client is handed on as it is, byte by byte. Whoever asks waits as long as the client does, up to the
+The answer of a client is handed on as it came: its body byte by byte, its language and version, all but the number.
+Whoever asks waits as long as the client does, up to the
 limit; other requests go on meanwhile.
 
 Sources: ``broker/.../processor/AdminBrokerProcessor.java`` (``callConsumer``, ``consumeMessageDirectly``),
@@ -10,15 +11,16 @@ Sources: ``broker/.../processor/AdminBrokerProcessor.java`` (``callConsumer``, `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rebalance_engine.effects import Answered, Channel, Failure, Push, Respond, Unanswered
-from rebalance_engine.embedded.core import Ask, Call, Core, refuse
+from rebalance_engine.embedded.core import Ask, Call, Core, HandOn, refuse
 from rebalance_engine.membership.presence import Presence
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.queues import GetConsumerStatusBody, MessageQueueForC, ResetOffsetBody
-from rebalance_engine.remoting.codes import Language, RequestCode, ResponseCode
+from rebalance_engine.remoting.codes import Language, ResponseCode
+from rebalance_engine.remoting.command import Command
 from rebalance_engine.remoting.message_ids import read_offset_id
 from rebalance_engine.remoting.requests.changes import (
     BY_TIME,
@@ -33,49 +35,13 @@ from rebalance_engine.remoting.requests.clients import (
     InvokeBrokerToGetConsumerStatus,
     ResetConsumerClientOffset,
 )
-from rebalance_engine.remoting.requests.contract import Refused, Request, Response, RpcRequest
+from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 from rebalance_engine.remoting.versions import V3_1_8_SNAPSHOT, version_name
 
 TIMEOUT_MS = 10_000  # ``Broker2Client.callClient``
 STATUS_TIMEOUT_MS = 5_000  # ``getConsumeStatus``
 MOST_ASKED = 1_000  # requests that wait for clients
 RESETS_SINCE = 28  # version number of 3.0.7-SNAPSHOT, from which on clients understand a reset
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandedOn(Response):
-    """A client's answer, unread."""
-
-    body: bytes = b""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskRunningInfo(RpcRequest[HandedOn]):
-    """GET_CONSUMER_RUNNING_INFO, whose answer is not read here."""
-
-    CODE = RequestCode.GET_CONSUMER_RUNNING_INFO
-    RESPONSE = HandedOn
-
-    consumer_group: str
-    client_id: str
-    jstack_enable: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskToConsume(RpcRequest[HandedOn]):
-    """CONSUME_MESSAGE_DIRECTLY, whose answer is not read here."""
-
-    CODE = RequestCode.CONSUME_MESSAGE_DIRECTLY
-    RESPONSE = HandedOn
-
-    consumer_group: str
-    client_id: str | None = None
-    msg_id: str | None = None
-    broker_name: str | None = None
-    topic: str | None = None
-    topic_sys_flag: int | None = None
-    group_sys_flag: int | None = None
-    body: bytes = b""
 
 
 @dataclass(slots=True)
@@ -110,10 +76,12 @@ class Relay:
         if finish is not None:
             finish(answer)
 
-    def _ask(self, channel: Channel, request: Request[Response], timeout_ms: int, finish: Finish) -> None:
+    def _ask(
+        self, channel: Channel, request: Request[Response], timeout_ms: int, finish: Finish, *, unread: bool = False
+    ) -> None:
         self._tokens += 1
         self._asked[self._tokens] = finish
-        self._core.outbox.append(Ask(channel, request, self._tokens, timeout_ms))
+        self._core.outbox.append(Ask(channel, request, self._tokens, timeout_ms, unread))
 
     def _respond(self, call: Call, response: Response) -> None:
         if call.token is not None and call.channel in self._core.membership.channels:
@@ -122,7 +90,7 @@ class Relay:
     # ---- one client ----
 
     def _running_info(self, call: Call, request: GetConsumerRunningInfo) -> Response | None:
-        return self._hand_on(call, request.consumer_group, request.client_id, _copy(request, AskRunningInfo))
+        return self._hand_on(call, request.consumer_group, request.client_id, request)
 
     def _consume(self, call: Call, request: ConsumeMessageDirectly) -> Response | None:
         settings, groups = self._core.settings.membership, self._core.membership.groups
@@ -132,9 +100,8 @@ class Relay:
             return refuse(ResponseCode.SYSTEM_ERROR, f"no message at {position}, where {request.msg_id} says it is")
         topic = self._core.find_topic(request.topic) if request.topic else None
         group = groups.find_or_create(request.consumer_group)
-        asked = _copy(
+        asked = replace(
             request,
-            AskToConsume,
             broker_name=settings.broker,
             topic_sys_flag=topic.topic_sys_flag if topic else None,
             group_sys_flag=group.group_sys_flag if group else None,
@@ -156,9 +123,16 @@ class Relay:
         if len(self._asked) >= MOST_ASKED:
             return refuse(ResponseCode.SYSTEM_BUSY, f"[OVERLOAD]{MOST_ASKED} requests wait for clients already")
         who = f"<{group}> <{client}>"
-        finish: Finish = lambda answer: self._respond(call, _verdict(answer, who))  # noqa: E731  # it needs its type
-        self._ask(presence.peer.channel, request, TIMEOUT_MS, finish)
+        finish: Finish = lambda answer: self._hand_over(call, answer, who)  # noqa: E731  # it needs its type
+        self._ask(presence.peer.channel, request, TIMEOUT_MS, finish, unread=True)
         return None
+
+    def _hand_over(self, call: Call, answer: Answered | Unanswered, who: str) -> None:
+        if isinstance(answer, Unanswered):
+            self._respond(call, _verdict(answer, who))
+        elif call.token is not None and call.channel in self._core.membership.channels:
+            assert isinstance(answer.response, Command)
+            self._core.outbox.append(HandOn(call.channel, call.token, answer.response))
 
     def _find(self, group: str, client: str) -> Presence | None:
         found = self._core.membership.registry.find(group)
@@ -276,16 +250,8 @@ class Relay:
         return InvokeBrokerToResetOffsetResponse(body=ResetOffsetBody(offset_table=table))
 
 
-def _copy(request: Request[Response], kind: type[Request[Response]], **changes: object) -> Request[Response]:
-    values = {one.name: getattr(request, one.name) for one in fields(request)}
-    return kind(**{**values, **changes})
-
-
-def _verdict(answer: Answered | Unanswered, who: str) -> Response:
-    """Say what a client answered, or in Java's words why it did not."""
-    if isinstance(answer, Answered):
-        assert isinstance(answer.response, Response)
-        return answer.response
+def _verdict(answer: Unanswered, who: str) -> Refused:
+    """Say in Java's words why a client did not answer."""
     if answer.failure is Failure.TIMEOUT:
         remark = f"consumer {who} Timeout: RemotingTimeoutException: wait response timeout <{TIMEOUT_MS}ms>"
         return Refused(code=ResponseCode.CONSUME_MSG_TIMEOUT, remark=remark)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
@@ -73,10 +74,30 @@ class Channels:
             NoAnswer: none came.
             BrokenContent: it came, and is not what it should be.
         """
+        return await self._open(channel).ask(request, timeout_ms / 1000)
+
+    async def call(self, channel: Channel, request: Request[Response], timeout_ms: int) -> Command:
+        """Ask likewise, and give the answer as it came, unread.
+
+        Raises:
+            NoAnswer: none came.
+        """
+        return await self._open(channel).call(request, timeout_ms / 1000)
+
+    def hand_on(self, channel: Channel, token: int, answer: Command) -> bool:
+        """Answer a request with what somebody else answered, all of it; False if its connection is gone.
+
+        Only the number is changed: language, version, remark and header fields stay those of who answered, as in
+        ``NettyRemotingAbstract.writeResponse``.
+        """
+        link = self._links.get(channel)
+        return link is not None and link.send(replace(answer, opaque=token))
+
+    def _open(self, channel: Channel) -> Link:
         link = self._links.get(channel)
         if link is None:
             raise NoAnswer(Failure.CLOSED, f"channel {channel}", "it is not open")
-        return await link.ask(request, timeout_ms / 1000)
+        return link
 
     def close(self, channel: Channel) -> None:
         """Close a channel, after what is queued is written."""

@@ -84,7 +84,7 @@ class Link(asyncio.Protocol):
         self._unwritten: list[bytes] = []
         self._unwritten_bytes = 0
         self._writing: asyncio.Handle | None = None
-        self._is_handling = self._is_full = False
+        self._is_handling = self._is_full = self._is_retired = False
         self._moved_at = self._received_at = self._loop.time()
         self._idle: asyncio.TimerHandle | None = None
         self.closed: asyncio.Future[None] = self._loop.create_future()
@@ -227,19 +227,29 @@ class Link(asyncio.Protocol):
             BrokenContent: it came, and is not what it should be.
             LocalProtocolError: no peer would take the request.
         """
+        command = await self.call(request, timeout_s)
+        if len(command.body) > self.settings.offload_above:
+            return await asyncio.to_thread(decode_response, type(request), command)
+        return decode_response(type(request), command)
+
+    async def call(self, request: Request[Response], timeout_s: float) -> Command:
+        """Send a request and wait for the frame that answers it, whatever that says.
+
+        Raises:
+            NoAnswer: none came.
+            LocalProtocolError: no peer would take the request.
+        """
         answer: asyncio.Future[Command] = self._loop.create_future()
         opaque = self._calls.begin(answer)
         timer = self._loop.call_later(timeout_s, self._time_out, answer, self._loop.time())
         try:
             await self._until_writable(answer)
             self._send_request(request, opaque, oneway=False)
-            command = await answer
+            return await answer
         finally:
             timer.cancel()
             self._calls.finish(opaque)
-        if len(command.body) > self.settings.offload_above:
-            return await asyncio.to_thread(decode_response, type(request), command)
-        return decode_response(type(request), command)
+            self._end_if_done()
 
     async def tell(self, request: Request[Response], timeout_s: float) -> None:
         """Send a request that nobody answers; wait no longer than that until it can be written.
@@ -298,6 +308,15 @@ class Link(asyncio.Protocol):
         self._note(reason)
         if self._transport is not None:
             self._transport.close()
+
+    def retire(self) -> None:
+        """End once nobody waits for an answer any more; whoever calls this sends nothing more."""
+        self._is_retired = True
+        self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self._is_retired and not len(self._calls):
+            self.end()
 
     def abort(self, reason: str | None = None) -> None:
         """Close at once."""

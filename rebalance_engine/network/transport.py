@@ -69,11 +69,19 @@ class Transport:
         deadline = loop.time() + timeout_ms / 1000
         link = await self._open_link(address, timeout_ms / 1000)
         answer = await link.ask(request, max(0.0, deadline - loop.time()))
-        if isinstance(answer, Refused) and answer.code == ResponseCode.GO_AWAY:
-            link.end()  # the server is stopping and has not looked at it; its successor may be there already
+        if _says_go_away(answer):
+            self._retire(address, link)  # the server is stopping and has not looked at the request
             link = await self._open_link(address, max(0.0, deadline - loop.time()))
             answer = await link.ask(request, max(0.0, deadline - loop.time()))
+            if _says_go_away(answer):
+                raise NoAnswer(Failure.CLOSED, address, "it said GO_AWAY on two connections, one after the other")
         return answer
+
+    def _retire(self, address: Address, link: Link) -> None:
+        """Send nothing more there; a long poll may still be answered, as in ``ChannelWrapper``."""
+        if self._links.get(address) is link:
+            del self._links[address]
+        link.retire()
 
     async def oneway(self, address: Address, request: Request[Response], timeout_ms: int = TIMEOUT_MS) -> None:
         """Send a request that nobody answers; whether it arrives is not known.
@@ -155,3 +163,7 @@ class Transport:
         except (OSError, ValueError) as error:
             return str(error) or type(error).__name__
         return link
+
+
+def _says_go_away(answer: Response) -> bool:
+    return isinstance(answer, Refused) and answer.code == ResponseCode.GO_AWAY

@@ -24,13 +24,14 @@ from rebalance_engine.effects import (
     Woken,
 )
 from rebalance_engine.embedded.broker import EmbeddedBroker
-from rebalance_engine.embedded.core import Ask
+from rebalance_engine.embedded.core import Ask, HandOn
 from rebalance_engine.embedded.routes import RouteTable
 from rebalance_engine.embedded.settings import EmbeddedSettings
 from rebalance_engine.membership.profiles import BrokerSettings
 from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumerData, HeartbeatData
 from rebalance_engine.remoting.codes import Language
+from rebalance_engine.remoting.command import Command
 from rebalance_engine.remoting.messages import StoredMessage, decode_messages
 from rebalance_engine.remoting.properties import encode_properties
 from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
@@ -58,6 +59,7 @@ class Desk:
     language: Language = Language.JAVA
     version: int = 513
     answers: dict[tuple[Channel, int], Response] = field(default_factory=dict)
+    handed_on: dict[tuple[Channel, int], Command] = field(default_factory=dict)
     pushed: list[Push] = field(default_factory=list)
     asked: list[Ask] = field(default_factory=list)
     closed: list[Channel] = field(default_factory=list)
@@ -118,7 +120,7 @@ class Desk:
         assert isinstance(answer, Refused), answer
         return answer
 
-    def answer(self, response: Response) -> None:
+    def answer(self, response: Response | Command) -> None:
         """Answer what the broker last asked a client."""
         self.hear(Answered(token=self.asked.pop(0).token, response=response))
 
@@ -139,6 +141,8 @@ class Desk:
             match effect:
                 case Respond(channel=channel, token=token, response=Response() as response):
                     self.answers[channel, token] = response
+                case HandOn(channel=channel, token=token, answer=command):
+                    self.handed_on[channel, token] = command
                 case WakeAt(at=at, timer=timer):
                     self._timers[timer] = at
                 case Push():

@@ -14,12 +14,11 @@ from typing import Any
 
 from rebalance_engine.effects import Answered, Closed, Opened, Received, Respond, WakeAt, Woken
 from rebalance_engine.embedded.broker import EmbeddedBroker
-from rebalance_engine.embedded.core import Ask
-from rebalance_engine.embedded.relay import HandedOn
+from rebalance_engine.embedded.core import Ask, HandOn
 from rebalance_engine.embedded.routes import RouteTable
 from rebalance_engine.embedded.settings import EmbeddedSettings
 from rebalance_engine.membership.profiles import BrokerSettings
-from rebalance_engine.remoting.codec import encode_response
+from rebalance_engine.remoting.codec import decode_response, encode_response
 from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
 from rebalance_engine.remoting.requests.contract import Refused, Response
@@ -100,6 +99,8 @@ class Player:
                 self._timers[effect.timer] = effect.at
             elif isinstance(effect, Respond) and isinstance(effect.response, Response):
                 self.answers[effect.token] = effect.response
+            elif isinstance(effect, HandOn):
+                self.answers[effect.token] = decode_response(GetConsumerRunningInfo, effect.answer)
             elif isinstance(effect, Ask):
                 self._answer_for_client(effect)
 
@@ -114,8 +115,7 @@ class Player:
         )
         assert asked.answer is not None
         self.relayed.append((number, ask.channel))
-        body = encode_response(asked.answer, opaque=1).body
-        answer = HandedOn(body=body, remark=asked.answer.remark)
+        answer = encode_response(asked.answer, opaque=1)
         self._carry_out(self.broker.handle(Answered(token=ask.token, response=answer), int(self._now)))
 
 

@@ -306,3 +306,52 @@ async def test_a_server_that_says_go_away_is_asked_once_more_over_a_new_connecti
     async with peer(goes_away_once) as address, Transport() as transport:
         assert await transport.request(address, ASK, HOUR_MS) == members("new")
         assert len(opened) == 2
+
+
+@on_a_loop
+async def test_a_long_poll_is_still_answered_by_a_server_that_said_go_away() -> None:
+    """``ChannelWrapper`` keeps the old channel beside the new one."""
+    opened: list[Scripted] = []
+    asked_twice = asyncio.Event()
+
+    async def goes_away(scripted: Scripted) -> None:
+        opened.append(scripted)
+        first = await scripted.read()
+        if len(opened) > 1:
+            await scripted.write(answer_to(first, "new"))
+            await never(scripted)
+        second = await scripted.read()
+        await scripted.write(encode_response(Refused(code=ResponseCode.GO_AWAY), opaque=second.opaque))
+        await asked_twice.wait()
+        await scripted.write(answer_to(first, "old"))
+        with pytest.raises(EOFError):
+            await scripted.read()  # nobody waits for anything: the client has closed it
+        old_is_closed.set()
+
+    old_is_closed = asyncio.Event()
+    async with peer(goes_away) as address, Transport() as transport:
+        long_poll = asyncio.create_task(transport.request(address, ASK, HOUR_MS))
+        await asyncio.sleep(0)
+        assert await transport.request(address, ASK, HOUR_MS) == members("new")
+        asked_twice.set()
+
+        assert await long_poll == members("old")
+        await asyncio.wait_for(old_is_closed.wait(), 20)
+        assert len(opened) == 2
+
+
+@on_a_loop
+async def test_a_server_that_says_go_away_twice_has_not_answered() -> None:
+    opened: list[Scripted] = []
+
+    async def goes_away(scripted: Scripted) -> None:
+        opened.append(scripted)
+        command = await scripted.read()
+        await scripted.write(encode_response(Refused(code=ResponseCode.GO_AWAY), opaque=command.opaque))
+        await never(scripted)
+
+    async with peer(goes_away) as address, Transport() as transport:
+        with pytest.raises(NoAnswer, match="GO_AWAY on two connections") as caught:
+            await transport.request(address, ASK, HOUR_MS)
+
+        assert (caught.value.failure, len(opened)) == (Failure.CLOSED, 2)
