@@ -36,6 +36,7 @@ from rebalance_engine.membership.configs import READ, WRITE
 from rebalance_engine.network.driver import Driver
 from rebalance_engine.network.tls import ServerTls
 from rebalance_engine.remoting.acl import Credentials
+from rebalance_engine.remoting.versions import release
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +47,7 @@ MOST_BROKERS = 26  # they are called broker-a to broker-z
 PORTS = range(15_000, 32_000)
 TRIES = 200
 LAST_PORT = 65_535
+FIRST_VERSION, BEYOND_LATEST = (4, 0, 0), (5, 6, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,8 @@ class ClusterSettings:
             raise ValueError(
                 f"host {self.host!r} is no address that clients could call; it needs to be one of this machine"
             )
+        if not FIRST_VERSION <= release(self.version, "the version") < BEYOND_LATEST:
+            raise ValueError(f"the version is {self.version!r}; there are brokers of 4.0.0 to 5.5.0")
         for topic, queues in self.topics.items():
             if not 1 <= queues <= 1024:
                 raise ValueError(f"topic {topic} has {queues} queues on each broker; it needs 1 to 1024")

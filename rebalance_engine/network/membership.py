@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rebalance_engine.allocation import strategy
-from rebalance_engine.allocation.contract import Strategy, UnknownStrategy
+from rebalance_engine.allocation import STRATEGIES, strategy
+from rebalance_engine.allocation.contract import MissingParameter, Strategy, UnknownStrategy
 from rebalance_engine.allocation.own import own
 from rebalance_engine.consumer import (
     Client,
@@ -34,7 +34,13 @@ from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel, MessageQueu
 from rebalance_engine.network.identity import DEFAULT_INSTANCE, client_id, own_instance
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.offset_files import OffsetFiles
-from rebalance_engine.network.options import VERSION, ConsumerOptions, GroupOptions, default_offsets_dir
+from rebalance_engine.network.options import (
+    VERSION,
+    ConsumerOptions,
+    GroupOptions,
+    default_offsets_dir,
+    known_version,
+)
 from rebalance_engine.network.outgoing import check_group
 from rebalance_engine.network.process import Closed, Doing, Process
 from rebalance_engine.remoting.bodies.clients import CheckClientRequestBody, SubscriptionData
@@ -205,9 +211,7 @@ def group_settings(group: str, topics: dict[str, str], mode: Mode, options: Cons
 def _strategy(group: str, options: ConsumerOptions) -> str | Strategy | None:
     chosen = options.get("strategy")
     if chosen is None or isinstance(chosen, str):
-        named = strategy(chosen or "AVG", **options.get("strategy_params", {}))
-        if named.member is None:
-            raise UnknownStrategy(f"{named.name} is a plan for a whole group; no member can compute its share alone")
+        _check_strategy(chosen or "AVG", options.get("strategy_params", {}))
         return chosen
 
     def report(error: Exception) -> None:
@@ -216,9 +220,22 @@ def _strategy(group: str, options: ConsumerOptions) -> str | Strategy | None:
     return own(chosen, report=report)
 
 
+def _check_strategy(name: str, params: Mapping[str, object]) -> None:
+    named = strategy(name, **params)
+    if named.member is None:
+        able = ", ".join(kind.name for kind in STRATEGIES.values() if "previous" not in kind.takes)
+        raise UnknownStrategy(
+            f"{named.name} is a plan for a whole group; no member can compute its share alone. There are {able}; "
+            "CONFIG can follow such a plan"
+        )
+    if named.name.endswith("CONFIG") and not params.get("config"):
+        # Java takes it, and such a member never has a queue
+        raise MissingParameter(f"{named.name} needs the parameter 'config', client id -> its queues; given: none")
+
+
 def _profile(options: ConsumerOptions) -> Profile:
     version = options.get("version", VERSION)
-    return java(version) if isinstance(version, str) else version
+    return java(known_version(version, "4.9.0")) if isinstance(version, str) else version
 
 
 def _client_settings(name: str, name_servers: tuple[Address, ...], options: ConsumerOptions) -> ClientSettings:

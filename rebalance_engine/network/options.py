@@ -5,6 +5,7 @@ What is not set has RocketMQ's default. The Java name of each is beside it where
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
@@ -19,9 +20,12 @@ from rebalance_engine.network.rewriting import split_addresses
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL, ConsumeFromWhere
 from rebalance_engine.remoting.sysflags import Compression
+from rebalance_engine.remoting.versions import release
 
 VERSION = "5.3.3"  # whose behaviour our clients have by default
+LATEST = "5.5.0"  # whose behaviour is known
 DRAIN_S = 5.0
+_LATEST_MINOR = release(LATEST, "the latest release")[:2]
 HOME_OF_OFFSETS = ".rocketmq_offsets"  # ``LocalFileOffsetStore.LOCAL_OFFSET_STORE_DIR``
 
 Topics = str | Iterable[str] | Mapping[str, str]
@@ -147,6 +151,18 @@ class ProducerOptions(ProcessOptions, total=False):
     compress_from: int | None
     max_size: int
     most_under_way: int
+
+
+def known_version(version: str, first: str) -> str:
+    """Give the version of a Java client, if it is known how that one behaves.
+
+    Raises:
+        ValueError: it is none, or not one from the first to the latest.
+    """
+    what = "the Java client's version"
+    if not release(first, what) <= release(version, what) < (*_LATEST_MINOR, sys.maxsize):
+        raise ValueError(f"{what} is {version!r}; known are those from {first} to {LATEST}")
+    return version
 
 
 def name_servers_of(given: str | Sequence[Address]) -> tuple[Address, ...]:

@@ -10,15 +10,17 @@ Source: ``broker/.../client/ConsumerManager.java`` (``unregisterConsumer``).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from rebalance_engine.effects import Address
+from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Admin, Denied
 
 AT_MOST_EVERY_S = 5.0
+SETTLES_S = 5.0  # members rebalance at once, some up to a second later; then what they hold is compared
 CLIENT = "evenkeel-probe"
 SWITCH = "notifyConsumerIdsChangedEnable"
 
@@ -100,6 +102,15 @@ class Prober:
             return (await self._admin.broker_config(broker, {SWITCH})).get(SWITCH) == "false"
         except Denied:  # few may read the settings; a probe that notifies nobody does no harm
             return False
+
+
+def receipt(is_reached: bool, before: Collection[object] | None, after: Collection[object] | None) -> ReceiptAnswer:
+    """Say what a probe did to one member, from what it held before and when it had settled; None is unknown."""
+    if not is_reached:
+        return ReceiptAnswer.NOT_ASKED
+    if before is None or after is None:
+        return ReceiptAnswer.UNKNOWN
+    return ReceiptAnswer.UNCHANGED if set(before) == set(after) else ReceiptAnswer.CHANGED
 
 
 def _cover(members: dict[Address, frozenset[str]]) -> list[Address]:

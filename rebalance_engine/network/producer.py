@@ -24,7 +24,7 @@ from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.identity import MessageIds, client_id, own_instance, own_ip
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, name_servers_of
+from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, known_version, name_servers_of
 from rebalance_engine.network.outgoing import Message, Packing, Parcel, check_group, pack, pack_batch
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.sending import SendFailed, SendResult, result_of
@@ -336,7 +336,7 @@ class Producer:
 
 def _profile(options: ProducerOptions) -> Profile:
     version = options.get("version", VERSION)
-    return java(version) if isinstance(version, str) else version
+    return java(known_version(version, "4.2.0")) if isinstance(version, str) else version
 
 
 def _packing(options: ProducerOptions) -> Packing:

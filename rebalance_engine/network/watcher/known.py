@@ -17,7 +17,8 @@ class Known:
     """What whoever watched before has left: so that nothing is stated twice, and nobody is forgotten.
 
     Attributes:
-        at: when it was last watched; None is never.
+        at: every member list was told at this time or later, and whom it named is in ``members``: who is new now was
+            not there then. None is unknown.
         brokers: (name, id) -> address, of those that were there.
         members: group -> client id -> its (broker, address) pairs.
     """
@@ -38,7 +39,10 @@ class KnownList:
 
 @dataclass(slots=True)
 class KnownMember:
-    """A member: where it was seen last, and what it said last; ``held_at`` is when it told what it holds."""
+    """A member: when it was listed last, and what it said last; ``held_at`` is when it told what it holds.
+
+    ``hung_at`` is when a question to it first ran into its time, since it last answered.
+    """
 
     seen_at: int | None
     presence: set[tuple[str, Address]] = field(default_factory=set)
@@ -46,6 +50,7 @@ class KnownMember:
     held: tuple[MessageQueue, ...] | None = None
     held_at: int | None = None
     is_silent: bool = False
+    hung_at: int | None = None
     topics: frozenset[str] = frozenset()
 
 

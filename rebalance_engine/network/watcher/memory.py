@@ -14,25 +14,25 @@ from rebalance_engine.effects import Address
 from rebalance_engine.events import (
     EXACT,
     BrokerGone,
-    BrokerSeen,
     Departure,
-    Exactness,
     Fact,
     MemberJoined,
     MemberLeft,
     MemberSeen,
     MemberStrategySeen,
     Missing,
+    Origin,
     PresenceGone,
     PresenceSeen,
-    RouteSeen,
     SubscriptionsSeen,
 )
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import answers
 from rebalance_engine.network.answers import Answerer, Trouble
-from rebalance_engine.network.watcher.known import BrokerKey, Known, KnownGroup, KnownList, KnownMember
+from rebalance_engine.network.watcher.bounds import between, expired_by_time
+from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
+from rebalance_engine.network.watcher.servers import Servers
 from rebalance_engine.remoting.bodies.clients import ConsumerConnection
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
 from rebalance_engine.remoting.bodies.routes import MASTER_ID, ClusterInfo, TopicRouteData
@@ -51,13 +51,9 @@ class Memory:
         known = known or Known()
         self._cluster = cluster
         self._since = known.at
-        self._brokers: dict[BrokerKey, Address] = dict(known.brokers)
-        self._name_servers = name_servers
-        self._tables: dict[Address, frozenset[BrokerKey]] = {}
-        self._versions: dict[Address, str] = {}
+        self._servers = Servers(name_servers, known.brokers)
         self._groups: dict[str, KnownGroup] = {}
         self._having: dict[str, frozenset[str]] = {}
-        self._routes: dict[tuple[str, Address], Fact] = {}
         self._hosts: dict[str, frozenset[str]] = {}  # kept until something changes that it follows from
         for group, members in known.members.items():
             self._groups[group] = KnownGroup(
@@ -69,7 +65,7 @@ class Memory:
     @property
     def masters(self) -> dict[str, Address]:
         """Every master that some NameServer knows, or knew before one stopped to answer."""
-        return {name: address for (name, number), address in self._brokers.items() if number == MASTER_ID}
+        return self._servers.masters
 
     @property
     def groups(self) -> frozenset[str]:
@@ -85,8 +81,7 @@ class Memory:
 
     def _find_hosts(self, group: str) -> frozenset[str]:
         masters = self.masters
-        routes = (self._routes.get((topic, at)) for topic in self.topics_of(group) for at in self._tables)
-        routed = {broker.broker for fact in routes if isinstance(fact, RouteSeen) for broker in fact.brokers}
+        routed = self._servers.routed(self.topics_of(group))
         having = {name for name, groups in self._having.items() if group in groups}
         unsaid = masters.keys() - self._having.keys()  # they have not told which groups they have
         return frozenset(masters.keys() & (having | routed | (unsaid if self.members(group) else set())))
@@ -127,6 +122,24 @@ class Memory:
         member = self._member(group, client)
         return None if member is None else member.held_at
 
+    @property
+    def lists_at(self) -> int | None:
+        """Say since when every member list has been told once more; None: one was never told, or nothing is known.
+
+        Who is in none of them was nowhere at that time, as far as brokers knew.
+        """
+        groups = self.groups
+        if not groups or not self._having.keys() >= self.masters.keys():
+            return None
+        times: list[int] = []
+        for group in groups:
+            hosts, known = self.hosts(group), self._groups.get(group)
+            told = [] if known is None else [known.lists[name].at for name in hosts if name in known.lists]
+            if len(told) < len(hosts) or None in told:
+                return None
+            times += [at for at in told if at is not None]
+        return min(times, default=None)
+
     def changed_at(self, group: str) -> int | None:
         """Say when something about a group last changed."""
         return self._groups[group].changed_at if group in self._groups else None
@@ -145,48 +158,17 @@ class Memory:
 
     def cluster_heard(self, info: ClusterInfo, by: Answerer) -> Iterator[Fact]:
         """Take in what a NameServer knows of the brokers (106)."""
-        self._tables[by.address] = frozenset(
-            (broker.broker_name, number) for broker in info.broker_addr_table.values() for number in broker.broker_addrs
-        )
-        for fact in answers.brokers_stated(info, self._named(by), self._versions):
-            key = (fact.broker, fact.broker_id)
-            if self._brokers.get(key) != fact.address:
-                self._brokers[key] = fact.address
-                self._hosts.clear()
-                yield fact
-        if len(self._tables) == self._name_servers:
-            yield from self._gone(by)
+        for fact in self._servers.cluster_heard(info, self._named(by)):
+            self._hosts.clear()
+            yield fact
+            if isinstance(fact, BrokerGone) and fact.broker_id == MASTER_ID:
+                self._having.pop(fact.broker, None)
+                for group in sorted(self._groups):
+                    yield from self._forget_list(group, fact.broker, by)
 
     def version_heard(self, broker: str, address: Address, version: str, by: Answerer) -> Iterator[Fact]:
         """Take in what a broker says that it is (28)."""
-        if not version or self._versions.get(address) == version:
-            return
-        self._versions[address] = version
-        number = next((number for (name, number), at in self._brokers.items() if (name, at) == (broker, address)), None)
-        if number is not None:
-            yield BrokerSeen(
-                at=by.at,
-                source=self._named(by).source,
-                exactness=EXACT,
-                broker=broker,
-                broker_id=number,
-                address=address,
-                version=version,
-            )
-
-    def _gone(self, by: Answerer) -> Iterator[Fact]:
-        """A broker is gone when no NameServer lists it any more, each by its last answer."""
-        listed = frozenset[BrokerKey]().union(*self._tables.values())
-        for key in sorted(self._brokers.keys() - listed):
-            address, (name, number) = self._brokers.pop(key), key
-            self._hosts.clear()
-            source = self._named(by).source
-            yield BrokerGone(at=by.at, source=source, exactness=EXACT, broker=name, broker_id=number, address=address)
-            if number == MASTER_ID:
-                self._having.pop(name, None)
-                self._hosts.clear()
-                for group in sorted(self._groups):
-                    yield from self._forget_list(group, name, by)
+        yield from self._servers.version_heard(broker, address, version, self._named(by))
 
     def groups_heard(self, broker: str, groups: Iterable[str]) -> None:
         """Take in which groups a broker has (201)."""
@@ -197,16 +179,14 @@ class Memory:
 
     def route_heard(self, topic: str, route: TopicRouteData | None, by: Answerer) -> Iterator[Fact]:
         """Take in a topic's route by one NameServer (105)."""
-        fact = answers.route_stated(topic, route, self._named(by))
-        key = (topic, by.address)
-        if is_same(self._routes.get(key), fact):
+        is_first = not self._servers.has_route(topic, by.address)
+        fact = self._servers.route_heard(topic, route, self._named(by))
+        if fact is None:
             return
-        first = key not in self._routes
-        self._routes[key] = fact
         self._hosts.clear()
         yield fact
         for name, group in self._groups.items():
-            if not first and topic in self.topics_of(name):
+            if not is_first and topic in self.topics_of(name):
                 group.changed_at = by.at
 
     # ---- members ----
@@ -270,7 +250,7 @@ class Memory:
         held = tuple(sorted(queue for queue, entry in info.mq_table.items() if not entry.dropped))
         if member.held_at is not None and (held != member.held or member.is_silent):
             known.changed_at = by.at
-        member.held, member.held_at, member.is_silent = held, by.at, False
+        member.held, member.held_at, member.is_silent, member.hung_at = held, by.at, False, None
         topics = frozenset(data.topic for data in info.subscription_set if data.topic)
         if topics != member.topics:
             member.topics = topics
@@ -282,7 +262,9 @@ class Memory:
         if member is None or member.is_silent:
             return
         member.is_silent = True
-        yield answers.missed(self._named(by), why, group=group)
+        fact = answers.missed(self._named(by), why, group=group)
+        member.hung_at = by.at if fact.missing is Missing.TIMEOUT else None
+        yield fact
 
     # ---- coming and going ----
 
@@ -293,8 +275,7 @@ class Memory:
         if low is None:  # nobody knows since when
             yield MemberSeen(at=by.at, source=source, exactness=EXACT, group=group, client=client)
         else:
-            since = Exactness.between(min(low, by.at), by.at)
-            yield MemberJoined(at=by.at, source=source, exactness=since, group=group, client=client)
+            yield MemberJoined(at=by.at, source=source, exactness=between(low, by.at), group=group, client=client)
         known.changed_at = by.at
 
     def _not_before(self, known: KnownGroup, group: str) -> int | None:
@@ -314,14 +295,14 @@ class Memory:
             member = known.members.pop(client)
             self._forget_topics(known, group)
             yield from self._presence_gone(group, client, member, set(member.presence), by)
-            low = min(member.seen_at, by.at) if member.seen_at is not None else 0
+            silence = expired_by_time(member, by.at)
             yield MemberLeft(
                 at=by.at,
-                source=by.source,
-                exactness=Exactness.between(low, by.at),
+                source=by.source if silence is None else replace(by.source, origin=Origin.DERIVED, detail=silence),
+                exactness=between(member.seen_at, by.at),
                 group=group,
                 client=client,
-                departure=Departure.UNKNOWN,
+                departure=Departure.UNKNOWN if silence is None else Departure.HEARTBEAT_EXPIRED,
             )
             known.changed_at = by.at
 

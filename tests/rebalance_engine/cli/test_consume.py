@@ -1,8 +1,13 @@
+import asyncio
+import json
 import signal
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from rebalance_engine import cli
+from rebalance_engine.allocation import STRATEGIES
+from rebalance_engine.cli import consume
 from rebalance_engine.network import Producer
 from tests.rebalance_engine.cli.commands import command
 from tests.rebalance_engine.network.clusters import QUICK, cluster, put
@@ -67,6 +72,10 @@ async def test_strategies_have_their_parameters() -> None:
         (["--strategy", "CONFIG", "--strategy-param", 'config={"a@1":["orders"]}'], "needed is topic/broker/id"),
         (["--name", ""], "the name is ''"),
         (["--version", "1"], "needed is a version"),
+        (["--version", "9.9"], "known are those from 4.9.0 to 5.5.0"),
+        (["--version", "4.8.0"], "known are those from 4.9.0 to 5.5.0"),
+        (["--strategy", "CONFIG"], "CONFIG needs the parameter 'config'"),
+        (["--strategy", "avg"], "there is no strategy 'avg'; there are AVG, AVG_BY_CIRCLE,"),
         (["--namesrv", "x"], "host:port"),
     ],
 )
@@ -76,3 +85,41 @@ def test_what_makes_no_sense_ends_with_2(words: list[str], said: str, capsys: py
 
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+ROOM = '{"rule":"prefix","separator":"-"}'
+PARAMETERS = {
+    "consumer_idcs": 'consumer_idcs=["broker"]',
+    "config": f'config={{"127.0.0.1@A":{json.dumps(QUEUES)}}}',
+    "virtual_nodes": "virtual_nodes=3",
+    "inner": 'inner="AVG"',
+    "broker_room": f"broker_room={ROOM}",
+    "client_room": f"client_room={ROOM}",
+}
+TAKES_A_CONFIG = {"CONFIG", "GO_CONFIG"}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_each_strategy_of_the_table_is_taken_by_name_or_refused_in_words(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a member needs is given here; plans for whole groups say which strategies members can use."""
+    taken: list[str] = []
+
+    def take(_: Callable[[asyncio.Event], Awaitable[int]]) -> int:
+        taken.append(name)
+        return 0
+
+    monkeypatch.setattr(consume, "run_until_told", take)
+    needs = STRATEGIES[name].needs | ({"config"} if name in TAKES_A_CONFIG else set())
+    words = [word for one in sorted(needs) for word in ("--strategy-param", PARAMETERS[one])]
+    words = ["consume", "--namesrv", "127.0.0.1:1", "--group", "G", "--topic", "orders", "--strategy", name, *words]
+
+    if "previous" in STRATEGIES[name].takes:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        assert ended.value.code == 2
+        assert f"{name} is a plan for a whole group" in (said := capsys.readouterr().err)
+        assert "There are AVG, AVG_BY_CIRCLE, CONFIG" in said
+    else:
+        assert (cli.main(words), taken) == (0, [name])

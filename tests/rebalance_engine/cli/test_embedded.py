@@ -48,6 +48,7 @@ def test_it_says_when_it_is_ready_and_ends_in_order(tmp_path: Path) -> None:
         (["--topic", "or ders:1"], "illegal characters"),
         (["--brokers", "0"], "1 to 26"),
         (["--version", "3.2.6"], "3.2.6"),
+        (["--version", "9.9"], "there are brokers of 4.0.0 to 5.5.0"),
         (["--host", "0.0.0.0"], "no address that clients could call"),  # noqa: S104  # it is refused
         (["--delay-levels", "1s soon"], "like 10s"),
         (["--max-log", "0"], "1 to 1048576"),

@@ -55,6 +55,7 @@ async def test_sigterm_ends_it_in_order() -> None:
         (["--rate", "nan"], "'nan' is given"),
         (["--topic", "a b"], "the topic is 'a b'"),
         (["--version", "1"], "needed"),
+        (["--version", "9.9"], "known are those from 4.2.0 to 5.5.0"),
     ],
 )
 def test_what_makes_no_sense_ends_with_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -281,6 +281,7 @@ async def test_facts_are_told() -> None:
     [
         ({"brokers": 0}, "it needs to be 1 to 26"),
         ({"brokers": MOST_BROKERS + 1}, "it needs to be 1 to 26"),
+        ({"version": "9.9"}, "there are brokers of 4.0.0 to 5.5.0"),
         ({"host": "0.0.0.0"}, "no address that clients could call"),  # noqa: S104  # it is refused
         ({"topics": {"orders": 0}}, "needs 1 to 1024"),
     ],
