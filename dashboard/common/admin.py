@@ -7,7 +7,10 @@ from typing import TypeVar
 
 from django.contrib import admin
 from django.db import models
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from dashboard.common.shown import marked
 
 M = TypeVar("M", bound=models.Model)
 
@@ -37,7 +40,32 @@ class Observed(admin.ModelAdmin[M]):
         """Nobody deletes."""
         return False
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
+        """Show the list, with what strangers wrote written out."""
+        return _written_out(super().changelist_view(request, extra_context))
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
+        """Show a row, with what strangers wrote written out."""
+        return _written_out(super().changeform_view(request, object_id, form_url, extra_context))
+
     @admin.display(description="at (UTC)", ordering="at")
     def when(self, row: M) -> str:
         """Write a row's instant for a person."""
         return instant(getattr(row, "at", None))
+
+
+def _written_out(answer: HttpResponse) -> HttpResponse:
+    """Write out in a whole page what cannot be seen: Django's lists know nothing of ``shown``."""
+
+    def write(page: HttpResponse) -> None:
+        page.content = marked(page.content.decode())
+
+    if isinstance(answer, TemplateResponse):
+        answer.add_post_render_callback(write)
+    return answer

@@ -10,7 +10,8 @@ import { glyphOf } from "../../static/js/lib/glyphs.js";
 import { isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
 import { span, ticks } from "../../static/js/lib/time.js";
 import { stateOf } from "../../static/js/lib/state.js";
-import { fill, name, shorten } from "../../static/js/lib/words.js";
+import { fill } from "../../static/js/lib/words.js";
+import { shown } from "../../static/js/lib/shown.js";
 import { tailsOf } from "../../static/js/views/map.js";
 
 const read = (file) => JSON.parse(readFileSync(new URL(`../words/${file}`, import.meta.url)));
@@ -111,7 +112,7 @@ test("names fit their room", () => {
 
 test("the sentence under the map says what a cell is", () => {
   const picture = judge(state({ A: [[0, 2], [0, 3]], B: [[2, 2], [2, 1]] }));
-  const say = (id, client) => describe(picture, { topic: "orders", broker: "east", id, number: id }, client, { now: 1000 }).replace(/[\u2068\u2069]/g, "");
+  const say = (id, client) => describe(picture, { topic: "orders", broker: "east", id, number: id }, client, { now: 1000 }).replace(/[]/g, "");
 
   assert.equal(say(0, "A"), "Held by A, as wanted. Row A: holds it.");
   assert.equal(say(2, "A"), "Two owners: A, B; wanted by B. Messages may be consumed twice while this lasts. Row A: holds it, should let go.");
@@ -124,12 +125,17 @@ test("the sentence tells the last owner, where it is known", () => {
 
   const words = describe(picture, { broker: "east", number: 0 }, null, { now: 104700, owners });
 
-  assert.match(words, /Last owner \u2068A\u2069 \(gone\), until 00:01:00, 44.7 s ago\./);
+  assert.match(words, /Last owner A \(gone\), until 00:01:00, 44.7 s ago\./);
+});
+
+test("names are shown as the server shows them", () => {
+  for (const [given, most, words] of read("names.json")) assert.equal(shown(given, most ?? undefined), words);
 });
 
 test("a stranger's name cannot turn a sentence, nor fill it", () => {
-  assert.equal(name("\u202eevil"), "\u2068\u202eevil\u2069");
-  assert.equal(shorten("x".repeat(1000), 10).length, 10);
+  const given = state({ "\u202eevil": [[0, 4], [0, 4]] });
+
+  assert.match(describe(judge(given), { broker: "east", number: 0 }, null, { now: 0 }), /Held by ⟨U\+202E⟩evil, as wanted/);
   assert.equal(fill("%(a)s and %(b)s", { a: "$&", b: "%(a)s" }), "$& and %(a)s");
 });
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django import template
 from django.templatetags.static import static
 from django.utils.html import format_html
@@ -9,6 +11,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from dashboard.common import spans
+from dashboard.common.shown import is_cut
+from dashboard.common.shown import shown as write
 
 register = template.Library()
 
@@ -29,6 +33,40 @@ def clock(ms: int | None) -> str:
 def clock_s(ms: int | None) -> str:
     """Write a time of day in seconds."""
     return spans.clock(ms, millis=False)
+
+
+@register.filter
+def shown(name: str | None, most: int | None = None) -> str:
+    """Write a name from outside, or a sentence with names in it; a longer one is cut in the middle."""
+    return "" if name is None else write(str(name), most)
+
+
+@register.filter
+def shown_joined(names: Iterable[str], between: str) -> str:
+    """Write names from outside in a row."""
+    return between.join(map(write, names))
+
+
+@register.simple_tag
+def ident(name: str | None, most: int = 64) -> SafeString:
+    """Write a name from outside as one; whoever points at a cut one sees the whole. None is a dash."""
+    if not name:
+        return format_html('<span class="dim">{}</span>', "–")
+    if not is_cut(name, most):
+        return format_html('<bdi class="id">{}</bdi>', write(name))
+    return format_html('<bdi class="id" title="{}">{}</bdi>', write(name), write(name, most))
+
+
+@register.simple_tag
+def whole_ident(name: str, most: int = 64) -> SafeString:
+    """Write a name from outside as one; a cut one opens to the whole, also without a pointer."""
+    if not is_cut(name, most):
+        return ident(name, most)
+    return format_html(
+        '<details class="whole"><summary><bdi class="id">{}</bdi></summary><bdi class="id">{}</bdi></details>',
+        write(name, most),
+        write(name),
+    )
 
 
 @register.filter

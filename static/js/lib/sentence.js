@@ -1,7 +1,8 @@
 // The sentence under the map: what the cell under the crosshair is. Pure.
 import { columnKind } from "./owners.js";
 import { clock, span } from "./time.js";
-import { fill, gettext, name } from "./words.js";
+import { fill, gettext } from "./words.js";
+import { shown } from "./shown.js";
 
 /** Say how a queue stands, and what it is to the member of the row. */
 export function describe(picture, column, client, { now, owners = null, away = [] } = {}) {
@@ -52,6 +53,8 @@ function roleOf(picture, number, client) {
   if (holds) return wants || !picture.knowsTarget ? gettext("holds it") : gettext("holds it, should let go");
   return wants ? gettext("should take it") : gettext("has nothing to do with it");
 }
+
+const name = (client) => shown(client, 48);
 
 const list = (clients) =>
   clients.length ? clients.slice(0, 4).map((client) => name(client)).join(", ") + (clients.length > 4 ? " …" : "") : gettext("nobody");

@@ -8,14 +8,3 @@ export const ngettext = (one, many, count) => catalogue()?.ngettext?.(one, many,
 /** Put values into `%(name)s`. */
 export const fill = (text, values) =>
   text.replace(/%\((\w+)\)s/g, (whole, name) => (name in values ? String(values[name]) : whole));
-
-const ISOLATE = "\u2068";
-const END = "\u2069";
-
-/** A stranger's name inside a sentence: shortened, and unable to turn the direction of what follows. */
-export const name = (text, most = 48) => ISOLATE + shorten(text, most) + END;
-
-export function shorten(text, most) {
-  const letters = [...text];
-  return letters.length <= most ? text : `${letters.slice(0, most - 1).join("")}…`;
-}

@@ -14,6 +14,7 @@ import { isLarge } from "../lib/tiles.js";
 import { judge, movesBetween, tally } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
 import { mountGlyphs } from "./glyphs.js";
+import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 
 export function mountGroup(page) {
@@ -56,7 +57,7 @@ export function mountGroup(page) {
   }
 
   function say(id, words) {
-    says.replaceChildren(...(id ? [make("bdi", { class: "id" }, id)] : []), make("span", {}, words));
+    says.replaceChildren(...(id ? [make("bdi", { class: "id" }, shown(id, 120))] : []), make("span", {}, words));
   }
 
   function point(column, client) {
@@ -82,7 +83,7 @@ export function mountGroup(page) {
     const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
     put("members", ...figure(state.members.length, ngettext("member", "members", state.members.length)));
     put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
-    if (state.head.strategy) put("strategy", ...figure(state.head.strategy, state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
+    if (state.head.strategy) put("strategy", ...figure(shown(state.head.strategy, 80), state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
     const element = page.querySelector('#figures [data-is="state"]');
     const [kind, words] = verdictOf(found, state, queues);
     element.className = `is-${kind}`;

@@ -1,7 +1,8 @@
 // Handoffs of one round: a lane each, from the old owner to the new one; hatched while nobody has the queue.
 import { clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
-import { fill, gettext, shorten } from "../lib/words.js";
+import { fill, gettext } from "../lib/words.js";
+import { shown } from "../lib/shown.js";
 
 const [NAMES, WHO, WORDS, ROW, HEAD] = [190, 150, 290, 20, 22];
 
@@ -31,9 +32,9 @@ export function drawLanes(host, story) {
 function drawLane(lane, y, scale, first, last, end) {
   const middle = y + ROW / 2;
   const group = draw("g", {}, draw("rect", { class: "hit", y, width: "100%", height: ROW }));
-  group.append(draw("text", { class: "queue", x: 0, y: middle + 4 }, shorten(lane.queue, 28), draw("title", {}, lane.queue)));
+  group.append(draw("text", { class: "queue", x: 0, y: middle + 4 }, shown(lane.queue, 28), draw("title", {}, shown(lane.queue))));
   const who = `${short(lane.from)} → ${lane.to ? short(lane.to) : gettext("nobody yet")}`;
-  group.append(draw("text", { x: NAMES, y: middle + 4 }, who, draw("title", {}, `${lane.from} → ${lane.to}`)));
+  group.append(draw("text", { x: NAMES, y: middle + 4 }, who, draw("title", {}, `${lane.from ? shown(lane.from) : gettext("nobody")} → ${lane.to ? shown(lane.to) : gettext("nobody yet")}`)));
   const bar = (look, from, to, top, tall) => from < to && group.append(draw("rect", { class: look, x: scale(from), y: y + top, width: Math.max(1, scale(to) - scale(from)), height: tall }));
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
@@ -63,4 +64,4 @@ function bounds([low, high]) {
 }
 
 /** The part of a client id that tells it from others. */
-const short = (client) => (client ? shorten(client.slice(client.indexOf("@") + 1), 12) : gettext("nobody"));
+const short = (client) => (client ? shown(client.slice(client.indexOf("@") + 1), 14) : gettext("nobody"));

@@ -2,13 +2,15 @@
 import { cellsOf, columnKind, judge } from "../lib/owners.js";
 import { fit, isRetry, keyOf, order, place, thinning } from "../lib/columns.js";
 import { draw, make, set } from "../lib/svg.js";
-import { gettext, fill, shorten } from "../lib/words.js";
+import { gettext, fill } from "../lib/words.js";
+import { shown } from "../lib/shown.js";
 import { age } from "../lib/time.js";
 import { count } from "../live/runs.js";
 
 const HEAD = 66;
 const ROOM_FOR_NAMES = 250;
 const ROOM_FOR_LOADS = 170;
+const LONGEST_NAME = 40; // letters
 
 export class CellMap {
   constructor(host, { zoom = null, onPoint = () => {} } = {}) {
@@ -129,14 +131,14 @@ export class CellMap {
   #heads() {
     const { topics, brokers, cell } = this.layout;
     for (const { key, from, to } of topics) {
-      const title = draw("title", {}, key);
-      const words = isRetry(key) ? "retry" : key;
+      const title = draw("title", {}, shown(key));
+      const words = isRetry(key) ? "retry" : shown(key);
       this.head.append(
         draw("text", { class: "of-topic", x: from, y: 11 }, fit(words, to - from + 8, 7), title),
         draw("path", { class: "of-rule", d: `M${from} 17.5H${to}` }));
     }
     for (const { name, from, to } of brokers) {
-      this.head.append(draw("text", { class: "of-broker", x: from, y: 30 }, fit(name, to - from + 4), draw("title", {}, name)));
+      this.head.append(draw("text", { class: "of-broker", x: from, y: 30 }, fit(shown(name), to - from + 4), draw("title", {}, shown(name))));
     }
     const step = thinning(cell);
     this.signs = draw("g");
@@ -154,7 +156,7 @@ export class CellMap {
     const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
     const most = Math.max(1, ...known);
     this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
-    const tails = tailsOf(rows.map((row) => row.client));
+    const tails = tailsOf(rows.map((row) => row.name));
     this.names.replaceChildren(...rows.map((row, i) => this.#name(row, tails[i])));
     this.loads.replaceChildren(...rows.map((row) => this.#load(row, mean, most)));
     this.rules.replaceChildren(...rows.map((_, i) => draw("path", { class: "rule", d: `M0 ${(i + 1) * this.row - 0.5}H${width}` })));
@@ -179,10 +181,10 @@ export class CellMap {
   }
 
   #name(row, same) {
-    const id = make("bdi", { class: "id", title: row.client });
-    const shown = shorten(row.client, 64);
-    if (same > 0 && same < shown.length) id.append(make("span", { class: "same" }, shown.slice(0, same)), shown.slice(same));
-    else id.append(shown);
+    const id = make("bdi", { class: "id", title: shown(row.client) });
+    const { name } = row;
+    if (same > 0 && same < name.length) id.append(make("span", { class: "same" }, name.slice(0, same)), name.slice(same));
+    else id.append(name);
     const item = make("li", { "data-state": row.state }, draw("svg", { class: "sign", viewBox: "-5 -5 10 10", "aria-hidden": "true" }, signOf(row)), id);
     item.append(make("span", { class: "seen" }, this.row < 20 ? "" : row.words));
     return item;
@@ -299,6 +301,7 @@ export class CellMap {
 function rowsOf(state, extra, picture, columns, isZoomed) {
   const rows = state.members.map((cell) => ({
     client: cell.client,
+    name: shown(cell.client, LONGEST_NAME),
     state: cell.held === null ? "silent" : "here",
     held: cell.held === null ? null : count(cell.held),
     words: seenWords(cell, extra),
@@ -307,7 +310,7 @@ function rowsOf(state, extra, picture, columns, isZoomed) {
   for (const gone of extra.left) {
     if (!here.has(gone.client) && gone.until > extra.now) {
       const place = rows.findIndex((row) => row.client > gone.client);
-      rows.splice(place < 0 ? rows.length : place, 0, { client: gone.client, state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
+      rows.splice(place < 0 ? rows.length : place, 0, { client: gone.client, name: shown(gone.client, LONGEST_NAME), state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
     }
   }
   if (!isZoomed || rows.length <= 200) return rows;

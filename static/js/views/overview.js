@@ -6,6 +6,7 @@ import { drawSmall, drawStrip } from "./small.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { make } from "../lib/svg.js";
+import { shown } from "../lib/shown.js";
 import { span } from "../lib/time.js";
 
 const STRIP_MS = 600000;
@@ -89,7 +90,7 @@ function fillRow(item, row, now) {
   const state = stateOf(row);
   item.dataset.kind = state.kind;
   put("state", state.words);
-  put("strategy", row.strategy ? `, ${row.strategy}` : "");
+  put("strategy", row.strategy ? `, ${shown(row.strategy, 60)}` : "");
   put("size", sizeOf(row));
   item.querySelector('[data-is="round"]').textContent = row.round === null ? gettext("no round seen yet") : `${row.round}: ${causeWords(row.round_cause)}`;
   when(item, row, now);

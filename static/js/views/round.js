@@ -4,6 +4,7 @@ import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
 import { judge, movesBetween } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
+import { shown } from "../lib/shown.js";
 import { gettext } from "../lib/words.js";
 
 const MOST_QUEUES = 1200;
@@ -21,7 +22,7 @@ export function mountRound(page) {
       host.append(make("p", { class: "dim" }, gettext("Too large for a map of cells; the table of handoffs says what moved.")));
     } else {
       const map = new CellMap(host, {
-        onPoint: (column, client) => says.replaceChildren(make("bdi", { class: "id" }, `${column.topic}/${column.broker}/${column.id}`),
+        onPoint: (column, client) => says.replaceChildren(make("bdi", { class: "id" }, shown(`${column.topic}/${column.broker}/${column.id}`, 120)),
           make("span", {}, describe(map.picture, column, client, { now: extra.now }))),
       });
       map.update(state, extra);

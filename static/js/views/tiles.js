@@ -4,6 +4,7 @@ import { judge } from "../lib/owners.js";
 import { pieces, tiles } from "../lib/tiles.js";
 import { make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
+import { shown } from "../lib/shown.js";
 
 const [LEFT, HEAD, ROW, NARROWEST] = [128, 66, 14, 9];
 
@@ -84,13 +85,13 @@ export class TileMap {
         const end = this.pieces.findLastIndex((each) => each.topic === topic) + 1;
         pen.fillStyle = ink.ink;
         pen.font = `600 12px ${ink.sans}`;
-        pen.fillText(topic, x, 12, (end - i) * this.step - 4);
+        pen.fillText(shown(topic, 40), x, 12, (end - i) * this.step - 4);
         pen.fillStyle = ink.line;
         pen.fillRect(x, 18, 1, height);
       }
       pen.fillStyle = ink.dim;
       pen.font = `11px ${ink.mono}`;
-      const short = piece.broker.slice(piece.broker.lastIndexOf("-") + 1);
+      const short = shown(piece.broker.slice(piece.broker.lastIndexOf("-") + 1), 20);
       if (piece.broker !== this.pieces[i - 1]?.broker || topic !== this.pieces[i - 1]?.topic) pen.fillText(short, x + 2, 30, Math.max(this.step, 8));
       bar(pen, ink.none, x, 46, piece.none, this.step);
       bar(pen, ink.two, x, 60, piece.two, this.step);

@@ -33,3 +33,17 @@ def test_stylesheets_are_found() -> None:
         "/static/css/a.css",
         "/static/css/b.css",
     ]
+
+
+def test_names_are_written_out_and_cut_ones_open_to_the_whole() -> None:
+    long = "a" * 100 + "\u202e"
+
+    assert render("{{ n|shown }}", n="a\u202e<b>") == "a⟨U+202E⟩&lt;b&gt;"
+    assert render("{{ n|shown:5 }}", n="abcdefgh") == "ab…gh"
+    assert render("{{ n|shown }}", n=None) == ""
+    assert render('{{ n|shown_joined:"; " }}', n=["a\u200b", "b"]) == "a⟨U+200B⟩; b"
+    assert render("{% ident n %}", n="abc") == '<bdi class="id">abc</bdi>'
+    assert "–" in render("{% ident n %}", n=None)
+    assert f'title="{"a" * 100}⟨U+202E⟩"' in render("{% ident n 20 %}", n=long)
+    assert render("{% whole_ident n 20 %}", n="abc") == '<bdi class="id">abc</bdi>'
+    assert f"{'a' * 100}⟨U+202E⟩</bdi></details>" in render("{% whole_ident n 20 %}", n=long)
