@@ -20,16 +20,14 @@ from dashboard.clusters.orders import Done
 from dashboard.demo.control import NoDemo, ask_order
 from dashboard.demo.orders import Order
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
-from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.probe import Prober
+from rebalance_engine.network.probe import SETTLES_S, Prober, receipt
 from rebalance_engine.network.watcher import Watcher
 from rebalance_engine.remoting.errors import RemotingError
 
 RECOMPUTE = "group.recompute"
 DEMO = "demo."
-SETTLES_S = 5.0  # members rebalance at once, some up to a second later; then what they hold is compared
 LEAST_S = 0.5
 
 
@@ -77,20 +75,10 @@ async def _recompute(order: Command, row: Cluster, watcher: Watcher, prober: Pro
     watcher.hurry(group, for_s=SETTLES_S)
     await asyncio.sleep(SETTLES_S)
     receipts = {
-        client: _receipt(client in reached, before.get(client), memory.held(group, client))
+        client: receipt(client in reached, before.get(client), memory.held(group, client))
         for client in sorted(reached | before.keys())
     }
     count = len(probe.notified)
     return Done(
         CommandOutcome.DONE, f"{count} broker{'' if count == 1 else 's'} notified {len(reached)} members", receipts
     )
-
-
-def _receipt(
-    is_reached: bool, before: tuple[MessageQueue, ...] | None, after: tuple[MessageQueue, ...] | None
-) -> ReceiptAnswer:
-    if not is_reached:
-        return ReceiptAnswer.NOT_ASKED
-    if before is None or after is None:
-        return ReceiptAnswer.UNKNOWN
-    return ReceiptAnswer.UNCHANGED if before == after else ReceiptAnswer.CHANGED

@@ -3,9 +3,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Admin
-from rebalance_engine.network.probe import Obstacle, Probe, Prober
+from rebalance_engine.network.probe import Obstacle, Probe, Prober, receipt
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
 from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from rebalance_engine.remoting.requests import brokers
@@ -121,3 +122,20 @@ def test_who_was_not_probed_may_be_at_once() -> None:
         await admin.close()
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("is_reached", "before", "after", "answer"),
+    [
+        (False, "12", "13", ReceiptAnswer.NOT_ASKED),
+        (True, None, "1", ReceiptAnswer.UNKNOWN),
+        (True, "1", None, ReceiptAnswer.UNKNOWN),
+        (True, "12", "21", ReceiptAnswer.UNCHANGED),
+        (True, "12", "13", ReceiptAnswer.CHANGED),
+        (True, "", "1", ReceiptAnswer.CHANGED),
+    ],
+)
+def test_a_receipt_says_what_can_be_known_of_a_member(
+    is_reached: bool, before: str | None, after: str | None, answer: ReceiptAnswer
+) -> None:
+    assert receipt(is_reached, before, after) is answer
