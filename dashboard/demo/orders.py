@@ -1,15 +1,16 @@
 """What people may order of the demo, as rows of the command table say it. Pure: reads, checks, and gives an act.
 
-=======================  ==============  ======================  ==============================================
-verb                     ``group_name``  ``target``              ``parameters``
-=======================  ==============  ======================  ==============================================
-``demo.add_consumer``    a group
-``demo.kill_consumer``   its group       client id; empty: last  ``how``: crash (default), silent, leave
-``demo.stall_consumer``  its group       client id; empty: 1st   ``for_s``: 1 to 600 (25)
-``demo.slow_broker``                     broker's name           ``delay_ms``: 1 to 10000 (900), ``for_s`` (30)
-``demo.restart_broker``                  broker's name           ``for_s`` (12)
-``demo.heal_broker``                     broker's name
-=======================  ==============  ======================  ==============================================
+========================  ==============  ======================  ==============================================
+verb                      ``group_name``  ``target``              ``parameters``
+========================  ==============  ======================  ==============================================
+``demo.add_consumer``     a group
+``demo.kill_consumer``    its group       client id; empty: last  ``how``: crash (default), silent, leave
+``demo.stall_consumer``   its group       client id; empty: 1st   ``for_s``: 1 to 600 (25)
+``demo.resume_consumer``  its group       client id; empty: 1st
+``demo.slow_broker``                      broker's name           ``delay_ms``: 1 to 10000 (900), ``for_s`` (30)
+``demo.restart_broker``                   broker's name           ``for_s`` (12)
+``demo.heal_broker``                      broker's name
+========================  ==============  ======================  ==============================================
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dashboard.demo.script import Act, Down, Go, Going, Join, Recover, Slow, Stall
+from dashboard.demo.script import Act, Down, Go, Going, Join, Recover, Resume, Slow, Stall
 from dashboard.demo.shop import BROKERS, CASTS, IP, MOST_MEMBERS, cast_of
 
 ADD_CONSUMER = "demo.add_consumer"
 KILL_CONSUMER = "demo.kill_consumer"
 STALL_CONSUMER = "demo.stall_consumer"
+RESUME_CONSUMER = "demo.resume_consumer"
 SLOW_BROKER = "demo.slow_broker"
 RESTART_BROKER = "demo.restart_broker"
 HEAL_BROKER = "demo.heal_broker"
@@ -82,6 +84,11 @@ def _stall(order: Order, members: Members) -> Act:
     return Stall(group, _seconds(order, 25), _member(order, group, members, default=0))
 
 
+def _resume(order: Order, members: Members) -> Act:
+    group = _group(order)
+    return Resume(group, _member(order, group, members, default=0))
+
+
 def _slow(order: Order, _members: Members) -> Act:
     return Slow(_broker(order), _number(order, "delay_ms", 900, MOST_DELAY_MS), _seconds(order, 30))
 
@@ -94,13 +101,21 @@ def _heal(order: Order, _members: Members) -> Act:
     return Recover(_broker(order))
 
 
-def _group(order: Order) -> str:
-    cast = cast_of(order.group)
+def obstacle_of(group: str) -> str | None:
+    """Say why nothing can be ordered of a group's members; None: it can."""
+    cast = cast_of(group)
     if cast is None:
-        raise BadOrder(f"the demo has no group {order.group!r}; it has {', '.join(cast.group for cast in CASTS)}")
+        return f"the demo has no group {group!r}; it has {', '.join(cast.group for cast in CASTS)}"
     if cast.config is not None:
-        raise BadOrder(f"{order.group} does as its configuration says, which names its members; take another group")
-    return cast.group
+        return f"{group} does as its configuration says, which names its members; take another group"
+    return None
+
+
+def _group(order: Order) -> str:
+    obstacle = obstacle_of(order.group)
+    if obstacle is not None:
+        raise BadOrder(obstacle)
+    return order.group
 
 
 def _member(order: Order, group: str, members: Members, *, default: int) -> str:
@@ -134,6 +149,7 @@ VERBS: Mapping[str, Callable[[Order, Members], Act]] = {
     ADD_CONSUMER: _add,
     KILL_CONSUMER: _kill,
     STALL_CONSUMER: _stall,
+    RESUME_CONSUMER: _resume,
     SLOW_BROKER: _slow,
     RESTART_BROKER: _restart,
     HEAL_BROKER: _heal,

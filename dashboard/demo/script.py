@@ -112,6 +112,12 @@ OPENING: Sequence[tuple[int, Act]] = (
 )
 
 
+def opening(casts: Sequence[Cast] = CASTS) -> list[tuple[int, Act]]:
+    """Give what is written out: ms after the beginning, and the act."""
+    goings = [(cast.leaves_after_s * 1_000, Disband(cast.group)) for cast in casts if cast.leaves_after_s is not None]
+    return sorted([*OPENING, *goings], key=lambda each: each[0])
+
+
 @dataclass(slots=True)
 class Script:
     """Gives the acts that are due.
@@ -133,11 +139,8 @@ class Script:
 
     def __post_init__(self) -> None:
         """Write the opening down."""
-        for after, act in OPENING:
+        for after, act in opening(self.casts):
             self.add(self.began_at + after, act)
-        for cast in self.casts:
-            if cast.leaves_after_s is not None:
-                self.add(self.began_at + cast.leaves_after_s * 1_000, Disband(cast.group))
         self._improvises_at = self.began_at + OPENING_MS
 
     def add(self, at: int, act: Act) -> None:

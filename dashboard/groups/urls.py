@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboard.groups import views
+from dashboard.groups import order_views, views
 
 urlpatterns = [
     path("", views.overview, name="overview"),
@@ -10,6 +10,10 @@ urlpatterns = [
     path("groups/<int:pk>/", views.group, name="group"),
     path("groups/<int:pk>/facts", views.facts, name="group facts"),
     path("groups/<int:pk>/queue", views.queue, name="queue"),
+    path("groups/<int:pk>/orders", order_views.group_orders, name="group orders"),
+    path("groups/<int:pk>/order", order_views.order_of_group, name="order of group"),
     path("groups/<int:pk>/rounds/", views.round_list, name="rounds"),
     path("groups/<int:pk>/rounds/<int:number>/", views.round_page, name="round"),
+    path("demo/<int:pk>/", order_views.demo, name="demo"),
+    path("demo/<int:pk>/order", order_views.order_of_demo, name="order of demo"),
 ]

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
-from dashboard.groups import listing, rounds, story
+from dashboard.groups import asking, listing, rounds, story
 from dashboard.groups.models import Group, Round
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
@@ -93,6 +93,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "window": window,
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
         "now": now,
+        **asking.buttons(group=found, access=access_in(request), now=now),
         "facts": {
             "group": pk,
             "snapshot": to_json(snapshot) if snapshot else None,

@@ -30,6 +30,7 @@ class Role(Enum):
 
 
 RANKS = {Role.VIEWER: 1, Role.OPERATOR: 2, Role.ADMIN: 3}
+HIGHEST_FIRST = (Role.ADMIN, Role.OPERATOR, Role.VIEWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,14 @@ class Access:
             scope.role.includes(role) and fits(cluster, scope.clusters) and fits(group, scope.groups)
             for scope in self.scopes
         )
+
+    def role_of(self, *, cluster: str, group: str) -> Role | None:
+        """Give the highest role that the person has for this group of this cluster; None is none."""
+        return next((role for role in HIGHEST_FIRST if self.may(role, cluster=cluster, group=group)), None)
+
+    def role_everywhere(self, *, cluster: str) -> Role | None:
+        """Give the highest role that the person has for every group of this cluster; None is none."""
+        return next((role for role in HIGHEST_FIRST if self.may_everywhere(role, cluster=cluster)), None)
 
     def may_everywhere(self, role: Role, *, cluster: str) -> bool:
         """Ask whether the person has this role for every group of this cluster, those to come included."""

@@ -1,12 +1,13 @@
 // Mounts the view that a page names. A view is a function of the page; it may give back what ends it.
 import { mountKeys } from "./views/keys.js";
 import { mountGlyphs } from "./views/glyphs.js";
+import { mountDemo } from "./views/demo.js";
 import { mountGroup } from "./views/group.js";
 import { mountOverview } from "./views/overview.js";
 import { mountRound } from "./views/round.js";
 import { mountRows } from "./views/rows.js";
 
-const VIEWS = { group: mountGroup, overview: mountOverview, round: mountRound };
+const VIEWS = { demo: mountDemo, group: mountGroup, overview: mountOverview, round: mountRound };
 
 mountKeys(document);
 mountGlyphs(document);

@@ -8,6 +8,7 @@ from django import template
 from django.utils.translation import gettext as _
 
 from dashboard.common.spans import span
+from dashboard.groups.asking import outcome_words, receipt_words
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
 
@@ -24,6 +25,18 @@ def cause(value: str | None) -> str:
 def round_state(value: str) -> str:
     """Put a round's state into words."""
     return round_state_words(value)
+
+
+@register.filter
+def outcome(value: str) -> str:
+    """Put what became of an order into words."""
+    return outcome_words(value)
+
+
+@register.filter
+def receipt(value: str) -> str:
+    """Put what an order did to a member into words."""
+    return receipt_words(value)
 
 
 @register.filter

@@ -14,6 +14,7 @@ import { isLarge } from "../lib/tiles.js";
 import { judge, movesBetween, tally } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
 import { mountGlyphs } from "./glyphs.js";
+import { mountOrders } from "./orders.js";
 import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 
@@ -93,6 +94,16 @@ export function mountGroup(page) {
     during.textContent = round && round.closed_at === null ? fill(gettext("during round %(n)s: %(cause)s"), { n: round.number, cause: causeWords(round.cause) }) : "";
   }
 
+  /** Forms offer the members that are there now, and keep what was chosen. */
+  function clients() {
+    for (const select of page.querySelectorAll("select[data-clients]")) {
+      const { value } = select;
+      const options = follower.state.members.slice(0, 200).map(({ client }) => make("option", { value: client }, shown(client, 48)));
+      select.replaceChildren(select.options[0], ...options);
+      select.value = follower.state.members.some(({ client }) => client === value) ? value : "";
+    }
+  }
+
   const bar = () => drawTimeBar(page.querySelector("#time-bar"), time, { until: asOf.now(), base });
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
@@ -117,6 +128,7 @@ export function mountGroup(page) {
     paint();
     if (before && map instanceof CellMap) map.trace(movesBetween(before, map.picture));
     figures();
+    clients();
     refresh();
     page.body.dataset.seq = follower.seq;
   }
@@ -130,6 +142,7 @@ export function mountGroup(page) {
   if (asked && map instanceof CellMap) map.selectQueue(...asked);
   else if (follower.state) say("", gettext("Point at a cell, or use the arrow keys."));
 
+  const endOrders = mountOrders(page, `${base}orders`);
   const socket = openSocket(page, asOf);
   socket.follow(follower, onMessage);
   const clock = setInterval(() => {
@@ -150,6 +163,7 @@ export function mountGroup(page) {
   addEventListener("resize", onResize);
   return () => {
     clearInterval(clock);
+    endOrders();
     asOf.close();
     socket.close();
     removeEventListener("resize", onResize);

@@ -5,6 +5,7 @@ from dashboard.demo.orders import (
     HEAL_BROKER,
     KILL_CONSUMER,
     RESTART_BROKER,
+    RESUME_CONSUMER,
     SLOW_BROKER,
     STALL_CONSUMER,
     VERBS,
@@ -12,7 +13,7 @@ from dashboard.demo.orders import (
     Order,
     act_of,
 )
-from dashboard.demo.script import Down, Go, Going, Join, Recover, Slow, Stall
+from dashboard.demo.script import Down, Go, Going, Join, Recover, Resume, Slow, Stall
 
 MEMBERS = {"billing": ("billing-1", "billing-2"), "search-index": ()}
 
@@ -22,6 +23,7 @@ def test_every_verb_means_something() -> None:
         act_of(Order(verb=ADD_CONSUMER, group="billing"), MEMBERS),
         act_of(Order(verb=KILL_CONSUMER, group="billing", target="127.0.0.1@billing-1"), MEMBERS),
         act_of(Order(verb=STALL_CONSUMER, group="billing", parameters={"for_s": 5}), MEMBERS),
+        act_of(Order(verb=RESUME_CONSUMER, group="billing", target="127.0.0.1@billing-2"), MEMBERS),
         act_of(Order(verb=SLOW_BROKER, target="broker-b", parameters={"delay_ms": 50}), MEMBERS),
         act_of(Order(verb=RESTART_BROKER, target="broker-a"), MEMBERS),
         act_of(Order(verb=HEAL_BROKER, target="broker-c"), MEMBERS),
@@ -31,6 +33,7 @@ def test_every_verb_means_something() -> None:
         Join("billing"),
         Go("billing", Going.CRASHES, "billing-1"),
         Stall("billing", 5_000, "billing-1"),
+        Resume("billing", "billing-2"),
         Slow("broker-b", 50, 30_000),
         Down("broker-a", 12_000),
         Recover("broker-c"),

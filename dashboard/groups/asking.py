@@ -1,0 +1,222 @@
+"""What a person may order of a group, or of the demo's brokers, and why not; and what became of it.
+
+Only a row of the command table is written (``dashboard.clusters.ordering``): the cluster's watcher carries it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from dashboard.clusters.models import Cluster, Command
+from dashboard.clusters.ordering import Wish, order
+from dashboard.common.names import known_as
+from dashboard.demo import orders as demo
+from dashboard.demo.script import Going
+from dashboard.demo.shop import BROKERS
+from dashboard.groups.models import Group, Member
+from dashboard.people.operations import try_once
+from dashboard.people.roles import Access, Role
+from rebalance_engine.events import CommandOutcome, ReceiptAnswer
+
+RECOMPUTE = "group.recompute"
+OF_MEMBERS = (demo.ADD_CONSUMER, demo.KILL_CONSUMER, demo.STALL_CONSUMER, demo.RESUME_CONSUMER)
+OF_BROKERS = (demo.SLOW_BROKER, demo.RESTART_BROKER, demo.HEAL_BROKER)
+LONGEST_REASON = 500
+MOST_ORDERS, WITHIN_MS = 30, 60_000  # of one person
+MOST_SHOWN = 6
+MOST_MEMBERS = 200  # in a list to choose from
+GRACE_MS = 5_000  # after its deadline an order that nobody took is ended by the next watcher
+
+
+class Refused(Exception):
+    """It is not ordered; the message says why, for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a form says: texts, as they came."""
+
+    verb: str
+    target: str = ""
+    reason: str = ""
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One order as it is shown; ``state`` is waiting, taken, done, refused, failed or expired."""
+
+    row: Command
+    words: str
+    state: str
+    receipts: tuple[tuple[str, int], ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether something is still to come of it."""
+        return self.state in {"waiting", "taken"}
+
+
+def obstacle_to_ordering(*, cluster: Cluster, group: Group | None, access: Access) -> str:
+    """Say why a person may order nothing of a group, or (without one) of all of a cluster; empty: may."""
+    if group is None:
+        has = access.role_everywhere(cluster=cluster.name)
+        may, where = access.may_everywhere(Role.OPERATOR, cluster=cluster.name), _("for all groups of this cluster")
+    else:
+        has = access.role_of(cluster=cluster.name, group=group.name)
+        may, where = access.may(Role.OPERATOR, cluster=cluster.name, group=group.name), _("for this group")
+    if not may:
+        values = {"where": where, "has": has.value if has else _("none")}
+        return _("This needs the role operator %(where)s; you have %(has)s.") % values
+    if cluster.is_read_only:
+        return _("This cluster is only looked at. Start Evenkeel with --writable to order something of it.")
+    return ""
+
+
+def obstacle_to_recompute(*, group: Group, access: Access) -> str:
+    """Say why a group cannot be made to recompute; empty: as far as is known it can."""
+    obstacle = obstacle_to_ordering(cluster=group.cluster, group=group, access=access)
+    if obstacle:
+        return obstacle
+    if group.model == "BROADCASTING":
+        return _("The group broadcasts: every member has every queue, there is nothing to recompute.")
+    if group.member_count == 0:
+        return _("Nobody is a member: there is nobody to recompute.")
+    return ""
+
+
+def obstacle_to_play(*, group: Group, access: Access) -> str:
+    """Say why the demo cannot add, kill or stall a group's members; empty: it can."""
+    return obstacle_to_ordering(cluster=group.cluster, group=group, access=access) or (
+        demo.obstacle_of(group.name) or ""
+    )
+
+
+def ask(
+    *, cluster: Cluster, group: Group | None, asked: Asked, access: Access, author_id: int | None, now: int
+) -> Command:
+    """Order what a form says.
+
+    Raises:
+        Refused: it makes no sense, or not now, or not for this person.
+    """
+    obstacle = _obstacle(cluster, group, asked.verb, access)
+    if obstacle:
+        raise Refused(obstacle)
+    reason = asked.reason.strip()
+    if asked.verb == RECOMPUTE and not reason:
+        raise Refused(_("It needs a reason: whoever reads the audit log wants to know why."))
+    if len(reason) > LONGEST_REASON:
+        raise Refused(
+            _("The reason has %(n)s characters; it may have %(most)s.") % {"n": len(reason), "most": LONGEST_REASON}
+        )
+    if not try_once(what=f"order {access.name}", most=MOST_ORDERS, within_ms=WITHIN_MS, now=now):
+        raise Refused(_("That were %(n)s orders within a minute; wait a moment.") % {"n": MOST_ORDERS})
+    wish = Wish(
+        verb=asked.verb,
+        group=group.name if group is not None else "",
+        target=_target(asked),
+        parameters=_parameters(asked),
+        reason=reason,
+    )
+    return order(cluster=cluster, wish=wish, author=access.name, author_id=author_id, now=now)
+
+
+def told(*, cluster: Cluster, group: Group | None, now: int) -> list[Told]:
+    """Give the newest orders of a group, or (without one) of the demo, newest first."""
+    rows = Command.objects.filter(cluster=cluster)
+    rows = rows.filter(verb__startswith="demo.") if group is None else rows.filter(group_name=group.name)
+    return [tell(row, now) for row in rows.order_by("-pk").prefetch_related("receipts")[:MOST_SHOWN]]
+
+
+def buttons(*, group: Group, access: Access, now: int) -> dict[str, object]:
+    """Give what the buttons of a group's page need: why not, whom, and what became of earlier orders."""
+    is_demo = group.cluster.is_demo
+    members = Member.objects.filter(group=group, left_at=None).order_by("client_id")
+    return {
+        "orders": told(cluster=group.cluster, group=group, now=now),
+        "recompute_obstacle": obstacle_to_recompute(group=group, access=access),
+        "play_obstacle": obstacle_to_play(group=group, access=access) if is_demo else "",
+        "clients": list(members.values_list("client_id", flat=True)[:MOST_MEMBERS]) if is_demo else [],
+    }
+
+
+def tell(row: Command, now: int) -> Told:
+    """Put an order into words."""
+    counts: dict[str, int] = {}
+    for receipt in row.receipts.all():
+        counts[receipt.answer] = counts.get(receipt.answer, 0) + 1
+    return Told(row, words_of(row.verb), _state(row, now), tuple(sorted(counts.items())))
+
+
+def words_of(verb: str) -> str:
+    """Translate what is ordered."""
+    words = {
+        RECOMPUTE: _("Recompute now"),
+        demo.ADD_CONSUMER: _("Add a consumer"),
+        demo.KILL_CONSUMER: _("Kill a consumer"),
+        demo.STALL_CONSUMER: _("Stall a consumer"),
+        demo.RESUME_CONSUMER: _("Let a consumer go on"),
+        demo.SLOW_BROKER: _("Slow a broker down"),
+        demo.RESTART_BROKER: _("Take a broker down for 12 s"),
+        demo.HEAL_BROKER: _("Heal a broker"),
+    }
+    return words.get(verb, verb)
+
+
+def outcome_words(state: str) -> str:
+    """Translate what became of an order."""
+    words = {
+        CommandOutcome.DONE.value: _("done"),
+        CommandOutcome.REFUSED.value: _("refused"),
+        CommandOutcome.FAILED.value: _("failed"),
+        CommandOutcome.EXPIRED.value: _("expired: nobody carried it out"),
+    }
+    return words.get(state, state)
+
+
+def receipt_words(answer: str) -> str:
+    """Translate what an order did to members, after their number."""
+    words = {
+        ReceiptAnswer.CHANGED.value: _("changed"),
+        ReceiptAnswer.UNCHANGED.value: _("unchanged"),
+        ReceiptAnswer.UNKNOWN.value: _("unknown"),
+        ReceiptAnswer.NOT_ASKED.value: _("not reached"),
+    }
+    return words.get(answer, answer)
+
+
+def _obstacle(cluster: Cluster, group: Group | None, verb: str, access: Access) -> str:
+    if group is not None and verb == RECOMPUTE:
+        return obstacle_to_recompute(group=group, access=access)
+    if not cluster.is_demo or verb not in (OF_MEMBERS if group is not None else OF_BROKERS):
+        return _("That cannot be ordered here.")
+    if group is not None:
+        return obstacle_to_play(group=group, access=access)
+    return obstacle_to_ordering(cluster=cluster, group=None, access=access)
+
+
+def _target(asked: Asked) -> str:
+    if asked.verb in OF_BROKERS and asked.target not in BROKERS:
+        raise Refused(_("It needs a broker: one of %(brokers)s.") % {"brokers": ", ".join(BROKERS)})
+    return "" if asked.verb in {RECOMPUTE, demo.ADD_CONSUMER} else known_as(asked.target)
+
+
+def _parameters(asked: Asked) -> Mapping[str, object]:
+    if asked.verb != demo.KILL_CONSUMER:
+        return {}
+    ways = [going.value for going in Going]
+    if asked.how not in {"", *ways}:
+        raise Refused(_("It needs to be one of %(ways)s.") % {"ways": ", ".join(ways)})
+    return {"how": asked.how or Going.CRASHES.value}
+
+
+def _state(row: Command, now: int) -> str:
+    if row.outcome is not None:
+        return row.outcome
+    if row.taken_at is not None:
+        return "taken"
+    return "waiting" if now <= row.deadline + GRACE_MS else "expired"
