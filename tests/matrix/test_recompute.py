@@ -57,7 +57,7 @@ def test_stock_members_rebalance_at_once_and_stay_members(
             settled = next(seen for seen in member.seen("held") if len(own(seen)) == MORE)
             assert int(str(settled["ms"])) - noticed <= WITHIN_MS
     finally:
-        for program in [*members, *([command] if command else [])]:
+        for program in [*members, *([] if command is None else [command])]:
             program.kill()
 
 
