@@ -117,6 +117,11 @@ class Admin:
         self._silent = Breaker(*SILENT_CLIENT_S)
         self._suspects: dict[Address, asyncio.Lock] = {}
 
+    @property
+    def resting(self) -> int:
+        """How many clients did not answer, and are left alone for now."""
+        return self._silent.resting(asyncio.get_running_loop().time())
+
     async def close(self) -> None:
         """Give up what is under way; the transport stays its owner's."""
         await self.asker.close()

@@ -36,6 +36,10 @@ class Breaker:
         """Whether it did not answer when it was last asked."""
         return name in self._troubles
 
+    def resting(self, at: float) -> int:
+        """Count who is not to be asked now."""
+        return sum(trouble.until > at for trouble in self._troubles.values())
+
     def failed(self, name: Hashable, at: float) -> float:
         """Note that it did not answer; give the pause."""
         self._forget_old(at)

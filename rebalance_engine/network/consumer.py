@@ -99,6 +99,7 @@ class Consumer:
         Raises:
             OSError: a file of the TLS settings is not what it should be.
             SubscriptionRefused: a broker does not understand an SQL expression.
+            Closed: it was closed meanwhile.
             RuntimeError: it was started before.
         """
         if self._membership is not None:
@@ -118,12 +119,12 @@ class Consumer:
 
         Args:
             drain_s: how long to wait for what is in hand; by default the option of this name. What is not finished by
-                then comes again, elsewhere.
+                then comes again, elsewhere. So does what a listener or a loop has in hand that calls this itself.
         """
         if self._membership is None or self._hands is None:
             return
+        self._hands.stop()  # each time: one listener more may be the caller
         if self._closing is None:
-            self._hands.stop()
             wait_s = self._options.get("drain_s", DRAIN_S) if drain_s is None else drain_s
             self._closing = asyncio.get_running_loop().create_task(self._close(self._membership, self._hands, wait_s))
         await asyncio.shield(self._closing)

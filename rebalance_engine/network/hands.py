@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any, cast
 
 from rebalance_engine.consumer import Consumed, Deliver, Result
@@ -30,6 +31,8 @@ Answer = Retry | None
 Listener = Callable[[ReceivedMessage], Answer | Awaitable[Answer]]
 BatchListener = Callable[[Sequence[ReceivedMessage]], Answer | Awaitable[Answer]]
 Finish = Callable[[Consumed], None]
+
+_OWN: ContextVar[tuple[object, int]] = ContextVar("what a thread has in hand", default=(None, 0))
 
 BREATH_EVERY = 64  # messages of a loop that never waits, after which others have their turn
 
@@ -60,8 +63,13 @@ class Hands(ABC):
         """Hear that a queue is not ours any more; what the application has in hand it may finish."""
 
     def stop(self) -> None:
-        """Let the application begin nothing more."""
+        """Let the application begin nothing more; what the caller himself has in hand, nobody waits for."""
         self._is_stopped = True
+
+    def _leave(self, token: int) -> None:
+        """Count as not in hand what a listener has that waits for the end itself: it would wait for itself."""
+        self._in_hand.discard(token)
+        self._changed.set()
 
     async def idle(self, timeout_s: float) -> bool:
         """Wait until nothing is in hand, for so long at most; say whether it is so."""
@@ -190,7 +198,7 @@ class Inbox(Hands):
         for token, delivery in tuple(self._given.items()):
             if delivery.task is caller:
                 del self._given[token]
-                self._in_hand.discard(token)
+                self._leave(token)
 
     def fail(self, error: Exception) -> None:
         """Let loops raise it."""
@@ -213,7 +221,8 @@ class TaskHands(Hands):
     def __init__(self, finish: Finish, listener: BatchListener) -> None:
         super().__init__(finish)
         self._listener = cast("Callable[[Sequence[ReceivedMessage]], Coroutine[Any, Any, Answer]]", listener)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], int] = {}
+        self._closing: set[asyncio.Task[None]] = set()  # listeners that wait for the end
 
     def take(self, deliver: Deliver) -> None:
         """Begin with it at once."""
@@ -221,8 +230,16 @@ class TaskHands(Hands):
             return
         self._begin(deliver.token)
         task = asyncio.get_running_loop().create_task(self._consume(deliver), name=f"consume {deliver.token}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = deliver.token
+        task.add_done_callback(self._tasks.pop)
+
+    def stop(self) -> None:
+        """Begin nothing more; a listener that calls this goes on, and its message comes again."""
+        super().stop()
+        caller = asyncio.current_task()
+        if caller is not None and caller in self._tasks:
+            self._closing.add(caller)
+            self._leave(self._tasks[caller])
 
     async def _consume(self, deliver: Deliver) -> None:
         try:
@@ -232,8 +249,8 @@ class TaskHands(Hands):
         self._end(result)
 
     async def close(self) -> None:
-        """Cancel what is in hand still."""
-        tasks = tuple(self._tasks)
+        """Cancel what is in hand still, but for who waits for this."""
+        tasks = tuple(self._tasks.keys() - self._closing)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -261,7 +278,15 @@ class ThreadHands(Hands):
         self._begin(deliver.token)
         self._executor.submit(self._consume, deliver)
 
+    def stop(self) -> None:
+        """Begin nothing more; a listener that calls this from its thread goes on, and its message comes again."""
+        super().stop()
+        hands, token = _OWN.get()
+        if hands is self:
+            self._leave(token)
+
     def _consume(self, deliver: Deliver) -> None:
+        _OWN.set((self, deliver.token))  # a coroutine that the listener hands to the loop takes it along
         try:
             result = consumed(deliver.token, self._listener(received(deliver)))
         except Exception as error:  # noqa: BLE001  # whatever a listener raises, the message comes again

@@ -77,6 +77,7 @@ class LitePullConsumer:
         Raises:
             OSError: a file of the TLS settings is not what it should be.
             SubscriptionRefused: a broker does not understand an SQL expression.
+            Closed: it was closed meanwhile.
             RuntimeError: it was started before.
         """
         if self._membership is not None:

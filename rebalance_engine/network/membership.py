@@ -86,6 +86,7 @@ class Membership:
         self._member: Member | None = None
         self._started = asyncio.Event()
         self._stopped = asyncio.Event()
+        self._is_stopping = False
 
     # ---- its life ----
 
@@ -95,13 +96,15 @@ class Membership:
         Raises:
             OSError: a file of the TLS settings is not what it should be.
             SubscriptionRefused: a broker does not understand an SQL expression.
+            Closed: it was stopped meanwhile.
             MachineBroke: the start failed.
         """
         self.process.open(self._react, doing, self._files.save)
         try:
             await self._start()
         except BaseException:
-            await self.process.close()
+            if not self._is_stopping:  # who stops it says good-bye yet
+                await self.process.close()
             raise
 
     async def _start(self) -> None:
@@ -110,10 +113,17 @@ class Membership:
         if not await self.process.until(self._started, START_S):
             if self.process.broke is not None:
                 raise self.process.broke
+            self._check_running()
             logger.warning("%s has no answers from name servers or brokers yet", self.process.name)
+        self._check_running()
         for subscribed in self.member.subscriptions.all:
             if not is_by_tags(subscribed):
                 await self._check_filter(subscribed)
+                self._check_running()
+
+    def _check_running(self) -> None:
+        if self._is_stopping or not self.process.is_open:
+            raise Closed(f"the {self.process.name} was closed before it had started")
 
     async def _check_filter(self, subscribed: SubscriptionData) -> None:
         """Ask a broker of the topic whether it understands the expression (``checkClientInBroker``)."""
@@ -137,13 +147,19 @@ class Membership:
 
     async def stop(self) -> None:
         """Leave the group: unlock, store the offsets, unregister at every broker; and close the connections."""
+        self._is_stopping = True
+        try:
+            await self._say_good_bye()
+        finally:
+            await self.process.close()
+
+    async def _say_good_bye(self) -> None:
         if self.process.is_open and self._member is not None:
             self.process.try_do(lambda at: self._react(Stop(self.settings.group), at))
             wait_s = STOP_S if self._started.is_set() else STOP_UNKNOWN_S
             if not await self.process.until(self._stopped, wait_s) and self.process.broke is None:
                 logger.warning("%s left without the answers of all brokers", self.process.name)
             await asyncio.sleep(0)  # the last one-way requests leave, also of clients that wait for no good-bye
-        await self.process.close()
 
     def _react(self, heard: Heard | Consumed | Order, at: int) -> Iterable[object]:
         effects = self._client.handle(heard, at)

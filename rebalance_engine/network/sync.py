@@ -15,6 +15,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent import futures
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
@@ -32,6 +34,7 @@ from rebalance_engine.producer import Choice
 from rebalance_engine.producer.selectors import Selector
 
 T = TypeVar("T")
+OWN_LOOP = "called in its own event loop; an async listener needs Consumer, not SyncConsumer"
 
 
 class LoopThread:
@@ -39,21 +42,40 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()  # or whoever waits for one in another thread would wait for ever
+        if tasks:
+            self._loop.run_until_complete(asyncio.wait(tasks))
+        self._loop.run_until_complete(asyncio.sleep(0))  # who has just ended tells his thread so in the next turn
+        self._loop.close()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there and wait for it; when the wait is interrupted, it is cancelled.
 
         Raises:
-            Closed: the thread has ended.
+            Closed: the thread has ended, or ends before it is done.
+            RuntimeError: it was called in this very thread, which would wait for itself.
         """
-        if not self._thread.is_alive():
+        if threading.current_thread() is self._thread:
             coroutine.close()
-            raise Closed("it is closed; make another one")
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+            raise RuntimeError(OWN_LOOP)
+        with self._lock:
+            if self._is_closed:
+                coroutine.close()
+                raise Closed("it is closed; make another one")
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
+        except futures.CancelledError:
+            raise Closed("it was closed meanwhile") from None
         finally:
             future.cancel()
 
@@ -66,11 +88,19 @@ class LoopThread:
         return self.run(call())
 
     def close(self) -> None:
-        """End the loop and its thread."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        """End the loop and its thread.
+
+        Raises:
+            RuntimeError: it was called in this very thread.
+        """
+        if threading.current_thread() is self._thread:
+            raise RuntimeError(OWN_LOOP)
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                with suppress(RuntimeError):  # it ended by itself
+                    self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
 
 
 class SyncConsumer:
@@ -122,14 +152,18 @@ class SyncConsumer:
         """Loop over messages until the consumer is closed; each is consumed when the loop asks for the next one."""
         messages = self._thread.call(self._consumer.__aiter__)
         while True:
-            message = self._thread.run(_next(messages))
+            try:
+                message = self._thread.run(_next(messages))
+            except Closed:
+                return
             if message is None:
                 return
             yield message
 
     def wait(self) -> None:
-        """Wait until it is closed, by another thread."""
-        self._thread.run(self._consumer.wait())
+        """Wait until it is closed, by another thread or a listener."""
+        with suppress(Closed):
+            self._thread.run(self._consumer.wait())
 
     @property
     def client_id(self) -> str:

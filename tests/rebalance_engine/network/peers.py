@@ -119,3 +119,8 @@ def answering(listener: Listener, answer: Callable[[object], Response | None]) -
 
     listener.channels.on_heard = hear
     return hearing
+
+
+async def never(_: Scripted) -> None:
+    """A script that says nothing, and does not end."""
+    await asyncio.Event().wait()

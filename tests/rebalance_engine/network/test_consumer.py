@@ -21,8 +21,10 @@ from rebalance_engine.network import (
 from rebalance_engine.network.process import Process
 from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
 from tests.rebalance_engine.network.loop import on_a_loop
+from tests.rebalance_engine.network.peers import never, peer
 
 FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+HOUR_S = 3_600
 
 
 @on_a_loop
@@ -159,6 +161,43 @@ async def test_closing_waits_for_what_is_in_hand_and_stores_it() -> None:
 
         async with Consumer(east.namesrv, "G", "orders", version=QUICK) as successor:
             assert (await anext(aiter(successor))).body == b"twice"
+
+
+@on_a_loop
+async def test_listeners_that_close_their_own_consumer_do_not_wait_for_themselves() -> None:
+    """A drain of an hour would be the end of this test; what they had in hand comes again."""
+    went_on: list[bytes] = []
+    both = asyncio.Barrier(2)
+
+    async def listen(message: ReceivedMessage) -> None:
+        await both.wait()
+        await consumer.close()
+        went_on.append(message.body)
+
+    async with cluster(orders=1) as east, Producer(east.namesrv) as producer:
+        await put(producer, ["a", "b"])
+        consumer = Consumer(
+            east.namesrv, "G", "orders", listen, version=QUICK, from_where=FIRST, threads=2, drain_s=HOUR_S
+        )
+        await consumer.start()
+        await consumer.wait()
+        await until(lambda: len(went_on) == 2)
+        async with Consumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as successor:
+            first = await anext(aiter(successor))
+
+    assert (sorted(went_on), first.body) == ([b"a", b"b"], b"a")
+
+
+@on_a_loop
+async def test_a_start_that_is_closed_meanwhile_says_so() -> None:
+    async with peer(never) as silent:
+        consumer = Consumer(silent, "G", "orders", version=QUICK)
+        starting = asyncio.create_task(consumer.start())
+        await asyncio.sleep(0)
+        await consumer.close()
+
+        with pytest.raises(Closed, match="was closed before it had started"):
+            await starting
 
 
 @on_a_loop

@@ -1,3 +1,4 @@
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,6 +68,76 @@ def test_a_listener_runs_beside_a_thread_that_waits() -> None:
             waiting.join(30)
 
     assert not waiting.is_alive() and not closing.is_alive()
+
+
+def test_a_listener_closes_its_own_consumer_from_its_thread() -> None:
+    """With a drain of an hour; the thread that waits hears of the end."""
+    went_on = threading.Event()
+
+    def listen(_: ReceivedMessage) -> None:
+        consumer.close(drain_s=3_600)
+        went_on.set()
+
+    with running() as east, SyncProducer(east.namesrv) as producer:
+        producer.send(Message(topic="orders", body=b"x"))
+        consumer = SyncConsumer(east.namesrv, "G", "orders", listen, version=QUICK, from_where=FIRST)
+        with consumer:
+            consumer.wait()
+
+        assert went_on.wait(30)
+
+
+def test_an_async_listener_is_told_that_it_cannot_close_what_its_loop_runs() -> None:
+    said: list[str] = []
+    heard = threading.Event()
+
+    async def listen(_: ReceivedMessage) -> None:
+        try:
+            consumer.close()
+        except RuntimeError as error:
+            said.append(str(error))
+        heard.set()
+
+    with running() as east, SyncProducer(east.namesrv) as producer:
+        producer.send(Message(topic="orders", body=b"x"))
+        with SyncConsumer(east.namesrv, "G", "orders", listen, version=QUICK, from_where=FIRST) as consumer:
+            assert heard.wait(30)
+
+    assert said == ["called in its own event loop; an async listener needs Consumer, not SyncConsumer"]
+
+
+def test_what_ends_together_with_its_loop_has_ended() -> None:
+    """The answer was there, and the loop stops before it would have told the thread that waits."""
+    thread = LoopThread("ending")
+
+    async def end() -> str:
+        asyncio.get_running_loop().stop()
+        return "ended"
+
+    assert thread.run(end()) == "ended"
+    thread.close()
+
+
+def test_who_waits_in_another_thread_hears_of_the_end() -> None:
+    thread = LoopThread("waiting")
+    waits, heard = threading.Event(), threading.Event()
+
+    async def wait() -> None:
+        waits.set()
+        await asyncio.Event().wait()
+
+    def waiting() -> None:
+        with pytest.raises(Closed, match="closed meanwhile"):
+            thread.run(wait())
+        heard.set()
+
+    other = threading.Thread(target=waiting)
+    other.start()
+    assert waits.wait(30)
+    thread.close()
+
+    assert heard.wait(30)
+    other.join()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from rebalance_engine.remoting.requests.membership import (
     NotifyConsumerIdsChanged,
 )
 from tests.rebalance_engine.network.loop import on_a_loop
-from tests.rebalance_engine.network.peers import Hearing, Scripted, answering, peer
+from tests.rebalance_engine.network.peers import Hearing, Scripted, answering, never, peer
 
 ASK = GetConsumerListByGroup(consumer_group="G")
 NOTIFY = NotifyConsumerIdsChanged(consumer_group="G")
@@ -32,10 +32,6 @@ def members(*ids: str) -> GetConsumerListByGroupResponse:
 
 def answer_to(command: Command, *ids: str) -> Command:
     return encode_response(members(*ids), opaque=command.opaque)
-
-
-async def never(_: Scripted) -> None:
-    await asyncio.Event().wait()
 
 
 def free_address() -> str:

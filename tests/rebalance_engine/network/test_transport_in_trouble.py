@@ -17,8 +17,8 @@ from rebalance_engine.remoting.requests.membership import (
 )
 from rebalance_engine.remoting.requests.producing import SendMessageV2
 from tests.rebalance_engine.network.loop import on_a_loop
-from tests.rebalance_engine.network.peers import Hearing, Scripted, answering, peer
-from tests.rebalance_engine.network.test_transport import ASK, HOUR_MS, answer_to, members, never
+from tests.rebalance_engine.network.peers import Hearing, Scripted, answering, never, peer
+from tests.rebalance_engine.network.test_transport import ASK, HOUR_MS, answer_to, members
 
 
 @on_a_loop
