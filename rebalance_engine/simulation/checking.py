@@ -6,14 +6,9 @@ from collections.abc import Callable, Collection, Iterable
 
 from rebalance_engine.membership.profiles import rules_of
 from rebalance_engine.producer import java as java_producer
-from rebalance_engine.remoting.codes import Language
+from rebalance_engine.simulation.choosing import STRATEGIES, chosen
 from rebalance_engine.simulation.scenario import LONGEST_RUN, Scenario, ScenarioError, Step, profile
 
-STRATEGIES = {  # those that need no parameters, and which clients have them
-    "AVG": {Language.JAVA, Language.GO, Language.CPP},
-    "AVG_BY_CIRCLE": {Language.JAVA, Language.GO},
-    "CONSISTENT_HASH": {Language.JAVA},
-}
 MOST_QUEUES = 1_024  # of one topic on one broker
 SLOWEST = 60_000  # ms; more than any timeout is no different
 
@@ -58,7 +53,7 @@ def _check_versions(scenario: Scenario) -> None:
         rules_of(version)
     for sender in scenario.senders:
         java_producer(sender.version)
-    _known("strategy", scenario.strategy, STRATEGIES)
+    _check_choice(scenario.strategy, scenario)
 
 
 def _check_step(step: Step, scenario: Scenario, members: Collection[str]) -> None:
@@ -71,10 +66,18 @@ def _check_step(step: Step, scenario: Scenario, members: Collection[str]) -> Non
     if step.verb == "start":
         client = profile(step.words[1])
         given = dict(zip(step.words[2::2], step.words[3::2], strict=True))
-        strategy = given.get("by", scenario.strategy)
-        _known("strategy", strategy, STRATEGIES)
+        strategy = _check_choice(given.get("by", scenario.strategy), scenario)
         if client.language not in STRATEGIES[strategy]:
             raise ScenarioError(f"a client in {client.language.name} has no strategy {strategy}")
+
+
+def _check_choice(word: str, scenario: Scenario) -> str:
+    _known("strategy", word.partition(":")[0], STRATEGIES)
+    strategy, queues = chosen(word)
+    for queue in queues:
+        _known("topic", queue.topic, scenario.topics)
+        _known("broker", queue.broker, scenario.brokers)
+    return strategy
 
 
 def _known(kind: str, word: str, known: Collection[str]) -> None:

@@ -200,6 +200,7 @@ class ProducerProcess(Process):
         version: str,
         topics: tuple[str, ...],
         every_ms: int,
+        avoids_faults: bool,
         luck: random.Random,
         addressee: Addressee,
     ) -> None:
@@ -213,7 +214,12 @@ class ProducerProcess(Process):
         self._until = 0
         self.machine = Producer(
             java(version),
-            Settings(group=f"{place.name}-group", client=place.name, name_servers=(NAME_SERVER,)),
+            Settings(
+                group=f"{place.name}-group",
+                client=place.name,
+                name_servers=(NAME_SERVER,),
+                avoids_faults=avoids_faults,
+            ),
             luck=luck,
             source=Source(origin=Origin.SIMULATOR, client=place.name),
         )

@@ -27,7 +27,8 @@ class Figures:
         duplicates: messages that a listener was given again, other than because it asked for that.
         consumed: messages that listeners were given.
         settled: times at which the whole group was found in order.
-        overlaps, unowned, silences: when, and how long.
+        overlaps, unowned, silences: when, and how long; a silence is a time in which messages waited.
+        repeats: the queue of each duplicate, and when a listener was given it.
     """
 
     seeds: int = 0
@@ -39,6 +40,7 @@ class Figures:
     overlaps: list[Span] = field(default_factory=list)
     unowned: list[Span] = field(default_factory=list)
     silences: list[Span] = field(default_factory=list)
+    repeats: list[tuple[MessageQueue, int]] = field(default_factory=list)
 
     def add(self, other: Figures) -> None:
         """Add the figures of another run."""
@@ -51,6 +53,7 @@ class Figures:
         self.overlaps += other.overlaps
         self.unowned += other.unowned
         self.silences += other.silences
+        self.repeats += other.repeats
 
     def __str__(self) -> str:
         """Say them in one line."""

@@ -217,6 +217,7 @@ class Ledger:
         self.figures.consumed += 1
         if offset < book.reached and not is_repeated:
             self.figures.duplicates += 1
+            self.figures.repeats.append((book.queue, now))
         silence = book.note_given(offset, now)
         if silence > 1_000:
             self.figures.silences.append(Span(book.queue, now - silence, silence))

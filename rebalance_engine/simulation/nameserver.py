@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from rebalance_engine.effects import Address, Channel, Closed, Heard, Received, Respond
 from rebalance_engine.remoting.bodies.routes import BrokerData, QueueData, TopicRouteData
@@ -20,6 +21,7 @@ from rebalance_engine.remoting.requests.nameserver import (
     RegisterBroker,
     RegisterBrokerResponse,
 )
+from rebalance_engine.remoting.tags import java_hash
 from rebalance_engine.simulation.process import Place, Process
 
 ADDRESS = "10.0.0.1:9876"
@@ -68,7 +70,9 @@ class NameServer(Process):
         """Say where a topic is; nowhere, if no broker has it."""
         found = [
             (name, broker, broker.topics[topic])
-            for name, broker in sorted(self._brokers.items())
+            for name, broker in sorted(
+                self._brokers.items(), key=lambda item: place_in_java(item[0], len(self._brokers))
+            )
             if topic in broker.topics and at - broker.at <= BROKER_EXPIRES
         ]
         return TopicRouteData(
@@ -81,6 +85,20 @@ class NameServer(Process):
 
     def check(self) -> None:
         """Nothing here can break."""
+
+
+@cache
+def place_in_java(name: str, of: int) -> tuple[int, str]:
+    """Give where a Java ``HashMap`` of so many names has one: the order in which routes name brokers.
+
+    It matters, as clients beat to one broker after the other in it: the retry topic is at the first of them before it
+    is at the next, and who asks for its route between has half of it.
+    """
+    size = 16
+    while of > size * 3 // 4:
+        size *= 2
+    code = java_hash(name) & 0xFFFFFFFF
+    return (code ^ code >> 16) & (size - 1), name
 
 
 def _queue_data(broker: str, config: TopicConfig) -> QueueData:

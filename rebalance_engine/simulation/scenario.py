@@ -6,7 +6,7 @@
     group AVG concurrent                     or orderly
     listener 5..40 fails 10                  ms a batch; of 1000 messages so many fail
     latency 1..12                            ms a message on its way
-    producer P 5.5.0 every 120               ms from message to message
+    producer P 5.5.0 every 120               ms from message to message; behind it may stand: avoiding faults
     sends until 60000
     0 start A java-5.5.0                     a step: when, a verb, its words
     30000 kill A
@@ -14,7 +14,8 @@
 
 Times are in ms since the beginning. A line that begins with # is a comment.
 
-    start M PROFILE [as ID] [by STRATEGY]    a member; by default its client id is its name, its strategy the group's
+    start M PROFILE [as ID] [by STRATEGY]    a member; by default its client id is its name, its strategy the group's;
+                                             CONFIG has the queues behind it: CONFIG:orders/east/0,orders/west/1
     stop M                    it shuts down properly
     kill M                    its process ends, its connections close
     die M                     its machine is gone, and nobody is told
@@ -59,6 +60,7 @@ VERBS = {  # verb -> the fewest and the most words after it
 }
 START_OPTIONS = {(), ("as",), ("by",), ("as", "by")}
 LONGEST_RUN = 86_400_000  # ms
+AVOIDING = " avoiding faults"
 
 
 class ScenarioError(ValueError):
@@ -80,11 +82,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """A producer: name, version, ms from one message to the next."""
+    """A producer: name, version, ms from one message to the next, whether it avoids brokers that were slow."""
 
     name: str
     version: str
     every_ms: int
+    avoids_faults: bool = False
+
+    def __str__(self) -> str:
+        """Write it as a line."""
+        return f"producer {self.name} {self.version} every {self.every_ms}{AVOIDING if self.avoids_faults else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +156,7 @@ def _lines(scenario: Scenario) -> Iterator[str]:
     listener = scenario.listener
     yield f"listener {listener.low}..{listener.high} fails {listener.fails}"
     yield f"latency {scenario.latency[0]}..{scenario.latency[1]}"
-    yield from (f"producer {sender.name} {sender.version} every {sender.every_ms}" for sender in scenario.senders)
+    yield from map(str, scenario.senders)
     yield f"sends until {scenario.sends_until}"
     yield from map(str, scenario.steps)
     yield f"ends at {scenario.ends_at}"
@@ -191,7 +198,7 @@ class _Reader:
             "group": lambda words: self._set(strategy=words[0], is_orderly=_is_orderly(words[1])),
             "listener": self._listener,
             "latency": lambda words: self._set(latency=_range(words[0])),
-            "producer": lambda words: self._senders.append(Sender(words[0], words[1], _number(words[3], least=2))),
+            "producer": lambda words: self._senders.append(_sender(words)),
             "sends": lambda words: self._set(sends_until=_number(words[1])),
             "ends": lambda words: self._set(ends_at=_number(words[1])),
         }
@@ -220,6 +227,13 @@ class _Reader:
             senders=tuple(self._senders),
             steps=tuple(self._steps),
         )
+
+
+def _sender(words: list[str]) -> Sender:
+    more = "".join(f" {word}" for word in words[4:])
+    if more not in {"", AVOIDING}:
+        raise ValueError(f"the producer has {more[1:]!r} behind its pause; it needs nothing there, or {AVOIDING[1:]!r}")
+    return Sender(words[0], words[1], _number(words[3], least=2), avoids_faults=bool(more))
 
 
 def _step(words: list[str]) -> Step:

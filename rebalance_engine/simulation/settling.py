@@ -11,6 +11,7 @@ from rebalance_engine.plan import Plan, target
 from rebalance_engine.remoting.bodies.routes import TopicRouteData
 from rebalance_engine.simulation.breach import Rule, hold
 from rebalance_engine.simulation.broker import BrokerProcess
+from rebalance_engine.simulation.choosing import chosen
 from rebalance_engine.simulation.clients import ConsumerProcess
 from rebalance_engine.simulation.ledger import Ledger
 from rebalance_engine.simulation.sessions import short
@@ -33,12 +34,16 @@ def targets(
     """Give what each process should hold, by its name.
 
     Client ids that are there twice confuse the strategy as they do in the wild, and where members disagree on the
-    strategy each holds what its own one says: some queues then have two owners, and some have none.
+    strategy each holds what its own one says: some queues then have two owners, and some have none. Who was told a
+    list of queues holds those, whoever else is there.
     """
     view = GroupView.of(group, queues, [Member(client_id=member.client_id) for member in members])
-    strategies = dict.fromkeys(member.strategy for member in members)
-    lists = {strategy: target(view, Plan(strategy=strategy)).as_lists() for strategy in strategies}
-    return {member.name: frozenset(lists[member.strategy].get(member.client_id, ())) for member in members}
+    choices = {member.strategy: chosen(member.strategy) for member in members}
+    lists = {word: target(view, Plan(strategy=name)).as_lists() for word, (name, told) in choices.items() if not told}
+    return {
+        member.name: frozenset(choices[member.strategy][1] or lists[member.strategy].get(member.client_id, ()))
+        for member in members
+    }
 
 
 def check_held(

@@ -16,13 +16,14 @@ from rebalance_engine.remoting.codes import Language
 from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
 from rebalance_engine.simulation.breach import Weather
 from rebalance_engine.simulation.broker import BrokerProcess, Disk
+from rebalance_engine.simulation.choosing import chosen
 from rebalance_engine.simulation.clients import ConsumerProcess, ProducerProcess
 from rebalance_engine.simulation.clock import EPOCH, Clock
 from rebalance_engine.simulation.nameserver import ADDRESS as NAME_SERVER
 from rebalance_engine.simulation.nameserver import NameServer
 from rebalance_engine.simulation.network import Network
 from rebalance_engine.simulation.process import Place, Process
-from rebalance_engine.simulation.scenario import Scenario, Step, profile
+from rebalance_engine.simulation.scenario import Scenario, Sender, Step, profile
 from rebalance_engine.simulation.settling import check_held, check_versions, queues_of, targets
 from rebalance_engine.simulation.store import Store
 from rebalance_engine.simulation.timers import FLUSHED_EVERY, PULLED
@@ -92,7 +93,7 @@ class World:
             for topic, queues in scenario.topics.items():
                 self.brokers[name].put_topic(topic, queues)
         for sender in scenario.senders:
-            self._start_producer(sender.name, sender.version, sender.every_ms)
+            self._start_producer(sender)
         for step in scenario.steps:
             self.clock.at(EPOCH + step.at, partial(self.do, step))
 
@@ -114,13 +115,14 @@ class World:
         self.network.listen(broker)
         broker.start()
 
-    def _start_producer(self, name: str, version: str, every_ms: int) -> None:
+    def _start_producer(self, sender: Sender) -> None:
         producer = ProducerProcess(
-            self._place(name, self._next_address()),
-            version=version,
+            self._place(sender.name, self._next_address()),
+            version=sender.version,
             topics=tuple(self.scenario.topics),
-            every_ms=every_ms,
-            luck=self._luck(name),
+            every_ms=sender.every_ms,
+            avoids_faults=sender.avoids_faults,
+            luck=self._luck(sender.name),
             addressee=self.watch.sends,
         )
         self.clock.after(1_000, lambda: producer.start(EPOCH + self.scenario.sends_until))
@@ -148,14 +150,16 @@ class World:
             listener=self.scenario.listener,
             audience=self.watch,
         )
-        process.start(self._settings(kind, strategy))
+        process.start(self._settings(kind, process.client_id, strategy))
 
-    def _settings(self, kind: Profile, strategy: str) -> GroupSettings:
+    def _settings(self, kind: Profile, client_id: str, choice: str) -> GroupSettings:
+        strategy, queues = chosen(choice)
         named = STRATEGY_OF_GO.get(strategy) if kind.language is Language.GO else strategy
         return GroupSettings(
             group=GROUP,
             topics=dict.fromkeys(self.topics, "*"),
             strategy=None if strategy == "AVG" else named,  # every client's default, in its own language
+            strategy_params={"config": {client_id: queues}} if queues else {},
             orderly=self.scenario.is_orderly,
             from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
         )

@@ -129,6 +129,7 @@ def test_a_producer_sends_until_it_is_time_to_stop() -> None:
         version="5.5.0",
         topics=("orders",),
         every_ms=100,
+        avoids_faults=False,
         luck=random.Random(0),
         addressee=SendBook(between.clock, weather, ()),
     )

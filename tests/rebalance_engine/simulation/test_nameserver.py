@@ -8,7 +8,7 @@ from rebalance_engine.remoting.requests.nameserver import (
     GetRouteInfoByTopicResponse,
     RegisterBroker,
 )
-from rebalance_engine.simulation.nameserver import ADDRESS, BROKER_EXPIRES, NameServer
+from rebalance_engine.simulation.nameserver import ADDRESS, BROKER_EXPIRES, NameServer, place_in_java
 from rebalance_engine.simulation.process import Place
 from tests.rebalance_engine.simulation.small import network
 
@@ -82,3 +82,15 @@ def test_other_questions_are_not_known() -> None:
     names.check()
 
     assert isinstance(response, Refused) and response.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+
+
+def test_routes_name_brokers_in_the_order_of_a_java_map() -> None:
+    names = server()
+    register(names, "broker-a", channel=1)
+    register(names, "broker-b", channel=2)
+
+    assert brokers(names) == ["broker-b", "broker-a"]
+    assert [place_in_java(name, of) for name, of in (("broker-a", 12), ("broker-a", 13))] == [
+        (11, "broker-a"),
+        (27, "broker-a"),
+    ]

@@ -13,6 +13,13 @@ def test_what_is_written_is_read_again(seed: int) -> None:
     assert read(write(scenario)) == scenario
 
 
+def test_a_producer_that_avoids_faults_is_read_again() -> None:
+    scenario = cluster(producer="P 5.5.0 every 120 avoiding faults")
+
+    assert scenario.senders[0].avoids_faults
+    assert read(write(scenario)) == scenario
+
+
 def test_comments_and_empty_lines_say_nothing() -> None:
     assert read("# seven\n\nseed 7\n") == Scenario(seed=7)
 
@@ -39,6 +46,7 @@ def test_a_step_is_a_line() -> None:
         ("5 start A", "start has 1 words; it needs 2 to 6"),
         ("5 start A go B", "behind the client; it needs as ID, by STRATEGY, or both"),
         ("5 start A go by AVG as B", "behind the client"),
+        ("producer P 5.5.0 every 9 avoiding", "the producer has 'avoiding' behind its pause"),
         ("seed x", "invalid literal"),
         ("sends until 99999999999", "the number is 99999999999"),
         ("topic orders 0", "the number is 0; it needs to be from 1"),
