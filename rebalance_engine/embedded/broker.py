@@ -63,6 +63,7 @@ class Timer(Enum):
     SCAN_PULLS = "waiting pulls are looked through"
     KEEP = "what changed is written down"
     SAMPLE = "rates are sampled"
+    TRANSACTIONS = "prepared messages are looked through"
     SLOW = "a request has waited enough"
 
 
@@ -138,6 +139,7 @@ class EmbeddedBroker:
         self._again(Timer.SCAN_PULLS, at + self.settings.scans_pulls_every_ms)
         self._again(Timer.KEEP, at + self.settings.keeps_offsets_every_ms)
         self._again(Timer.SAMPLE, at + SAMPLE_EVERY_MS)
+        self._again(Timer.TRANSACTIONS, at + self.settings.transaction_interval_ms)
         self.sending.wake()
         return self._said()
 
@@ -256,6 +258,9 @@ class EmbeddedBroker:
         elif timer is Timer.SAMPLE:
             self.core.rates.sample(at)
             self._again(Timer.SAMPLE, at + SAMPLE_EVERY_MS)
+        elif timer is Timer.TRANSACTIONS:
+            self.sending.transactions.check(at)
+            self._again(Timer.TRANSACTIONS, at + self.settings.transaction_interval_ms)
         elif timer is Timer.SLOW:
             self._serve_delayed(at)
         elif timer == DUE:

@@ -28,7 +28,7 @@ def settings_table(core: Core) -> dict[str, str]:
         "defaultTopicQueueNums": settings.default_topic_queues,
         "autoCreateSubscriptionGroup": own.creates_groups,
         "notifyConsumerIdsChangedEnable": own.notifies,
-        "rejectTransactionMessage": True,
+        "rejectTransactionMessage": False,
         "enablePropertyFilter": own.filters_by_property,
         "longPollingEnable": True,
         "messageDelayLevel": settings.delay_levels,

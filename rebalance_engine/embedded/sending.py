@@ -1,7 +1,5 @@
 """Storing messages: single ones, batches, and those that come back because they could not be consumed.
 
-Transactions are refused, as by a broker with ``rejectTransactionMessage=true``.
-
 Sources: ``broker/.../processor/SendMessageProcessor.java``, ``AbstractSendMessageProcessor.java`` (``msgCheck``,
 ``consumerSendMsgBack``).
 """
@@ -18,6 +16,7 @@ from rebalance_engine.embedded import topics
 from rebalance_engine.embedded.core import ALL_PUT, PUT, PUT_SIZE, SENT_BACK, Call, Core, refuse
 from rebalance_engine.embedded.schedule import LONGEST_MS, IllegalTimer, Schedule
 from rebalance_engine.embedded.store import Draft, Kept, properties_of, tag_code
+from rebalance_engine.embedded.transactions import Transactions, is_prepared
 from rebalance_engine.membership.configs import WRITE, retry_topic
 from rebalance_engine.model import RETRY_TOPIC_PREFIX
 from rebalance_engine.remoting.batches import decode_batch
@@ -36,7 +35,6 @@ from rebalance_engine.remoting.properties import (
 from rebalance_engine.remoting.requests.consuming import ConsumerSendMsgBack
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.producing import (
-    EndTransaction,
     SendBatchMessage,
     SendMessage,
     SendMessageResponse,
@@ -50,7 +48,6 @@ HONOURS_OWN_LIMIT = 121  # version number of 3.4.9, from which on a client's ``m
 REGION = "DefaultRegion"
 INT32 = range(-(2**31), 2**31)
 INT64 = range(-(2**63), 2**63)
-_TRANSACTION = int(MessageFlag.TRANSACTION_ROLLBACK)
 
 
 class Sending:
@@ -67,12 +64,13 @@ class Sending:
         self._schedule = schedule
         self._luck = luck
         self._wakes_at: int | None = None
-        self.serves: Mapping[type, Callable[[Call, Any], Response]] = {
+        self.transactions = Transactions(core, self._put, self.store)
+        self.serves: Mapping[type, Callable[[Call, Any], Response | None]] = {
             SendMessage: self._send,
             SendMessageV2: self._send,
             SendBatchMessage: self._send_batch,
             ConsumerSendMsgBack: self._take_back,
-            EndTransaction: self._refuse_transaction,
+            **self.transactions.serves,
         }
 
     # ---- messages of producers ----
@@ -84,12 +82,10 @@ class Sending:
         if isinstance(config, Refused):
             return config
         given = decode_properties(request.properties or "")
-        if given.get("TRAN_MSG", "").lower() == "true" or request.sys_flag & _TRANSACTION:
-            return self._refuse_transaction(call, request)
         draft = self._redirect_retry(call, self._draft(call, request, config, request.body, given), request)
         if isinstance(draft, Refused):
             return draft
-        kept = self.store(draft, call.at)
+        kept = self.transactions.prepare(draft, call.at) if is_prepared(given) else self.store(draft, call.at)
         if isinstance(kept, Refused):
             return kept
         return self._stored(draft, (kept,), unique_id=given.get(UNIQ_KEY))
@@ -153,7 +149,7 @@ class Sending:
         )
 
     def _with_hosts(self, sys_flag: int, born_ip: str) -> int:
-        flag = sys_flag & ~int(MessageFlag.BORN_HOST_V6 | MessageFlag.STORE_HOST_V6)
+        flag = sys_flag & ~int(MessageFlag.BORN_HOST_V6 | MessageFlag.STORE_HOST_V6 | MessageFlag.TRANSACTION_ROLLBACK)
         if ":" in born_ip:
             flag |= MessageFlag.BORN_HOST_V6
         if ":" in self._core.host.ip:
@@ -236,10 +232,6 @@ class Sending:
             self._core.membership.put_topic(config)
         return config
 
-    def _refuse_transaction(self, _: Call, __: object) -> Refused:
-        remark = f"the broker[{self._core.host.ip}] sending transaction message is forbidden"
-        return refuse(ResponseCode.NO_PERMISSION, remark)
-
     def _refuse_illegal(self) -> Refused:
         remark = (
             "the message is illegal, maybe msg body or properties length not matched. msg body length limit "
@@ -248,7 +240,7 @@ class Sending:
         return refuse(ResponseCode.MESSAGE_ILLEGAL, remark)
 
     def _why_not(self, draft: Draft, at: int) -> Refused | None:
-        if not _fits(draft) or len(draft.body) > self._core.settings.max_message_bytes:
+        if not self._is_legal(draft):
             return self._refuse_illegal()
         try:
             self._schedule.divert(draft, at)
@@ -260,7 +252,21 @@ class Sending:
             return refuse(ResponseCode.MESSAGE_ILLEGAL, remark)
         return None
 
+    def _is_legal(self, draft: Draft) -> bool:
+        return _fits(draft) and len(draft.body) <= self._core.settings.max_message_bytes
+
     # ---- storing ----
+
+    def _put(self, draft: Draft, at: int) -> Kept | Refused:
+        """Store a message where it says, now."""
+        if not self._is_legal(draft):
+            return self._refuse_illegal()
+        try:
+            kept = self._core.store.append(draft, at)
+        except LocalProtocolError:
+            return self._refuse_illegal()
+        self._count(draft.topic, kept, at)
+        return kept
 
     def store(self, draft: Draft, at: int) -> Kept | Refused:
         """Store a message now, or for later."""
@@ -268,11 +274,9 @@ class Sending:
         if refused is not None:
             return refused
         draft = self._schedule.divert(draft, at)
-        try:
-            kept = self._core.store.append(draft, at)
-        except LocalProtocolError:
-            return self._refuse_illegal()
-        self._count(draft.topic, kept, at)
+        kept = self._put(draft, at)
+        if isinstance(kept, Refused):
+            return kept
         if self._schedule.entered(draft, kept, at):
             self.wake()
         else:

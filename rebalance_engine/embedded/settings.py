@@ -47,6 +47,9 @@ class EmbeddedSettings:
         delay_levels: ``messageDelayLevel``.
         scans_pulls_every_ms: how often waiting pulls are looked through (``PullRequestHoldService``).
         keeps_offsets_every_ms: ``flushConsumerOffsetInterval``.
+        transaction_timeout_ms: ``transactionTimeOut``: so old a prepared message is asked about.
+        checks_transactions_every_ms: ``transactionCheckInterval``; None: that of the version.
+        transaction_checks: ``transactionCheckMax``: asked so often, it is given up.
     """
 
     membership: BrokerSettings = field(default_factory=BrokerSettings)
@@ -58,10 +61,20 @@ class EmbeddedSettings:
     delay_levels: str = DELAY_LEVELS
     scans_pulls_every_ms: int = 5_000
     keeps_offsets_every_ms: int = 5_000
+    transaction_timeout_ms: int = 6_000
+    checks_transactions_every_ms: int | None = None
+    transaction_checks: int = 15
 
     def is_since(self, version: Version) -> bool:
         """Say whether the broker presents that version or a later one."""
         return is_since(self.membership.version, version)
+
+    @property
+    def transaction_interval_ms(self) -> int:
+        """How often prepared messages are looked through."""
+        if self.checks_transactions_every_ms is not None:
+            return self.checks_transactions_every_ms
+        return 30_000 if self.is_since((5, 0, 0)) else 60_000
 
     @property
     def cluster(self) -> str:

@@ -57,6 +57,7 @@ class Draft:
     flag: int = 0
     sys_flag: int = 0
     reconsume_times: int = 0
+    prepared_transaction_offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ class MessageStore:
             store_timestamp=at,
             store_host=self._host,
             reconsume_times=draft.reconsume_times,
+            prepared_transaction_offset=draft.prepared_transaction_offset,
             body=draft.body,
             property_text=encode_properties(draft.properties),
         )

@@ -12,8 +12,7 @@ from rebalance_engine.remoting.message_ids import read_offset_id
 from rebalance_engine.remoting.messages import StoredMessage, decode_messages
 from rebalance_engine.remoting.properties import encode_properties
 from rebalance_engine.remoting.requests.consuming import ConsumerSendMsgBack, LockBatchMq
-from rebalance_engine.remoting.requests.producing import EndTransaction, SendBatchMessage, SendMessage, SendMessageV2
-from rebalance_engine.remoting.sysflags import MessageFlag
+from rebalance_engine.remoting.requests.producing import SendBatchMessage, SendMessage, SendMessageV2
 from tests.rebalance_engine.embedded.desk import START, Desk, sending, settings
 
 
@@ -128,29 +127,6 @@ def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
 
     assert refused.code == ResponseCode.MESSAGE_ILLEGAL
     assert "limit 9B" in (refused.remark or "")
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        sending("orders", "half", TRAN_MSG="true"),
-        SendMessageV2(
-            producer_group="PG",
-            topic="orders",
-            queue_id=0,
-            born_timestamp=1,
-            sys_flag=int(MessageFlag.TRANSACTION_PREPARED),
-        ),
-        EndTransaction(
-            producer_group="PG", tran_state_table_offset=0, commit_log_offset=0, commit_or_rollback=8, msg_id="x"
-        ),
-    ],
-)
-def test_transactions_are_refused_with_a_clear_word(desk: Desk, request_: SendMessageV2 | EndTransaction) -> None:
-    refused = desk.refused(desk.connect(), request_)
-
-    assert refused.code == ResponseCode.NO_PERMISSION
-    assert refused.remark == "the broker[10.0.0.1] sending transaction message is forbidden"
 
 
 # ---- batches ----

@@ -159,7 +159,7 @@ def test_the_subscription_of_a_group_is_told(desk: Desk) -> None:
 def test_settings_are_told_one_a_line(desk: Desk) -> None:
     lines = desk.get(desk.connect(), GetBrokerConfig()).body.splitlines()
 
-    assert {"brokerName=east", "listenPort=10911", "brokerPermission=6", "rejectTransactionMessage=true"} <= set(lines)
+    assert {"brokerName=east", "listenPort=10911", "brokerPermission=6", "rejectTransactionMessage=false"} <= set(lines)
 
 
 def test_the_permission_of_the_broker_can_be_changed(desk: Desk) -> None:
