@@ -55,7 +55,7 @@ def follow_mode(member: Member, topic: str, *, has_pulled: bool, has_popped: boo
         return
     retry_topic = pop_retry_topic(member.group, topic)
     if has_pulled:
-        member.subscriptions.add(retry_topic, SUBSCRIBE_ALL, member.desk.at)
+        member.subscriptions.add(retry_topic, SUBSCRIBE_ALL, member.desk.version)
     else:
         member.subscriptions.remove(retry_topic)
 

@@ -73,6 +73,11 @@ class Desk:
         return self.threads.at
 
     @property
+    def version(self) -> int:
+        """The version of a subscription that is made now."""
+        return self.at * self.profile.version_unit
+
+    @property
     def client_id(self) -> str:
         """Who we are."""
         return self.settings.client_id

@@ -217,7 +217,7 @@ def pull_request(
         sys_flag=WAITING_AND_COMMITTING if has_commit else WAITING,
         commit_offset=commit if has_commit and commit is not None else 0,
         suspend_timeout_millis=suspend,
-        sub_version=subscription.sub_version,
+        sub_version=subscription.sub_version if member.desk.profile.pulls_with_version else 0,
         expression_type=subscription.expression_type,
         max_msg_bytes=member.desk.profile.pull_bytes,
         bname=pq.mq.broker,

@@ -108,7 +108,7 @@ def resume(desk: Desk, member: Member) -> Code[None]:
 
 def subscribe(desk: Desk, member: Member, topic: str, expression: str) -> Code[None]:
     """Subscribe to one more topic; brokers learn of it at once, the rebalance thread is not woken."""
-    member.subscriptions.add(topic, expression, desk.at)
+    member.subscriptions.add(topic, expression, desk.version)
     yield from heartbeat_all(desk)
 
 

@@ -82,9 +82,9 @@ class Member:
 
     def _subscribe(self) -> None:
         for topic, expression in self.settings.topics.items():
-            self.subscriptions.add(topic, expression, self.desk.at)
+            self.subscriptions.add(topic, expression, self.desk.version)
         if self.settings.mode is Mode.PUSH and self.settings.is_clustering:
-            self.subscriptions.add(self.settings.retry_topic, SUBSCRIBE_ALL, self.desk.at)
+            self.subscriptions.add(self.settings.retry_topic, SUBSCRIBE_ALL, self.desk.version)
 
     # ---- what it is ----
 

@@ -96,6 +96,7 @@ class Profile:
         bumps_version: a changed assignment makes a newer subscription version, and a heartbeat.
         missing_route_counts: a topic without a route is, in each round, as if its assignment had changed to nothing.
         version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.
+        pulls_with_version: pulls say which version of the subscription they mean; without one, none is refused for it.
         knows_heartbeat_v2: can leave out the subscriptions that a broker already has.
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
         unregisters: shutting down says good-bye.
@@ -143,6 +144,7 @@ class Profile:
     bumps_version: bool = True
     missing_route_counts: bool = False
     version_unit: int = 1
+    pulls_with_version: bool = True
     knows_heartbeat_v2: bool = False
     channel_heartbeat: bool = False
     unregisters: bool = True
@@ -248,7 +250,8 @@ GO = Profile(
     failed_renewal_unlocks=True,
     no_members=NoMembers.DROPS,
     truncation=Truncation.STORES,
-    version_unit=1_000_000,
+    version_unit=1_000_000,  # from the first one on: ``consumer/consumer.go``, ``buildSubscriptionData``
+    pulls_with_version=False,  # ``consumer/push_consumer.go``, ``pullMessage`` leaves it out
     reads_time_as_utc=True,
     unregisters=False,
     queue_messages=1_024,

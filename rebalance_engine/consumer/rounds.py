@@ -165,7 +165,7 @@ def _changed(member: Member, topic: str, wanted: Collection[MessageQueue]) -> Co
     if member.settings.mode is not Mode.PUSH:
         lite_pull.follow(member, topic, wanted)
     elif member.desk.profile.bumps_version:
-        member.subscriptions.bump(topic, member.desk.at * member.desk.profile.version_unit)
+        member.subscriptions.bump(topic, member.desk.version)
         _divide_thresholds(member)
         yield from heartbeat_all(member.desk, anew=True)
 

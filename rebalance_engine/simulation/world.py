@@ -259,7 +259,7 @@ class World:
             self.topics.append(topic)
             self.ledger.subscribed_again(topic)
             for member in self.members.values():
-                member.changed_at.pop(topic, None)  # the new subscription has a version of its own; Go's is smaller
+                member.changed_at.pop(topic, None)  # the new subscription has a version of its own
                 member.order(Subscribe(GROUP, topic))
 
     def _unsubscribe(self, topic: str) -> None:

@@ -62,7 +62,7 @@ def test_what_no_java_client_does(version: str) -> None:
     assert (profile.renewal_first, profile.renewal_every, profile.pull_max_idle) == (1_000, 20_000, 120_000)
     assert profile.unregisters and profile.unlocks_all and profile.bumps_version and profile.divides_for_polls
     assert profile.finds_by_time and not profile.reads_time_as_utc and not profile.failed_renewal_unlocks
-    assert not profile.notices_group_only and profile.version_unit == 1
+    assert not profile.notices_group_only and profile.version_unit == 1 and profile.pulls_with_version
 
 
 def test_other_languages_differ_as_the_specification_says() -> None:
@@ -72,6 +72,7 @@ def test_other_languages_differ_as_the_specification_says() -> None:
     assert (CPP.truncation, GO.truncation) == (Truncation.NEVER, Truncation.STORES)
     assert (CPP.removal, GO.removal) == (OrderlyRemoval.UNLOCKS, OrderlyRemoval.KEEPS_LOCK)
     assert GO.version_unit == 1_000_000 and not CPP.bumps_version
+    assert CPP.pulls_with_version and not GO.pulls_with_version
     assert CPP.unregisters and not GO.unregisters
     assert CPP.round_floor == GO.round_floor == 0 and CPP.round_retry is GO.round_retry is None
 

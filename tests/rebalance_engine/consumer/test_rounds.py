@@ -122,6 +122,13 @@ def test_a_change_makes_a_newer_version_in_the_units_of_the_language(profile: Pr
     assert world.broker("east").members["G"]["A"]["orders"] == data.sub_version
 
 
+@pytest.mark.parametrize(("profile", "unit"), [(JAVA, 1), (GO, 1_000_000), (CPP, 1)], ids=str)
+def test_the_first_version_is_in_the_units_of_the_language_too(profile: Profile, unit: int) -> None:
+    _, member = running(profile, settle_ms=0)
+
+    assert {data.sub_version for data in member.subscriptions.all} == {member.started_at * unit}
+
+
 def test_who_is_broadcasting_takes_everything_and_asks_nobody() -> None:
     world, member = running(queues=3, model=MessageModel.BROADCASTING)
     world.broker("east").members["G"] = {"B": {}}
