@@ -113,15 +113,17 @@ def held_changes(before: GroupView, after: GroupView) -> int:
     """Count the queues that somebody took or dropped, of members who told what they hold at both looks.
 
     What a member holds that was not there before, or told nothing, is known now and need not have changed; a queue
-    that has no route any more is a change of routes.
+    that has no route any more, or had none before, is a change of routes.
     """
     if before.held is None or after.held is None:
         return 0
     silent = before.silent | after.silent
     both = {name for name in before.clients.distinct if name not in silent} & set(after.clients.distinct)
     number = {name: place for place, name in enumerate(sorted(both))}
-    old = _pairs_of(Alignment.of(before.queues, after.queues).carry(before.held), number)
-    return len(np.unique(np.setxor1d(old, _pairs_of(after.held, number), assume_unique=True) >> 32))
+    alignment = Alignment.of(before.queues, after.queues)
+    old, new = _pairs_of(alignment.carry(before.held), number), _pairs_of(after.held, number)
+    changed = np.unique(np.setxor1d(old, new, assume_unique=True) >> 32)
+    return len(np.setdiff1d(changed, alignment.added, assume_unique=True))
 
 
 def _pairs_of(held: Ownership, numbers: Mapping[str, int]) -> NDArray[np.int64]:

@@ -20,6 +20,8 @@ from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
 
 MOST_ROWS = 50
+LOCK_EXPIRES_MS = 60_000  # ``RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME``
+ASKED_AGAIN_MS = 60_000  # a member asks for a lock at every rebalance, each 20 s: refused no more is over
 
 
 class FindingKind(Enum):
@@ -30,6 +32,7 @@ class FindingKind(Enum):
     IDLE_CONSUMER = "idle consumer"
     STRATEGY_MISMATCH = "strategy mismatch"
     BY_CONFIG_GAP = "by-config gap"
+    LOCK_REFUSED = "lock refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Finding:
             or the group.
         sentence: one sentence for a person.
         proof: rows of text, each of which was seen in the view.
+        proven_at: when a report or a log proved it; None: only looks show it.
+        ends_at: when it must have ended by itself, in ms since 1970; None is unknown.
     """
 
     kind: FindingKind
@@ -48,6 +53,29 @@ class Finding:
     subject: str
     sentence: str
     proof: tuple[str, ...]
+    proven_at: int | None = None
+    ends_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A broker refused a member the lock of a queue, ``count`` times since it had it last, at ``at`` the last time.
+
+    ``holder`` has the lock, None is unknown. ``holder_left_at`` is when the holder was known to be gone; None: it is a
+    member, or nothing is known of it.
+    """
+
+    client_id: str
+    queue: MessageQueue
+    at: int
+    count: int = 1
+    holder: str | None = None
+    holder_left_at: int | None = None
+
+    @property
+    def ends_at(self) -> int | None:
+        """When the lock must have ended: who is gone renews nothing. None: whoever has it may keep it."""
+        return None if self.holder_left_at is None else self.holder_left_at + LOCK_EXPIRES_MS
 
 
 def find_faults(view: GroupView) -> tuple[Finding, ...]:
@@ -125,6 +153,27 @@ def strategy_mismatch(view: GroupView) -> Iterator[Finding]:
         sentence = f"Members use {len(counts)} strategies ({by}): queues can be left out or owned twice."
         proof = _rows(f"{client_id} uses {name}" for client_id, name in told.items())
         yield Finding(FindingKind.STRATEGY_MISMATCH, view.group, view.group, sentence, proof)
+
+
+def lock_refusals(group: str, refusals: Iterable[Refusal], now: int) -> Iterator[Finding]:
+    """Find members that are refused a lock still: one finding a queue, as reports and logs prove it."""
+    for each in refusals:
+        if now - each.at > ASKED_AGAIN_MS:
+            continue
+        queue, holder = spell(each.queue), each.holder or "somebody"
+        times = "once" if each.count == 1 else f"{each.count} times"
+        gone = (
+            f", and is gone: the lock ends within {LOCK_EXPIRES_MS // 1_000} s of that" if each.ends_at is not None else ""
+        )
+        sentence = f"{each.client_id} was refused the lock of {queue} {times}: {holder} has it{gone}."
+        proof: tuple[str, ...] = (f"a broker refused {each.client_id} the lock of {queue}, {times}",)
+        if each.holder is not None:
+            proof += (f"{each.holder} has the lock of {queue}",)
+        if each.holder_left_at is not None:
+            proof += (f"{each.holder} is no member any more",)
+        yield Finding(
+            FindingKind.LOCK_REFUSED, group, f"{queue} for {each.client_id}", sentence, proof, each.at, each.ends_at
+        )
 
 
 def by_config_gaps(view: GroupView, config: Mapping[str, Iterable[MessageQueue] | None]) -> Iterator[Finding]:

@@ -43,6 +43,7 @@ class GroupView:
         held: who holds what. Queues that no route has are in ``strays``.
         silent: members whose held queues are unknown.
         strategies: the strategy of each member that told it.
+        untold: brokers that did not say who is a member: there may be others than these.
     """
 
     group: str
@@ -54,6 +55,7 @@ class GroupView:
     silent: frozenset[str] = frozenset()
     strays: tuple[tuple[str, MessageQueue], ...] = ()
     strategies: Mapping[str, str] = field(default_factory=dict)
+    untold: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -105,8 +107,8 @@ class GroupView:
 
     @property
     def everybody_answered(self) -> bool:
-        """Whether it is known of every member what it holds: only then can a queue be called unowned."""
-        return self.held is not None and not self.silent
+        """Whether it is known of every member what it holds, and who they are: only then can a queue be unowned."""
+        return self.held is not None and not self.silent and not self.untold
 
 
 class _Everything(frozenset[str]):

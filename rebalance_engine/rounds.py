@@ -28,7 +28,8 @@ SUPERSEDING = MEMBERS_CHANGE | {Cause.BROKER_GONE, Cause.BROKER_BACK, Cause.ROUT
 class Happening:
     """One change of a group: at ``at``, when it was seen; ``low`` is the earliest time that it may have come at.
 
-    ``low`` is ``at`` where that is exact, which None says too. ``key`` is the caller's, to find its evidence again.
+    ``low`` is ``at`` where that is exact, which None says too, and 0 where nothing is known of it. ``key`` is the
+    caller's, to find its evidence again.
     """
 
     at: int
@@ -36,6 +37,11 @@ class Happening:
     client: str | None = None
     key: int | None = None
     low: int | None = None
+
+    @property
+    def earliest(self) -> int:
+        """The earliest time that it may have come at."""
+        return self.at if self.low is None else self.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,12 @@ class OpenRound:
         return next((each.cause for each in self.happenings if self.explains(each)), self.happenings[0].cause)
 
     @property
+    def began_low(self) -> int:
+        """The earliest time at which it may have begun, at ``opened_at`` at the latest; 0 is unknown."""
+        early = [each for each in self.happenings if each.at <= self.opened_at or self.explains(each)]
+        return min([each.earliest for each in early], default=self.opened_at)
+
+    @property
     def is_unexplained(self) -> bool:
         """Whether nothing is known but that queues are held by others."""
         return self.cause is Cause.HELD_CHANGED
@@ -66,7 +78,7 @@ class OpenRound:
         """Whether a change may have come before what opened this round, which was only seen in what is held."""
         if self.happenings[0].cause is not Cause.HELD_CHANGED or each.cause is Cause.HELD_CHANGED:
             return False
-        return (each.at if each.low is None else each.low) <= self.opened_at + SAME_CAUSE_MS
+        return each.earliest <= self.opened_at + SAME_CAUSE_MS
 
 
 @dataclass(frozen=True, slots=True)

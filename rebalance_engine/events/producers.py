@@ -7,7 +7,7 @@ from enum import Enum
 from typing import ClassVar
 
 from rebalance_engine.events.fact import Fact
-from rebalance_engine.events.shapes import Milliseconds, Text
+from rebalance_engine.events.shapes import Milliseconds, Text, check
 from rebalance_engine.model import MessageQueue
 
 
@@ -17,6 +17,29 @@ class ProducerFact(Fact):
 
     client: Text
     broker: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerConnected:
+    """One connection of a producer, as a broker lists it."""
+
+    group: Text
+    client: Text
+    address: Text
+    language: Text | None = None
+    version: Text | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no producer can be."""
+        check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducersSeen(Fact):
+    """All producers that one broker knows, all at one look; empty where it knows nobody."""
+
+    broker: Text
+    producers: tuple[ProducerConnected, ...]
 
 
 class SendOutcome(Enum):

@@ -12,10 +12,12 @@ from rebalance_engine.findings import (
     MOST_ROWS,
     Finding,
     FindingKind,
+    Refusal,
     by_config_gaps,
     double_owners,
     find_faults,
     idle_consumers,
+    lock_refusals,
     orphan_queues,
     spell,
     strategy_mismatch,
@@ -291,3 +293,31 @@ def test_faults_are_those_that_a_plain_search_finds(queues: list[MessageQueue], 
     assert found == expected
     assert len(found) == len(faults)
     assert all(fault.proof for fault in faults)
+
+
+def test_a_refused_lock_is_proven_at_once_and_ends_60_s_after_its_holder_is_gone() -> None:
+    refusal = Refusal("B", MessageQueue("orders", "east", 0), 9_000, 2, "A", 5_000)
+
+    [fault] = lock_refusals("g", [refusal], 10_000)
+
+    assert (fault.kind, fault.subject) == (FindingKind.LOCK_REFUSED, "orders/east/0 for B")
+    assert (fault.proven_at, fault.ends_at) == (9_000, 65_000)
+    assert fault.sentence.startswith("B was refused the lock of orders/east/0 2 times: A has it, and is gone")
+    assert fault.proof[1:] == ("A has the lock of orders/east/0", "A is no member any more")
+
+
+def test_whoever_is_there_may_keep_a_lock_and_who_is_not_named_is_not_guessed() -> None:
+    of = MessageQueue("orders", "east", 0)
+
+    held, unknown = lock_refusals("g", [Refusal("B", of, 9_000, 1, "A"), Refusal("B", of, 9_000)], 10_000)
+
+    assert held.sentence == "B was refused the lock of orders/east/0 once: A has it."
+    assert unknown.sentence == "B was refused the lock of orders/east/0 once: somebody has it."
+    assert held.ends_at is unknown.ends_at is None
+
+
+def test_who_was_not_refused_again_for_a_minute_asks_no_more() -> None:
+    refusal = Refusal("B", MessageQueue("orders", "east", 0), 9_000)
+
+    assert len(list(lock_refusals("g", [refusal], 69_000))) == 1
+    assert list(lock_refusals("g", [refusal], 69_001)) == []

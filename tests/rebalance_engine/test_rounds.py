@@ -185,3 +185,19 @@ def test_what_comes_much_later_and_joins_a_round_does_not_explain_it() -> None:
 
     assert after.open is not None
     assert after.open.cause is Cause.HELD_CHANGED
+
+
+def test_a_round_began_no_earlier_than_its_first_cause_may_have_come() -> None:
+    exact = OpenRound(1, T, T, (happened(Cause.MEMBER_JOINED),), 1)
+    bounded = OpenRound(1, T, T, (Happening(T, Cause.MEMBER_JOINED, "A", low=T - 500),), 1)
+    unknown = OpenRound(1, T, T, (Happening(T, Cause.MEMBER_JOINED, "A", low=0),), 1)
+
+    assert [each.began_low for each in (exact, bounded, unknown)] == [T, T - 500, 0]
+
+
+def test_what_joins_a_round_later_does_not_let_it_begin_earlier_unless_it_explains_it() -> None:
+    later = Happening(T + 2_000, Cause.MEMBER_LEFT, "B", low=T - 9_000)
+    joined = OpenRound(1, T, T, (happened(Cause.MEMBER_JOINED), later), 1)
+    explained = OpenRound(1, T, T, (Happening(T, Cause.HELD_CHANGED, low=T - 100), later), 1)
+
+    assert (joined.began_low, explained.began_low) == (T, T - 9_000)

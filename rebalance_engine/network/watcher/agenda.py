@@ -20,10 +20,12 @@ from typing import Protocol
 
 from rebalance_engine.effects import Address
 
-# Of 20 requests a second that a broker bears, 5 of them 307, viewed groups get half: 6.5 lists (38), 1 look at details
-# (203), 2.5 questions to members (307). Of the other half those that changed get 4, the rest 5, the broker itself 1.
-LISTS_PER_S = {0: 6.5, 1: 2.0, 2: 4.0}
+# Of 20 requests a second that a broker bears, 5 of them 307, viewed groups get half: 6 lists (38), 1 look at details
+# (203), half a one at offsets (208), 2.5 questions to members (307). Of the other half those that changed get 4, the
+# rest 5, the broker itself 1.
+LISTS_PER_S = {0: 6.0, 1: 2.0, 2: 3.75}
 DETAILS_PER_S = 1.0
+PROGRESS_PER_S = {0: 0.5, 2: 0.25}  # of groups that changed as of the rest
 HELD_PER_S = {0: 2.5, 1: 1.0, 2: 1.0}
 ROUTES_PER_S = 4.0  # of 10 that a NameServer bears
 
@@ -31,6 +33,8 @@ LISTS_MS = {0: 1_000, 1: 2_000, 2: 10_000}  # by rank, and never more often than
 HELD_MS = {0: 1_000, 1: 2_000, 2: 30_000}
 VIEWED_ROUTES_MS, ROUTES_MS = 5_000, 30_000
 BROKERS_MS, RUNTIME_MS = 10_000, 60_000
+PRODUCERS_MS = 60_000
+PROGRESS_MS = {0: 10_000, 2: 60_000}
 GROUPS_MS, GROUPS_PER_S = 10_000, 40  # a list of more groups is asked for less often: it grows with them
 DETAILS_MS = 10_000
 CHANGED_FOR_MS = 30_000
@@ -52,6 +56,8 @@ class Kind(Enum):
     LIST = "member ids of a group at a broker"  # 38
     MEMBERS = "members of a group at a broker"  # 203
     HELD = "what a member holds"  # 307
+    PROGRESS = "offsets of a group at a broker"  # 208
+    PRODUCERS = "producers of a broker"  # 328
 
 
 class Rank(IntEnum):
@@ -123,6 +129,8 @@ def questions(seen: Seen, name_servers: Iterable[Address], viewed: Collection[st
     details = {rank: max(DETAILS_MS, 1000 * sizes[rank] / DETAILS_PER_S) for rank in Rank}
     held = {rank: max(HELD_MS[rank], 1000 * members[rank] / (HELD_PER_S[rank] * brokers)) for rank in Rank}
     asked = dict(_of_servers(seen, names, len(groups)))
+    online = [group for group in groups if seen.is_online(group)]
+    asked.update(_of_progress(seen, online, ranks))
     routes: dict[str, Rank] = {}
     for group in groups:
         rank = ranks[group]
@@ -147,6 +155,7 @@ def _of_servers(seen: Seen, names: Iterable[Address], groups: int) -> Iterator[t
     for broker in seen.masters:
         yield Question(Kind.GROUPS, broker), Pace(Rank.CHANGED, max(GROUPS_MS, 1000 * groups / GROUPS_PER_S))
         yield Question(Kind.RUNTIME, broker), Pace(Rank.REST, RUNTIME_MS)
+        yield Question(Kind.PRODUCERS, broker), Pace(Rank.REST, PRODUCERS_MS)
 
 
 def _of_group(seen: Seen, group: str, lists: Pace, details: Pace, held: Pace) -> Iterator[tuple[Question, Pace]]:
@@ -164,6 +173,19 @@ def _of_group(seen: Seen, group: str, lists: Pace, details: Pace, held: Pace) ->
         yield Question(Kind.MEMBERS, broker, group), lists if is_rest else details
     for client in seen.members(group):
         yield Question(Kind.HELD, "", group, client), held
+
+
+def _of_progress(seen: Seen, online: Collection[str], ranks: Mapping[str, Rank]) -> Iterator[tuple[Question, Pace]]:
+    """Ask how far groups are in which somebody is: those that changed no oftener than the rest."""
+    viewed = sum(ranks[group] is Rank.VIEWED for group in online)
+    every = {
+        Rank.VIEWED: max(PROGRESS_MS[0], 1000 * viewed / PROGRESS_PER_S[0]),
+        Rank.REST: max(PROGRESS_MS[2], 1000 * (len(online) - viewed) / PROGRESS_PER_S[2]),
+    }
+    for group in online:
+        rank = Rank.VIEWED if ranks[group] is Rank.VIEWED else Rank.REST
+        for broker in seen.hosts(group):
+            yield Question(Kind.PROGRESS, broker, group), Pace(rank, every[rank])
 
 
 def _of_routes(routes: Mapping[str, Rank], names: Iterable[Address]) -> Iterator[tuple[Question, Pace]]:

@@ -158,7 +158,7 @@ class Memory:
 
     def cluster_heard(self, info: ClusterInfo, by: Answerer) -> Iterator[Fact]:
         """Take in what a NameServer knows of the brokers (106)."""
-        for fact in self._servers.cluster_heard(info, self._named(by)):
+        for fact in self._servers.cluster_heard(info, self.named(by)):
             self._hosts.clear()
             yield fact
             if isinstance(fact, BrokerGone) and fact.broker_id == MASTER_ID:
@@ -168,7 +168,7 @@ class Memory:
 
     def version_heard(self, broker: str, address: Address, version: str, by: Answerer) -> Iterator[Fact]:
         """Take in what a broker says that it is (28)."""
-        yield from self._servers.version_heard(broker, address, version, self._named(by))
+        yield from self._servers.version_heard(broker, address, version, self.named(by))
 
     def groups_heard(self, broker: str, groups: Iterable[str]) -> None:
         """Take in which groups a broker has (201)."""
@@ -180,7 +180,7 @@ class Memory:
     def route_heard(self, topic: str, route: TopicRouteData | None, by: Answerer) -> Iterator[Fact]:
         """Take in a topic's route by one NameServer (105)."""
         is_first = not self._servers.has_route(topic, by.address)
-        fact = self._servers.route_heard(topic, route, self._named(by))
+        fact = self._servers.route_heard(topic, route, self.named(by))
         if fact is None:
             return
         self._hosts.clear()
@@ -193,11 +193,11 @@ class Memory:
 
     def list_heard(self, group: str, ids: Iterable[str] | None, by: Answerer) -> Iterator[Fact]:
         """Take in the member list of one broker (38, 203); None: nobody is online there."""
-        by = self._named(by)
+        by = self.named(by)
         fact = answers.list_stated(group, None if ids is None else tuple(ids), by)
         known = self._groups.setdefault(group, KnownGroup())
         before = known.lists.get(fact.broker)
-        if before is None or before.at is None or before.ids != fact.clients:
+        if before is None or before.at is None or before.is_missing or before.ids != fact.clients:
             yield fact
             known.changed_at = by.at if before is not None else known.changed_at
         low = self._not_before(known, group)
@@ -212,7 +212,7 @@ class Memory:
 
     def members_heard(self, group: str, told: ConsumerConnection | None, by: Answerer) -> Iterator[Fact]:
         """Take in what one broker says of each member (203); its list was taken in before."""
-        by = self._named(by)
+        by = self.named(by)
         assert by.broker is not None
         known = self._groups.setdefault(group, KnownGroup())
         facts = [] if told is None else list(answers.members_stated(group, told, by))
@@ -237,14 +237,14 @@ class Memory:
             return
         else:
             before.is_missing = True
-        yield answers.missed(self._named(by), trouble, group=group)
+        yield answers.missed(self.named(by), trouble, group=group)
 
     def held_heard(self, group: str, client: str, info: ConsumerRunningInfo, by: Answerer) -> Iterator[Fact]:
         """Take in what a member says of itself (307)."""
         known, member = self._groups.get(group), self._member(group, client)
         if known is None or member is None:
             return  # it left meanwhile
-        facts = list(answers.held_stated(group, client, answers.usable(info), self._named(by)))
+        facts = list(answers.held_stated(group, client, answers.usable(info), self.named(by)))
         for fact in facts:
             yield from self._member_said(known, fact)
         held = tuple(sorted(queue for queue, entry in info.mq_table.items() if not entry.dropped))
@@ -262,7 +262,7 @@ class Memory:
         if member is None or member.is_silent:
             return
         member.is_silent = True
-        fact = answers.missed(self._named(by), why, group=group)
+        fact = answers.missed(self.named(by), why, group=group)
         member.hung_at = by.at if fact.missing is Missing.TIMEOUT else None
         yield fact
 
@@ -324,7 +324,7 @@ class Memory:
 
     def _forget_list(self, group: str, broker: str, by: Answerer) -> Iterator[Fact]:
         """A broker is gone: what it knew of a group's members counts no more, if somebody else can tell."""
-        known, by = self._groups[group], self._named(by)
+        known, by = self._groups[group], self.named(by)
         if known.lists.pop(broker, None) is None and not known.members:
             return
         for client, member in known.members.items():
@@ -368,5 +368,6 @@ class Memory:
     def _member(self, group: str, client: str) -> KnownMember | None:
         return self._groups[group].members.get(client) if group in self._groups else None
 
-    def _named(self, by: Answerer) -> Answerer:
+    def named(self, by: Answerer) -> Answerer:
+        """Give who answered, with the cluster's name."""
         return by if by.cluster == self._cluster else replace(by, cluster=self._cluster)

@@ -13,18 +13,15 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from rebalance_engine.effects import Failure
-from rebalance_engine.events import Fact, HeldSeen, Missing
+from rebalance_engine.events import Fact, HeldSeen, Missing, ProducersSeen, ProgressSeen
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.clock import Clock
-from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.looking import ids_of
-from rebalance_engine.network.system_groups import is_system_group
 from rebalance_engine.network.watcher.agenda import Agenda, Kind, Question, questions
+from rebalance_engine.network.watcher.hearing import Ears, is_unreachable
 from rebalance_engine.network.watcher.known import Known
 from rebalance_engine.network.watcher.memory import Memory
 from rebalance_engine.remoting.codes import RequestCode
@@ -38,9 +35,8 @@ PLAN_EVERY_MS = 1_000
 PLAN_SOON_MS = 200  # after something new was seen
 AGAIN_MS = 1_000
 PLAN_SHARE = 8  # planning takes at most so small a part of the time: with 12,500 questions it takes 0.2 s or more
-TIMEOUT_S = 10.0
-HELD_TIMEOUT_S = 15.0
 
+OFTEN = (HeldSeen, ProgressSeen, ProducersSeen)  # stated at every look: no reason to plan anew
 Emit = Callable[[list[Fact]], Awaitable[None]]
 CODE = {
     Kind.BROKERS: RequestCode.GET_BROKER_CLUSTER_INFO,
@@ -50,6 +46,8 @@ CODE = {
     Kind.LIST: RequestCode.GET_CONSUMER_LIST_BY_GROUP,
     Kind.MEMBERS: RequestCode.GET_CONSUMER_CONNECTION_LIST,
     Kind.HELD: RequestCode.GET_CONSUMER_RUNNING_INFO,
+    Kind.PROGRESS: RequestCode.GET_CONSUME_STATS,
+    Kind.PRODUCERS: RequestCode.GET_ALL_PRODUCER_INFO,
 }
 
 
@@ -62,6 +60,8 @@ class Health:
         calls, missed: questions that were asked, and those of them that got no answer.
         oldest_held_at: of all members that ever told what they hold, the longest ago.
         unknown: members of whom it is not known what they hold.
+        resting: clients that did not answer, and are left alone for a while.
+        lists_at: every member list was told then or later; None: one was never told.
     """
 
     sweep: int = 0
@@ -77,15 +77,10 @@ class Health:
     members: int = 0
     unknown: int = 0
     viewed: int = 0
+    resting: int = 0
     oldest_held_at: int | None = None
+    lists_at: int | None = None
     waiting: int = 0
-
-
-class Within(Protocol):
-    """Waits for an answer, and says who gave it when."""
-
-    async def __call__(self, answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
-        """Give both."""
 
 
 class Watcher:
@@ -114,6 +109,7 @@ class Watcher:
         self._emit, self._viewed = emit, viewed
         self._names = admin.name_servers.addresses
         self.memory = Memory(len(self._names), known, cluster)
+        self._ears = Ears(admin, self.memory)
         self._agenda = Agenda(luck or Random())  # noqa: S311  # nothing here is secret
         self._turns = count()
         self._news = asyncio.Event()
@@ -197,7 +193,8 @@ class Watcher:
         ages = [held_at for each in members if (held_at := memory.held_at(*each)) is not None]
         health.brokers, health.groups, health.members = len(memory.masters), len(memory.groups), len(members)
         health.unknown = sum(memory.held(*each) is None for each in members)
-        health.oldest_held_at = min(ages, default=None)
+        health.oldest_held_at, health.lists_at = min(ages, default=None), memory.lists_at
+        health.resting = self.admin.resting
         health.viewed, health.waiting = len(viewed & memory.groups), len(self._agenda.waiting)
 
     async def _sweep(self, at: int) -> None:
@@ -255,13 +252,15 @@ class Watcher:
             trouble = BrokenContent(str(error))
         if trouble is not None:
             self.health.missed += 1
-            facts = list(self._missed(question, replace(by, at=clock.now()), trouble))
+            facts = self._ears.missed(question, replace(by, at=clock.now()), trouble)
+            if is_unreachable(trouble) and question.kind is Kind.HELD:
+                self._retry_elsewhere(question)
         self._open.discard(question)
         self._agenda.done(question, clock.now())
         if question in self._retry:
             self._retry.discard(question)
             self._agenda.hasten(question, clock.now())
-        self._is_new |= question.kind is Kind.GROUPS or any(not isinstance(fact, HeldSeen) for fact in facts)
+        self._is_new |= question.kind is Kind.GROUPS or any(not isinstance(fact, OFTEN) for fact in facts)
         self._news.set()
         await self._state(facts)
 
@@ -276,42 +275,18 @@ class Watcher:
         async def within(answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
             return await answer, replace(by, at=clock.now())
 
-        if question.group:
-            return await self._heard_of_group(question, by, within)
-        admin, memory = self.admin, self.memory
-        if question.kind is Kind.BROKERS:
-            info, by = await within(admin.cluster(at=by.address, timeout_s=TIMEOUT_S))
-            return list(memory.cluster_heard(info, by))
-        if question.kind is Kind.ROUTE:
-            route, by = await within(admin.route(question.name, at=by.address, timeout_s=TIMEOUT_S))
-            return list(memory.route_heard(question.name, route, by))
-        if question.kind is Kind.RUNTIME:
-            table, by = await within(admin.runtime(by.address, timeout_s=TIMEOUT_S))
-            version = table.get("brokerVersionDesc", "").removeprefix("V").replace("_", ".")
-            return list(memory.version_heard(question.place, by.address, version, by))
-        configs, by = await within(admin.group_configs(by.address, timeout_s=TIMEOUT_S))
-        names = (name for name in configs.subscription_group_table if name and not is_system_group(name))
-        memory.groups_heard(question.place, names)
-        return []
-
-    async def _heard_of_group(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
-        admin, memory, group, client = self.admin, self.memory, question.group, question.name
-        if question.kind is Kind.LIST:
-            ids, by = await within(admin.member_ids(by.address, group, timeout_s=TIMEOUT_S))
-            facts = list(memory.list_heard(group, ids, by))
-            if facts:
-                self._hasten(group, by)
-            return facts
-        if question.kind is Kind.MEMBERS:
-            told, by = await within(admin.members(by.address, group, timeout_s=TIMEOUT_S))
-            ids = None if told is None else ids_of(told)
-            return [*memory.list_heard(group, ids, by), *memory.members_heard(group, told, by)]
-        info, by = await within(admin.running_info(by.address, group, client, timeout_s=HELD_TIMEOUT_S))
-        before = memory.changed_at(group)
-        facts = list(memory.held_heard(group, client, info, by))
-        if memory.changed_at(group) != before:
-            self.look_again(group)
+        before = self.memory.changed_at(question.group)
+        facts = await self._ears.heard(question, by, within)
+        if question.kind is Kind.LIST and facts:
+            self._hasten(question.group, replace(by, at=clock.now()))
+        if question.kind is Kind.HELD and self.memory.changed_at(question.group) != before:
+            self.look_again(question.group)
         return facts
+
+    def _retry_elsewhere(self, question: Question) -> None:
+        """Another broker that lists the member is asked at once."""
+        if self.memory.is_listed(question.group, question.name):
+            self._retry.add(question)
 
     def _hasten(self, group: str, by: Answerer) -> None:
         """A list changed: ask at once who is there, and what they hold."""
@@ -319,27 +294,3 @@ class Watcher:
         self._agenda.hasten(Question(Kind.MEMBERS, by.broker, group), by.at)
         for client in self.memory.members(group):
             self._agenda.hasten(Question(Kind.HELD, "", group, client), by.at)
-
-    def _missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
-        """Take in that an answer did not come."""
-        if question.kind in {Kind.LIST, Kind.MEMBERS}:
-            return list(self.memory.list_missed(question.group, by, trouble))
-        if question.kind is not Kind.HELD:
-            logger.info("no answer to %s: %s", question.kind.value, trouble)
-            return []
-        if not is_unreachable(trouble):
-            # without a turn nothing is learned of the member: its last answer only becomes older
-            is_nothing = isinstance(trouble, NotAsked)
-            return [] if is_nothing else list(self.memory.held_missed(question.group, question.name, by, trouble))
-        facts = list(self.memory.list_missed(question.group, replace(by, client=None), trouble))
-        if self.memory.is_listed(question.group, question.name):
-            self._retry.add(question)  # another broker knows it too
-            return facts
-        return [*facts, *self.memory.held_missed(question.group, question.name, by, trouble)]
-
-
-def is_unreachable(trouble: Trouble) -> bool:
-    """Whether it was the broker that could not be reached, not the client."""
-    if isinstance(trouble, NotAsked):
-        return "could not be reached" in trouble.detail
-    return isinstance(trouble, NoAnswer) and trouble.failure is not Failure.TIMEOUT

@@ -36,3 +36,11 @@ def test_names_that_are_long_gone_are_forgotten() -> None:
 
     assert not breaker.is_suspect("C")
     assert breaker.is_suspect("D")
+
+
+def test_those_who_rest_are_counted_until_their_pause_is_over() -> None:
+    breaker = Breaker(first_s=60, longest_s=600)
+    breaker.failed("C", 0.0)
+    breaker.failed("D", 30.0)
+
+    assert [breaker.resting(at) for at in (0.0, 59.0, 60.0, 90.0)] == [2, 2, 1, 0]

@@ -1,3 +1,5 @@
+import pytest
+
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import (
     AnswerMissed,
@@ -7,6 +9,7 @@ from rebalance_engine.events import (
     MemberLeft,
     MemberSeen,
     Missing,
+    Origin,
     PresenceGone,
 )
 from rebalance_engine.network.link import NoAnswer
@@ -111,6 +114,56 @@ def test_what_is_held_is_stated_at_every_look_and_the_rest_once() -> None:
     assert kinds(second) == ["HeldSeen"]
     assert memory.held_at("G", "A") == 30
     assert memory.topics_of("G") == {"orders"}
+
+
+def test_who_hung_and_was_listed_as_long_as_brokers_wait_let_his_heartbeat_expire() -> None:
+    memory = sound("east")
+    told(memory, "AB", 0)
+    list(memory.held_heard("G", "A", running([0]), by(10_000, client="A")))
+    list(memory.held_missed("G", "A", by(22_000, client="A"), NoAnswer(Failure.TIMEOUT, "east:1")))
+    told(memory, "AB", 120_000)
+
+    facts = told(memory, "B", 121_000)
+
+    [left] = [fact for fact in facts if isinstance(fact, MemberLeft)]
+    assert (left.departure, left.source.origin) == (Departure.HEARTBEAT_EXPIRED, Origin.DERIVED)
+    assert left.source.detail == "it had answered nothing for 111 s, and was listed all the time"
+    assert left.exactness == Exactness.between(120_000, 121_000)
+
+
+@pytest.mark.parametrize(("hung_at", "seen_at", "left_at"), [(None, 120_000, 121_000), (22_000, 40_000, 41_000)])
+def test_who_answered_or_went_sooner_or_later_left_nobody_knows_how(
+    hung_at: int | None, seen_at: int, left_at: int
+) -> None:
+    memory = sound("east")
+    told(memory, "AB", 0)
+    list(memory.held_heard("G", "A", running([0]), by(10_000, client="A")))
+    if hung_at is not None:
+        list(memory.held_missed("G", "A", by(hung_at, client="A"), NoAnswer(Failure.TIMEOUT, "east:1")))
+    told(memory, "AB", seen_at)
+
+    facts = told(memory, "B", left_at)
+
+    assert [fact.departure for fact in facts if isinstance(fact, MemberLeft)] == [Departure.UNKNOWN]
+
+
+def test_a_list_that_comes_again_after_it_was_missing_is_stated_though_it_is_the_same() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+    list(memory.list_missed("G", by(20), GONE))
+
+    assert kinds(told(memory, "A", 30)) == ["MemberListSeen"]
+
+
+def test_all_lists_are_as_old_as_the_oldest_and_unknown_while_one_was_never_told() -> None:
+    memory = sound("east", "west")
+    nothing = memory.lists_at
+    told(memory, "A", 10)
+    one = memory.lists_at
+    told(memory, "A", 12, "west")
+    told(memory, "A", 20)
+
+    assert (nothing, one, memory.lists_at) == (None, None, 12)
 
 
 def test_a_silent_member_is_unknown_until_it_answers() -> None:

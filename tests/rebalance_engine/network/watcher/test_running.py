@@ -15,7 +15,7 @@ from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher import Watcher, agenda
 from rebalance_engine.network.watcher.agenda import Rank
-from rebalance_engine.network.watcher.running import is_unreachable
+from rebalance_engine.network.watcher.hearing import is_unreachable
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.clusters import QUICK, cluster, until
 from tests.rebalance_engine.network.ghosts import ghost

@@ -1,0 +1,37 @@
+"""Within which time something happened that two looks tell, and what time alone tells. Times are ms since 1970."""
+
+from __future__ import annotations
+
+from rebalance_engine.events import Exactness
+from rebalance_engine.network.watcher.known import KnownMember
+
+# ``ClientManagerConfig``/``ClientConfig``: a heartbeat every 30 s; ``ConsumerManager.scanNotActiveChannel``: a broker
+# lets go of who sent none for 120 s, looking every 10 s.
+HEARTBEAT_EVERY_MS = 30_000
+EXPIRES_AFTER_MS = 120_000
+SCAN_EVERY_MS = 10_000
+LATE_MS = 15_000  # until a broker that looks every 10 s really did, and we looked too
+
+
+def between(low: int | None, at: int) -> Exactness:
+    """Say that it happened between the last look that showed the old and the first that showed the new, at ``at``.
+
+    None: nobody knows when there was a look before, so that only the upper bound is known.
+    """
+    return Exactness.at_most(at) if low is None else Exactness.between(min(low, at), at)
+
+
+def expired_by_time(member: KnownMember, at: int) -> str | None:
+    """Say why a member that is listed no more, seen at ``at``, must have been let go for want of a heartbeat.
+
+    It hung: questions to it ran into their time, while brokers listed it as long as they wait for a heartbeat, and no
+    longer. Who is killed is listed no more at once. None: time alone does not tell.
+    """
+    if member.hung_at is None or member.held_at is None or member.seen_at is None:
+        return None
+    # it hung from some moment between its last answer and the first question that it did not answer
+    earliest = member.held_at + EXPIRES_AFTER_MS - HEARTBEAT_EVERY_MS
+    latest = member.hung_at + EXPIRES_AFTER_MS + SCAN_EVERY_MS + LATE_MS
+    if not (earliest <= at and member.seen_at <= latest and at - member.seen_at <= HEARTBEAT_EVERY_MS):
+        return None
+    return f"it had answered nothing for {(at - member.held_at) / 1_000:.0f} s, and was listed all the time"

@@ -1,0 +1,49 @@
+"""What brokers tell of producers (328) and of how far a group is (208), as facts. Nothing here awaits."""
+
+from __future__ import annotations
+
+from rebalance_engine.events import EXACT, ProducerConnected, ProducersSeen, ProgressSeen, QueueProgress
+from rebalance_engine.events.shapes import MAX_AT
+from rebalance_engine.network.answers import Answerer
+from rebalance_engine.remoting.bodies.clients import ProducerTableInfo
+from rebalance_engine.remoting.bodies.queues import ConsumeStats
+from rebalance_engine.remoting.versions import version_name
+
+
+def producers_stated(table: ProducerTableInfo, by: Answerer) -> ProducersSeen:
+    """State the producers of a broker; those without an id or an address, and doubles, are left out."""
+    assert by.broker is not None
+    found = {
+        (group, one.client_id, one.remote_ip.removeprefix("/")): ProducerConnected(
+            group=group,
+            client=one.client_id,
+            address=one.remote_ip.removeprefix("/"),
+            language=one.language.name,
+            version=version_name(one.version) if one.version > 0 else None,
+        )
+        for group, listed in table.data.items()
+        for one in listed
+        if group and one.client_id and one.remote_ip and one.remote_ip != "/"
+    }
+    told = tuple(found[key] for key in sorted(found))
+    return ProducersSeen(at=by.at, source=by.source, exactness=EXACT, broker=by.broker, producers=told)
+
+
+def progress_stated(group: str, stats: ConsumeStats, by: Answerer) -> ProgressSeen:
+    """State how far a group is on a broker.
+
+    A committed offset of 0 says nothing: ``AdminBrokerProcessor.getConsumeStats`` writes it also for a queue of which
+    nothing was ever committed.
+    """
+    assert by.broker is not None
+    queues = tuple(
+        QueueProgress(
+            queue=queue,
+            end=max(0, told.broker_offset),
+            committed=told.consumer_offset if told.consumer_offset > 0 else None,
+            consumed_up_to=told.last_timestamp if 0 < told.last_timestamp <= MAX_AT else None,
+        )
+        for queue, told in sorted(stats.offset_table.items())
+        if queue.topic and queue.broker and queue.queue_id >= 0
+    )
+    return ProgressSeen(at=by.at, source=by.source, exactness=EXACT, group=group, broker=by.broker, queues=queues)

@@ -1,0 +1,134 @@
+"""One question of a watcher, asked; and what its answer, or that none came, adds to what is known."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from rebalance_engine.effects import Failure
+from rebalance_engine.events import Fact, Missing
+from rebalance_engine.network import answers
+from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.answers import Answerer, Trouble
+from rebalance_engine.network.gate import NotAsked
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.looking import ids_of
+from rebalance_engine.network.system_groups import is_system_group
+from rebalance_engine.network.watcher.agenda import Kind, Question
+from rebalance_engine.network.watcher.counting import producers_stated, progress_stated
+from rebalance_engine.network.watcher.memory import Memory
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+TIMEOUT_S = 10.0
+HELD_TIMEOUT_S = 15.0
+
+
+class Within(Protocol):
+    """Waits for an answer, and says who gave it when."""
+
+    async def __call__(self, answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
+        """Give both."""
+
+
+class Ears:
+    """Asks, and lets a memory take in what comes of it."""
+
+    def __init__(self, admin: Admin, memory: Memory) -> None:
+        self._admin, self._memory = admin, memory
+        self._hear: dict[Kind, Callable[[Question, Answerer, Within], Awaitable[list[Fact]]]] = {
+            Kind.BROKERS: self._brokers,
+            Kind.ROUTE: self._route,
+            Kind.GROUPS: self._groups,
+            Kind.RUNTIME: self._runtime,
+            Kind.PRODUCERS: self._producers,
+            Kind.LIST: self._list,
+            Kind.MEMBERS: self._members,
+            Kind.HELD: self._held,
+            Kind.PROGRESS: self._progress,
+        }
+
+    async def heard(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        """Ask, and give the facts of the answer.
+
+        Raises:
+            NoAnswer, Denied, RemotingError, ValueError: none came, or none that can be used.
+        """
+        return await self._hear[question.kind](question, by, within)
+
+    def missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
+        """Take in that an answer did not come; who only got no turn has told nothing: its last answer becomes older."""
+        if isinstance(trouble, NotAsked) and not is_unreachable(trouble):
+            return []
+        if question.kind is Kind.HELD:
+            return self._held_missed(question, by, trouble)
+        if question.kind in {Kind.LIST, Kind.MEMBERS}:
+            return list(self._memory.list_missed(question.group, by, trouble))
+        if question.kind in {Kind.PROGRESS, Kind.PRODUCERS}:
+            return [answers.missed(self._memory.named(by), trouble, group=question.group or None)]
+        logger.info("no answer to %s: %s", question.kind.value, trouble)
+        return []
+
+    def _held_missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
+        """If it is the broker that cannot be reached, the member is unknown only where no other broker lists it."""
+        memory, facts = self._memory, list[Fact]()
+        if is_unreachable(trouble):
+            facts += memory.list_missed(question.group, replace(by, client=None), trouble)
+            if memory.is_listed(question.group, question.name):
+                return facts
+        return [*facts, *memory.held_missed(question.group, question.name, by, trouble)]
+
+    # ---- one method for each kind of question ----
+
+    async def _brokers(self, _question: Question, by: Answerer, within: Within) -> list[Fact]:
+        info, by = await within(self._admin.cluster(at=by.address, timeout_s=TIMEOUT_S))
+        return list(self._memory.cluster_heard(info, by))
+
+    async def _route(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        route, by = await within(self._admin.route(question.name, at=by.address, timeout_s=TIMEOUT_S))
+        return list(self._memory.route_heard(question.name, route, by))
+
+    async def _groups(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        configs, by = await within(self._admin.group_configs(by.address, timeout_s=TIMEOUT_S))
+        names = (name for name in configs.subscription_group_table if name and not is_system_group(name))
+        self._memory.groups_heard(question.place, names)
+        return []
+
+    async def _runtime(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        table, by = await within(self._admin.runtime(by.address, timeout_s=TIMEOUT_S))
+        version = table.get("brokerVersionDesc", "").removeprefix("V").replace("_", ".")
+        return list(self._memory.version_heard(question.place, by.address, version, by))
+
+    async def _producers(self, _question: Question, by: Answerer, within: Within) -> list[Fact]:
+        table, by = await within(self._admin.producers(by.address, timeout_s=TIMEOUT_S))
+        named = self._memory.named(by)
+        return [answers.missed(named, Missing.REFUSED) if table is None else producers_stated(table, named)]
+
+    async def _list(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        ids, by = await within(self._admin.member_ids(by.address, question.group, timeout_s=TIMEOUT_S))
+        return list(self._memory.list_heard(question.group, ids, by))
+
+    async def _members(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        told, by = await within(self._admin.members(by.address, question.group, timeout_s=TIMEOUT_S))
+        ids = None if told is None else ids_of(told)
+        listed = list(self._memory.list_heard(question.group, ids, by))
+        return [*listed, *self._memory.members_heard(question.group, told, by)]
+
+    async def _held(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        asked = self._admin.running_info(by.address, question.group, question.name, timeout_s=HELD_TIMEOUT_S)
+        info, by = await within(asked)
+        return list(self._memory.held_heard(question.group, question.name, info, by))
+
+    async def _progress(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        stats, by = await within(self._admin.consume_stats(by.address, question.group, timeout_s=TIMEOUT_S))
+        return [progress_stated(question.group, stats, self._memory.named(by))]
+
+
+def is_unreachable(trouble: Trouble) -> bool:
+    """Whether it was the broker that could not be reached, not the client."""
+    if isinstance(trouble, NotAsked):
+        return "could not be reached" in trouble.detail
+    return isinstance(trouble, NoAnswer) and trouble.failure is not Failure.TIMEOUT

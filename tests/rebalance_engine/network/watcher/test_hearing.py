@@ -1,0 +1,40 @@
+"""What a question without an answer leaves known; answers themselves are tested on an embedded cluster."""
+
+from rebalance_engine.effects import Failure
+from rebalance_engine.events import AnswerMissed, Missing
+from rebalance_engine.network.gate import NotAsked
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.watcher.agenda import Kind, Question
+from rebalance_engine.network.watcher.hearing import Ears
+from rebalance_engine.remoting.codes import RequestCode
+from tests.rebalance_engine.network.loop import on_a_loop
+from tests.rebalance_engine.network.test_looking import admin_of
+from tests.rebalance_engine.network.watcher.seeing import by, sound, told
+
+LATE = NoAnswer(Failure.TIMEOUT, "east:1")
+NO_TURN = NotAsked("east:1", "the budget for code 38 gave no turn before the deadline")
+
+
+@on_a_loop
+async def test_a_broker_that_did_not_tell_its_list_is_missing_and_one_that_got_no_turn_is_not() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+    question = Question(Kind.LIST, "east", "G")
+    async with admin_of("127.0.0.1:1") as admin:
+        ears = Ears(admin, memory)
+        no_turn = ears.missed(question, by(20), NO_TURN)
+        [missed] = ears.missed(question, by(30), LATE)
+
+    assert no_turn == []
+    assert isinstance(missed, AnswerMissed)
+    assert (missed.missing, missed.broker, missed.client) == (Missing.TIMEOUT, "east", None)
+
+
+@on_a_loop
+async def test_a_broker_that_does_not_say_how_far_a_group_is_is_named() -> None:
+    async with admin_of("127.0.0.1:1") as admin:
+        [missed] = Ears(admin, sound("east")).missed(Question(Kind.PROGRESS, "east", "G"), by(30), LATE)
+
+    asked = str(int(RequestCode.GET_CONSUMER_CONNECTION_LIST))  # what the answerer of these tests was asked
+    assert isinstance(missed, AnswerMissed)
+    assert (missed.group, missed.broker, missed.request) == ("G", "east", asked)
