@@ -8,13 +8,15 @@ from dashboard.clusters.models import (
     Command,
     CommandReceipt,
     OutboxLine,
+    Producer,
     ProducerBroker,
+    ProducerList,
     Queue,
     Route,
     Topic,
     Watch,
 )
-from dashboard.common.admin import Observed
+from dashboard.common.admin import Observed, instant
 
 
 @admin.register(Cluster)
@@ -76,6 +78,30 @@ class ProducerBrokerAdmin(Observed[ProducerBroker]):
     search_fields = ["client_id", "broker"]
 
 
+@admin.register(Producer)
+class ProducerAdmin(Observed[Producer]):
+    """Producers and the brokers that they are connected to."""
+
+    list_display = ["client_id", "group_name", "broker", "address", "language", "version", "when", "gone"]
+    list_filter = ["cluster", "broker", ("gone_at", admin.EmptyFieldListFilter), "language", "version"]
+    search_fields = ["client_id", "group_name", "broker", "address"]
+
+    @admin.display(description="gone (UTC)", ordering="gone_at")
+    def gone(self, row: Producer) -> str:
+        """Write when it went."""
+        return "" if row.gone_at is None else instant(row.gone_at)
+
+
+@admin.register(ProducerList)
+class ProducerListAdmin(Observed[ProducerList]):
+    """When brokers told which producers they know."""
+
+    list_display = ["cluster", "broker", "missing", "when"]
+    list_filter = ["cluster", "missing"]
+    search_fields = ["broker"]
+    list_select_related = ["cluster"]
+
+
 class ReceiptInline(admin.TabularInline[CommandReceipt, Command]):
     """What a command did to each member."""
 
@@ -128,7 +154,10 @@ class WatchAdmin(Observed[Watch]):
         "missed",
         "members",
         "unknown",
+        "resting",
         "queued",
         "when",
     ]
+    list_filter = ["cluster"]
+    search_fields = ["cluster__name"]
     list_select_related = ["cluster"]

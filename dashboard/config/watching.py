@@ -200,6 +200,8 @@ class _Watch:
     async def _report(self, row: Cluster, watcher: Watcher) -> None:
         while True:
             health = asdict(watcher.health) | {"at": now_ms(), "epoch": self._epoch, "queued": self._writer.queued}
+            if not self._writer.is_idle:
+                del health["lists_at"]  # whom these lists named may not be stored yet
             try:
                 await self._threads.look(partial(_store_health, row.pk, health))
             except DatabaseError as error:

@@ -12,6 +12,7 @@ from dashboard.groups.models import (
     Member,
     MemberList,
     Presence,
+    Progress,
     Round,
     RoundCause,
     Subscription,
@@ -46,8 +47,8 @@ class MemberAdmin(Observed[Member]):
 class MemberListAdmin(Observed[MemberList]):
     """Member lists."""
 
-    list_display = ["group", "broker", "clients", "when"]
-    list_filter = ["group__cluster", "broker"]
+    list_display = ["group", "broker", "clients", "missing", "when"]
+    list_filter = ["group__cluster", "broker", "missing"]
     search_fields = ["group__name"]
     list_select_related = ["group"]
 
@@ -141,6 +142,21 @@ class LockRefusalAdmin(Observed[LockRefusal]):
     list_filter = ["group__cluster", "origin"]
     search_fields = ["group__name", "client_id", "topic", "holder"]
     list_select_related = ["group"]
+
+
+@admin.register(Progress)
+class ProgressAdmin(Observed[Progress]):
+    """How far groups are."""
+
+    list_display = ["group", "broker", "queue_count", "missing", "when"]
+    list_filter = ["group__cluster", "broker", "missing"]
+    search_fields = ["group__name", "broker"]
+    list_select_related = ["group"]
+
+    @admin.display(description="queues")
+    def queue_count(self, row: Progress) -> int:
+        """Count them."""
+        return len(row.queues)
 
 
 @admin.register(Finding)

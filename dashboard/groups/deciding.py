@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dashboard.groups.queries import Look, target_of, view_of
@@ -10,12 +11,14 @@ from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
 from rebalance_engine.engine import Outcome, held_changes, rebalance
 from rebalance_engine.events import Cause
-from rebalance_engine.findings import Finding, find_faults
+from rebalance_engine.findings import Finding, find_faults, lock_refusals
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
 from rebalance_engine.rounds import Advance, Happening, OpenRound, advance
+
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,7 @@ class Decision:
         outcome: the engine's answer; None where the target cannot be known.
         converged: whether held equals target, by looks that are all newer than the last cause; None is unknown.
         held_happening: a change of what is held that nothing else explains; ``held_changes`` queues changed.
+        waits_for: why it is unknown whether held equals target; empty where it is known.
     """
 
     rule: Rule
@@ -36,6 +40,7 @@ class Decision:
     findings: tuple[Finding, ...]
     held_happening: Happening | None
     held_changes: int
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,9 @@ def decide(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) 
     )
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
-    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, changes)
+    findings += tuple(lock_refusals(look.view.group, look.refusals, now))
+    waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
+    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, changes, waits_for)
 
 
 def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome | None:
@@ -99,9 +106,32 @@ def _converged(look: Look, outcome: Outcome | None, rule: Rule, last_cause_at: i
     return None if rule.is_assumed and not outcome.converged else outcome.converged
 
 
+def _waits_for(look: Look, outcome: Outcome | None, rule: Rule) -> str:
+    """Say why it is unknown whether held equals target."""
+    if not look.members:
+        return f"it is unknown who is a member: {_untold(look)}"
+    if outcome is None:
+        return f"the target cannot be known: {rule.why}"
+    if silent := sorted(look.view.silent):
+        return f"it is unknown what {_names(silent)} holds"
+    if rule.is_assumed and outcome.converged is False:
+        return f"no member says by which strategy it divides; what is held is not what {rule.name} would give"
+    return "members have not been looked at since the last change"
+
+
+def _untold(look: Look) -> str:
+    return f"{_names(look.untold)} did not tell" if look.untold else "no broker has told yet"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
 def _held_change(look: Look, past: Past, happenings: tuple[Happening, ...], changes: int, now: int) -> Happening | None:
     """Find a change of what is held while nothing else happened and no round is open."""
     explained = past.open is not None or any(each.cause is not Cause.MANUAL for each in happenings)
     if explained or not changes or look.view.model is MessageModel.BROADCASTING:
         return None
-    return Happening(min(look.first_moved_at or look.moved_at or now, now), Cause.HELD_CHANGED)
+    at = min(look.first_moved_at or look.moved_at or now, now)
+    return Happening(at, Cause.HELD_CHANGED, low=min(look.first_moved_low, at))

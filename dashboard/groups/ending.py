@@ -46,12 +46,20 @@ def fact_of_opening(row: Round) -> RoundOpened:
     return RoundOpened(
         at=row.opened_at,
         source=DERIVED,
-        exactness=EXACT,
+        exactness=_began(row),
         group=row.group.name,
         round=row.number,
         cause=Cause(row.cause),
         evidence=tuple(row.causes.order_by("at", "pk").values_list("evidence", flat=True)),
         members_before=tuple(row.members_before),
+    )
+
+
+def _began(row: Round) -> Exactness:
+    if row.opened_low == row.opened_at:
+        return EXACT
+    return (
+        Exactness.at_most(row.opened_at) if row.opened_low is None else Exactness.between(row.opened_low, row.opened_at)
     )
 
 

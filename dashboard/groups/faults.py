@@ -17,6 +17,7 @@ from rebalance_engine.events import (
     Origin,
     Source,
 )
+from rebalance_engine.findings import ASKED_AGAIN_MS, FindingKind
 from rebalance_engine.findings import Finding as Found
 
 CONFIRM_AFTER_MS = 20_000  # one-round conflicts are normal during a rebalance
@@ -25,32 +26,44 @@ SOURCE = Source(origin=Origin.DERIVED)
 
 
 def keep_faults(
-    *, group: Group, look: Look, found: Sequence[Found], now: int
+    *, group: Group, look: Look, found: Sequence[Found], now: int, caused_at: int = 0
 ) -> tuple[list[Finding], int | None, list[Fact]]:
-    """Write what is found at a look. Give the faults there are, when the next one may be confirmed, and the news."""
-    when = max((member.held_seen_at or 0 for member in look.members), default=0) or now
+    """Write what is found at a look. Give the faults there are, when to look again, and the news.
+
+    A fault is suspected no earlier than the last change of the group, at ``caused_at``, that the look knew of. Only a
+    later look confirms it; a report or a log proves it at once.
+    """
+    looked = max((member.held_seen_at or 0 for member in look.members), default=0) or now
+    when = max(looked, min(caused_at, now))
     stored = {(row.kind, row.subject_key): row for row in Finding.objects.filter(group=group, cleared_at=None)}
     faults, new, news = list[Finding](), list[Finding](), list[Fact]()
     for each in found[:MOST_FAULTS]:
         row = stored.pop((each.kind.value, subject_key(each.subject)), None)
         if row is None:
-            row = _suspect(group, each, when)
+            row = _suspect(group, each, when if each.proven_at is None else each.proven_at)
+            row.confirmed_at = each.proven_at
             new.append(row)
-            news.append(_proven(FindingSuspected, row, when))
-        elif row.confirmed_at is None and when - row.suspected_at > CONFIRM_AFTER_MS:
+            news.append(_proven(FindingSuspected, row, row.suspected_at))
+            if row.confirmed_at is not None:
+                news.append(_proven(FindingConfirmed, row, row.confirmed_at))
+        elif row.confirmed_at is None and looked - row.suspected_at > CONFIRM_AFTER_MS:
             row.confirmed_at = when
             _say(row, each)
             row.save()
             news.append(_proven(FindingConfirmed, row, when))
+        elif each.proven_at is not None and (row.sentence, row.ends_at) != (printable(each.sentence), each.ends_at):
+            _say(row, each)
+            row.save()
         faults.append(row)
     Finding.objects.bulk_create(new, batch_size=2_000)
     for row in stored.values():
-        end = max(when, row.confirmed_at or row.suspected_at)
+        end = max(when, row.confirmed_at or row.suspected_at, now if row.kind == FindingKind.LOCK_REFUSED.value else 0)
         Finding.objects.filter(pk=row.pk).update(cleared_at=end)
         subject = {"finding": row.kind, "subject": row.subject, "group": group.name}
         news.append(FindingCleared(at=end, source=SOURCE, exactness=EXACT, **subject))
-    waiting = [row.suspected_at for row in faults if row.confirmed_at is None]
-    return faults, min(waiting) + CONFIRM_AFTER_MS + 1 if waiting else None, news
+    due = [row.suspected_at + CONFIRM_AFTER_MS + 1 for row in faults if row.confirmed_at is None]
+    due += [each.proven_at + ASKED_AGAIN_MS + 1 for each in found if each.proven_at is not None]
+    return faults, min(due, default=None), news
 
 
 def subject_key(subject: str) -> str:
@@ -76,15 +89,22 @@ def _suspect(group: Group, each: Found, when: int) -> Finding:
 
 def _say(row: Finding, each: Found) -> None:
     row.sentence, row.proof = printable(each.sentence), [printable(line) for line in each.proof]
+    row.ends_at = each.ends_at
 
 
 def _proven(kind: type[FindingSuspected | FindingConfirmed], row: Finding, at: int) -> Fact:
-    return kind(
+    group, proof = row.group.name if row.group else None, tuple(map(str, row.proof))
+    if kind is FindingSuspected:
+        return FindingSuspected(
+            at=at, source=SOURCE, exactness=EXACT, finding=row.kind, subject=row.subject, group=group, proof=proof
+        )
+    return FindingConfirmed(
         at=at,
         source=SOURCE,
         exactness=EXACT,
         finding=row.kind,
         subject=row.subject,
-        group=row.group.name if row.group else None,
-        proof=tuple(row.proof),
+        group=group,
+        proof=proof,
+        ends_at=row.ends_at,
     )

@@ -35,7 +35,13 @@ def fingerprint(group: Group, look: Look, causes: Iterable[RoundCause]) -> str:
     topics = sorted((client, sorted(told)) for client, told in view.topics_of.items())
     digest = hashlib.blake2b(digest_size=16)
     waiting = [cause.pk for cause in causes]
+    told = list(RoundCause.objects.filter(group=group, round__number=group.round_number or 0).values_list("pk", "at"))
     digest.update(json.dumps([group.model, members, topics, waiting, sorted(view.strays)]).encode())
+    digest.update(
+        json.dumps(
+            [sorted(told), look.untold, look.is_empty, [(each.at, each.holder_left_at) for each in look.refusals]]
+        ).encode()
+    )
     digest.update(look.queue_pks.tobytes())
     if view.held is not None:
         for column in (view.held.owner, view.held.further_queue, view.held.further_client):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -12,16 +12,20 @@ from django.db import connection
 from django.db.models import Max, Min
 
 from dashboard.clusters.columns import Columns, Pks, columns_of
-from dashboard.clusters.models import Queue
-from dashboard.groups.models import Group, Holding, Member, MemberList, Subscription
+from dashboard.clusters.models import Broker, Queue
+from dashboard.groups.models import Group, Holding, LockRefusal, Member, MemberList, Subscription
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
+from rebalance_engine.findings import Refusal
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, QueueTable
 
 NEVER = 2**62
+OPEN_SPANS = """
+    SELECT member_id, queue_id, at, COALESCE(at_low, 0) FROM groups_holding WHERE group_id = %s AND until IS NULL
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,10 @@ class Look:
         queue_pks: int64[n], the row of each queue of the view.
         moved_at: when somebody last took or dropped a queue; 0 is never.
         first_moved_at: when somebody first did since the last rebalance and the end of the last round; 0 is not since.
-        is_empty: nobody is a member, which is known: brokers listed nobody, or everybody left.
+        first_moved_low: and the earliest time at which that may have been; 0 is unknown.
+        is_empty: nobody is a member, which is known: every broker that is there listed nobody.
+        untold: brokers that did not tell who is a member when they were asked last; the others' members are known.
+        refusals: members that a broker refused the lock of a queue.
     """
 
     view: GroupView
@@ -42,7 +49,15 @@ class Look:
     queue_pks: Pks
     moved_at: int
     first_moved_at: int
+    first_moved_low: int
     is_empty: bool
+    untold: tuple[str, ...]
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def are_members_known(self) -> bool:
+        """Whether it is known who is a member: page and overview ask here alone. In part is not known."""
+        return not self.untold and (bool(self.members) or self.is_empty)
 
 
 def look_at(*, group: Group) -> Look:
@@ -54,11 +69,11 @@ def look_at(*, group: Group) -> Look:
     topics_of, merged = _topics(group)
     columns = columns_of(cluster=group.cluster_id, topics=set().union(merged, *topics_of.values()))
     queues = columns.table
-    held, strays, taken_at = _held(everybody, columns, clients)
-    since = max(group.rebalanced_at or 0, group.round_closed_at or 0)
-    dropped = Holding.objects.filter(group=group, until__gt=since).aggregate(first=Min("until"))["first"]
-    first = [int(taken_at[taken_at > since].min(initial=NEVER)), dropped or NEVER]
-    is_empty = not members and _was_asked(group)
+    held, strays, taken = _held(everybody, columns, clients)
+    first_moved_at, first_moved_low = _first_moved(group, taken)
+    lists = _lists(group)
+    untold = tuple(sorted(broker for broker, missing in lists.items() if missing))
+    is_empty = not members and bool(lists) and not untold
     view = GroupView(
         group=group.name,
         queues=queues,
@@ -69,9 +84,20 @@ def look_at(*, group: Group) -> Look:
         silent=frozenset(member.client_id for member in members if member.is_silent),
         strays=strays,
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
+        untold=frozenset(untold),
     )
-    moved_at = max(int(taken_at.max(initial=0)), _dropped_at(group))
-    return Look(view, everybody, columns.pks, moved_at, min(first) if min(first) < NEVER else 0, is_empty)
+    moved_at = max(int(taken[0].max(initial=0)), _dropped_at(group))
+    return Look(
+        view,
+        everybody,
+        columns.pks,
+        moved_at,
+        first_moved_at,
+        first_moved_low,
+        is_empty,
+        untold,
+        _refusals(group, by_name),
+    )
 
 
 def group_view(*, group: Group) -> GroupView:
@@ -123,6 +149,29 @@ def _ownership(state: GroupState, clients: ClientTable, runs: Mapping[str, Runs]
     return Ownership.from_pairs(queues_of(state), clients, queue, owner)
 
 
+def _refusals(group: Group, here: Container[str]) -> tuple[Refusal, ...]:
+    """Read who is refused a lock, of those who are members, and since when who has it is gone."""
+    rows = [row for row in LockRefusal.objects.filter(group=group) if row.client_id in here]
+    holders = {row.holder for row in rows if row.holder}
+    gone = (
+        Member.objects.filter(group=group, client_id__in=holders, left_at__isnull=False)
+        if holders
+        else Member.objects.none()
+    )
+    left = dict(gone.values_list("client_id", "left_at"))
+    return tuple(
+        Refusal(
+            row.client_id,
+            MessageQueue(row.topic, row.broker, row.queue_id),
+            row.at,
+            row.count,
+            row.holder or None,
+            left.get(row.holder),
+        )
+        for row in sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id, row.client_id))
+    )
+
+
 def _topics(group: Group) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
     """Give what each member subscribes to, and what brokers hold of the group together."""
     rows = Subscription.objects.filter(group=group).values_list("member__client_id", "member__left_at", "topic")
@@ -138,12 +187,12 @@ def _topics(group: Group) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
 
 def _held(
     members: Sequence[Member], columns: Columns, clients: ClientTable
-) -> tuple[Ownership, tuple[tuple[str, MessageQueue], ...], Pks]:
-    """Give who holds what, what is held though no route has it, and when each of these spans began."""
+) -> tuple[Ownership, tuple[tuple[str, MessageQueue], ...], tuple[Pks, Pks]]:
+    """Give who holds what, what is held though no route has it, and of these spans since when, and when at least."""
     answered = {member.pk: member.client_id for member in members if not member.is_silent}
-    member, queue, at = _spans(members[0].group_id if members else 0)
+    member, queue, at, low = _spans(members[0].group_id if members else 0)
     is_known = np.isin(member, np.fromiter(answered, dtype=np.int64, count=len(answered)))
-    member, queue, at = member[is_known], queue[is_known], at[is_known]
+    member, queue, at, low = member[is_known], queue[is_known], at[is_known], low[is_known]
     number = columns.numbers_of(queue)
     is_routed = number >= 0
     member_pks, inverse = np.unique(member, return_inverse=True)
@@ -151,23 +200,44 @@ def _held(
     owner = numbers[inverse] if len(member) else NO_INTS
     held = Ownership.from_pairs(columns.table, clients, number[is_routed], owner[is_routed])
     strays = _strays(answered, member[~is_routed].tolist(), queue[~is_routed].tolist())
-    return held, strays, at
+    return held, strays, (at, low)
 
 
-def _spans(group: int) -> tuple[Pks, Pks, Pks]:
-    """Read who holds which queue since when: rows of members and of queues."""
+def _spans(group: int) -> tuple[Pks, Pks, Pks, Pks]:
+    """Read who holds which queue since when, and when at the earliest (0: unknown): rows of members and queues."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT member_id, queue_id, at FROM groups_holding WHERE group_id = %s AND until IS NULL", [group]
-        )
+        cursor.execute(OPEN_SPANS, [group])
         rows = cursor.fetchall()
-    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows)).reshape(-1, 3)
-    return flat[:, 0], flat[:, 1], flat[:, 2]
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=4 * len(rows)).reshape(-1, 4)
+    return flat[:, 0], flat[:, 1], flat[:, 2], flat[:, 3]
 
 
-def _was_asked(group: Group) -> bool:
-    """Whether somebody said who the members of a group are."""
-    return MemberList.objects.filter(group=group).exists() or Member.objects.filter(group=group).exists()
+def _first_moved(group: Group, taken: tuple[Pks, Pks]) -> tuple[int, int]:
+    """Say when somebody first took or dropped a queue since the last rebalance, and the earliest that it may have been.
+
+    What is first known of a member has no earliest time, and is no change where anything else moved.
+    """
+    at, low = taken
+    since = max(group.rebalanced_at or 0, group.round_closed_at or 0)
+    dropped = Holding.objects.filter(group=group, until__gt=since).aggregate(at=Min("until"), low=Min("until_low"))
+    moved = at > since
+    first = min(int(at[moved].min(initial=NEVER)), dropped["at"] or NEVER)
+    earliest = min(int(low[moved & (low > 0)].min(initial=NEVER)), dropped["low"] or NEVER)
+    if first == NEVER:
+        return 0, 0
+    return first, earliest if earliest <= first else 0
+
+
+def _lists(group: Group) -> dict[str, str | None]:
+    """Give the brokers that were asked who is a member, and why the answer of each is missing (None: it told).
+
+    A broker that is gone counts no more. Where no list is kept at all somebody said it otherwise: who left, and when.
+    """
+    gone = Broker.objects.filter(cluster=group.cluster_id, broker_id=0, gone_at__isnull=False).values("name")
+    rows = MemberList.objects.filter(group=group)
+    if not rows.exists():
+        return {"": None} if Member.objects.filter(group=group).exists() else {}
+    return dict(rows.exclude(broker__in=gone).values_list("broker", "missing"))
 
 
 def _dropped_at(group: Group) -> int:

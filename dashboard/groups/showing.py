@@ -40,6 +40,8 @@ def show(
             doubles=0 if view.held is None or is_shared else len(view.held.owned_twice()),
             fault_count=len(faults),
             round=latest,
+            are_members_known=look.are_members_known,
+            untold=tuple(map(printable, look.untold)),
         ),
         queues=number_queues(look),
         members=tuple(
@@ -131,6 +133,7 @@ def row_of(group: Group) -> Row:
         members=group.member_count,
         queues=group.queue_count,
         silent=group.silent_count,
+        untold=group.untold_count or 0,
         orphans=group.orphan_count,
         doubles=group.double_count,
         is_converged=group.is_converged,

@@ -6,6 +6,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from dashboard.clusters import outbox
+from dashboard.common.fields import printable
 from dashboard.groups.deciding import Decision
 from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.faults import keep_faults
@@ -51,7 +52,8 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     group.cluster = read.group.cluster
     store_target(read=read, decision=decision)
     facts = _store_rounds(group, read, decision, now)
-    faults, due_at, changed = keep_faults(group=group, look=look, found=decision.findings, now=now)
+    caused_at = max([each.last_cause_at for each in _rounds_of(decision)], default=0)
+    faults, due_at, changed = keep_faults(group=group, look=look, found=decision.findings, now=now, caused_at=caused_at)
     facts += changed
     latest = _latest(group)
     state = show(look, decision, group=group, faults=faults, latest=_cell(latest, look, decision))
@@ -70,7 +72,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
     before = Round.objects.filter(group=group, closed_at=None).first()
     rows = {before.number: before} if before else {}
     ended = {end.round.number: end for end in decision.rounds.ended}
-    current = [end.round for end in decision.rounds.ended] + ([decision.rounds.open] if decision.rounds.open else [])
+    current = _rounds_of(decision)
     shown = read.past.stored
     facts: list[Fact] = []
     for each in current:
@@ -85,6 +87,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
         is_new, was_late = row.pk is None, row.not_converged_at is not None
         was_unexplained = row.cause == Cause.HELD_CHANGED.value
         row.cause, row.last_cause_at = each.cause.value, each.last_cause_at
+        row.opened_low = min(each.began_low, row.opened_at) or None
         row.not_converged_at = each.not_converged_at
         row.state = RoundState.NOT_CONVERGED.value if each.not_converged_at else RoundState.OPEN.value
         row.move_count = _moves(row, read, decision, is_latest=each is current[-1])
@@ -106,6 +109,12 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
     return facts
 
 
+def _rounds_of(decision: Decision) -> list[OpenRound]:
+    """Give the rounds that a rebalance is about, the latest last."""
+    ended = [end.round for end in decision.rounds.ended]
+    return [*ended, decision.rounds.open] if decision.rounds.open else ended
+
+
 def _keep_causes(group: Group, row: Round, each: OpenRound, decision: Decision, now: int) -> None:
     """Give the round its causes; a change of what is held is one that the two looks themselves prove.
 
@@ -121,7 +130,8 @@ def _keep_causes(group: Group, row: Round, each: OpenRound, decision: Decision, 
             cause=Cause.HELD_CHANGED.value,
             evidence=f"{_changed(decision.held_changes)}, {NOTHING_ELSE}",
             at=seen.at,
-            at_high=max(now, seen.at),
+            at_low=seen.low or None,
+            at_high=seen.at,
             origin=Origin.DERIVED.value,
             observed_at=now,
         )
@@ -144,6 +154,7 @@ def _unsettle(row: Round, look: Look, decision: Decision) -> None:
         numbers = np.unique(outstanding.queue)[:MOST_UNSETTLED]
         row.unsettled = [spell(queue) for queue in outstanding.queues.take(numbers)]
     row.unknown_members = [member.client_id for member in look.members if member.is_silent]
+    row.waits_for = printable(decision.waits_for)
 
 
 def _latest(group: Group) -> Round | None:
@@ -166,6 +177,8 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
         unsettled=None if outstanding is None else len(outstanding),
         evidence=tuple(evidence),
         unknown_members=tuple(member.client_id for member in look.members if member.is_silent),
+        opened_low=latest.opened_low,
+        waits_for=latest.waits_for if latest.closed_at is None else "",
     )
 
 
@@ -188,7 +201,8 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.strategy = decision.rule.name
     group.is_strategy_assumed = decision.rule.is_assumed
     group.rebalanced_at = now
-    group.member_count = len(look.view.clients)
+    group.member_count = len(look.view.clients) if look.members or look.is_empty else None
+    group.untold_count = len(look.untold)
     group.queue_count = len(look.view.queues)
     group.silent_count = sum(member.is_silent for member in look.members)
     group.orphan_count = count_orphans(look)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from django.db import DatabaseError
 
-from dashboard.clusters.models import Broker, Cluster
+from dashboard.clusters.models import Broker, Cluster, Watch
 from dashboard.groups.models import Member, Presence
 from dashboard.groups.operations import LeaseLost, record
 from rebalance_engine.eventlog import EventLogError
@@ -33,6 +33,7 @@ def known_of(*, cluster: str) -> Known:
         Cluster.DoesNotExist: nobody added it.
     """
     row = Cluster.objects.get(name=cluster)
+    told = Watch.objects.filter(cluster=row).values_list("lists_at", flat=True).first()
     brokers = Broker.objects.filter(cluster=row, gone_at=None).values_list("name", "broker_id", "address")
     members: dict[str, dict[str, set[tuple[str, str]]]] = {}
     here = Member.objects.filter(group__cluster=row, left_at=None).values_list("group__name", "client_id")
@@ -43,7 +44,7 @@ def known_of(*, cluster: str) -> Known:
         "member__group__name", "member__client_id", "broker", "address"
     ):
         members[group][client].add((broker, address))
-    return Known(at=row.watched_at, brokers={(name, number): at for name, number, at in brokers}, members=members)
+    return Known(at=told, brokers={(name, number): at for name, number, at in brokers}, members=members)
 
 
 class Writer:
@@ -59,6 +60,12 @@ class Writer:
     def __init__(self, *, cluster: str, epoch: int, in_thread: InThread[int], now: Callable[[], int]) -> None:
         self._cluster, self._epoch, self._in_thread, self._now = cluster, epoch, in_thread, now
         self._queue: asyncio.Queue[list[Fact]] = asyncio.Queue(MOST_BATCHES)
+        self._is_storing = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything that was taken is stored."""
+        return self._queue.empty() and not self._is_storing
 
     @property
     def queued(self) -> int:
@@ -91,7 +98,7 @@ class Writer:
 
     async def _store(self, facts: list[Fact]) -> None:
         """Store a batch; a database that does not answer is tried again, so that no fact is lost."""
-        pause_s = RETRY_S[0]
+        pause_s, self._is_storing = RETRY_S[0], True
         while True:
             try:
                 await self._in_thread(lambda: self._record(facts))
@@ -101,9 +108,10 @@ class Writer:
                 pause_s = min(2 * pause_s, RETRY_S[1])
             except (EventLogError, ValueError) as error:
                 await self._store_each(facts, error)
-                return
+                break
             else:
-                return
+                break
+        self._is_storing = False
 
     async def _store_each(self, facts: list[Fact], error: Exception) -> None:
         """One of these facts cannot be stored: leave that one out."""

@@ -27,9 +27,11 @@ class State:
 
 def state_of(row: Row) -> State:
     """Say how a group stands: the gravest thing that is known, else what is not known."""
-    figures = {"queues": row.queues, "silent": row.silent, "members": row.members}
-    if row.rebalanced_at is None or row.queues is None or row.members is None:
+    figures = {"queues": row.queues}
+    if row.rebalanced_at is None or row.queues is None:
         return State("unknown", _("not looked at yet"))
+    if row.members is None:
+        return State("unknown", _("unknown who is a member"))
     if row.doubles:
         words = ngettext(
             "%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", row.doubles
@@ -42,8 +44,15 @@ def state_of(row: Row) -> State:
             "%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", row.orphans
         )
         return State("none", words % {"n": row.orphans, **figures})
+    return _by_answers(row)
+
+
+def _by_answers(row: Row) -> State:
     if row.silent:
-        return State("unknown", _("%(silent)s of %(members)s members do not answer") % figures)
+        words = _("%(silent)s of %(members)s members do not answer")
+        return State("unknown", words % {"silent": row.silent, "members": row.members})
+    if row.untold:
+        return State("unknown", _("unknown whether others are members"))
     return _by_target(row.is_converged)
 
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.clusters.models import Cluster, OutboxLine, Watch
 from dashboard.groups.models import Finding, Group, Handoff, Round
 from dashboard.push.models import Step, Stream
 
@@ -114,9 +114,56 @@ def _of_watchers(now: int) -> Iterator[Metric]:
         _add(watched, [cluster.name], None if cluster.watched_at is None else max(0, now - cluster.watched_at) / 1_000)
         leased.add_metric([cluster.name], int(cluster.lease_until > now))
     yield from (watched, leased)
+    yield from _of_sweeps(now)
     waiting = GaugeMetricFamily("history_lines_waiting", "Lines of the event log that are not exported yet.")
     waiting.add_metric([], OutboxLine.objects.filter(exported_at=None).count())
     yield waiting
+
+
+def _of_sweeps(now: int) -> Iterator[Metric]:
+    """What each watcher says of itself; one that ended says nothing more, and its figures grow old with it."""
+    label = ["cluster"]
+    told = GaugeMetricFamily(
+        "watcher_report_seconds_ago", "Seconds since the watcher said how it is doing.", labels=label
+    )
+    age = GaugeMetricFamily("watcher_sweep_seconds_ago", "Seconds since the last whole sweep ended.", labels=label)
+    took = GaugeMetricFamily("watcher_sweep_seconds", "How long the last whole sweep took.", labels=label)
+    left_out = GaugeMetricFamily("watcher_sweep_missed", "Questions that the last sweep did not get to.", labels=label)
+    held = GaugeMetricFamily(
+        "watcher_oldest_held_seconds", "Age of the oldest answer of what a member holds.", labels=label
+    )
+    lists = GaugeMetricFamily(
+        "watcher_oldest_list_seconds", "Age of the oldest member list; every one told.", labels=label
+    )
+    calls = CounterMetricFamily("watcher_calls", "Questions that this watcher has asked since it began.", labels=label)
+    missed = CounterMetricFamily("watcher_calls_missed", "Those of them that got no answer.", labels=label)
+    resting = GaugeMetricFamily(
+        "watcher_clients_resting", "Clients left alone for not answering (breaker).", labels=label
+    )
+    unknown = GaugeMetricFamily("watcher_members_unknown", "Members of whom is unknown what they hold.", labels=label)
+    viewed = GaugeMetricFamily("watcher_groups_viewed", "Groups that somebody looks at.", labels=label)
+    waiting = GaugeMetricFamily(
+        "watcher_questions_waiting", "Questions that are due and have no turn yet.", labels=label
+    )
+    queued = GaugeMetricFamily("watcher_batches_queued", "Batches of facts that wait to be stored.", labels=label)
+    for row in Watch.objects.select_related("cluster").order_by("cluster__name"):
+        name = [row.cluster.name]
+        for family, at in (
+            (told, row.at),
+            (age, row.sweep_ended_at),
+            (held, row.oldest_held_at),
+            (lists, row.lists_at),
+        ):
+            _add(family, name, None if at is None else max(0, now - at) / 1_000)
+        _add(took, name, None if row.sweep_took_ms is None else row.sweep_took_ms / 1_000)
+        _add(left_out, name, None if row.sweep_ended_at is None else row.sweep_missed)
+        calls.add_metric(name, row.calls)
+        missed.add_metric(name, row.missed)
+        for family, figure in ((resting, row.resting), (unknown, row.unknown), (viewed, row.viewed)):
+            family.add_metric(name, figure)
+        for family, figure in ((waiting, row.waiting), (queued, row.queued)):
+            family.add_metric(name, figure)
+    yield from (told, age, took, left_out, held, lists, calls, missed, resting, unknown, viewed, waiting, queued)
 
 
 def _of_push(now: int) -> Iterator[Metric]:

@@ -64,7 +64,11 @@ class Stray:
 
 @dataclass(frozen=True, slots=True)
 class RoundCell:
-    """The latest round; ``evidence`` are the first of its causes, in words."""
+    """The latest round; ``evidence`` are the first of its causes, in words.
+
+    It began between ``opened_low`` (null: unknown) and ``opened_at``. ``waits_for`` says why it cannot be said whether
+    it is over; empty where it can.
+    """
 
     number: int
     state: str
@@ -76,6 +80,8 @@ class RoundCell:
     unsettled: int | None
     evidence: tuple[str, ...]
     unknown_members: tuple[str, ...]
+    opened_low: int | None = None
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What there is once for a group. ``strategy`` empty is unknown; null figures are unknown, never zero."""
+    """What there is once for a group. ``strategy`` empty is unknown; null figures are unknown, never zero.
+
+    ``untold`` are the brokers that did not tell who is a member; there may be others then.
+    """
 
     cluster: str
     group: str
@@ -106,6 +115,8 @@ class Head:
     doubles: int
     fault_count: int
     round: RoundCell | None
+    are_members_known: bool = True
+    untold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +175,7 @@ class GroupDiff:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A group in the overview; null is unknown."""
+    """A group in the overview; null is unknown. ``untold`` brokers did not tell who is a member."""
 
     id: int
     group: str
@@ -182,6 +193,7 @@ class Row:
     round_cause: str | None
     round_moves: int | None
     rebalanced_at: int | None
+    untold: int = 0
 
 
 @dataclass(frozen=True, slots=True)

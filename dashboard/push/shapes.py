@@ -6,7 +6,7 @@ None is written as ``null``: a browser finds every field of a shape, always.
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import UnionType
 from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -26,7 +26,7 @@ def to_json(value: object) -> object:
 
 
 def from_json(shape: type[S], value: object, where: str = "") -> S:
-    """Read a shape.
+    """Read a shape. A field with a default may be missing: states that were stored before it came have none of it.
 
     Raises:
         BadMessage: the value is not exactly of this shape.
@@ -35,10 +35,10 @@ def from_json(shape: type[S], value: object, where: str = "") -> S:
     if not isinstance(value, dict):
         raise BadMessage(f"{where} is {type(value).__name__}; it needs an object")
     hints = _hints(shape)
-    wrong = sorted(value.keys() ^ hints.keys())
+    wrong = sorted((value.keys() ^ hints.keys()) - (_OPTIONAL[shape] - value.keys()))
     if wrong:
         raise BadMessage(f"{where} differs in {', '.join(wrong)}; it has exactly {', '.join(hints)}")
-    return shape(**{name: _read(hint, value[name], f"{where}.{name}") for name, hint in hints.items()})
+    return shape(**{name: _read(hint, value[name], f"{where}.{name}") for name, hint in hints.items() if name in value})
 
 
 def _read(hint: object, value: object, where: str) -> object:
@@ -62,10 +62,12 @@ def _read(hint: object, value: object, where: str) -> object:
 
 
 _HINTS: dict[type, dict[str, object]] = {}
+_OPTIONAL: dict[type, frozenset[str]] = {}
 
 
 def _hints(shape: type) -> dict[str, object]:
     if shape not in _HINTS:
         hints = get_type_hints(shape)
+        _OPTIONAL[shape] = frozenset(field.name for field in fields(shape) if field.default is not MISSING)
         _HINTS[shape] = {field.name: hints[field.name] for field in fields(shape)}
     return _HINTS[shape]

@@ -16,6 +16,7 @@ from rebalance_engine.events import (
     HeldSeen,
     MemberJoined,
     MemberLeft,
+    MemberListSeen,
     MemberSeen,
     MemberStrategySeen,
     MessageModel,
@@ -101,6 +102,17 @@ def held(client: str, at: int, queues: Iterable[int], group: str = "g", topic: s
         client=client,
         queues=tuple(queue(number, topic) for number in queues),
         dropped=(),
+    )
+
+
+def listed(at: int, *clients: str, group: str = "g", broker: str = "east") -> MemberListSeen:
+    return MemberListSeen(at=T0 + at, source=EAST, exactness=EXACT, group=group, broker=broker, clients=clients)
+
+
+def untold(at: int, group: str = "g", broker: str = "east") -> AnswerMissed:
+    """A broker did not say who is a member."""
+    return AnswerMissed(
+        at=T0 + at, source=EAST, exactness=EXACT, request="38", missing=Missing.TIMEOUT, broker=broker, group=group
     )
 
 

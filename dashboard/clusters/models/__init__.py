@@ -2,7 +2,7 @@
 
 from dashboard.clusters.models.commands import Command, CommandReceipt
 from dashboard.clusters.models.outbox import OutboxLine
-from dashboard.clusters.models.producers import ProducerBroker
+from dashboard.clusters.models.producers import Producer, ProducerBroker, ProducerList
 from dashboard.clusters.models.routes import Broker, Cluster, Queue, Route, Topic
 from dashboard.clusters.models.watching import Watch
 
@@ -12,7 +12,9 @@ __all__ = [
     "Command",
     "CommandReceipt",
     "OutboxLine",
+    "Producer",
     "ProducerBroker",
+    "ProducerList",
     "Queue",
     "Route",
     "Topic",

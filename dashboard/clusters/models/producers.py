@@ -1,4 +1,4 @@
-"""What is known of a producer and one broker: latency, and whether it backs away."""
+"""Producers: those that brokers know, and what is known of one and one broker: latency, and whether it backs away."""
 
 from __future__ import annotations
 
@@ -6,9 +6,73 @@ from django.db import models
 from django.db.models import Q
 
 from dashboard.clusters.models.routes import Cluster
-from dashboard.common.fields import AtField, Sourced, choices_of, not_empty, one_of, sourced_constraints
+from dashboard.common.fields import AtField, Sourced, choices_of, in_order, not_empty, one_of, sourced_constraints
 from dashboard.common.names import NameField
-from rebalance_engine.events import SendOutcome
+from rebalance_engine.events import Missing, SendOutcome
+
+
+class ProducerList(Sourced):
+    """When a broker last told which producers it knows (328); ``missing`` says why it did not, since ``missing_at``.
+
+    A broker older than 4.9.4 cannot tell: ``refused``. Then nothing is known of its producers, which is not "none".
+    """
+
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="producer_lists")
+    broker = NameField()
+    missing = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Missing))
+    missing_at = AtField(null=True, blank=True)
+
+    class Meta:
+        """A broker has one list."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "broker"], name="producer_list_is_unique"),
+            models.CheckConstraint(
+                condition=Q(missing__isnull=True, missing_at__isnull=True)
+                | Q(missing__isnull=False, missing_at__isnull=False),
+                name="producer_list_missing_has_a_time",
+            ),
+            one_of("missing", Missing, "producer_list_missing_is_known"),
+            not_empty("broker", "producer_list_has_a_broker"),
+            *sourced_constraints("producer_list"),
+        ]
+
+    def __str__(self) -> str:
+        """The broker."""
+        return self.broker
+
+
+class Producer(Sourced):
+    """A producer's connection to one broker, as the broker lists it; gone since ``gone_at`` where that is set.
+
+    ``at`` is when it was first listed, ``observed_at`` when it last was; an empty group or version is unknown.
+    """
+
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="producer_connections")
+    broker = NameField()
+    group_name = NameField()
+    client_id = NameField()
+    address = models.TextField()
+    language = models.TextField(blank=True, default="")
+    version = models.TextField(blank=True, default="")
+    gone_at = AtField(null=True, blank=True)
+
+    class Meta:
+        """A connection is there once."""
+
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "broker", "group_name", "client_id", "address"], name="producer_connection_is_unique"
+            ),
+            not_empty("broker", "producer_connection_has_a_broker"),
+            not_empty("client_id", "producer_connection_has_a_client"),
+            in_order("at", "gone_at", "producer_goes_after_it_came"),
+            *sourced_constraints("producer_connection"),
+        ]
+
+    def __str__(self) -> str:
+        """Who, and where."""
+        return f"{self.client_id} at {self.broker}"
 
 
 class ProducerBroker(Sourced):

@@ -30,6 +30,8 @@ class Watch(models.Model):
     members = models.IntegerField(default=0)
     unknown = models.IntegerField(default=0)
     viewed = models.IntegerField(default=0)
+    resting = models.IntegerField(default=0, help_text="clients that did not answer, and are left alone for a while")
+    lists_at = AtField(null=True, blank=True, help_text="every member list was told then or later, and is stored")
     oldest_held_at = AtField(null=True, blank=True)
     waiting = models.IntegerField(default=0)
     queued = models.IntegerField(default=0, help_text="batches of facts that wait to be stored")

@@ -4,6 +4,7 @@ from dashboard.groups.models.findings import Finding
 from dashboard.groups.models.group import Group
 from dashboard.groups.models.members import Member, MemberList, Presence, Subscription
 from dashboard.groups.models.owners import Holding, Target
+from dashboard.groups.models.progress import Progress
 from dashboard.groups.models.refusals import LockRefusal
 from dashboard.groups.models.rounds import Handoff, Round, RoundCause
 
@@ -16,6 +17,7 @@ __all__ = [
     "Member",
     "MemberList",
     "Presence",
+    "Progress",
     "Round",
     "RoundCause",
     "Subscription",

@@ -81,17 +81,28 @@ class Member(Sourced):
 
 
 class MemberList(Sourced):
-    """The members as one broker lists them, in its order, an id as often as it is registered."""
+    """The members as one broker lists them, in its order, an id as often as it is registered.
+
+    ``missing`` says why it did not tell when it was asked last: who is a member there is unknown since ``missing_at``.
+    """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="member_lists")
     broker = NameField()
     clients = NamesField()
+    missing = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Missing))
+    missing_at = AtField(null=True, blank=True)
 
     class Meta:
-        """A broker has one list."""
+        """A broker has one list; one that is missing is so for a reason, since some time."""
 
         constraints = [
             models.UniqueConstraint(fields=["group", "broker"], name="member_list_is_unique"),
+            models.CheckConstraint(
+                condition=Q(missing__isnull=True, missing_at__isnull=True)
+                | Q(missing__isnull=False, missing_at__isnull=False),
+                name="member_list_missing_has_a_time",
+            ),
+            one_of("missing", Missing, "member_list_missing_is_known"),
             not_empty("broker", "member_list_has_a_broker"),
             *sourced_constraints("member_list"),
         ]

@@ -40,6 +40,9 @@ class Round(models.Model):
     ``before`` and ``after`` are the group as it was shown before the round and at its latest rebalance, as snapshot
     messages: its moves lie between their targets. ``wave`` is the number of the first round of a chain in which each
     superseded the one before: a deploy.
+
+    It began at ``opened_at`` at the latest, when its first cause was seen, and not before ``opened_low`` (NULL:
+    unknown; equal: exact). ``waits_for`` says why it is unknown whether held is target, while that is so.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="rounds")
@@ -47,6 +50,7 @@ class Round(models.Model):
     state = models.CharField(max_length=16, choices=choices_of(RoundState), default=RoundState.OPEN.value)
     cause = models.CharField(max_length=20, choices=choices_of(Cause))
     opened_at = AtField()
+    opened_low = AtField(null=True, blank=True)
     last_cause_at = AtField()
     closed_at = AtField(null=True, blank=True)
     not_converged_at = AtField(null=True, blank=True)
@@ -59,6 +63,7 @@ class Round(models.Model):
     after = models.BinaryField(default=b"")
     unsettled = NamesField(default=list, help_text="queues whose held is not target, at the last look")
     unknown_members = NamesField(default=list)
+    waits_for = models.TextField(blank=True, default="", help_text="why it cannot be said whether held is target")
     last_look_at = AtField(null=True, blank=True)
     told_at = AtField(null=True, blank=True, help_text="when its handoffs were told; after its end")
 
@@ -92,6 +97,7 @@ class Round(models.Model):
                 condition=Q(told_at__isnull=True) | Q(closed_at__isnull=False), name="round_is_told_when_it_ended"
             ),
             instant("opened_at", "round_opened_at_is_an_instant"),
+            in_order("opened_low", "opened_at", "round_opened_low_is_not_above"),
             in_order("opened_at", "last_cause_at", "round_causes_follow_its_opening"),
             in_order("opened_at", "closed_at", "round_closes_after_it_opened"),
             one_of("cause", Cause, "round_cause_is_known"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dashboard.clusters.models import Cluster, Topic
+from dashboard.clusters.recording import connections
+from dashboard.clusters.recording.connections import ConnectionBook
 from dashboard.clusters.recording.producers import ProducerBook
 from dashboard.clusters.recording.routes import RouteBook, held_queues
 from dashboard.groups.models import Group
-from dashboard.groups.recording import members
+from dashboard.groups.recording import members, progress
 from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.costs import CostBook, CostFact
 from dashboard.groups.recording.held import HeldBook, HeldFact
+from dashboard.groups.recording.progress import ProgressBook
 from rebalance_engine.events import (
     AnswerMissed,
     BrokerGone,
@@ -26,6 +29,8 @@ from rebalance_engine.events import (
     PresenceGone,
     PresenceSeen,
     ProducerFact,
+    ProducersSeen,
+    ProgressSeen,
     QueueDropped,
     QueuePulled,
     RouteMissing,
@@ -46,6 +51,8 @@ class Ledger:
         self.held = HeldBook.open(self.groups, self.routes, facts)
         self.producers = ProducerBook.open(cluster, facts)
         self.costs = CostBook.open(self.groups, facts)
+        self.progress = ProgressBook.open(self.groups, facts)
+        self.connections = ConnectionBook.open(cluster, facts)
 
     def apply(self, fact: Fact) -> bool:
         """Change what one fact changes; tell whether it is worth a line in the history.
@@ -53,18 +60,17 @@ class Ledger:
         What only repeats is not. Facts that have no rows of their own (a pull that was refused, a reported pause) are.
         """
         match fact:
-            case RouteSeen():
-                changed = self.routes.route_seen(fact)
-            case RouteMissing():
-                changed = self.routes.route_missing(fact)
-            case BrokerSeen():
-                changed = self.routes.broker_seen(fact)
-            case BrokerGone():
-                changed = self.routes.broker_gone(fact)
+            case RouteSeen() | RouteMissing() | BrokerSeen() | BrokerGone():
+                changed = self._routed(fact)
             case ProducerFact():
                 changed = self.producers.apply(fact)
+            case ProducersSeen():
+                changed = self.connections.seen(fact)
+            case ProgressSeen():
+                self.progress.seen(fact)
+                changed = False
             case AnswerMissed():
-                changed = members.answer_missed(self.groups, fact)
+                changed = self._missed(fact)
             case MemberLeft():
                 changed = self._left(fact)
             case _ if isinstance(fact, HeldFact):
@@ -84,6 +90,24 @@ class Ledger:
         self.held.write()
         self.producers.write()
         self.costs.write()
+        self.progress.write()
+        self.connections.write()
+
+    def _routed(self, fact: RouteSeen | RouteMissing | BrokerSeen | BrokerGone) -> bool:
+        match fact:
+            case RouteSeen():
+                return self.routes.route_seen(fact)
+            case RouteMissing():
+                return self.routes.route_missing(fact)
+            case BrokerSeen():
+                return self.routes.broker_seen(fact)
+            case BrokerGone():
+                return self.routes.broker_gone(fact)
+
+    def _missed(self, fact: AnswerMissed) -> bool:
+        if connections.is_about(fact):
+            return self.connections.missed(fact)
+        return self.progress.missed(fact) if progress.is_about(fact) else members.answer_missed(self.groups, fact)
 
     def _left(self, fact: MemberLeft) -> bool:
         member = self.groups.member(fact.group, fact.client)

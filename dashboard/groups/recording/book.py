@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from django.db.models import Max
 
 from dashboard.clusters.models import Cluster
 from dashboard.common.fields import printable, source_columns
 from dashboard.common.names import known_as
 from dashboard.common.rows import Rows
-from dashboard.groups.models import Group, Member, MemberList, Presence, RoundCause, Subscription
+from dashboard.groups.models import Group, Member, MemberList, Presence, Round, RoundCause, Subscription
 from rebalance_engine.events import Cause, Fact, GroupFact
 
 GroupAndClient = tuple[str, str]
@@ -19,7 +21,8 @@ GroupAndClient = tuple[str, str]
 class GroupBook:
     """The rows of groups and members; ``touched`` are the groups whose next rebalance has other inputs.
 
-    ``listed`` is whom brokers listed as members before this batch, of the groups of which any list is known.
+    ``listed`` is whom brokers listed as members before this batch, of the groups of which all lists are known.
+    ``sharper`` are stored causes of which a closer time is known now, each with the time that it had.
     """
 
     cluster: Cluster
@@ -32,6 +35,7 @@ class GroupBook:
     listed: dict[str, frozenset[str]]
     causes: list[RoundCause] = field(default_factory=list)
     touched: dict[str, Cause] = field(default_factory=dict)
+    sharper: list[tuple[RoundCause, int]] = field(default_factory=list)
 
     @classmethod
     def open(cls, cluster: Cluster, facts: Sequence[Fact], now: int) -> GroupBook:
@@ -55,6 +59,9 @@ class GroupBook:
         clients_of: dict[str, set[str]] = {}
         for listing in lists:
             clients_of.setdefault(listing.group.name, set()).update(listing.clients)
+        for listing in lists:
+            if listing.missing is not None:  # who is new may have been there all the time
+                clients_of.pop(listing.group.name, None)
         others = {row.member_id for row in subscriptions if row.member_id is not None} - of_members.keys()
         strangers = Member.objects.in_bulk(others) if others else {}
         for subscription in subscriptions:
@@ -99,11 +106,46 @@ class GroupBook:
         )
         self.touch(group.name, cause)
 
+    def cause_of(self, row: Member, kinds: Collection[str], at: int) -> RoundCause | None:
+        """Find the change of a group that a member's coming or going at that time was kept as."""
+        for kept in reversed(self.causes):
+            if (kept.group, kept.client_id, kept.at) == (row.group, row.client_id, at) and kept.cause in kinds:
+                return kept
+        if row.pk is None:
+            return None
+        stored = RoundCause.objects.filter(group=row.group_id, client_id=row.client_id, cause__in=kinds, at=at)
+        return stored.order_by("-pk").first()
+
+    def sharpen(self, kept: RoundCause, cause: Cause, evidence: str, columns: Mapping[str, object]) -> None:
+        """Let a change of a group have the closer time, and the words, of a fact that tells of it again."""
+        before, kept.cause, kept.evidence = kept.at, cause.value, printable(evidence)
+        for name, value in columns.items():
+            setattr(kept, name, value)
+        if kept.pk is not None:
+            self.sharper.append((kept, before))
+
     def write(self) -> None:
         """Write what changed, parents first."""
         for rows in (self.groups, self.members, self.presences, self.subscriptions, self.lists):
             rows.write()
+        for kept, before in self.sharper:
+            kept.save()
+            _begin_with(kept, before)
         RoundCause.objects.bulk_create(self.causes, batch_size=2_000)
+
+
+def _begin_with(kept: RoundCause, before: int) -> None:
+    """Let the round that a cause opened, at the time that was known before, begin at the closer one."""
+    if kept.round_id is None:
+        return
+    Group.objects.select_for_update(no_key=True).get(pk=kept.group_id)  # no rebalance writes it meanwhile
+    for row in Round.objects.filter(pk=kept.round_id, opened_at=before):
+        earlier = Round.objects.filter(group=kept.group_id, number__lt=row.number).aggregate(end=Max("closed_at"))
+        row.opened_at = max(kept.at, min(earlier["end"] or 0, before))
+        row.opened_low = min(row.opened_at, kept.at_low) if kept.at_low is not None else None
+        if row.cause in {Cause.MEMBER_LEFT.value, Cause.HEARTBEAT_EXPIRED.value}:
+            row.cause = kept.cause
+        row.save(update_fields=["opened_at", "opened_low", "cause"])
 
 
 def _named(facts: Sequence[Fact]) -> tuple[set[str], set[str]]:

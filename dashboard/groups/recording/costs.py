@@ -60,7 +60,9 @@ class CostBook:
         if not isinstance(fact, LockRefused):
             if row is not None:
                 self.refusals.remove(row)
+                self.book.touch(fact.group)
             return True
+        self.book.touch(fact.group)
         holder = known_as(fact.holder or "")
         if row is None:
             client, topic, broker, number = key[1:]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dashboard.common.fields import observed_at, printable, source_columns
 from dashboard.common.names import known_as
 from dashboard.groups.models import Group, Member, MemberList, Presence, Subscription
+from dashboard.groups.recording import exactly
 from dashboard.groups.recording.book import GroupBook
 from rebalance_engine.events import (
     AnswerMissed,
     Cause,
-    Departure,
     MemberJoined,
     MemberLeft,
     MemberListSeen,
@@ -27,7 +27,6 @@ from rebalance_engine.events import (
 )
 from rebalance_engine.events.fact import GroupFact, MemberFact
 
-CAUSE_OF = {Departure.HEARTBEAT_EXPIRED: Cause.HEARTBEAT_EXPIRED}
 NEW_LIFE: dict[str, object] = {
     "left_at": None,
     "departure": None,
@@ -42,7 +41,7 @@ def member_joined(book: GroupBook, fact: MemberJoined) -> bool:
     """A client came, or came back; a report of its own makes a bound exact."""
     group, row = book.group(fact.group), book.member(fact.group, fact.client)
     if row is not None and row.left_at is None:
-        return _make_exact(book, row, fact)
+        return exactly.joined(book, row, fact)
     if row is not None and row.left_at is not None and fact.at < row.left_at:
         return False  # it left after this
     _come(book, group, row, fact)
@@ -53,12 +52,12 @@ def member_joined(book: GroupBook, fact: MemberJoined) -> bool:
 def member_left(book: GroupBook, fact: MemberLeft) -> bool:
     """A client went; as what, only a log or a report can tell."""
     row = book.member(fact.group, fact.client)
-    if row is None or row.left_at is not None or fact.at < row.at:
+    if row is not None and row.left_at is not None:
+        return exactly.left(book, row, fact)
+    if row is None or fact.at < row.at:
         return False
     book.members.update(row, left_at=fact.at, departure=fact.departure.value, observed_at=observed_at(fact))
-    cause = CAUSE_OF.get(fact.departure, Cause.MEMBER_LEFT)
-    how = "whether cleanly or lost is unknown" if fact.departure is Departure.UNKNOWN else fact.departure.value
-    book.because(row.group, cause, f"{fact.client} left: {how}", fact, row.client_id)
+    book.because(row.group, exactly.cause_of(fact), exactly.words_of_leaving(fact), fact, row.client_id)
     return True
 
 
@@ -111,10 +110,15 @@ def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
     row = book.lists.get((group.name, broker))
     if row is None:
         book.lists.add(MemberList(group=group, broker=broker, clients=clients, **source_columns(fact)))
-    elif observed_at(fact) < row.observed_at or not book.lists.update(row, clients=clients):
+    elif observed_at(fact) < max(row.observed_at, row.missing_at or 0):
         return False
     else:
+        was_missing = row.missing is not None
+        if not book.lists.update(row, clients=clients, missing=None, missing_at=None):
+            return False
         book.lists.update(row, **source_columns(fact))
+        if was_missing:
+            book.touch(group.name)  # it is known again who is there
     everywhere = [listed.clients for listed in book.lists if listed.group is group]
     for name in dict.fromkeys(clients):
         member = book.members.get((group.name, name))
@@ -156,9 +160,11 @@ def presence_gone(book: GroupBook, fact: PresenceGone) -> bool:
 
 
 def answer_missed(book: GroupBook, fact: AnswerMissed) -> bool:
-    """A member did not answer: what it holds is unknown from here on."""
-    if fact.group is None or fact.client is None:
+    """A member did not answer, or a broker did not tell who is one: that is unknown from here on."""
+    if fact.group is None:
         return False
+    if fact.client is None:
+        return _list_missed(book, fact, fact.group)
     row = book.member(fact.group, fact.client)
     if row is None or row.left_at is not None or fact.at < max(row.held_seen_at or 0, row.at):
         return False
@@ -166,6 +172,24 @@ def answer_missed(book: GroupBook, fact: AnswerMissed) -> bool:
         return False  # it is unknown since the first answer that did not come
     book.members.update(row, missing=fact.missing.value, missing_at=row.missing_at or fact.at)
     book.touch(fact.group)
+    return True
+
+
+def _list_missed(book: GroupBook, fact: AnswerMissed, name: str) -> bool:
+    if fact.broker is None:
+        return False
+    group, broker = book.group(name), known_as(fact.broker)
+    row = book.lists.get((group.name, broker))
+    if row is None:
+        row = MemberList(group=group, broker=broker, clients=[], missing=fact.missing.value, missing_at=fact.at)
+        for column, value in source_columns(fact).items():
+            setattr(row, column, value)
+        book.lists.add(row)
+    elif row.missing is not None or fact.at < row.observed_at:
+        return False  # it is unknown since the first answer that did not come, or known since
+    else:
+        book.lists.update(row, missing=fact.missing.value, missing_at=fact.at)
+    book.touch(group.name)
     return True
 
 
@@ -273,7 +297,7 @@ def _appear(book: GroupBook, group: Group, row: Member | None, fact: MemberFact)
     """Take in somebody who is there, and whom nobody saw coming: news where the members were known before."""
     row = _come(book, group, row, fact, is_exact=False)
     if row.client_id not in book.listed.get(group.name, {row.client_id}):
-        words = f"{fact.client} is a member now, and was in no broker's list before; when it came is unknown"
+        words = f"{fact.client} is a member now, {exactly.UNKNOWN_SINCE}"
         book.because(group, Cause.MEMBER_JOINED, words, fact, row.client_id)
         book.causes[-1].at_low = None
     return row
@@ -288,13 +312,3 @@ def _come(book: GroupBook, group: Group, row: Member | None, fact: MemberFact, *
         return book.members.add(Member(group=group, client_id=known_as(fact.client), **columns))
     book.members.update(row, **NEW_LIFE, **columns)
     return row
-
-
-def _make_exact(book: GroupBook, row: Member, fact: MemberJoined) -> bool:
-    columns = source_columns(fact)
-    is_exact = columns["at_low"] == columns["at_high"]
-    was_exact = row.at_low == row.at_high == row.at
-    fits = (row.at_low or 0) <= fact.at <= (row.at_high or row.at)
-    if not is_exact or was_exact or not fits:
-        return False
-    return book.members.update(row, **{**columns, "observed_at": max(row.observed_at, observed_at(fact))})

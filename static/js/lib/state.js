@@ -3,13 +3,13 @@ import { fill, gettext, ngettext } from "./words.js";
 
 export function stateOf(row) {
   const say = (kind, text, more = {}) => ({ kind, words: fill(text, { ...row, ...more }) });
-  if (row.rebalanced_at === null || row.queues === null || row.members === null) {
-    return say("unknown", gettext("not looked at yet"));
-  }
+  if (row.rebalanced_at === null || row.queues === null) return say("unknown", gettext("not looked at yet"));
+  if (row.members === null) return say("unknown", gettext("unknown who is a member"));
   if (row.doubles) return say("two", twoOwners(row.doubles), { n: row.doubles });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.silent) return say("unknown", gettext("%(silent)s of %(members)s members do not answer"));
+  if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who holds what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
   return say("quiet", gettext("held as wanted"));

@@ -12,7 +12,15 @@ from dashboard.groups.locks import Late, hold_fence, take_fence
 from dashboard.groups.models import Finding, Group, Handoff, Round, Target
 from dashboard.groups.rebalancing import due_groups, read_inputs, rebalance_once
 from dashboard.push.publish import group_state
-from rebalance_engine.events import EXACT, Cause, Departure, MemberListSeen, QueueTaken, RouteMissing, SubscriptionsSeen
+from rebalance_engine.events import (
+    EXACT,
+    Cause,
+    Departure,
+    MemberListSeen,
+    QueueTaken,
+    RouteMissing,
+    SubscriptionsSeen,
+)
 from tests.dashboard.story import (
     EAST,
     NAMESRV,

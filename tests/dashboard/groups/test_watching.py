@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.db import OperationalError
 
-from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.clusters.models import Cluster, OutboxLine, Watch
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.watching import MOST_BATCHES, Writer, known_of
 from rebalance_engine.events import EXACT, BrokerSeen, Fact, PresenceSeen
@@ -18,7 +18,7 @@ def test_what_was_known_is_read_back(cluster: Cluster) -> None:
     there = PresenceSeen(**at, source=EAST, group="g", client="A", broker="east", address="10.0.0.1:5")  # type: ignore[arg-type]
     broker = BrokerSeen(**at, source=NAMESRV, broker="east", broker_id=0, address="e:1")  # type: ignore[arg-type]
     told(broker, *seen("A"), there, *seen("B"), left("B", 5))
-    Cluster.objects.update(watched_at=T0 + 7)
+    Watch.objects.create(cluster=cluster, at=T0 + 9, lists_at=T0 + 7)
 
     known = known_of(cluster="shop")
 

@@ -5,6 +5,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
+from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import Figures
@@ -127,3 +128,27 @@ def test_strange_names_do_not_break_the_format() -> None:
     told(*seen("A", group='a"b\\c\nd'))
 
     assert ("shop", 'a"b\\c\nd') in figures(0)["rebalance_total"]
+
+
+def test_a_watcher_says_how_old_its_sweep_is_and_whom_it_leaves_alone() -> None:
+    Watch.objects.create(
+        cluster=Cluster.objects.get(),
+        at=T0,
+        sweep_ended_at=T0 - 4_000,
+        sweep_took_ms=30_000,
+        calls=90,
+        missed=3,
+        resting=2,
+        lists_at=T0 - 1_500,
+        viewed=1,
+    )
+
+    found = figures(1_000)
+
+    shop = ("shop",)
+    assert found["watcher_report_seconds_ago"] == {shop: 1}
+    assert (found["watcher_sweep_seconds_ago"], found["watcher_sweep_seconds"]) == ({shop: 5}, {shop: 30})
+    assert (found["watcher_calls_total"], found["watcher_calls_missed_total"]) == ({shop: 90}, {shop: 3})
+    assert (found["watcher_clients_resting"], found["watcher_groups_viewed"]) == ({shop: 2}, {shop: 1})
+    assert found["watcher_oldest_list_seconds"] == {shop: 2.5}
+    assert found["watcher_oldest_held_seconds"] == {}

@@ -25,6 +25,12 @@ class Outer:
 RIGHT = {"kind": "a", "number": 1, "switch": True, "maybe": None, "many": [{"name": "x"}]}
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    name: str
+    number: int = 7
+
+
 def test_a_shape_comes_back() -> None:
     shape = Outer("a", 1, True, None, (Inner("x"),))
 
@@ -54,3 +60,8 @@ def test_what_is_not_exactly_of_its_shape_is_refused_by_name(change: dict[str, o
 def test_a_field_that_is_missing_is_refused() -> None:
     with pytest.raises(BadMessage, match="differs in number"):
         from_json(Outer, {name: value for name, value in RIGHT.items() if name != "number"})
+
+
+def test_a_field_with_a_default_may_be_missing_where_it_was_stored_before_it_came() -> None:
+    assert from_json(Later, {"name": "x"}) == Later("x", 7)
+    assert to_json(Later("x")) == {"name": "x", "number": 7}

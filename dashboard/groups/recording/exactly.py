@@ -1,0 +1,67 @@
+"""What is told again, closer: a report says when a member really came or went, which looks gave bounds of, or nothing.
+
+The member's row, the cause that was kept of it and the round that this cause opened get the closer time together.
+"""
+
+from __future__ import annotations
+
+from dashboard.common.fields import observed_at, source_columns
+from dashboard.groups.models import Member
+from dashboard.groups.recording.book import GroupBook
+from rebalance_engine.events import Cause, Departure, MemberJoined, MemberLeft, Origin
+
+UNKNOWN_SINCE = "and was in no broker's list before; when it came is unknown"
+UNKNOWN_HOW = "whether cleanly or lost is unknown"
+Columns = dict[str, int | str | bytes | None]
+COME = (Cause.MEMBER_JOINED.value,)
+GONE = (Cause.MEMBER_LEFT.value, Cause.HEARTBEAT_EXPIRED.value)
+
+
+def cause_of(fact: MemberLeft) -> Cause:
+    """Name the cause that a departure is."""
+    return Cause.HEARTBEAT_EXPIRED if fact.departure is Departure.HEARTBEAT_EXPIRED else Cause.MEMBER_LEFT
+
+
+def words_of_leaving(fact: MemberLeft) -> str:
+    """Say how somebody left, and where that is known by time alone, by which."""
+    if fact.departure is Departure.UNKNOWN:
+        return f"{fact.client} left: {UNKNOWN_HOW}"
+    by_time = f", as time tells: {fact.source.detail}" if fact.source.origin is Origin.DERIVED else ""
+    return f"{fact.client} left: {fact.departure.value}{by_time}"
+
+
+def joined(book: GroupBook, row: Member, fact: MemberJoined) -> bool:
+    """Take in when somebody who is there came, if that says more than is known: both sets of bounds hold."""
+    columns = source_columns(fact)
+    low, high = _both(row, columns)
+    if (low is not None and low > high) or (low, high) == (row.at_low, row.at_high):
+        return False
+    closer: Columns = {**columns, "at": high, "at_low": low, "at_high": high}
+    found = book.cause_of(row, COME, row.at)
+    if found is not None:
+        book.sharpen(found, Cause.MEMBER_JOINED, f"{fact.client} joined", closer)
+    book.touch(fact.group)
+    return book.members.update(row, **{**closer, "observed_at": max(row.observed_at, observed_at(fact))})
+
+
+def left(book: GroupBook, row: Member, fact: MemberLeft) -> bool:
+    """Take in how, and when exactly, somebody left of whom looks told that he is gone, not how."""
+    was_unknown = row.departure == Departure.UNKNOWN.value and fact.departure is not Departure.UNKNOWN
+    if not was_unknown or row.left_at is None or not row.at <= fact.at <= row.left_at:
+        return False
+    found = book.cause_of(row, GONE, row.left_at)
+    if found is not None:
+        if fact.at < (found.at_low or 0):
+            return False  # of an earlier life
+        book.sharpen(found, cause_of(fact), words_of_leaving(fact), source_columns(fact))
+    book.touch(fact.group)
+    return book.members.update(row, left_at=fact.at, departure=fact.departure.value)
+
+
+def _both(row: Member, columns: Columns) -> tuple[int | None, int]:
+    """Give the bounds that hold by what is known and by what is told: the earliest (None: unknown), and the latest."""
+    at, told_low, told_high = (columns[name] for name in ("at", "at_low", "at_high"))
+    assert isinstance(at, int)
+    lows = [each for each in (row.at_low, told_low) if isinstance(each, int)]
+    highs = [row.at_high if row.at_high is not None else row.at, told_high if isinstance(told_high, int) else at]
+    return max(lows, default=None), min(highs)
