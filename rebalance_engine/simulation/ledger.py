@@ -49,6 +49,7 @@ class Ledger:
         self._weather = weather
         self._is_orderly = is_orderly
         self._books: dict[MessageQueue, QueueBook] = {}
+        self._gone_at: dict[ConsumerProcess, int] = {}
         self._by_fact: dict[type, Callable[[ConsumerProcess, Fact], None]] = {
             QueueTaken: self._took,  # type: ignore[dict-item]  # each gets the fact that it stands beside
             QueueDropped: self._dropped,  # type: ignore[dict-item]
@@ -100,6 +101,8 @@ class Ledger:
         if he had no time to store that, could not, or somebody with a handoff of his own set the offset back.
         """
         now, name, broker = self._clock.now, session.holder.name, book.queue.broker
+        if not self._weather.was_awake(now - ON_THE_WAY, now, name):
+            return  # where to begin it was told before it stood still
         least = book.least_stored_since(now - ON_THE_WAY)
         if start < least and self._weather.was_fair(now - ON_THE_WAY, now, name):
             raise Breach(Rule.START, f"{name} begins {book} at {start}; {least} is stored")
@@ -122,6 +125,8 @@ class Ledger:
             late = STORED_LATE
         else:
             by, late = ended_at, _LATE.get(session.reason or DropReason.LOST, STORED_LATE)
+            if self._is_orderly and 0 <= self._gone_at.get(session.holder, 0) - ended_at <= STORED_LATE:
+                late = STORED_LATE  # all are marked first, then each waits for its listener before it is stored
         if late == STORED_LATE and by - session.holder.started_at < FIRST_STORED:
             return 0, by
         return session.finished_at(by - late), by
@@ -174,6 +179,7 @@ class Ledger:
 
     def gone(self, process: ConsumerProcess) -> tuple[MessageQueue, ...]:
         """Note that a process is gone; give the queues that it held to its end."""
+        self._gone_at[process] = self._clock.now
         lost = []
         for book in self._books.values():
             for key in [key for key in book.in_hand if key[0] is process]:

@@ -93,6 +93,42 @@ def test_duplicates_of_a_handoff_are_counted_and_explained(stage: Stage) -> None
     assert len(stage.ledger.figures.overlaps) == 1
 
 
+@pytest.mark.parametrize(("stops", "is_allowed"), [(True, True), (False, False)])
+def test_who_stood_still_begins_where_he_was_told_before(stage: Stage, stops: bool, is_allowed: bool) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, 1, 2)
+    stage.wait(20_000)
+    now = stage.network.clock.now
+    if stops:
+        stage.weather.stops(now - 15_000, now, "B")
+
+    if is_allowed:
+        stage.take(stage.b, at=0)
+    else:
+        with pytest.raises(Breach, match="nothing explains that 3 messages come again"):
+            stage.take(stage.b, at=0)
+
+
+@pytest.mark.parametrize(("lives_ms", "is_allowed"), [(230, True), (STORED_LATE + 1, False)])
+def test_an_orderly_member_may_die_while_it_gives_queues_up_one_after_the_other(
+    lives_ms: int, is_allowed: bool
+) -> None:
+    stage = Stage(is_orderly=True)
+    stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
+    stage.take(stage.a)
+    stage.consume(stage.a, 0)
+    stage.drop(stage.a, committed=1)
+    stage.wait(lives_ms)
+    stage.ledger.gone(stage.a)
+    stage.wait(60_000)
+
+    if is_allowed:
+        stage.take(stage.b, at=0)
+    else:
+        with pytest.raises(Breach, match="nothing explains that 1 messages come again"):
+            stage.take(stage.b, at=0)
+
+
 def test_a_start_behind_an_offset_that_was_never_stored(stage: Stage) -> None:
     stage.take(stage.a)
     stage.consume(stage.a, 0, 1, 2)
