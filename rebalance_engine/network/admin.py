@@ -80,6 +80,9 @@ SHOWN_PROPERTIES = frozenset(
 )
 
 
+NO_SAMPLES, SAMPLED_EVERY_S = "NoSuchElementException", 1.0  # ``StoreStatsService.FREQUENCY_OF_SAMPLING``
+
+
 class Denied(Exception):
     """A server refused: what, with which code, and what it said."""
 
@@ -161,8 +164,22 @@ class Admin:
         return (await self._of_broker(broker, brokers.GetAllSubscriptionGroupConfig(), timeout_s)).body
 
     async def runtime(self, broker: Address, *, timeout_s: float = TIMEOUT_S) -> Mapping[str, str]:
-        """Give the figures of a broker (28); names and number differ by version."""
-        return (await self._of_broker(broker, brokers.GetBrokerRuntimeInfo(), timeout_s)).body.table
+        """Give the figures of a broker (28); names and number differ by version.
+
+        A 4.x broker that has just started fails at it until it has taken its first samples
+        (``StoreStatsService.getPutTps``); it is asked again then, within the same time.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        while True:
+            try:
+                return (
+                    await self._of_broker(broker, brokers.GetBrokerRuntimeInfo(), deadline - loop.time())
+                ).body.table
+            except Denied as denied:
+                if NO_SAMPLES not in (denied.remark or "") or deadline - loop.time() <= SAMPLED_EVERY_S:
+                    raise
+                await asyncio.sleep(SAMPLED_EVERY_S)
 
     async def broker_config(
         self, broker: Address, names: Collection[str], *, timeout_s: float = TIMEOUT_S

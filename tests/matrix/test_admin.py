@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 
 import pytest
 
@@ -46,7 +45,7 @@ async def _look(cluster: Cluster) -> None:
 
             assert (await admin.topic_configs(broker)).topic_config_table[TOPIC].read_queue_nums == 3
             assert GROUP in (await admin.group_configs(broker)).subscription_group_table
-            assert "brokerVersionDesc" in await _runtime(admin, broker)
+            assert "brokerVersionDesc" in await admin.runtime(broker, timeout_s=SAMPLED_WITHIN_S)
             assert await admin.broker_config(broker, {"brokerName"}) == {"brokerName": "broker-a"}
             stats = await admin.topic_stats(broker, TOPIC)
             assert stats is not None
@@ -75,16 +74,6 @@ async def _look(cluster: Cluster) -> None:
             assert await admin.route(TOPIC) is None
         finally:
             await admin.close()
-
-
-async def _runtime(admin: Admin, broker: str) -> Mapping[str, str]:
-    """Ask until it answers: a 4.x broker fails at it before it has taken its first samples (``StoreStatsService``)."""
-    async with asyncio.timeout(SAMPLED_WITHIN_S):
-        while True:
-            try:
-                return await admin.runtime(broker)
-            except Denied:
-                await asyncio.sleep(1)
 
 
 def test_a_probe_notifies_the_members_and_changes_nothing(cluster: Cluster) -> None:

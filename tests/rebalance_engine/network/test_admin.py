@@ -374,3 +374,22 @@ def test_one_name_server_can_be_asked_by_its_address() -> None:
     run(ask())
 
     assert [address for address, _ in calls.asked] == ["west:2", "east:1"]
+
+
+def test_a_broker_that_has_just_started_is_asked_for_its_figures_again() -> None:
+    """4.x fails at them until it has sampled them once; another failure is told at once."""
+    too_early = Refused(code=1, remark="java.util.NoSuchElementException, java.util.LinkedList.getLast")
+    figures = brokers.GetBrokerRuntimeInfoResponse(body=KVTable(table={"brokerVersionDesc": "V4_9_7"}))
+    answers = [too_early, too_early, figures, too_early, Refused(code=1, remark="NullPointerException")]
+    calls = Answering(lambda _address, _request: answers.pop(0), 0.0)
+    admin = Admin(calls, NAMES)
+
+    async def ask() -> None:
+        assert await admin.runtime(EAST, timeout_s=5) == {"brokerVersionDesc": "V4_9_7"}
+        with pytest.raises(Denied, match="NoSuchElementException"):
+            await admin.runtime(EAST, timeout_s=1)
+        with pytest.raises(Denied, match="NullPointer"):
+            await admin.runtime(EAST, timeout_s=5)
+
+    run(ask())
+    assert answers == []
