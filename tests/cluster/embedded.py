@@ -41,7 +41,11 @@ class EmbeddedCluster:
                 brokers=len(setup.brokers),
                 directory=folder / "stores",
                 version=setup.release,
-                broker=EmbeddedSettings(delay_levels=SETTINGS["messageDelayLevel"]),
+                broker=EmbeddedSettings(
+                    delay_levels=SETTINGS["messageDelayLevel"],
+                    checks_transactions_every_ms=int(SETTINGS["transactionCheckInterval"]),
+                    transaction_timeout_ms=int(SETTINGS["transactionTimeOut"]),
+                ),
                 acl=setup.acl,
                 tls=ServerTls(certificate=tls.certificate, key=tls.key, mode=TlsMode(setup.tls_mode)) if tls else None,
             )

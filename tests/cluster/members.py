@@ -25,6 +25,11 @@ def java_producer(release: str, options: Mapping[str, Option], folder: Path, jvm
     return _java("Produce", release, [options], folder, jvm)
 
 
+def java_transactions(release: str, options: Mapping[str, Option], folder: Path) -> Client:
+    """Start one Java producer of transactions; Transact.java lists the options."""
+    return _java("Transact", release, [options], folder, ())
+
+
 def _java(main: str, release: str, clients: Sequence[Mapping[str, Option]], folder: Path, jvm: Sequence[str]) -> Client:
     names = [str(client["name"]) for client in clients]
     home = folder / names[0]

@@ -57,6 +57,9 @@ SETTINGS = {
     "waitTimeMillsInSendQueue": "2000",
     # the eighteen levels of retries, shorter: a first retry is of the third
     "messageDelayLevel": "1s 1s 2s 3s 4s 5s 6s 7s 8s 9s 10s 20s 30s 1m 2m 5m 10m 20m",
+    # half a minute and six seconds otherwise
+    "transactionCheckInterval": "2000",
+    "transactionTimeOut": "1000",
 }
 R = TypeVar("R", bound=Response)
 

@@ -27,7 +27,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * Options: namesrv, group, name (the instance's), topics (T or T,T), strategy, orderly, tags, retries (the most),
  * fail (how often each message fails first), threads, takes (milliseconds a message), acl, tls, patience (milliseconds
  * that servers may take to answer; a busy machine needs more than the usual 3,000), poll (milliseconds between looks at
- * routes), quiet (no line for each message, but the count each second), until (say how long so many messages took).
+ * routes), quiet (no line for each message, but the count each second), until (say how long so many messages took),
+ * namespace.
  */
 public final class Consume {
     private static final int LOOK_EVERY_MS = 20;
@@ -47,6 +48,7 @@ public final class Consume {
             strategy(options.text("strategy", "AVG")));
         consumer.setNamesrvAddr(options.text("namesrv"));
         consumer.setInstanceName(name);
+        consumer.setNamespace(options.text("namespace", null));
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setUseTLS(options.flag("tls"));
         consumer.setMqClientApiTimeout(options.number("patience", 20_000));

@@ -16,7 +16,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  *
  * Options: namesrv, group, topic, count, rate (a second; 0 is as fast as it goes), prefix (bodies are prefix-number),
  * pad (bytes of padding), compress (from which size), fault (latency faults on), timeout (milliseconds), acl, tls,
- * patience and poll as in Consume, quiet (no line for each message), senders (how
+ * patience, poll and namespace as in Consume, quiet (no line for each message), senders (how
  * many send at a time), warm (how many are sent before the time counts).
  */
 public final class Produce {
@@ -34,6 +34,7 @@ public final class Produce {
         DefaultMQProducer producer = new DefaultMQProducer(options.text("group", "producers"), options.signature());
         producer.setNamesrvAddr(options.text("namesrv"));
         producer.setInstanceName(options.text("name", "producer"));
+        producer.setNamespace(options.text("namespace", null));
         producer.setUseTLS(options.flag("tls"));
         producer.setMqClientApiTimeout(options.number("patience", 20_000));
         producer.setPollNameServerInterval(options.number("poll", 30_000));
