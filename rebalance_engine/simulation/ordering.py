@@ -67,7 +67,8 @@ class Ordering:
             return True
         removal = process.profile.removal
         is_forced = removal is OrderlyRemoval.FORCES_UNLOCK and lost.unrenewed_ms > UNLOCK_DELAY
-        return is_forced or removal is OrderlyRemoval.UNLOCKS or process.is_stopping
+        is_of_earlier = self._was_released_late(process, self._book(queue), lost.at, least=UNLOCK_DELAY)
+        return is_forced or removal is OrderlyRemoval.UNLOCKS or is_of_earlier
 
     def _hold_lock(self, process: ConsumerProcess, book: QueueBook) -> None:
         """Insist on a lock that was renewed no longer ago than a client believes in it.
@@ -91,9 +92,10 @@ class Ordering:
         if age > BELIEVED + ON_THE_WAY and self._weather.was_awake(now - age, now, name):
             raise Breach(Rule.LOCKED, f"{name} consumes {book}, and last renewed its lock {age} ms ago")
 
-    def _was_released_late(self, process: ConsumerProcess, book: QueueBook, at: int) -> bool:
+    def _was_released_late(self, process: ConsumerProcess, book: QueueBook, at: int, least: int = 0) -> bool:
         """Say whether the unlock was that of an earlier hold: to 5.1 it comes 20 s after the drop, whatever came then.
 
+        ``least`` is how long after the drop it came at least, where one that came at once excuses nothing.
         A process that shuts down consumes on what it has cached, until the last of its queues is dropped.
         """
         earlier = (
@@ -103,7 +105,7 @@ class Ordering:
         )
         is_delayed = process.profile.removal is OrderlyRemoval.DELAYS_UNLOCK
         most = unlocks_within(process.profile, process.listener.high)
-        return process.is_stopping or (is_delayed and any(at - ended_at <= most for ended_at in earlier))
+        return process.is_stopping or (is_delayed and any(least <= at - ended_at <= most for ended_at in earlier))
 
     def _hold_renewed(self, process: ConsumerProcess, book: QueueBook, lock: Lock) -> None:
         now = self._clock.now

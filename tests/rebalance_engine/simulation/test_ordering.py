@@ -150,6 +150,27 @@ def test_an_unlock_of_an_earlier_hold_comes_late_in_old_clients(version: str, is
             stage.give(stage.a, 0)
 
 
+@pytest.mark.parametrize(("after_ms", "is_allowed"), [(20_000, True), (19_999, False)])
+def test_a_delayed_unlock_of_an_earlier_hold_lets_another_one_in(after_ms: int, is_allowed: bool) -> None:
+    stage = Stage(is_orderly=True, profile=java("5.1.4"))
+    stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
+    stage.take(stage.a)
+    stage.drop(stage.a)
+    stage.wait(1_000)
+    stage.take(stage.a)
+    stage.give(stage.a, 0)
+    stage.wait(after_ms - 1_000)
+    stage.ledger.ordering.locks.released("A", [QUEUE], stage.network.clock.now, "A")
+    stage.ledger.ordering.locks.granted("B", [QUEUE], stage.network.clock.now)
+    stage.take(stage.b)
+
+    if is_allowed:
+        stage.give(stage.b, 0)
+    else:
+        with pytest.raises(Breach, match="both consume"):
+            stage.give(stage.b, 0)
+
+
 def test_two_processes_of_one_client_id_share_the_lock_and_its_loss() -> None:
     stage = holds_it()
 
