@@ -1,0 +1,90 @@
+"""What axe-core finds on every page, in both themes: nothing that keeps somebody out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group
+from dashboard.people.models import Grant
+from tests.browser.elsewhere import told
+from tests.dashboard.story import held, joined, missed
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+GRAVE = {"serious", "critical"}
+PAGES = (
+    "/",
+    "/groups/{group}/",
+    "/groups/{group}/rounds/",
+    "/groups/{group}/rounds/1/",
+    "/demo/{cluster}/",
+    "/password/",
+)
+
+
+def faults_of(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']} ({each['impact']}): {node['target']} {node['failureSummary']}"
+        for each in found
+        if each["impact"] in GRAVE
+        for node in each["nodes"][:3]
+    ]
+
+
+def look(page: Page, address: str, theme: str) -> list[str]:
+    page.emulate_media(reduced_motion="reduce", color_scheme="dark" if theme == "dark" else "light")
+    page.goto(f"{address}?theme={theme}")
+    expect(page.locator("h1")).to_be_visible()
+    return faults_of(page)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nobody_is_kept_out(turn: Callable[[int], Group], page: Page, theme: str) -> None:
+    Cluster.objects.update(is_demo=True, is_read_only=False)
+    group = turn(30)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, [1]), missed("B", 5_150))  # a round, two owners, an unknown
+    turn(5_200)
+    names = {"group": group.pk, "cluster": group.cluster_id}
+
+    faults = {address: look(page, address.format(**names), theme) for address in PAGES}
+
+    assert {address: found for address, found in faults.items() if found} == {}
+
+
+def test_what_keeps_somebody_out_would_be_found(page: Page) -> None:
+    page.evaluate("document.querySelector('main').append(new Image(), document.createElement('button'))")
+
+    assert {fault.split(" ")[0] for fault in faults_of(page)} == {"image-alt", "button-name"}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_log_in_is_for_all(page: Page, theme: str) -> None:
+    page.context.clear_cookies()
+
+    assert look(page, "/login/", theme) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_open_forms_and_the_sheet_of_keys_are_for_all(turn: Callable[[int], Group], page: Page, theme: str) -> None:
+    Cluster.objects.update(is_demo=True, is_read_only=False)
+    Grant.objects.update(role="operator")
+    page.goto(f"/groups/{turn(30).pk}/?theme={theme}")
+    page.locator("details").evaluate_all("all => all.forEach(each => (each.open = true))")
+    assert faults_of(page) == []
+
+    page.keyboard.press("?")
+    assert faults_of(page) == []
+
+
+def test_the_database_pages_are_for_all(page: Page) -> None:
+    User.objects.update(is_staff=True, is_superuser=True)
+
+    faults = {address: look(page, address, "light") for address in ("/admin/", "/admin/groups/group/")}
+
+    assert {address: found for address, found in faults.items() if found} == {}
