@@ -81,7 +81,7 @@ def causes_of(row: Round) -> list[RoundCause]:
 def sentence_of(row: Round, lanes: Sequence[Lane], *, now: int) -> str:
     """Say a round in a paragraph that a person can paste into a report."""
     causes = causes_of(row)
-    first = causes[0].evidence if causes else cause_words(row.cause)
+    first = next((each.evidence for each in causes if each.cause == row.cause), cause_words(row.cause))
     parts = [first[:1].upper() + first[1:].rstrip(".") + "."]
     if len(causes) > 1:
         parts.append(

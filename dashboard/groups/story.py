@@ -15,7 +15,7 @@ from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, Pr
 from dashboard.groups.words import cause_words, departure_words
 from rebalance_engine.findings import FindingKind
 
-WINDOWS_MS = {"10m": 600_000, "1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000}
+WINDOWS_MS = {"3m": 180_000, "10m": 600_000, "1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000}
 MOST_ROUNDS = 400
 MOST_SPANS = 60_000
 GONE_FOR_MS = {"unregistered": 60_000}

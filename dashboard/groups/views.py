@@ -96,6 +96,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         **asking.buttons(group=found, access=access_in(request), now=now),
         "facts": {
             "group": pk,
+            "window": window,
             "snapshot": to_json(snapshot) if snapshot else None,
             "time": story.time_bar(group=found, since=since, now=now),
             "around": story.around(group=found, now=now),

@@ -102,6 +102,23 @@ def moment(ms: int | None) -> SafeString:
 
 
 @register.simple_tag
+def instant(at: int | None, low: int | str | None, high: int | str | None) -> SafeString:
+    """Write an instant with what is known of it: exact, at the latest, at the earliest, or between two."""
+    low, high = (None if bound == "" else bound for bound in (low, high))  # a template's missing attribute
+    if at is None or (low == at and high == at):
+        return format_html(
+            '<span class="fig" data-mark="{}">{}</span>', "unknown" if at is None else "exact", moment(at)
+        )
+    if low is None and high is None:
+        return format_html("~\u202f{}", moment(at))
+    if low is None:
+        return format_html("≤\u202f{}", moment(high))
+    if high is None:
+        return format_html("≥\u202f{}", moment(low))
+    return format_html('<span title="{}">{} – {}</span>', _("between the two"), moment(low), moment(high))
+
+
+@register.simple_tag
 def figure(value: object, mark: str = "exact", note: str = "") -> SafeString:
     """Write a figure with its mark: exact, bound, estimate or unknown. ``None`` is unknown, whatever the mark."""
     if value is None:

@@ -3,7 +3,7 @@ import { AsOf } from "./as-of.js";
 import { CellMap } from "./map.js";
 import { Follower } from "../live/follower.js";
 import { TileMap } from "./tiles.js";
-import { causeWords, noOwner, twoOwners } from "../lib/state.js";
+import { causeWords, stateOf } from "../lib/state.js";
 import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
@@ -11,7 +11,7 @@ import { drawTimeBar } from "./time-bar.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { isLarge } from "../lib/tiles.js";
-import { judge, movesBetween, tally } from "../lib/owners.js";
+import { judge, movesBetween } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
 import { mountGlyphs } from "./glyphs.js";
 import { mountOrders } from "./orders.js";
@@ -78,7 +78,6 @@ export function mountGroup(page) {
 
   function figures() {
     const { state } = follower;
-    const found = tally(map.picture);
     const put = (name, ...children) => page.querySelector(`#figures [data-is="${name}"]`).replaceChildren(...children);
     const figure = (n, words) => [make("b", {}, String(n)), ` ${words}`];
     const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
@@ -86,7 +85,7 @@ export function mountGroup(page) {
     put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
     if (state.head.strategy) put("strategy", ...figure(shown(state.head.strategy, 80), state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
     const element = page.querySelector('#figures [data-is="state"]');
-    const [kind, words] = verdictOf(found, state, queues);
+    const { kind, words } = stateOf(rowOf(state, queues));
     element.className = `is-${kind}`;
     element.textContent = words;
     const round = state.head.round;
@@ -108,7 +107,7 @@ export function mountGroup(page) {
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {
-    const answer = await getJson(`${base}facts${location.search}`);
+    const answer = await getJson(`${base}facts?window=${facts.window}`);
     if (answer) {
       ({ time, around, lanes } = answer);
       for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
@@ -170,15 +169,18 @@ export function mountGroup(page) {
   };
 }
 
-function verdictOf(found, state, queues) {
-  const values = { queues, members: state.members.length };
-  const silent = state.members.filter((cell) => cell.held === null).length;
-  if (found.two) return ["two", fill(twoOwners(found.two), { n: found.two, ...values })];
-  if (found.none) return ["none", fill(noOwner(found.none), { n: found.none, ...values })];
-  if (!state.members.length) return ["none", gettext("no members")];
-  if (silent) return ["unknown", fill(gettext("%(silent)s of %(members)s members do not answer"), { silent, ...values })];
-  if (state.head.is_converged === null) return ["unknown", gettext("unknown who holds what")];
-  return state.head.is_converged ? ["quiet", gettext("held as wanted")] : ["moving", gettext("rebalancing")];
+/** What the overview's row of this group says: both use the same words. */
+function rowOf({ head, members }, queues) {
+  return {
+    rebalanced_at: 1,
+    queues,
+    members: head.are_members_known === false ? null : members.length,
+    silent: members.filter((cell) => cell.held === null).length,
+    orphans: head.orphans,
+    doubles: head.doubles,
+    is_converged: head.is_converged,
+    untold: head.untold?.length ?? 0,
+  };
 }
 
 function pieceOf(key) {

@@ -4,7 +4,8 @@ import { draw } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 
-const [NAMES, WHO, WORDS, ROW, HEAD] = [190, 150, 290, 20, 22];
+const [NAMES, LEAST_WHO, WORDS, ROW, HEAD] = [190, 110, 250, 20, 22];
+const PER_LETTER = 6.4;
 
 /** Draw the lanes of a round into `host`. */
 export function drawLanes(host, story) {
@@ -16,7 +17,8 @@ export function drawLanes(host, story) {
   const until = Math.max(isWaiting ? end : 0, ...instants, since + 200);
   const margin = (until - since) * 0.06 + 20;
   const width = Math.max(760, host.clientWidth);
-  const [left, right] = [NAMES + WHO, width - WORDS];
+  const who = Math.max(LEAST_WHO, ...story.lanes.map((lane) => whoOf(lane).length * PER_LETTER + 20));
+  const [left, right] = [NAMES + who, width - WORDS];
   const scale = (at) => left + ((at - since + margin) / (until - since + 2 * margin)) * (right - left);
   const height = HEAD + story.lanes.length * ROW + 4;
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height });
@@ -33,8 +35,7 @@ function drawLane(lane, y, scale, first, last, end) {
   const middle = y + ROW / 2;
   const group = draw("g", {}, draw("rect", { class: "hit", y, width: "100%", height: ROW }));
   group.append(draw("text", { class: "queue", x: 0, y: middle + 4 }, shown(lane.queue, 28), draw("title", {}, shown(lane.queue))));
-  const who = `${short(lane.from)} → ${lane.to ? short(lane.to) : gettext("nobody yet")}`;
-  group.append(draw("text", { x: NAMES, y: middle + 4 }, who, draw("title", {}, `${lane.from ? shown(lane.from) : gettext("nobody")} → ${lane.to ? shown(lane.to) : gettext("nobody yet")}`)));
+  group.append(draw("text", { x: NAMES, y: middle + 4 }, whoOf(lane), draw("title", {}, `${lane.from ? shown(lane.from) : gettext("nobody")} → ${lane.to ? shown(lane.to) : gettext("nobody yet")}`)));
   const bar = (look, from, to, top, tall) => from < to && group.append(draw("rect", { class: look, x: scale(from), y: y + top, width: Math.max(1, scale(to) - scale(from)), height: tall }));
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
@@ -63,5 +64,7 @@ function bounds([low, high]) {
   return low ? `${span(low)} – ${span(high)}` : `≤ ${span(high)}`;
 }
 
+const whoOf = (lane) => `${short(lane.from)} → ${lane.to ? short(lane.to) : gettext("nobody yet")}`;
+
 /** The part of a client id that tells it from others. */
-const short = (client) => (client ? shown(client.slice(client.indexOf("@") + 1), 14) : gettext("nobody"));
+const short = (client) => (client ? shown(client.slice(client.indexOf("@") + 1), 18) : gettext("nobody"));

@@ -28,6 +28,18 @@ def test_instants_are_whole_for_machines() -> None:
     assert render("{{ 1500|span }} {{ 0|until:1500 }}") == "1.5 s 1.5 s"
 
 
+def test_instants_say_how_exactly_they_are_known() -> None:
+    at = 1_700_000_000_007
+
+    assert 'data-mark="exact"' in render("{% instant at at at %}", at=at)
+    assert render("{% instant at none at %}", at=at, none=None).startswith("≤")
+    assert render("{% instant at gone at %}", at=at).startswith("≤")
+    assert render("{% instant at at none %}", at=at, none=None).startswith("≥")
+    assert render("{% instant at none none %}", at=at, none=None).startswith("~")
+    assert "22:13:19.007</time> – <time" in render("{% instant at low at %}", at=at, low=at - 1_000)
+    assert 'data-mark="unknown"' in render("{% instant none none none %}", none=None)
+
+
 def test_stylesheets_are_found() -> None:
     assert render('{% for n in "a b"|split_words %}{% stylesheet n %} {% endfor %}').split() == [
         "/static/css/a.css",
