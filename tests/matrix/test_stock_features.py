@@ -54,7 +54,9 @@ def test_a_namespace_is_a_part_of_every_name(cluster: Cluster) -> None:
         folder,
     )
     producer = java_producer(
-        cluster.java, {**options, "name": "sender", "group": "senders", "topic": "parcels", "count": MESSAGES}, folder
+        cluster.java,
+        {**options, "name": "sender", "group": "senders", "topic": "parcels", "count": MESSAGES, "timeout": 20_000},
+        folder,
     )
     wanted = {f"m-{number}" for number in range(MESSAGES)}
     try:

@@ -25,6 +25,8 @@ public final class Transact {
         TransactionMQProducer producer = new TransactionMQProducer(options.text("group"));
         producer.setNamesrvAddr(options.text("namesrv"));
         producer.setInstanceName(options.text("name"));
+        producer.setSendMsgTimeout(20_000);
+        producer.setMqClientApiTimeout(20_000);
         producer.setTransactionListener(new TransactionListener() {
             @Override
             public LocalTransactionState executeLocalTransaction(Message message, Object argument) {
