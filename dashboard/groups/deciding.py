@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dashboard.groups.queries import Look, target_of, view_of
 from dashboard.groups.rules import Rule, choose_rule, end_up
+from dashboard.groups.told import Told
 from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
 from rebalance_engine.engine import Outcome, held_changes, rebalance
@@ -53,9 +54,11 @@ class Past:
     last_number: int
 
 
-def decide(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) -> Decision:
-    """Compute one rebalance."""
-    rule = choose_rule(look.view, {member.client_id: member.language for member in look.members})
+def decide(
+    look: Look, past: Past, happenings: tuple[Happening, ...], now: int, by_hand: Told | None = None
+) -> Decision:
+    """Compute one rebalance; ``by_hand`` is what members were told, where somebody knows."""
+    rule = choose_rule(look.view, {member.client_id: member.language for member in look.members}, by_hand)
     outcome = _compute(look.view, past.state, rule)
     if rule.name and outcome is None:
         rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")

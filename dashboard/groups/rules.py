@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from dashboard.groups.told import BY_HAND, Told
 from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate_mixed
 from rebalance_engine.group import GroupView, only_subscribed
 from rebalance_engine.model import MessageModel
@@ -12,7 +13,6 @@ from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
 
 ASSUMED = "AVG"  # RocketMQ's default; a target by it is said to be assumed
-TOLD_BY_HAND = frozenset({"CONFIG", "GO_CONFIG"})  # each member's list stands in its own program
 MOST_QUESTIONS = 2_000_000  # queues times members: beyond, asking each member alone takes seconds
 
 
@@ -41,17 +41,22 @@ class Rule:
         return f"mixed: {', '.join(sorted(set(self.variants.values())))}" if self.variants else ""
 
 
-def choose_rule(view: GroupView, languages: Mapping[str, str]) -> Rule:
+def choose_rule(view: GroupView, languages: Mapping[str, str], by_hand: Told | None = None) -> Rule:
     """Find what members divide by: what they say, RocketMQ's default where nobody did.
 
-    Where only some say it, the others are taken to do as they do: a group's members are meant to be alike.
+    Where only some say it, the others are taken to do as they do: a group's members are meant to be alike. Those that
+    all do as they were told by hand have ``by_hand`` as their target, where it is known.
     """
     told = set(view.strategies.values())
     unknown = sorted(told - set(STRATEGIES))
     if unknown:
         return Rule(None, why=f"the strategy {unknown[0]} is not known here")
-    if told & TOLD_BY_HAND:
-        return Rule(None, why=f"the strategy {min(told & TOLD_BY_HAND)} needs to be told more than is known")
+    if told & BY_HAND and (by_hand is None or len(told) > 1):
+        return Rule(None, why=f"the strategy {min(told & BY_HAND)} needs to be told more than is known")
+    if told & BY_HAND and by_hand is not None:
+        params = {"config": by_hand.lists}
+        author, reason = by_hand.author, by_hand.reason
+        return Rule(Plan(strategy=min(told), params=params, epoch=by_hand.version, author=author, reason=reason))
     common = next(iter(told)) if len(told) == 1 else ASSUMED
     used = {
         client: variant_of(view.strategies.get(client, common), languages.get(client, ""))

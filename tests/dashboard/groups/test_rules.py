@@ -1,6 +1,7 @@
 import pytest
 
 from dashboard.groups.rules import MOST_QUESTIONS, choose_rule, end_up, variant_of
+from dashboard.groups.told import Told
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.model import MessageModel
 from tests.dashboard.story import queue
@@ -26,6 +27,19 @@ def test_where_nobody_tells_averaging_is_assumed_and_said_to_be() -> None:
 def test_a_strategy_of_ones_own_or_one_that_is_told_by_hand_has_no_rule_that_can_be_known() -> None:
     assert choose_rule(view("com.shop.Mine"), {}).why == "the strategy com.shop.Mine is not known here"
     assert choose_rule(view("CONFIG"), {}).why == "the strategy CONFIG needs to be told more than is known"
+
+
+def test_members_that_do_as_they_were_told_have_that_as_their_target_where_it_is_known() -> None:
+    told = Told(3, {"A": (queue(0),)}, "ada", "more room")
+
+    rule = choose_rule(view("CONFIG", "CONFIG"), {}, told)
+
+    assert rule.plan is not None
+    assert (rule.plan.strategy, rule.plan.epoch, rule.plan.author) == ("CONFIG", 3, "ada")
+    assert rule.plan.params == {"config": told.lists}
+    assert choose_rule(view("GO_CONFIG"), {}, told).name == "GO_CONFIG"
+    assert choose_rule(view("AVG"), {}, told).name == "AVG"
+    assert choose_rule(view("CONFIG", "AVG"), {}, told).plan is None
 
 
 @pytest.mark.parametrize(
