@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "dashboard.push",
     "dashboard.clusters",
     "dashboard.groups",
+    "dashboard.plans",
     "dashboard.common",
     "dashboard.config",
 ]

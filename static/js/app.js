@@ -1,13 +1,22 @@
 // Mounts the view that a page names. A view is a function of the page; it may give back what ends it.
 import { mountKeys } from "./views/keys.js";
+import { mountByConfig } from "./views/by-config.js";
 import { mountGlyphs } from "./views/glyphs.js";
 import { mountDemo } from "./views/demo.js";
 import { mountGroup } from "./views/group.js";
 import { mountOverview } from "./views/overview.js";
+import { mountPlan } from "./views/plan.js";
 import { mountRound } from "./views/round.js";
 import { mountRows } from "./views/rows.js";
 
-const VIEWS = { demo: mountDemo, group: mountGroup, overview: mountOverview, round: mountRound };
+const VIEWS = {
+  "by-config": mountByConfig,
+  demo: mountDemo,
+  group: mountGroup,
+  overview: mountOverview,
+  plan: mountPlan,
+  round: mountRound,
+};
 
 mountKeys(document);
 mountGlyphs(document);

@@ -1,5 +1,5 @@
 // The map in cells: SVG, keyed, so that a push touches only what changed. Rows are members, columns queues.
-import { cellsOf, columnKind, judge } from "../lib/owners.js";
+import * as owners from "../lib/owners.js";
 import { fit, isRetry, keyOf, order, place, thinning } from "../lib/columns.js";
 import { draw, make, set } from "../lib/svg.js";
 import { gettext, fill } from "../lib/words.js";
@@ -13,8 +13,10 @@ const ROOM_FOR_LOADS = 170;
 const LONGEST_NAME = 40; // letters
 
 export class CellMap {
-  constructor(host, { zoom = null, onPoint = () => {} } = {}) {
+  /** `grammar` says what columns and cells are: by default of what is held, against what is wanted. */
+  constructor(host, { zoom = null, onPoint = () => {}, grammar = owners } = {}) {
     this.host = host;
+    this.grammar = grammar;
     this.zoom = zoom;
     this.onPoint = onPoint;
     this.point = null; // {row, column}: indices
@@ -24,7 +26,7 @@ export class CellMap {
 
   /** Show a state. `extra`: who left, which brokers are away, when members were seen, now. */
   update(state, extra) {
-    const picture = judge(state);
+    const picture = this.grammar.judge(state);
     const columns = order(picture.queues, state.strays).filter((column) => !this.zoom || this.zoom(column));
     const rows = rowsOf(state, extra, picture, columns, Boolean(this.zoom));
     const shape = columns.map(keyOf).join() + rows.length + this.host.clientWidth;
@@ -78,6 +80,27 @@ export class CellMap {
     this.point = { row, column };
     this.#pointAgain();
     this.onPoint(this.columns[column], this.rows[row]?.client ?? null);
+  }
+
+  /** Put the crosshair where another map of the same queues and members has it; says nothing. */
+  showPoint({ topic, broker, id }, client) {
+    const column = this.columns.findIndex((each) => each.topic === topic && each.broker === broker && each.id === id);
+    const row = client === null ? -1 : this.#rowOf(client);
+    if (column >= 0 && row >= 0) this.point = { row, column };
+    this.#pointAgain();
+  }
+
+  /** What is under the crosshair: the column and the client of the row; null is nothing. */
+  at() {
+    const column = this.point && this.columns[this.point.column];
+    const row = this.point && this.rows[this.point.row];
+    return column && row ? [column, row.client] : null;
+  }
+
+  /** Say again what is under the crosshair. */
+  again() {
+    const at = this.at();
+    if (at) this.onPoint(...at);
   }
 
   /** Put the crosshair on a queue by its name, as a URL has it. */
@@ -155,7 +178,7 @@ export class CellMap {
     const known = held.filter((each) => each !== null && each !== undefined);
     const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
     const most = Math.max(1, ...known);
-    this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
+    this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.() ?? gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
     const tails = tailsOf(rows.map((row) => row.name));
     this.names.replaceChildren(...rows.map((row, i) => this.#name(row, tails[i])));
     this.loads.replaceChildren(...rows.map((row) => this.#load(row, mean, most)));
@@ -208,9 +231,9 @@ export class CellMap {
     const height = this.rows.length * this.row;
     for (const column of this.columns) {
       const key = keyOf(column);
-      const isAway = extra.away.includes(column.broker);
-      const kind = column.isStray ? "stray" : columnKind(picture, column.number);
-      const cells = column.isStray ? this.#strays(column) : cellsOf(picture, column.number);
+      const kind = column.isStray ? "stray" : this.grammar.columnKind(picture, column.number);
+      const cells = column.isStray ? this.#strays(column) : this.grammar.cellsOf(picture, column.number);
+      const isAway = kind === "away" || extra.away.includes(column.broker);
       const look = `${kind} ${isAway} ${JSON.stringify(cells)}`;
       const before = this.painted.get(key);
       if (before?.look === look) continue;
@@ -266,6 +289,7 @@ export class CellMap {
     const cell = draw("rect", { class: `cell-${look}`, ...box, "data-cell": look });
     const parts = [cell];
     if (look === "want" && kind === "none") parts.unshift(draw("rect", { class: "cell-ground", ...box }));
+    if (look === "gain" && width >= 12) parts.push(draw("path", { class: "plus", d: `M${x + this.layout.cell / 2} ${this.row / 2 - 3.5}v7m-3.5 -3.5h7` }));
     if (look === "two" && width >= 12) parts.push(draw("text", { class: "digit", x: x + this.layout.cell / 2, y: this.row / 2 }, "2"));
     if (hasRing) parts.push(draw("rect", { class: "ring", ...box }));
     return parts;
@@ -302,9 +326,9 @@ function rowsOf(state, extra, picture, columns, isZoomed) {
   const rows = state.members.map((cell) => ({
     client: cell.client,
     name: shown(cell.client, LONGEST_NAME),
-    state: cell.held === null ? "silent" : "here",
-    held: cell.held === null ? null : count(cell.held),
-    words: seenWords(cell, extra),
+    state: cell.state ?? (cell.held === null ? "silent" : "here"),
+    held: cell.held === null ? null : count(cell.load ?? cell.held),
+    words: cell.words ?? seenWords(cell, extra),
   }));
   const here = new Set(rows.map((row) => row.client));
   for (const gone of extra.left) {
@@ -316,7 +340,7 @@ function rowsOf(state, extra, picture, columns, isZoomed) {
   if (!isZoomed || rows.length <= 200) return rows;
   const busy = new Set();
   for (const { number } of columns) {
-    if (number !== null) for (const [client] of cellsOf(picture, number)) busy.add(client);
+    if (number !== null) for (const [client] of owners.cellsOf(picture, number)) busy.add(client);
   }
   return rows.filter((row) => busy.has(row.client));
 }

@@ -1,0 +1,1 @@
+"""Plans: dry runs of what would be, and by-config assignments that people edit."""

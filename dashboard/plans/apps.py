@@ -1,0 +1,17 @@
+"""The room's entry in Django's list."""
+
+from django.apps import AppConfig
+
+
+class PlansConfig(AppConfig):
+    """Dry runs, and by-config assignments."""
+
+    name = "dashboard.plans"
+    label = "plans"
+
+    def ready(self) -> None:
+        """Say to the groups that what members were told by hand is kept here."""
+        from dashboard.groups.told import keep_told  # noqa: PLC0415  # models can be imported only now
+        from dashboard.plans.queries import told  # noqa: PLC0415  # likewise
+
+        keep_told(told)

@@ -1,0 +1,50 @@
+"""Parameters of a strategy as somebody wrote them into a URL: JSON, bounded, and nothing that could run long.
+
+A rule by pattern is left out: it is a regular expression, and whoever may only look could let one run without end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from dashboard.plans.questions import BadQuestion
+
+TAKEN = ("inner", "broker_room", "client_room", "consumer_idcs", "virtual_nodes", "budget", "tolerance")
+MOST_NODES = 1_000
+RULES = ("prefix", "table")
+
+
+def read_params(text: str) -> dict[str, object]:
+    """Read parameters; the strategy itself checks what they mean.
+
+    Raises:
+        BadQuestion: they are no JSON object, or one of them cannot be asked for here.
+    """
+    if not text:
+        return {}
+    try:
+        params = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadQuestion([f"The parameters are no JSON: {error}."]) from error
+    if not isinstance(params, dict):
+        raise BadQuestion([f"The parameters are {type(params).__name__}; needed is a JSON object."])
+    unknown = sorted(params.keys() - set(TAKEN))
+    if unknown:
+        raise BadQuestion([f"{unknown[0]} is no parameter of a dry run; there are {', '.join(TAKEN)}."])
+    nodes = params.get("virtual_nodes", 0)
+    if not isinstance(nodes, int) or not 0 <= nodes <= MOST_NODES:
+        raise BadQuestion([f"virtual_nodes is {nodes}; a dry run takes 0 to {MOST_NODES:,}."])
+    for name in ("broker_room", "client_room"):
+        rule = params.get(name)
+        if rule is not None and (not isinstance(rule, Mapping) or rule.get("rule") not in RULES):
+            raise BadQuestion([f"{name} is no rule by {' or '.join(RULES)}, such as {_EXAMPLE}."])
+    rooms = params.get("consumer_idcs")
+    if rooms is not None:
+        if not isinstance(rooms, list) or not all(isinstance(room, str) for room in rooms):
+            raise BadQuestion(["consumer_idcs is no list of rooms."])
+        params["consumer_idcs"] = frozenset(rooms)
+    return params
+
+
+_EXAMPLE = '{"rule": "prefix", "separator": "-"}'

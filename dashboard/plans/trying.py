@@ -1,0 +1,199 @@
+"""A dry run: what a group would have if it were otherwise, by every strategy. Nothing is read, nothing written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dashboard.groups.rules import Rule, choose_rule, end_up
+from dashboard.groups.told import BY_HAND, Told
+from dashboard.plans.questions import Changes, Question, hold_against
+from rebalance_engine.allocation import AllocationError
+from rebalance_engine.engine import Outcome, rebalance
+from rebalance_engine.group import GroupView, Member
+from rebalance_engine.measures import Skew, skew
+from rebalance_engine.ownership import Ownership
+from rebalance_engine.plan import Plan
+
+T = TypeVar("T")
+COMPARED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED")
+FOLLOWED = frozenset({"STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED"})
+CONFIG = "CONFIG"
+MOST_SLOW = 2_000_000  # queues times members: beyond, the strategies that look for few moves are tried when asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a group besides the view.
+
+    Attributes:
+        languages: client id -> language.
+        told: what members were told by hand.
+        shown: the target that is stored, for when what is held is not known of everybody.
+    """
+
+    languages: Mapping[str, str]
+    told: Told | None = None
+    shown: Ownership | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """One strategy, tried.
+
+    Attributes:
+        strategy: its name; of the group's own rule, what members would divide by.
+        is_own: whether this is what the group would do by itself.
+        outcome: from what is held to what would be; None where it cannot be computed, and ``why`` says so.
+        load: the loads that result; None likewise.
+    """
+
+    strategy: str
+    is_own: bool
+    outcome: Outcome | None
+    why: str = ""
+    is_assumed: bool = False
+
+    @property
+    def load(self) -> Skew | None:
+        """How even it would be."""
+        return None if self.outcome is None else self.outcome.skew
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether members must follow a plan to do this: no member can compute it alone."""
+        return self.strategy in FOLLOWED
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What came of a dry run.
+
+    Attributes:
+        before, after: the group as it is, and as it would be.
+        base: what everybody has now; ``is_held`` tells whether that is what they hold, or what they should.
+        options: every strategy that was tried, the group's own rule first; ``chosen`` is one of them.
+    """
+
+    question: Question
+    changes: Changes
+    before: GroupView
+    after: GroupView
+    base: Ownership
+    is_held: bool
+    options: tuple[Option, ...]
+    chosen: Option
+
+    @property
+    def base_skew(self) -> Skew:
+        """How even it is now."""
+        return skew(self.base)
+
+
+def try_out(view: GroupView, question: Question, known: Known, *, params: Mapping[str, object] | None = None) -> Trial:
+    """Try a question out on a group.
+
+    Raises:
+        BadQuestion: it makes no sense for this group.
+    """
+    changes = hold_against(question, view.clients, view.queues)
+    after, languages = would_be(view, changes, known.languages)
+    base, is_held = _base(view, known)
+    own = _own(view, after, base, languages, known.told)
+    options = [own]
+    for name in _compared(question.strategy, known.told, after):
+        given = dict(params or {}) if name == question.strategy else {}
+        if name != own.strategy or given:
+            options.append(_option(view, after, base, _plan_of(name, given, known.told)))
+    named = [each for each in reversed(options) if each.strategy == question.strategy]
+    chosen = named[0] if named and question.strategy else own
+    return Trial(question, changes, view, after, base, is_held, tuple(options), chosen)
+
+
+def would_be(view: GroupView, changes: Changes, languages: Mapping[str, str]) -> tuple[GroupView, dict[str, str]]:
+    """Give the group as it would be, and its members' languages. Newcomers are as most members are."""
+    held = {} if view.held is None else view.held.as_lists()
+    topics, strategy = _common(view.topics_of.values()), _common(view.strategies.values())
+    language = _common(languages.get(client, "") for client in view.clients.distinct) or ""
+    members, seen = list[Member](), set[str]()
+    for client in changes.clients:
+        was = changes.renamed.get(client, client)
+        is_known = was in view.clients.distinct
+        told = tuple(held.get(was, ())) if is_known and client == was and client not in seen else ()
+        members.append(
+            Member(
+                client_id=client,
+                topics=view.topics_of.get(was) if is_known else topics,
+                held=None if client in view.silent else told,
+                strategy=view.strategies.get(was) if is_known else strategy,
+            )
+        )
+        seen.add(client)
+    spoken = {client: languages.get(changes.renamed.get(client, client), language) for client in changes.clients}
+    return GroupView.of(view.group, changes.queues, members, view.model), spoken
+
+
+def _common(values: Iterable[T]) -> T | None:
+    """Give what most say; None where nobody says anything."""
+    counted = Counter(values)
+    return counted.most_common(1)[0][0] if counted else None
+
+
+def _base(view: GroupView, known: Known) -> tuple[Ownership, bool]:
+    """Give what everybody has now: what is held, where that is known of all; otherwise what they should have."""
+    if view.held is not None and view.everybody_answered:
+        return view.held, True
+    if known.shown is not None and known.shown.queues.same_queues(view.queues):
+        return known.shown, False
+    return Ownership.nobody(view.queues, view.clients), False
+
+
+def _own(view: GroupView, after: GroupView, base: Ownership, languages: Mapping[str, str], told: Told | None) -> Option:
+    """Try what the group would do by itself."""
+    rule = choose_rule(after, languages, told)
+    if rule.plan is None and not rule.variants:
+        return Option(rule.name, True, None, rule.why)
+    if rule.plan is not None:
+        return _option(view, after, base, rule.plan, is_own=True, is_assumed=rule.is_assumed)
+    return _mixed(view, after, base, rule)
+
+
+def _mixed(view: GroupView, after: GroupView, base: Ownership, rule: Rule) -> Option:
+    becomes = end_up(after, rule.variants or {})
+    if becomes is None:
+        return Option(rule.name, True, None, f"the strategy {rule.name} needs to be told more than is known")
+    outcome = rebalance(view, after, Plan(), previous=base, becomes=becomes)
+    return Option(rule.name, True, outcome, is_assumed=rule.is_assumed)
+
+
+def _option(
+    view: GroupView,
+    after: GroupView,
+    base: Ownership,
+    plan: Plan | None,
+    *,
+    is_own: bool = False,
+    is_assumed: bool = False,
+) -> Option:
+    assert plan is not None
+    try:
+        return Option(plan.strategy, is_own, rebalance(view, after, plan, previous=base), is_assumed=is_assumed)
+    except AllocationError as error:
+        return Option(plan.strategy, is_own, None, str(error), is_assumed)
+
+
+def _plan_of(name: str, params: Mapping[str, object], told: Told | None) -> Plan:
+    if name in BY_HAND and told is not None:
+        return Plan(strategy=name, params={"config": told.lists})
+    return Plan(strategy=name, params=params)
+
+
+def _compared(asked: str, told: Told | None, after: GroupView) -> list[str]:
+    """Name the strategies to try; of a very large group the slow ones only where one is asked for."""
+    is_large = len(after.queues) * len(after.clients) > MOST_SLOW
+    names = [name for name in COMPARED if not (is_large and name in FOLLOWED)]
+    if told is not None:
+        names.append(CONFIG)
+    return names if not asked or asked in names else [*names, asked]

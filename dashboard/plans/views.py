@@ -1,0 +1,151 @@
+"""The page of dry runs: read the question in the URL, try it out, render. Nothing is written."""
+
+from __future__ import annotations
+
+import re
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from dashboard.common.clock import now_ms
+from dashboard.groups.listing import listed
+from dashboard.groups.models import Group
+from dashboard.groups.views import access_in, find_group
+from dashboard.people.gate import needs
+from dashboard.people.roles import Role
+from dashboard.plans import answers
+from dashboard.plans.parameters import read_params
+from dashboard.plans.picturing import picture_of
+from dashboard.plans.queries import Expected, expected_pause, latest, read_group
+from dashboard.plans.questions import BadQuestion, Question, read_question
+from dashboard.plans.trying import Option, Trial, try_out
+from rebalance_engine.diff import Move
+from rebalance_engine.findings import spell
+from rebalance_engine.model import MessageQueue
+
+MOST_MOVES = 400
+MOST_LOADS = 400
+MOST_CELLS = 1_200  # columns that the browser draws one by one
+FORMATS = ("json", "csv")
+
+
+@require_GET
+@needs(Role.VIEWER)
+def plan(request: HttpRequest, pk: int) -> HttpResponse:
+    """Try out what would be: ``?add= &remove= &rename= &queues= &broker= &strategy= &params= &format=json|csv``."""
+    found, wanted = find_group(request, pk), request.GET.get("format", "")
+    view, known = read_group(group=found)
+    problems: tuple[str, ...] = ()
+    question = Question()
+    try:
+        question = read_question(request.GET.getlist)
+        trial = try_out(view, question, known, params=read_params(question.params))
+    except BadQuestion as bad:
+        problems = bad.problems
+        if wanted in FORMATS:
+            return JsonResponse({"problems": problems}, status=400)
+        trial = try_out(view, Question(), known)
+    expected = expected_pause(group=found)
+    if wanted == "json":
+        return JsonResponse(answers.describe(trial, cluster=found.cluster.name, at=now_ms(), expected=expected))
+    if wanted == "csv":
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", found.name)[:80]
+        headers = {"Content-Disposition": f'attachment; filename="dry-run-{name}.csv"'}
+        return HttpResponse(answers.moves_csv(trial), content_type="text/csv; charset=utf-8", headers=headers)
+    context = _context(request, found, trial, question, expected) | {"problems": problems}
+    return render(request, "plans/plan.html", context, status=400 if problems else 200)
+
+
+def _context(
+    request: HttpRequest, group: Group, trial: Trial, question: Question, expected: Expected | None
+) -> dict[str, object]:
+    outcome = trial.chosen.outcome
+    moves = answers.costly(list(outcome.moves)) if outcome is not None else []
+    loads = answers.loads(trial)
+    kept = latest(group=group.pk)
+    is_drawn = len(trial.before.queues) + len(trial.after.queues) <= 2 * MOST_CELLS
+    return {
+        "group": group,
+        "listed": listed(group=group),
+        "trial": trial,
+        "question": question,
+        "asked": describe_question(trial),
+        "fields": _fields(question),
+        "cards": [_card(option, trial, question) for option in trial.options],
+        "moves": [_move(move, expected) for move in moves[:MOST_MOVES]],
+        "move_count": len(moves),
+        "loads": [_load(load, _most(loads)) for load in loads[:MOST_LOADS]],
+        "load_count": len(loads),
+        "expected": expected,
+        "unowned": [] if outcome is None else _unowned(outcome.target.queues.take(outcome.target.unowned())),
+        "kept": kept,
+        "may_edit": access_in(request).may(Role.ADMIN, cluster=group.cluster.name, group=group.name),
+        "query": question.as_query(),
+        "now": now_ms(),
+        "facts": {"picture": picture_of(trial) if is_drawn else None},
+    }
+
+
+def describe_question(trial: Trial) -> list[str]:
+    """Say in a few words each what is asked; nothing where nothing is."""
+    changes, question = trial.changes, trial.question
+    words = []
+    if changes.added:
+        words.append(_("%(names)s join") % {"names": _names(changes.added)})
+    if changes.removed:
+        words.append(_("%(names)s leave") % {"names": _names(changes.removed)})
+    words += [_("%(old)s comes back as %(new)s") % {"old": old, "new": new} for new, old in changes.renamed.items()]
+    words += [_("queues: %(queues)s") % {"queues": queues} for queues in question.queues]
+    words += [_("broker: %(broker)s") % {"broker": broker} for broker in question.broker]
+    if question.strategy:
+        words.append(_("all divide by %(strategy)s") % {"strategy": question.strategy})
+    return words
+
+
+def _names(names: tuple[str, ...]) -> str:
+    more = _(" and %(n)s more") % {"n": len(names) - 5} if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+def _fields(question: Question) -> dict[str, str]:
+    lists = {name: "\n".join(getattr(question, name)) for name in ("add", "remove", "rename", "queues", "broker")}
+    return lists | {"strategy": question.strategy, "params": question.params}
+
+
+def _card(option: Option, trial: Trial, question: Question) -> dict[str, object]:
+    return {
+        "option": option,
+        "is_chosen": option is trial.chosen,
+        "count": None if option.outcome is None else option.outcome.move_count,
+        "link": "?" + question.as_query(strategy="" if option.is_own else option.strategy, params=question.params),
+    }
+
+
+def _move(move: Move, expected: Expected | None) -> dict[str, object]:
+    return {
+        "queue": spell(move.queue),
+        "from": move.from_client,
+        "to": move.to_client,
+        "cause": move.cause.value,
+        "expected": expected if answers.is_handoff(move) else None,
+        "is_handoff": answers.is_handoff(move),
+    }
+
+
+def _most(loads: list[answers.Load]) -> int:
+    return max((max(load.before or 0, load.after or 0) for load in loads), default=0) or 1
+
+
+def _load(load: answers.Load, most: int) -> dict[str, object]:
+    """Give a client's load with the lengths of its bars, of 100."""
+    return {
+        "load": load,
+        "was": round(100 * (load.before or 0) / most, 1),
+        "will": round(100 * (load.after or 0) / most, 1),
+    }
+
+
+def _unowned(queues: list[MessageQueue]) -> list[str]:
+    return [spell(queue) for queue in queues[:20]]

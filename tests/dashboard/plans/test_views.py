@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from dashboard.audit.models import AuditEntry
+from dashboard.groups.models import Group
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.people.roles import Role
+from dashboard.plans.models import ByConfig
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0, held, missed, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+@pytest.fixture
+def address(client: Client) -> str:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + 20)
+    client.force_login(person(Role.VIEWER))
+    return f"/groups/{group.pk}/plan/"
+
+
+def facts_in(page: str) -> Any:  # noqa: ANN401 - JSON as it comes
+    found = re.search(r'<script id="facts" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_without_a_question_the_group_is_shown_as_it_is_by_every_strategy(client: Client, address: str) -> None:
+    page = client.get(address).content.decode()
+
+    assert "nothing is asked yet" in page
+    assert "Nothing moves." in page
+    assert page.count('class="card"') == 7  # its own is one of six, and by config
+    assert facts_in(page)["picture"]["head"] == {"model": "CLUSTERING", "is_target_known": True}
+
+
+def test_a_question_stands_in_the_url_and_in_the_form(client: Client, address: str) -> None:
+    page = client.get(address, {"add": "C", "remove": "A", "strategy": "STICKY"}).content.decode()
+
+    assert ">C</textarea>" in page
+    assert 'value="STICKY"' in page
+    assert "?add=C&amp;remove=A&amp;strategy=AVG_BY_CIRCLE" in page  # the next card keeps the question
+    assert "?add=C&amp;remove=A&amp;strategy=STICKY&amp;format=csv" in page
+    assert "A leave" in page and "C join" in page
+
+
+def test_moves_are_shown_with_what_they_are_likely_to_cost(client: Client, address: str) -> None:
+    page = client.get(address, {"remove": "A"}).content.decode()
+
+    assert "2 moves" in page
+    assert "What a move costs is unknown" in page
+
+
+def test_the_same_is_there_as_json_and_as_a_table(client: Client, address: str) -> None:
+    told_json = client.get(address, {"remove": "A", "format": "json"}).json()
+    table = client.get(address, {"remove": "A", "format": "csv"})
+
+    assert [(move["queue"], move["to"]) for move in told_json["moves"]] == [
+        ("orders/east/0", "B"),
+        ("orders/east/1", "B"),
+    ]
+    assert [row[3:5] for row in csv.reader(table.content.decode().splitlines())][1:] == [["A", "B"], ["A", "B"]]
+    assert table["Content-Disposition"] == 'attachment; filename="dry-run-g.csv"'
+
+
+def test_a_bad_question_is_answered_with_what_is_wrong_and_the_group_as_it_is(client: Client, address: str) -> None:
+    answer = client.get(address, {"remove": "Z", "add": "A"})
+
+    assert answer.status_code == 400
+    page = answer.content.decode()
+    assert "Z is no member, so it cannot leave." in page and "A is a member already." in page
+    assert facts_in(page)["picture"]["members"] != []
+    refused = client.get(address, {"remove": "Z", "format": "json"})
+    assert (refused.status_code, refused.json()) == (400, {"problems": ["Z is no member, so it cannot leave."]})
+    assert client.get(address, {"params": "{"}).status_code == 400
+
+
+def test_nothing_is_written(client: Client, address: str) -> None:
+    before = Group.objects.values().get()
+
+    client.get(address, {"add": "50", "queues": "orders/east/40", "strategy": "WEIGHTED"})
+
+    assert Group.objects.values().get() == before
+    assert not AuditEntry.objects.exists() and not ByConfig.objects.exists()
+    assert client.post(address).status_code == 405
+
+
+def test_where_somebody_does_not_answer_the_target_is_the_base(client: Client, address: str) -> None:
+    told(missed("A", 5_000))
+
+    assert "against the target" in client.get(address).content.decode()
+
+
+def test_a_hostile_name_is_text_wherever_it_stands(client: Client, address: str) -> None:
+    name = "</script><img/src=x/onerror=alert(1)>"
+
+    page = client.get(address, {"add": name}).content.decode()
+
+    assert "<img" not in page
+    assert "&lt;img" in page
+
+
+def test_a_large_group_is_left_to_tables(client: Client, address: str) -> None:
+    page = client.get(address, {"queues": "orders/east/5000"}).content.decode()
+
+    assert facts_in(page) == {"picture": None}
+    assert "are shown; the others are in the CSV" in page
+
+
+def test_the_page_asks_the_database_as_often_for_much_as_for_little(
+    client: Client, address: str, django_assert_max_num_queries: object
+) -> None:
+    with django_assert_max_num_queries(26):  # type: ignore[operator] # pytest-django's
+        client.get(address, {"add": "100", "queues": "orders/east/400"})
