@@ -11,6 +11,7 @@ import django_stubs_ext
 
 from dashboard.config.env import read_bool, read_database, read_int, read_list, read_redis_url
 from dashboard.config.home import ROOT, find_home, keep_secret
+from dashboard.config.logs import logging_of
 
 django_stubs_ext.monkeypatch()
 
@@ -153,10 +154,4 @@ STORAGES = {
         else "dashboard.common.storage.ModuleStorage"
     },
 }
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": "INFO"},
-}
+LOGGING = logging_of(HOME, is_debug=DEBUG)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import uvicorn
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 MOST_MESSAGE_BYTES = 64 * 1024  # browsers send subscriptions and commands, all of them short
@@ -24,6 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *, host: str, port: int, fd: int | None, **_options: object) -> None:
         """Serve."""
+        Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where it is missing
         config = uvicorn.Config(
             "dashboard.config.asgi:application",
             host=host,

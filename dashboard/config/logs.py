@@ -1,0 +1,83 @@
+"""What processes write: one line for each thing that a person should know, with its reason; where it came from apart.
+
+A supervised process is read by a person at a terminal, twenty processes of library code behind it. A traceback there
+hides the line that matters. So an error is one line that says what could not be done and why; its traceback is kept
+in ``errors.log`` in the home.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+MOST_BYTES = 5_000_000  # of each of two files
+LONGEST = 1_000  # characters of a reason; libraries put whole answers into theirs
+
+# What libraries say of their own life: each connection that opens or closes, each missing page, each task.
+QUIET = {
+    "uvicorn": "WARNING",
+    "django.request": "ERROR",
+    "django.channels.server": "WARNING",
+    "celery": "WARNING",
+    "kombu": "WARNING",
+    "asyncio": "WARNING",
+}
+
+
+class OneLine(logging.Formatter):
+    """Writes a record as one line: what an exception said stands behind it, where it was raised does not."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write the line."""
+        plain = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None, "stack_info": None})
+        text = " ".join(super().format(plain).split())
+        error = record.exc_info[1] if record.exc_info else None
+        return text[:LONGEST] if error is None else f"{text[:LONGEST].rstrip(' .')}: {reason_of(error)}"
+
+
+def reason_of(error: BaseException) -> str:
+    """Say why in one line; of a group of errors each.
+
+    >>> reason_of(ConnectionError("refused by the peer"))
+    'ConnectionError: refused by the peer'
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(reason_of(each) for each in error.exceptions[:5])
+    words = " ".join(str(error).split())[:LONGEST]
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+class HasTraceback(logging.Filter):
+    """Lets through what says where it was raised."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Ask whether it does."""
+        return bool(record.exc_info and record.exc_info[1] is not None)
+
+
+def logging_of(home: Path, *, is_debug: bool) -> dict[str, object]:
+    """Give ``LOGGING``: one line for a person, tracebacks into a file; while debugging all of it to the terminal."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {"()": f"{__name__}.OneLine", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+            "whole": {"format": "%(asctime)s %(levelname)s %(name)s (%(process)d): %(message)s"},
+        },
+        "filters": {"traceback": {"()": f"{__name__}.HasTraceback"}},
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "formatter": "whole" if is_debug else "line"},
+            "errors": {
+                "class": "logging.handlers.RotatingFileHandler",
+                "filename": str(home / "errors.log"),
+                "maxBytes": MOST_BYTES,
+                "backupCount": 1,
+                "delay": True,
+                "encoding": "utf-8",
+                "formatter": "whole",
+                "filters": ["traceback"],
+            },
+        },
+        "loggers": {} if is_debug else {name: {"level": level} for name, level in QUIET.items()},
+        "root": {"handlers": ["console", "errors"], "level": "INFO"},
+    }
