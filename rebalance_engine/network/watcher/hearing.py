@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from rebalance_engine.effects import Failure
+from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import Fact, Missing
 from rebalance_engine.network import answers
 from rebalance_engine.network.admin import Admin
@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 TIMEOUT_S = 10.0
 HELD_TIMEOUT_S = 15.0
+OF_SERVERS = frozenset({Kind.BROKERS, Kind.ROUTE, Kind.GROUPS, Kind.RUNTIME})
 
 
 class Within(Protocol):
@@ -39,6 +40,7 @@ class Ears:
 
     def __init__(self, admin: Admin, memory: Memory) -> None:
         self._admin, self._memory = admin, memory
+        self._mute: set[Address] = set()  # said once, not every few seconds
         self._hear: dict[Kind, Callable[[Question, Answerer, Within], Awaitable[list[Fact]]]] = {
             Kind.BROKERS: self._brokers,
             Kind.ROUTE: self._route,
@@ -57,7 +59,11 @@ class Ears:
         Raises:
             NoAnswer, Denied, RemotingError, ValueError: none came, or none that can be used.
         """
-        return await self._hear[question.kind](question, by, within)
+        facts = await self._hear[question.kind](question, by, within)
+        if question.kind in OF_SERVERS and by.address in self._mute:
+            self._mute.discard(by.address)
+            logger.info("%s answers again", by.address)
+        return facts
 
     def missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
         """Take in that an answer did not come; who only got no turn has told nothing: its last answer becomes older."""
@@ -69,7 +75,9 @@ class Ears:
             return list(self._memory.list_missed(question.group, by, trouble))
         if question.kind in {Kind.PROGRESS, Kind.PRODUCERS}:
             return [answers.missed(self._memory.named(by), trouble, group=question.group or None)]
-        logger.info("no answer to %s: %s", question.kind.value, trouble)
+        if by.address not in self._mute:
+            self._mute.add(by.address)
+            logger.warning("%s does not answer: %s", by.address, trouble)
         return []
 
     def _held_missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:

@@ -1,5 +1,7 @@
 """What a question without an answer leaves known; answers themselves are tested on an embedded cluster."""
 
+import pytest
+
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import AnswerMissed, Missing
 from rebalance_engine.network.gate import NotAsked
@@ -38,3 +40,14 @@ async def test_a_broker_that_does_not_say_how_far_a_group_is_is_named() -> None:
     asked = str(int(RequestCode.GET_CONSUMER_CONNECTION_LIST))  # what the answerer of these tests was asked
     assert isinstance(missed, AnswerMissed)
     assert (missed.group, missed.broker, missed.request) == ("G", "east", asked)
+
+
+@on_a_loop
+async def test_a_server_that_does_not_answer_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    question = Question(Kind.BROKERS, "names:1")
+    async with admin_of("127.0.0.1:1") as admin:
+        ears = Ears(admin, sound("east"))
+        for at in (10, 20, 30):
+            assert ears.missed(question, by(at, None), LATE) == []
+
+    assert [one.getMessage() for one in caplog.records] == [f"names:1 does not answer: {LATE}"]
