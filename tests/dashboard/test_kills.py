@@ -8,19 +8,28 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from celery import Celery
 from django.db import connection, transaction
+from django.db.models import Count
+from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
-from dashboard.clusters.models import Cluster, OutboxLine
-from dashboard.groups.models import Group, Handoff, Round
+from dashboard.clusters.models import Cluster, OutboxLine, Watch
+from dashboard.common.clock import now_ms
+from dashboard.groups.models import Group, Handoff, Holding, Member, Round, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.viewing import note_viewed
 from dashboard.push.models import Step
+from tests.cluster.contract import Setup
+from tests.cluster.embedded import running_embedded
+from tests.cluster.lines import Client
+from tests.cluster.members import Option, python_consumers
 from tests.dashboard.conftest import redis_program
 from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
 from tests.house.project import ROOT
@@ -76,33 +85,28 @@ def server(tmp_path: Path, free_port: int) -> Iterator[Server]:
         end(server.process)
 
 
-@pytest.fixture
-def start_worker(server: Server, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Start real Celery workers on this test's database and Redis."""
+Start = Callable[[], "subprocess.Popen[bytes]"]
+
+
+def environment_of(server: Server, home: Path) -> dict[str, str]:
+    """Say to a process where this test's database and Redis are."""
     told_database = connection.settings_dict
     if connection.vendor == "sqlite":
         url = f"sqlite://{told_database['NAME']}"
     else:
         host, port = told_database["HOST"], told_database["PORT"]
         url = f"postgresql://{told_database['USER']}@{host}:{port}/{told_database['NAME']}"
-    environment = os.environ | {
+    return os.environ | {
         "DJANGO_SETTINGS_MODULE": "dashboard.config.settings",
-        "EVENKEEL_HOME": str(tmp_path),
+        "EVENKEEL_HOME": str(home),
         "REDIS_URL": server.url,
         "DATABASE_URL": url,
     }
-    command = [
-        sys.executable,
-        "-m",
-        "celery",
-        "-A",
-        "dashboard.config.celery",
-        "worker",
-        "--pool",
-        "solo",
-        "-l",
-        "ERROR",
-    ]
+
+
+@contextmanager
+def starting(command: list[str], environment: dict[str, str]) -> Iterator[Start]:
+    """Start a program as often as it is wanted; what still runs in the end is killed."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
@@ -115,6 +119,22 @@ def start_worker(server: Server, tmp_path: Path) -> Iterator[Callable[[], subpro
         for process in started:
             if process.poll() is None:
                 end(process)
+
+
+@pytest.fixture
+def start_worker(server: Server, tmp_path: Path) -> Iterator[Start]:
+    """Start real Celery workers on this test's database and Redis."""
+    words = ["-m", "celery", "-A", "dashboard.config.celery", "worker", "--pool", "solo", "-l", "ERROR"]
+    with starting([sys.executable, *words], environment_of(server, tmp_path)) as start:
+        yield start
+
+
+@pytest.fixture
+def start_watcher(server: Server, tmp_path: Path) -> Iterator[Start]:
+    """Start real watchers of the cluster of these tests."""
+    words = ["manage.py", "watch_cluster", "shop"]
+    with starting([sys.executable, *words], environment_of(server, tmp_path)) as start:
+        yield start
 
 
 def settle() -> int:
@@ -154,7 +174,7 @@ def is_done(group: int, server: Server | None = None) -> Callable[[], bool]:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_is_killed_while_it_rebalances_leaves_all_to_the_next(
-    server: Server, start_worker: Callable[[], subprocess.Popen[bytes]]
+    server: Server, start_worker: Start
 ) -> None:
     group = settle()
     worker = start_worker()
@@ -175,9 +195,7 @@ def test_a_worker_that_is_killed_while_it_rebalances_leaves_all_to_the_next(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_redis_that_forgets_everything_costs_nothing_but_time(
-    server: Server, start_worker: Callable[[], subprocess.Popen[bytes]]
-) -> None:
+def test_a_redis_that_forgets_everything_costs_nothing_but_time(server: Server, start_worker: Start) -> None:
     group = settle()
     Celery(broker=server.url).send_task("groups.rebalance_group", kwargs={"group": group, "cause": "member joined"})
     server.restart()
@@ -208,3 +226,63 @@ def test_a_watcher_that_is_killed_and_says_all_again_makes_no_second_round() -> 
 
     assert again.facts <= len(seen("C", 6_000))
     check_that_all_is_there_once(group)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_watcher_worker_and_redis_are_killed_while_somebody_joins_and_all_is_told_once(
+    server: Server, start_watcher: Start, start_worker: Start, tmp_path: Path
+) -> None:
+    """On real processes and sockets: who joins while nobody looks has come within true bounds, and makes one round."""
+    with running_embedded(Setup(release="5.5.0")) as cluster, Redis.from_url(server.url, socket_timeout=5) as redis:
+        options: dict[str, Option] = {
+            "namesrv": cluster.namesrv,
+            "group": "g",
+            "topics": cluster.create_topic("orders", 2),
+        }
+        row = Cluster.objects.create(name="shop", namesrv=cluster.namesrv, added_at=1)
+
+        def holds(*shares: int) -> Callable[[], bool]:
+            """Ask whether members hold so many queues, and held is target; beat sends, and somebody looks."""
+
+            def ask() -> bool:
+                with suppress(RedisError, OperationalError):
+                    note_viewed(redis=redis, cluster=row.pk, group="g", now=now_ms())
+                    send_what_beat_sends(server)
+                spans = Holding.objects.filter(until=None, queue__topic__name="orders", member__left_at=None)
+                told = sorted(spans.values("member").annotate(n=Count("pk")).values_list("n", flat=True))
+                return told == sorted(shares) and Group.objects.filter(is_converged=True, name="g").exists()
+
+            return ask
+
+        a = python_consumers([{**options, "name": "A"}], tmp_path)
+        b: Client | None = None
+        try:
+            a.wait("started")
+            worker, watcher = start_worker(), start_watcher()
+            eventually(holds(4), "A having all")
+            eventually(Watch.objects.filter(lists_at__isnull=False).exists, "all lists being told and stored")
+            for process in (watcher, worker):
+                end(process)
+            server.restart()
+            launched = now_ms()
+            b = python_consumers([{**options, "name": "B"}], tmp_path)
+            started = int(str(b.wait("started")[0]["ms"]))
+            start_worker()
+            watcher = start_watcher()
+            eventually(holds(2, 2), "both having their share")
+            eventually(Round.objects.filter(state="closed").exists, "the round being over")
+            end(watcher)  # before it sees its members go
+            group = Group.objects.get(name="g")
+            eventually(is_done(group.pk, server), "all that is stored being rebalanced")
+        finally:
+            for client in (a, b):
+                if client is not None:
+                    client.kill()
+
+    joined = Member.objects.get(client_id=b.client_id())
+    assert joined.at_low is not None
+    assert joined.at_low <= started
+    assert launched <= joined.at
+    check_that_all_is_there_once(group.pk)
+    assert [(each.cause, each.client_id) for each in RoundCause.objects.all()] == [("member joined", joined.client_id)]
+    assert OutboxLine.objects.filter(line__contains='"event":"MemberJoined"').count() == 1
