@@ -39,6 +39,7 @@ from rebalance_engine.embedded.progress import Progress
 from rebalance_engine.embedded.pulling import Pulling
 from rebalance_engine.embedded.rates import SAMPLE_EVERY_MS
 from rebalance_engine.embedded.relay import Relay
+from rebalance_engine.embedded.replies import Replies
 from rebalance_engine.embedded.schedule import Schedule
 from rebalance_engine.embedded.sending import DUE, Sending
 from rebalance_engine.embedded.settings import EmbeddedSettings
@@ -124,6 +125,7 @@ class EmbeddedBroker:
             **Looking(self.core).serves,
             **Upkeep(self.core, self.schedule.offsets, self.faults.waiting).serves,
             **self.relay.serves,
+            **Replies(self.core, self.sending, self.relay).serves,
             **Assignment(self.core, route_of).serves,
         }
 

@@ -76,14 +76,25 @@ class Relay:
         if finish is not None:
             finish(answer)
 
-    def _ask(
+    def ask(
         self, channel: Channel, request: Request[Response], timeout_ms: int, finish: Finish, *, unread: bool = False
     ) -> None:
+        """Ask a client, and finish with what it answers, or that it does not; ``unread``: as the frame that came."""
         self._tokens += 1
         self._asked[self._tokens] = finish
         self._core.outbox.append(Ask(channel, request, self._tokens, timeout_ms, unread))
 
-    def _respond(self, call: Call, response: Response) -> None:
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits for clients that nobody else may."""
+        return len(self._asked) >= MOST_ASKED
+
+    def refuse_full(self) -> Refused:
+        """Refuse for that reason."""
+        return refuse(ResponseCode.SYSTEM_BUSY, f"[OVERLOAD]{MOST_ASKED} requests wait for clients already")
+
+    def respond(self, call: Call, response: Response) -> None:
+        """Answer a call later, if its connection is still there."""
         if call.token is not None and call.channel in self._core.membership.channels:
             self._core.outbox.append(Respond(channel=call.channel, token=call.token, response=response))
 
@@ -120,16 +131,16 @@ class Relay:
                 "please upgrade it to V3_1_8_SNAPSHOT"
             )
             return refuse(ResponseCode.SYSTEM_ERROR, remark)
-        if len(self._asked) >= MOST_ASKED:
-            return refuse(ResponseCode.SYSTEM_BUSY, f"[OVERLOAD]{MOST_ASKED} requests wait for clients already")
+        if self.is_full:
+            return self.refuse_full()
         who = f"<{group}> <{client}>"
         finish: Finish = lambda answer: self._hand_over(call, answer, who)  # noqa: E731  # it needs its type
-        self._ask(presence.peer.channel, request, TIMEOUT_MS, finish, unread=True)
+        self.ask(presence.peer.channel, request, TIMEOUT_MS, finish, unread=True)
         return None
 
     def _hand_over(self, call: Call, answer: Answered | Unanswered, who: str) -> None:
         if isinstance(answer, Unanswered):
-            self._respond(call, _verdict(answer, who))
+            self.respond(call, _verdict(answer, who))
         elif call.token is not None and call.channel in self._core.membership.channels:
             assert isinstance(answer.response, Command)
             self._core.outbox.append(HandOn(call.channel, call.token, answer.response))
@@ -154,7 +165,7 @@ class Relay:
         statuses = _Statuses(call, len(members))
         for presence in members:
             asked = GetConsumerStatusFromClient(topic=request.topic, group=request.group)
-            self._ask(presence.peer.channel, asked, STATUS_TIMEOUT_MS, self._collect(statuses, presence.client))
+            self.ask(presence.peer.channel, asked, STATUS_TIMEOUT_MS, self._collect(statuses, presence.client))
         return None
 
     def _collect(self, statuses: _Statuses, client: str) -> Finish:
@@ -165,7 +176,7 @@ class Relay:
                 statuses.tables[client] = response.body.message_queue_table
             if not statuses.waiting:
                 body = GetConsumerStatusBody(consumer_table=statuses.tables)
-                self._respond(statuses.call, GetConsumerStatusResponse(body=body))
+                self.respond(statuses.call, GetConsumerStatusResponse(body=body))
 
         return finish
 

@@ -66,8 +66,8 @@ class Sending:
         self._wakes_at: int | None = None
         self.transactions = Transactions(core, self._put, self.store)
         self.serves: Mapping[type, Callable[[Call, Any], Response | None]] = {
-            SendMessage: self._send,
-            SendMessageV2: self._send,
+            SendMessage: self.accept,
+            SendMessageV2: self.accept,
             SendBatchMessage: self._send_batch,
             ConsumerSendMsgBack: self._take_back,
             **self.transactions.serves,
@@ -75,10 +75,11 @@ class Sending:
 
     # ---- messages of producers ----
 
-    def _send(self, call: Call, request: SendMessage) -> Response:
+    def accept(self, call: Call, request: SendMessage) -> Response:
+        """Store what a producer sends, and say where; or why not."""
         if request.batch:
             return self._send_batch(call, request)
-        config = self._check(call, request)
+        config = self.check(call, request)
         if isinstance(config, Refused):
             return config
         given = decode_properties(request.properties or "")
@@ -91,7 +92,7 @@ class Sending:
         return self._stored(draft, (kept,), unique_id=given.get(UNIQ_KEY))
 
     def _send_batch(self, call: Call, request: SendMessage) -> Response:
-        config = self._check(call, request)
+        config = self.check(call, request)
         if isinstance(config, Refused):
             return config
         if request.topic.startswith(RETRY_TOPIC_PREFIX):
@@ -158,7 +159,8 @@ class Sending:
 
     # ---- why not ----
 
-    def _check(self, call: Call, request: SendMessage) -> TopicConfig | Refused:
+    def check(self, call: Call, request: SendMessage) -> TopicConfig | Refused:
+        """Give the topic of a message, which may be made by it; or say why it cannot be taken."""
         refused = self._check_name(request.topic)
         if refused is not None:
             return refused

@@ -91,6 +91,8 @@ REQUESTS: Mapping[int, type[Request[Response]]] = {
     RequestCode.SEND_BATCH_MESSAGE: producing.SendBatchMessage,
     RequestCode.QUERY_CONSUME_QUEUE: upkeep.QueryConsumeQueue,
     RequestCode.QUERY_DATA_VERSION: nameserver.QueryDataVersion,
+    RequestCode.SEND_REPLY_MESSAGE: producing.SendReplyMessage,
+    RequestCode.SEND_REPLY_MESSAGE_V2: producing.SendReplyMessageV2,
     RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT: producing.PushReplyMessageToClient,
     RequestCode.ADD_WRITE_PERM_OF_BROKER: nameserver.AddWritePermOfBroker,
     RequestCode.GET_ALL_PRODUCER_INFO: brokers.GetAllProducerInfo,

@@ -141,6 +141,20 @@ class CheckTransactionState(RpcRequest[Response]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SendReplyMessage(SendMessage):
+    """Reply to a message that asked for it; ``properties`` name the client that waits (``REPLY_TO_CLIENT``)."""
+
+    CODE = RequestCode.SEND_REPLY_MESSAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendReplyMessageV2(SendMessageV2):
+    """The same in the second form. This is what clients send."""
+
+    CODE = RequestCode.SEND_REPLY_MESSAGE_V2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PushReplyMessageToClient(Request[Response]):
     """Broker to producer: the reply to a message that asked for one."""
 
