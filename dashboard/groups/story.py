@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Max, Min, Q
+from django.db.models import Max, Q
 
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import Held, Step, sweep
 from dashboard.groups.ending import stories_of
-from dashboard.groups.handoffs import Story
+from dashboard.groups.handoffs import Story, pause_of
 from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, Presence, Round
 from dashboard.groups.words import cause_words, departure_words
 from rebalance_engine.findings import FindingKind
@@ -40,6 +40,7 @@ class Lane:
     overlap: tuple[int | None, int | None]
     is_waiting: bool
     is_shared: bool = False
+    pause: tuple[int | None, int | None] = (None, None)
 
     @property
     def is_overlap(self) -> bool:
@@ -82,6 +83,7 @@ def _told_lane(row: Handoff) -> Lane:
         (row.unowned_low, row.unowned_high),
         (row.overlap_low, row.overlap_high),
         is_waiting=False,
+        pause=(row.pause_low, row.pause_high),
     )
 
 
@@ -89,21 +91,39 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     """Say also until when queues had no owner that nobody had taken when their round ended, or that nobody has yet."""
     if all(each.taken_at is not None or each.dropped_at is None for each in handoffs):
         return [_told_lane(each) for each in handoffs]
-    rows = Holding.objects.filter(group=round_row.group_id, at__gte=round_row.closed_at or now).values_list(
-        "queue__topic__name", "queue__broker", "queue__queue_id"
-    )
-    first = rows.annotate(first=Min("at"), first_low=Min("at_low"))[:MOST_SPANS]
-    came = {(topic, broker, number): (low, at) for topic, broker, number, at, low in first}
-    return [_until(each, came.get((each.topic, each.broker, each.queue_id)), now) for each in handoffs]
+    since = min(each.dropped_at for each in handoffs if each.dropped_at is not None)
+    rows = Holding.objects.filter(Q(until=None) | Q(until__gt=since), group=round_row.group_id).order_by("at")
+    held: dict[tuple[str, str, int], list[_Hold]] = {}
+    for topic, broker, number, *hold in rows.values_list(
+        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "until"
+    )[:MOST_SPANS]:
+        held.setdefault((topic, broker, number), []).append(_Hold(*hold))
+    closed = round_row.closed_at or now
+    return [_until(each, held.get((each.topic, each.broker, each.queue_id), []), closed, now) for each in handoffs]
 
 
-def _until(row: Handoff, came: tuple[int | None, int] | None, now: int) -> Lane:
-    lane = _told_lane(row)
-    if row.taken_at is not None or row.dropped_at is None:
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    """One member had a queue from ``at`` until ``until`` (None: it has it)."""
+
+    client: str
+    at: int
+    at_low: int | None
+    until: int | None
+
+
+def _until(row: Handoff, held: Sequence[_Hold], closed: int, now: int) -> Lane:
+    lane, dropped = _told_lane(row), row.dropped_at
+    if row.taken_at is not None or dropped is None:
         return lane
-    low, high = (now, now) if came is None else came
-    at_least = max(0, low - (row.dropped_high or row.dropped_at)) if low is not None else 0
-    at_most = max(at_least, high - (row.dropped_low or row.dropped_at))
+    later = [hold for hold in held if hold.until is None or hold.until > dropped]
+    kept = next((hold for hold in later if hold.at <= dropped), None)
+    if kept is not None:  # another one had it all the time: nobody missed it
+        return replace(lane, to_client=kept.client, taken_at=dropped, unowned=(0, 0))
+    came = next((hold for hold in later if hold.at >= closed), None)
+    low, high = (now, now) if came is None else (came.at_low, came.at)
+    at_least = max(0, low - (row.dropped_high or dropped)) if low is not None else 0
+    at_most = max(at_least, high - (row.dropped_low or dropped))
     return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
 
 
@@ -132,6 +152,7 @@ def _lane(story: Story, now: int) -> Lane:
     if is_waiting and dropped is not None:
         unowned = (max(0, now - (dropped.high or dropped.at)), max(0, now - (dropped.low or dropped.at)))
     overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)
+    pause = pause_of(story)
     return Lane(
         *story.queue,
         story.from_client or "",
@@ -142,6 +163,7 @@ def _lane(story: Story, now: int) -> Lane:
         unowned,
         overlap,
         is_waiting,
+        pause=(pause.low, pause.high) if pause else (None, None),
     )
 
 
@@ -203,11 +225,14 @@ def worst(lanes: Sequence[Lane]) -> dict[str, object]:
     """Give the longest time without owner and with two, each with its bounds and the number of queues."""
     unowned = [lane for lane in lanes if lane.is_gap]
     overlap = [lane for lane in lanes if lane.is_overlap and lane.overlap != (None, None)]
+    pauses = [lane.pause for lane in lanes if lane.pause != (None, None)]
     return {
         "unowned": max((lane.unowned for lane in unowned), key=_high, default=None),
         "unowned_queues": len(unowned),
         "overlap": max((lane.overlap for lane in overlap), key=_high, default=None),
         "overlap_queues": len(overlap),
+        "pause": max(pauses, key=_high, default=None),
+        "pause_queues": len(pauses),
         "is_waiting": any(lane.is_waiting for lane in lanes),
     }
 

@@ -9,9 +9,11 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups import asking, listing, rounds, story
+from dashboard.groups.backing import backing_away
 from dashboard.groups.models import Group, Round
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
@@ -29,19 +31,18 @@ def overview(request: HttpRequest) -> HttpResponse:
     clusters = visible_clusters(access=access)
     chosen = request.GET.get("cluster", "")
     shown = [each for each in clusters if chosen in {"", each.name}]
+    if request.GET.get("part") == "findings":
+        return render(request, "groups/_now.html", _now(shown, access, now))
     wish = _wish(request)
     streams = {overview_stream(each.pk): current_seq(stream=overview_stream(each.pk)) for each in shown}  # before rows
     page = listing.list_groups(clusters=shown, access=access, wish=wish)
-    findings, finding_count = listing.findings_now(clusters=shown, access=access)
     ids = [each.row.id for each in page.rows]
     context = {
         "clusters_shown": shown,
         "page": page,
         "wish": wish,
         "chosen": chosen,
-        "findings": findings,
-        "finding_count": finding_count,
-        "now": now,
+        **_now(shown, access, now),
         "tabs": [(name, words, page.counts[name], _link(request, only=name, page="")) for name, words in _tabs()],
         "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
         "previous": _link(request, page=str(page.number - 1)) if page.number > 1 else None,
@@ -54,8 +55,7 @@ def overview(request: HttpRequest) -> HttpResponse:
             "now": now,
         },
     }
-    part = "groups/_findings_now.html" if request.GET.get("part") == "findings" else "groups/overview.html"
-    return render(request, part, context)
+    return render(request, "groups/overview.html", context)
 
 
 @require_GET
@@ -225,6 +225,19 @@ def _plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[s
             }
             for lane in lanes[: story.MOST_LANES]
         ],
+    }
+
+
+def _now(clusters: list[Cluster], access: Access, now: int) -> dict[str, object]:
+    """Give what the overview says besides its rows: what is wrong, and who backs away from whom."""
+    findings, count = listing.findings_now(clusters=clusters, access=access)
+    backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
+    return {
+        "findings": findings,
+        "finding_count": count,
+        "backing": backing,
+        "has_producers": has_producers,
+        "now": now,
     }
 
 

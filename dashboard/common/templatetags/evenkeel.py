@@ -102,9 +102,8 @@ def moment(ms: int | None) -> SafeString:
 
 
 @register.simple_tag
-def instant(at: int | None, low: int | str | None, high: int | str | None) -> SafeString:
+def instant(at: int | None, low: int | None, high: int | None) -> SafeString:
     """Write an instant with what is known of it: exact, at the latest, at the earliest, or between two."""
-    low, high = (None if bound == "" else bound for bound in (low, high))  # a template's missing attribute
     if at is None or (low == at and high == at):
         return format_html(
             '<span class="fig" data-mark="{}">{}</span>', "unknown" if at is None else "exact", moment(at)

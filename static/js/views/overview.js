@@ -69,6 +69,7 @@ export function mountOverview(page) {
   }
   drawAll();
   const clock = setInterval(() => {
+    refresh(); // backoffs end by themselves
     drawAll();
     for (const [id, row] of rows) if (items.has(id)) when(items.get(id), row, asOf.now());
   }, 5000);

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.groups.models import Group, Round
+from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import around, lanes_of, members_of, queue_story, time_bar, window_of, worst
 from rebalance_engine.events import Departure
@@ -83,12 +83,28 @@ def test_what_nobody_took_over_is_without_owner_so_far_and_afterwards_until_some
     assert (lane.is_waiting, lane.is_gap, lane.unowned) == (False, True, (25_000, 30_990))
 
 
+def test_a_queue_that_another_one_had_all_the_time_is_not_without_owner() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]), held("C", 6_000, [3]))
+    turn(6_100)
+    told(held("B", 7_000, [2]))
+    turn(7_100)
+    row = Round.objects.get()
+    Handoff.objects.filter(round=row).update(to_client="", taken_at=None, taken_low=None, taken_high=None)
+    [lane] = [each for each in lanes_of(row, now=T0 + 60_000) if each.dropped_at is not None]
+
+    assert (lane.to_client, lane.is_waiting, lane.is_gap, lane.unowned) == ("C", False, False, (0, 0))
+
+
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
     assert worst([]) == {
         "unowned": None,
         "unowned_queues": 0,
         "overlap": None,
         "overlap_queues": 0,
+        "pause": None,
+        "pause_queues": 0,
         "is_waiting": False,
     }
 
@@ -136,7 +152,7 @@ def test_the_window_is_what_was_asked_for_or_what_shows_the_latest_round() -> No
     group = join()
 
     assert window_of(group=group, asked="6h", now=T0 + 10_000) == ("6h", T0 + 10_000 - 21_600_000)
-    assert window_of(group=group, asked="nonsense", now=T0 + 10_000)[0] == "10m"
+    assert window_of(group=group, asked="nonsense", now=T0 + 10_000)[0] == "3m"
     assert window_of(group=group, asked="", now=T0 + 3_000_000)[0] == "1h"
     assert window_of(group=group, asked="", now=T0 + 10**9)[0] == "10m"
 

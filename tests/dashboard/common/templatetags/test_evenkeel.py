@@ -33,7 +33,6 @@ def test_instants_say_how_exactly_they_are_known() -> None:
 
     assert 'data-mark="exact"' in render("{% instant at at at %}", at=at)
     assert render("{% instant at none at %}", at=at, none=None).startswith("≤")
-    assert render("{% instant at gone at %}", at=at).startswith("≤")
     assert render("{% instant at at none %}", at=at, none=None).startswith("≥")
     assert render("{% instant at none none %}", at=at, none=None).startswith("~")
     assert "22:13:19.007</time> – <time" in render("{% instant at low at %}", at=at, low=at - 1_000)
