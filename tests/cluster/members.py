@@ -30,6 +30,11 @@ def java_transactions(release: str, options: Mapping[str, Option], folder: Path)
     return _java("Transact", release, [options], folder, ())
 
 
+def java_conversation(release: str, options: Mapping[str, Option], folder: Path) -> Client:
+    """Start one Java process that sends requests and replies to them; Converse.java lists the options."""
+    return _java("Converse", release, [options], folder, ())
+
+
 def _java(main: str, release: str, clients: Sequence[Mapping[str, Option]], folder: Path, jvm: Sequence[str]) -> Client:
     names = [str(client["name"]) for client in clients]
     home = folder / names[0]

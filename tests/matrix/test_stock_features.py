@@ -1,11 +1,11 @@
-"""What stock clients do besides sending and consuming: transactions, and names within a namespace."""
+"""What stock clients do besides sending and consuming: transactions, replies, names within a namespace."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.cluster.contract import Cluster
-from tests.cluster.members import Option, java_consumers, java_producer, java_transactions
+from tests.cluster.members import Option, java_consumers, java_conversation, java_producer, java_transactions
 from tests.cluster.processes import wait_until
 from tests.matrix.conftest import CLUSTERS
 
@@ -39,6 +39,19 @@ def test_what_a_java_producer_commits_is_seen_and_what_it_rolls_back_is_not(clus
     assert {one["status"] for one in sent} == {"SEND_OK"}
     assert {(one["body"], one["topic"]) for one in checked} >= {(body, topic) for body in BODIES[2:4]}
     assert {got.body for got in consumer.got()} == COMMITTED
+
+
+def test_whoever_asks_gets_the_reply(cluster: Cluster) -> None:
+    topic = cluster.create_topic("asking", QUEUES)
+    options: dict[str, Option] = {"namesrv": cluster.namesrv, "topic": topic, "group": "asking", "name": "both"}
+    client = java_conversation(cluster.java, {**options, "count": 3}, cluster.folder / "asking")
+    try:
+        replies = client.wait("replied", count=3, within_s=120)
+    finally:
+        client.kill()
+
+    assert [reply["body"] for reply in replies] == [f"re: question {number}" for number in range(3)]
+    assert not client.seen("not replied")
 
 
 def test_a_namespace_is_a_part_of_every_name(cluster: Cluster) -> None:
