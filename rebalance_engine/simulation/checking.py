@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from rebalance_engine.membership.profiles import rules_of
 from rebalance_engine.producer import java as java_producer
-from rebalance_engine.simulation.choosing import STRATEGIES, chosen
+from rebalance_engine.simulation.choosing import DEFAULT, STRATEGIES, chosen
 from rebalance_engine.simulation.scenario import LONGEST_RUN, Scenario, ScenarioError, Step, profile
 
 MOST_QUEUES = 1_024  # of one topic on one broker
@@ -54,6 +54,8 @@ def _check_versions(scenario: Scenario) -> None:
     for sender in scenario.senders:
         java_producer(sender.version)
     _check_choice(scenario.strategy, scenario)
+    if scenario.beside is not None:
+        _check_choice(scenario.beside, scenario)
 
 
 def _check_step(step: Step, scenario: Scenario, members: Collection[str]) -> None:
@@ -66,9 +68,10 @@ def _check_step(step: Step, scenario: Scenario, members: Collection[str]) -> Non
     if step.verb == "start":
         client = profile(step.words[1])
         given = dict(zip(step.words[2::2], step.words[3::2], strict=True))
-        strategy = _check_choice(given.get("by", scenario.strategy), scenario)
-        if client.language not in STRATEGIES[strategy]:
-            raise ScenarioError(f"a client in {client.language.name} has no strategy {strategy}")
+        for word in (given.get("by", scenario.strategy), scenario.beside or DEFAULT):
+            strategy = _check_choice(word, scenario)
+            if client.language not in STRATEGIES[strategy]:
+                raise ScenarioError(f"a client in {client.language.name} has no strategy {strategy}")
 
 
 def _check_choice(word: str, scenario: Scenario) -> str:

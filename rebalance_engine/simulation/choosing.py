@@ -15,6 +15,7 @@ STRATEGIES = {  # which clients have them
     "CONSISTENT_HASH": {Language.JAVA},
     "CONFIG": {Language.JAVA},
 }
+DEFAULT = "AVG"
 BY_LIST = "CONFIG"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -70,14 +70,14 @@ class Addressee(Protocol):
 
 
 class ConsumerProcess(Process):
-    """One run of a client with one consumer in it.
+    """One run of a client with a consumer of each group in it.
 
     Attributes:
         client_id: what brokers know it by.
-        strategy: what it divides queues by, as the scenario names it.
+        strategies: group -> what it divides queues by, as the scenario names it.
         machine: the client.
         started_at: when it began.
-        changed_at: topic -> when it last took or dropped a queue of it.
+        changed_at: group and topic -> when it last took or dropped a queue of it.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ConsumerProcess(Process):
         *,
         client_id: str,
         profile: Profile,
-        strategy: str,
+        strategies: Mapping[str, str],
         luck: random.Random,
         listener: Listener,
         audience: Audience,
@@ -94,9 +94,9 @@ class ConsumerProcess(Process):
         super().__init__(place)
         self.client_id = client_id
         self.profile = profile
-        self.strategy = strategy
+        self.strategies = strategies
         self.listener = listener
-        self.changed_at: dict[str, int] = {}
+        self.changed_at: dict[tuple[str, str], int] = {}
         self._luck = luck
         self._audience = audience
         self._members: list[Member] = []

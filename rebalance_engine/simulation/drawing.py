@@ -20,6 +20,7 @@ BROKERS = ("5.5.0", "5.5.0", "4.9.7", "5.1.4")
 SPARE = "refunds"  # a topic to which the group subscribes later
 TIME_TO_FINISH = 50_000  # ms; for what failed last: two retries take 40 s
 LEAKED_LOCK = 40_000  # ms; a lock that leaked just before must run out and be noticed
+TWO_GROUPS = 0.08  # of all runs; each takes twice the time
 FIRST_START = 2_000  # ms; brokers have registered before
 ALONE = 14_000  # ms; by then the rules want a group in order again after most that can happen
 LISTENERS = (*[(5, 60)] * 16, (5, 700), (5, 700), (1_000, 3_000), (1_000, 3_000))  # ms
@@ -71,6 +72,7 @@ class _Drawing:
             brokers=self._brokers,
             topics=self._topics,
             strategy=self._strategy(),
+            beside=self._beside(),
             is_orderly=self._is_orderly,
             listener=Listener(*self._listener, fails=luck.choice((0, 0, 20))),
             latency=(1, luck.choice((5, 20))),
@@ -87,6 +89,14 @@ class _Drawing:
         if "go" in self._clients:
             known.remove("CONSISTENT_HASH")
         return "AVG" if "cpp" in self._clients else self._luck.choice(known)
+
+    def _beside(self) -> str | None:
+        """Draw whether there is a second group in the same processes, by luck of its own: the rest stays as it is."""
+        luck = random.Random(f"beside {self._seed}")  # noqa: S311 - luck that can be had again, no secret
+        if luck.random() >= TWO_GROUPS:
+            return None
+        known = ("AVG",) if "cpp" in self._clients else ("AVG", "AVG_BY_CIRCLE")
+        return luck.choice(known)
 
     # ---- members ----
 

@@ -42,8 +42,7 @@ def run(scenario: Scenario, record: Callable[[Fact], None] | None = None) -> Out
         breach, rule = str(broken), broken.rule
     except Exception as error:  # noqa: BLE001 - whatever a machine raises is what was looked for
         breach, rule = _described(error), Rule.MACHINE
-    figures = world.ledger.figures
-    figures.events = world.clock.ticks
+    figures = world.figures
     broken_at = None if breach is None else world.clock.now - EPOCH
     return Outcome(scenario, figures, breach, broken_at, rule)
 
@@ -52,12 +51,10 @@ def _run(world: World) -> None:
     for deadline in deadlines(world.scenario):
         if deadline <= world.scenario.ends_at:
             world.clock.run_until(EPOCH + deadline)
-            if not world.ledger.ordering.has_leaked_locks():
+            if not world.has_leaked_locks():
                 world.check_settled()
-                world.ledger.figures.settled += 1
     world.clock.run_until(EPOCH + world.scenario.ends_at)
     world.check_settled()
-    world.ledger.figures.settled += 1
     world.check_finished()
     world.check_all()
 

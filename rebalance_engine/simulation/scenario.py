@@ -4,6 +4,7 @@
     broker east 5.5.0
     topic orders 8                           queues on each broker
     group AVG concurrent                     or orderly
+    beside AVG_BY_CIRCLE                     if there is a second group of the same members, in the same processes
     listener 5..40 fails 10                  ms a batch; of 1000 messages so many fail
     latency 1..12                            ms a message on its way
     producer P 5.5.0 every 120               ms from message to message; behind it may stand: avoiding faults
@@ -101,6 +102,7 @@ class Scenario:
     Attributes:
         brokers: name -> version.
         topics: name -> queues on each broker.
+        beside: the strategy of a second group, if every member has a consumer of that too.
         latency: shortest and longest, in ms.
         sends_until, ends_at: in ms from the beginning.
     """
@@ -109,6 +111,7 @@ class Scenario:
     brokers: dict[str, str] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     strategy: str = "AVG"
+    beside: str | None = None
     is_orderly: bool = False
     listener: Listener = field(default_factory=Listener)
     latency: tuple[int, int] = (1, 12)
@@ -153,6 +156,8 @@ def _lines(scenario: Scenario) -> Iterator[str]:
     yield from (f"broker {name} {version}" for name, version in scenario.brokers.items())
     yield from (f"topic {name} {queues}" for name, queues in scenario.topics.items())
     yield f"group {scenario.strategy} {'orderly' if scenario.is_orderly else 'concurrent'}"
+    if scenario.beside is not None:
+        yield f"beside {scenario.beside}"
     listener = scenario.listener
     yield f"listener {listener.low}..{listener.high} fails {listener.fails}"
     yield f"latency {scenario.latency[0]}..{scenario.latency[1]}"
@@ -196,6 +201,7 @@ class _Reader:
             "broker": lambda words: self._brokers.update({words[0]: words[1]}),
             "topic": lambda words: self._topics.update({words[0]: _number(words[1], least=1)}),
             "group": lambda words: self._set(strategy=words[0], is_orderly=_is_orderly(words[1])),
+            "beside": lambda words: self._set(beside=words[0]),
             "listener": self._listener,
             "latency": lambda words: self._set(latency=_range(words[0])),
             "producer": lambda words: self._senders.append(_sender(words)),

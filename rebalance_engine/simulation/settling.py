@@ -38,11 +38,12 @@ def targets(
     list of queues holds those, whoever else is there.
     """
     view = GroupView.of(group, queues, [Member(client_id=member.client_id) for member in members])
-    choices = {member.strategy: chosen(member.strategy) for member in members}
+    choices = {word: chosen(word) for word in dict.fromkeys(member.strategies[group] for member in members)}
     lists = {word: target(view, Plan(strategy=name)).as_lists() for word, (name, told) in choices.items() if not told}
     return {
-        member.name: frozenset(choices[member.strategy][1] or lists[member.strategy].get(member.client_id, ()))
+        member.name: frozenset(choices[word][1] or lists[word].get(member.client_id, ()))
         for member in members
+        for word in (member.strategies[group],)
     }
 
 
@@ -83,8 +84,8 @@ def check_versions(group: str, brokers: Iterable[BrokerProcess], members: Iterab
         for member in members:
             if not member.profile.bumps_version:
                 continue
-            for topic, changed_at in member.changed_at.items():
-                if topic in known and at - changed_at > NEXT_HEARTBEAT:
+            for (changed, topic), changed_at in member.changed_at.items():
+                if changed == group and topic in known and at - changed_at > NEXT_HEARTBEAT:
                     version, since = known[topic].sub_version, changed_at * member.profile.version_unit
                     hold(
                         version >= since,

@@ -29,7 +29,7 @@ def shrink(failing: Outcome, run: Run = run) -> Outcome:
             best = smaller
         else:
             size //= 2
-    for simplify in (_in_whole_seconds, _plain_listener, _plain_strategy, _one_topic, _one_sender):
+    for simplify in (_one_group, _in_whole_seconds, _plain_listener, _plain_strategy, _one_topic, _one_sender):
         best = _first_that_fails(best, simplify(best.scenario), run) or best
     return best
 
@@ -53,6 +53,10 @@ def _of_nobody(steps: Sequence[Step]) -> list[Step]:
     started = {step.words[0] for step in steps if step.verb == "start"}
     of_members = {"stop", "kill", "die", "pause", "cut", "reset"}
     return [step for step in steps if step.verb in of_members and step.words[0] not in started]
+
+
+def _one_group(scenario: Scenario) -> Iterator[Scenario]:
+    yield replace(scenario, beside=None)
 
 
 def _in_whole_seconds(scenario: Scenario) -> Iterator[Scenario]:

@@ -23,6 +23,7 @@ from rebalance_engine.simulation import scenario as scenarios
 from rebalance_engine.simulation.checking import check
 from rebalance_engine.simulation.clock import EPOCH
 from rebalance_engine.simulation.figures import longest
+from rebalance_engine.simulation.groups import FIRST
 from rebalance_engine.simulation.running import Outcome, run
 from rebalance_engine.simulation.sessions import short
 
@@ -66,7 +67,9 @@ def _happened(scenario: scenarios.Scenario) -> tuple[list[str], Outcome]:
         say = WORDS.get(type(fact))
         if say is not None and not (fact.source.client and isinstance(fact, LOCKS)):  # the broker tells it too
             who = fact.source.client or fact.source.broker
-            lines.append(f"{fact.at - EPOCH} {who}: {say(fact)}")
+            group = getattr(fact, "group", FIRST)
+            where = "" if group == FIRST else f" in {group}"
+            lines.append(f"{fact.at - EPOCH} {who}{where}: {say(fact)}")
 
     outcome = run(scenario, record)
     figures = outcome.figures

@@ -1,12 +1,9 @@
-"""Who looks on while a world runs: every book that is kept of it, and what is told to which."""
+"""Who looks on at one group while a world runs: every book that is kept of it, and what is told to which."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rebalance_engine.consumer import Deliver
-from rebalance_engine.consumer.application import Result
-from rebalance_engine.consumer.messages import Message
 from rebalance_engine.effects import Channel, Heard, Received
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.requests.consuming import (
@@ -18,7 +15,6 @@ from rebalance_engine.remoting.requests.consuming import (
 )
 from rebalance_engine.remoting.requests.contract import Refused
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, HeartBeat
-from rebalance_engine.remoting.requests.producing import SendMessage
 from rebalance_engine.simulation.breach import Weather
 from rebalance_engine.simulation.broker import BrokerProcess
 from rebalance_engine.simulation.clients import ConsumerProcess
@@ -27,23 +23,19 @@ from rebalance_engine.simulation.ledger import Ledger
 from rebalance_engine.simulation.pacing import Paces
 from rebalance_engine.simulation.presences import PresenceBook
 from rebalance_engine.simulation.scenario import Scenario
-from rebalance_engine.simulation.sending import SendBook
 from rebalance_engine.simulation.store import Returned
 from rebalance_engine.simulation.subscribing import Told
 
 
 class Watch:
-    """The books of one run.
+    """The books of one group.
 
     Attributes:
         ledger: of the group's queues.
-        sends: of its producers' messages.
     """
 
     def __init__(self, group: str, scenario: Scenario, clock: Clock, weather: Weather) -> None:
         self.ledger = Ledger(clock, weather, is_orderly=scenario.is_orderly)
-        self.sends = SendBook(clock, weather, tuple(scenario.brokers))
-        self.on_end: Callable[[ConsumerProcess], None] = lambda _client: None
         self._group = group
         self._clock = clock
         self._paces = Paces(weather, len(scenario.topics) + 1)
@@ -64,10 +56,10 @@ class Watch:
 
     # ---- brokers ----
 
-    def heard(self, broker: BrokerProcess, heard: Heard, responses: Iterable[object]) -> None:
-        """Look at what a broker's membership heard."""
+    def heard(self, broker: BrokerProcess, heard: Heard, responses: Iterable[object], *, is_meant: bool = True) -> None:
+        """Look at what a broker's membership heard; who is a member may change by what means another group, too."""
         self._presences[broker.name].heard(broker, heard, self._clock.now)
-        if isinstance(heard, Received):
+        if isinstance(heard, Received) and is_meant:
             look = self._looks.get(type(heard.request))
             if look is not None:
                 look(broker, heard, responses)
@@ -116,31 +108,9 @@ class Watch:
         queue = MessageQueue(request.topic, broker.name, request.queue_id)
         self.ledger.committed(_consumer(broker, channel), queue, request.commit_offset)
 
-    def sent(self, queue: MessageQueue, offset: int, request: SendMessage) -> None:
-        """Note where a producer's message is."""
-        self.sends.stored(queue, offset, request.body)
-
-    def stored(self, queue: MessageQueue, message: Message) -> None:
-        """Note a message."""
-        self.ledger.stored(queue, message)
-
     def returned(self, broker: BrokerProcess, channel: Channel, returned: Returned) -> None:
         """Note a message that came back."""
         self.ledger.returned(_consumer(broker, channel), returned)
-
-    # ---- listeners ----
-
-    def delivered(self, client: ConsumerProcess, deliver: Deliver) -> None:
-        """Look on while a listener begins."""
-        self.ledger.delivered(client, deliver)
-
-    def consumed(self, client: ConsumerProcess, deliver: Deliver, result: Result) -> None:
-        """Look on while a listener ends."""
-        self.ledger.consumed(client, deliver, result)
-
-    def ended(self, client: ConsumerProcess) -> None:
-        """Note that a client has shut itself down."""
-        self.on_end(client)
 
 
 def _consumer(broker: BrokerProcess, channel: Channel) -> ConsumerProcess:

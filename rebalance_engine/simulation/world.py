@@ -19,6 +19,9 @@ from rebalance_engine.simulation.broker import BrokerProcess, Disk
 from rebalance_engine.simulation.choosing import chosen
 from rebalance_engine.simulation.clients import ConsumerProcess, ProducerProcess
 from rebalance_engine.simulation.clock import EPOCH, Clock
+from rebalance_engine.simulation.figures import Figures
+from rebalance_engine.simulation.groups import FIRST, Watches
+from rebalance_engine.simulation.ledger import Ledger
 from rebalance_engine.simulation.nameserver import ADDRESS as NAME_SERVER
 from rebalance_engine.simulation.nameserver import NameServer
 from rebalance_engine.simulation.network import Network
@@ -27,10 +30,7 @@ from rebalance_engine.simulation.scenario import Scenario, Sender, Step, profile
 from rebalance_engine.simulation.settling import check_held, check_versions, queues_of, targets
 from rebalance_engine.simulation.store import Store
 from rebalance_engine.simulation.timers import FLUSHED_EVERY, PULLED
-from rebalance_engine.simulation.watching import Watch
 
-GROUP = "g"
-RETRY_TOPIC = RETRY_TOPIC_PREFIX + GROUP
 AFTERMATH = 10_000  # ms; how long after a fault requests may still be late
 STRATEGY_OF_GO = {"AVG_BY_CIRCLE": "GO_AVG_BY_CIRCLE"}
 
@@ -52,9 +52,8 @@ class World:
         self.network = Network(self.clock, self._luck("network"), scenario.latency)
         self.network.loses = self._loses
         self.network.loses_call = self._loses_call
-        self.watch = Watch(GROUP, scenario, self.clock, self.weather)
-        self.watch.on_end = self._ended
-        self.ledger = self.watch.ledger
+        self.watches = Watches(scenario, self.clock, self.weather)
+        self.watches.on_end = self._ended
         self.members: dict[str, ConsumerProcess] = {}
         self.brokers: dict[str, BrokerProcess] = {}
         self.topics = list(_first_topics(scenario))
@@ -109,9 +108,9 @@ class World:
 
     def _start_broker(self, name: str) -> None:
         disk = self._disks[name]
-        broker = BrokerProcess(self._place(name, disk.settings.address), disk, self.watch)
+        broker = BrokerProcess(self._place(name, disk.settings.address), disk, self.watches)
         self.brokers[name] = broker
-        self.watch.broker_starts(name)
+        self.watches.broker_starts(name)
         self.network.listen(broker)
         broker.start()
 
@@ -123,7 +122,7 @@ class World:
             every_ms=sender.every_ms,
             avoids_faults=sender.avoids_faults,
             luck=self._luck(sender.name),
-            addressee=self.watch.sends,
+            addressee=self.watches.sends,
         )
         self.clock.after(1_000, lambda: producer.start(EPOCH + self.scenario.sends_until))
 
@@ -140,23 +139,25 @@ class World:
         if name in self.members:
             return
         kind, given = profile(client), dict(zip(options[::2], options[1::2], strict=True))
-        strategy = given.get("by", self.scenario.strategy)
+        strategies = {**self.watches.strategies}
+        strategies[FIRST] = given.get("by", strategies[FIRST])
         process = self.members[name] = ConsumerProcess(
             self._place(name, self._next_address()),
             client_id=given.get("as", name),
             profile=kind,
-            strategy=strategy,
+            strategies=strategies,
             luck=self._luck(f"{name} {self._addresses}"),
             listener=self.scenario.listener,
-            audience=self.watch,
+            audience=self.watches,
         )
-        process.start(self._settings(kind, process.client_id, strategy))
+        for group, strategy in strategies.items():
+            process.start(self._settings(group, kind, process.client_id, strategy))
 
-    def _settings(self, kind: Profile, client_id: str, choice: str) -> GroupSettings:
+    def _settings(self, group: str, kind: Profile, client_id: str, choice: str) -> GroupSettings:
         strategy, queues = chosen(choice)
         named = STRATEGY_OF_GO.get(strategy) if kind.language is Language.GO else strategy
         return GroupSettings(
-            group=GROUP,
+            group=group,
             topics=dict.fromkeys(self.topics, "*"),
             strategy=None if strategy == "AVG" else named,  # every client's default, in its own language
             strategy_params={"config": {client_id: queues}} if queues else {},
@@ -182,18 +183,19 @@ class World:
 
     def _lost(self, process: ConsumerProcess) -> None:
         source = Source(origin=Origin.SIMULATOR, client=process.client_id)
-        for queue in self.ledger.gone(process):
-            self._record(
-                QueueDropped(
-                    at=self.clock.now,
-                    source=source,
-                    exactness=EXACT,
-                    group=GROUP,
-                    client=process.client_id,
-                    queue=queue,
-                    reason=DropReason.LOST,
+        for group, watch in self.watches.of.items():
+            for queue in watch.ledger.gone(process):
+                self._record(
+                    QueueDropped(
+                        at=self.clock.now,
+                        source=source,
+                        exactness=EXACT,
+                        group=group,
+                        client=process.client_id,
+                        queue=queue,
+                        reason=DropReason.LOST,
+                    )
                 )
-            )
 
     def _pause(self, name: str, ms: str) -> None:
         process = self.members.get(name)
@@ -213,7 +215,7 @@ class World:
             self.clock.after(int(ms), lambda: self._back(name, now))
 
     def _back(self, name: str, crashed_at: int) -> None:
-        self.ledger.restarted(name, crashed_at)
+        self.watches.restarted(name, crashed_at)
         self._start_broker(name)
 
     def _cut(self, name: str, broker: str, ms: str) -> None:
@@ -257,16 +259,18 @@ class World:
     def _subscribe(self, topic: str) -> None:
         if topic not in self.topics:
             self.topics.append(topic)
-            self.ledger.subscribed_again(topic)
-            for member in self.members.values():
-                member.changed_at.pop(topic, None)  # the new subscription has a version of its own
-                member.order(Subscribe(GROUP, topic))
+            for group, watch in self.watches.of.items():
+                watch.ledger.subscribed_again(topic)
+                for member in self.members.values():
+                    member.changed_at.pop((group, topic), None)  # the new subscription has a version of its own
+                    member.order(Subscribe(group, topic))
 
     def _unsubscribe(self, topic: str) -> None:
         if topic in self.topics:
             self.topics.remove(topic)
-            for member in self.members.values():
-                member.order(Unsubscribe(GROUP, topic))
+            for group in self.watches.of:
+                for member in self.members.values():
+                    member.order(Unsubscribe(group, topic))
 
     def _storm(self, ms: int, *names: str) -> None:
         self.weather.turns_foul(self.clock.now, self.clock.now + ms + AFTERMATH, *names)
@@ -278,8 +282,8 @@ class World:
         assert isinstance(fact, Fact)
         if isinstance(process, ConsumerProcess):
             if isinstance(fact, QueueTaken | QueueDropped):
-                process.changed_at[fact.queue.topic] = self.clock.now
-            self.ledger.states(process, fact)
+                process.changed_at[fact.group, fact.queue.topic] = self.clock.now
+            self.watches.states(process, fact)
         self._record(fact)
 
     def _ended(self, client: ConsumerProcess) -> None:
@@ -287,30 +291,50 @@ class World:
         self.members.pop(client.name, None)
         self._lost(client)
         if self.scenario.is_orderly:
-            self.ledger.ordering.check_stopped(client, self.members.values())
+            for watch in self.watches.of.values():
+                watch.ledger.ordering.check_stopped(client, self.members.values())
 
     # ---- when all is quiet ----
 
-    def queues(self) -> tuple[MessageQueue, ...]:
-        """Give the queues that the group divides now."""
-        topics, now = (*self.topics, RETRY_TOPIC), self.clock.now
+    @property
+    def ledger(self) -> Ledger:
+        """The books of the first group."""
+        return self.watches.of[FIRST].ledger
+
+    @property
+    def figures(self) -> Figures:
+        """What it amounts to so far, in all groups."""
+        figures = self.watches.figures
+        figures.events = self.clock.ticks
+        return figures
+
+    def has_leaked_locks(self) -> bool:
+        """Say whether anybody was granted a lock after he had dropped the queue: it must run out by itself."""
+        return any(watch.ledger.ordering.has_leaked_locks() for watch in self.watches.of.values())
+
+    def queues(self, group: str = FIRST) -> tuple[MessageQueue, ...]:
+        """Give the queues that a group divides now."""
+        topics, now = (*self.topics, RETRY_TOPIC_PREFIX + group), self.clock.now
         return tuple(queue for topic in topics for queue in queues_of(topic, self.name_server.route(topic, now)))
 
     def check_settled(self) -> None:
         """Insist that everybody holds what he should, and that the brokers know everybody's newest subscription."""
         members = tuple(self.members.values())
-        wanted = targets(GROUP, self.queues(), members)
-        check_held(self.ledger, GROUP, wanted, members, frozenset((*self.topics, RETRY_TOPIC)))
-        check_versions(GROUP, self.brokers.values(), members, self.clock.now)
+        for group, watch in self.watches.of.items():
+            wanted = targets(group, self.queues(group), members)
+            check_held(watch.ledger, group, wanted, members, frozenset((*self.topics, RETRY_TOPIC_PREFIX + group)))
+            check_versions(group, self.brokers.values(), members, self.clock.now)
+        self.ledger.figures.settled += 1
 
     def check_finished(self) -> None:
         """Insist that every message was consumed, of queues that anybody is meant to have."""
         members = tuple(self.members.values())
-        wanted = targets(GROUP, self.queues(), members)
-        for queue in sorted(frozenset().union(*wanted.values())):
-            self.ledger.check_finished(queue)
-        self.ledger.returns.check_all_back()
-        self.watch.sends.check_ended()
+        for group, watch in self.watches.of.items():
+            wanted = targets(group, self.queues(group), members)
+            for queue in sorted(frozenset().union(*wanted.values())):
+                watch.ledger.check_finished(queue)
+            watch.ledger.returns.check_all_back()
+        self.watches.sends.check_ended()
 
     def check_all(self) -> None:
         """Hold every machine to its own invariants."""

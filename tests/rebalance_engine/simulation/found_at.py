@@ -69,4 +69,8 @@ FOUND_AT = {
     "brokers_serve_subscriptions_that_they_were_not_told": 1,
     "locks_are_given_back_while_the_listener_consumes": 103,
     "queues_of_a_process_have_no_mutex": 63,
+    "only_the_first_group_of_a_process_rebalances": 7,
+    "heartbeats_name_the_first_group_only": 7,
+    "only_the_first_group_of_a_process_is_stored": 7,
+    "failed_messages_come_back_to_another_group": 35,
 }

@@ -9,6 +9,7 @@ import pytest
 from rebalance_engine.consumer import (
     consuming,
     flow,
+    heartbeats,
     locks,
     member,
     offsets,
@@ -348,3 +349,39 @@ def brokers_serve_subscriptions_that_they_were_not_told(patch: Patch) -> None:
         "_check_version",
         lambda self, pull, group: group.subscriptions.get(pull.topic) or self._refuse_unknown(""),
     )
+
+
+# ---- several groups in one process ----
+
+
+@bug
+def only_the_first_group_of_a_process_rebalances(patch: Patch) -> None:
+    def rebalance_all(desk: Thing) -> Code:
+        members = tuple(desk.members.values())
+        return (yield from schedule.rebalance_one(desk, members[0])) if members else True
+
+    patch.setattr(schedule, "rebalance_all", rebalance_all)
+
+
+@bug
+def heartbeats_name_the_first_group_only(patch: Patch) -> None:
+    around(
+        patch,
+        heartbeats,
+        "_data",
+        lambda of: lambda desk: replace(of(desk), consumer_data_set=of(desk).consumer_data_set[:1]),
+    )
+
+
+@bug
+def only_the_first_group_of_a_process_is_stored(patch: Patch) -> None:
+    def persist_all(desk: Thing) -> Code:
+        for first in tuple(desk.members.values())[:1]:
+            yield from first.offsets.persist_all(frozenset(first.table))
+
+    patch.setattr(schedule, "persist_all", persist_all)
+
+
+@bug
+def failed_messages_come_back_to_another_group(patch: Patch) -> None:
+    around(patch, store.Store, "take_back", lambda of: lambda self, _, *args: of(self, "g", *args))

@@ -35,7 +35,7 @@ class Stage:
             Place(self.network, name, f"{name}:1", self.state),
             client_id=name,
             profile=self.profile,
-            strategy="AVG",
+            strategies={"g": "AVG"},
             luck=random.Random(0),
             listener=Listener(),
             audience=self.ledger,  # type: ignore[arg-type]  # it is never asked to end one

@@ -58,6 +58,7 @@ def test_a_step_that_makes_no_sense(step: str, complaint: str) -> None:
         ({"broker": "east 1.x"}, "the broker version is '1.x'"),
         ({"producer": "P 3.0 every 100"}, "3.0"),
         ({"group": "NOPE concurrent"}, "the strategy is 'NOPE'"),
+        ({"beside": "NOPE"}, "the strategy is 'NOPE'"),
     ],
 )
 def test_versions_and_strategies_that_are_not_known(line: dict[str, str], complaint: str) -> None:

@@ -46,7 +46,7 @@ def consumer(seats: Seats, listener: Listener | None = None) -> ConsumerProcess:
         place(between, "A"),
         client_id="10.0.0.1@A",
         profile=java("5.5.0"),
-        strategy="AVG",
+        strategies={"g": "AVG"},
         luck=random.Random(0),
         listener=listener or Listener(10, 10),
         audience=seats,

@@ -84,6 +84,13 @@ def test_every_verb_and_every_client_is_drawn() -> None:
     assert clients == {"java-5.5.0", "java-5.1.4", "java-4.9.7", "cpp", "go"}
 
 
+def test_some_runs_have_a_second_group_in_the_same_processes() -> None:
+    beside = Counter(draw(seed).beside for seed in SEEDS)
+
+    assert beside.keys() == {None, "AVG", "AVG_BY_CIRCLE"}
+    assert len(SEEDS) // 20 < len(SEEDS) - beside[None] < len(SEEDS) // 8
+
+
 def test_every_kind_of_group_is_drawn() -> None:
     scenarios = [draw(seed) for seed in SEEDS]
 

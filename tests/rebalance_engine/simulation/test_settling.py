@@ -27,10 +27,10 @@ def member(
         name=name,
         client_id=name,
         profile=profile or java("5.5.0"),
-        strategy=strategy,
+        strategies={"g": strategy},
         held=lambda _group: held,
         stated=frozenset(held if stated is None else stated),
-        changed_at={"orders": 0},
+        changed_at={("g", "orders"): 0, ("h", "orders"): 10**9},
     )
 
 

@@ -63,7 +63,7 @@ def test_what_is_left_can_be_read_again() -> None:
 
 
 def test_times_and_listeners_are_made_plain_where_that_breaks_it_too() -> None:
-    failing = replace(cluster("60123 kill A"), listener=Listener(1, 999, 20), strategy="AVG_BY_CIRCLE")
+    failing = replace(cluster("60123 kill A"), listener=Listener(1, 999, 20), strategy="AVG_BY_CIRCLE", beside="AVG")
 
     def with_a_kill(scenario: Scenario) -> Outcome:
         return outcome(scenario, Rule.ORDER if kills(scenario) else None, 70_000)
@@ -71,7 +71,7 @@ def test_times_and_listeners_are_made_plain_where_that_breaks_it_too() -> None:
     smallest = shrink(with_a_kill(failing), with_a_kill).scenario
 
     assert [str(step) for step in smallest.steps[-1:]] == ["60000 kill A"]
-    assert (smallest.listener, smallest.strategy) == (PLAIN, "AVG")
+    assert (smallest.listener, smallest.strategy, smallest.beside) == (PLAIN, "AVG", None)
 
 
 @pytest.mark.parametrize("bug", ["queues_begin_one_early", "a_dropped_orderly_queue_is_consumed_to_its_end"])

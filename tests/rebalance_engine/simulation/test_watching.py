@@ -18,7 +18,7 @@ def world(*steps: str, group: str = "AVG concurrent") -> World:
 def test_every_message_of_a_producer_is_written_down_by_who_sent_and_who_stored_it() -> None:
     made = world()
 
-    made.watch.sends.check_ended()
+    made.watches.sends.check_ended()
 
     assert sum(book.end for book in made.ledger.books if book.queue.topic == "orders") > 250
 
@@ -42,7 +42,7 @@ def test_commits_are_written_down() -> None:
 
 def test_a_broker_that_serves_what_it_was_not_told_is_noticed() -> None:
     made = world()
-    made.watch.broker_starts("east")  # as if nobody had told it anything
+    made.watches.broker_starts("east")  # as if nobody had told it anything
 
     with pytest.raises(Breach, match=r"east (serves|lists)"):
         made.clock.run_until(EPOCH + WARM + 60_000)
