@@ -94,10 +94,9 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     since = min(each.dropped_at for each in handoffs if each.dropped_at is not None)
     rows = Holding.objects.filter(Q(until=None) | Q(until__gt=since), group=round_row.group_id).order_by("at")
     held: dict[tuple[str, str, int], list[_Hold]] = {}
-    for topic, broker, number, *hold in rows.values_list(
-        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "until"
-    )[:MOST_SPANS]:
-        held.setdefault((topic, broker, number), []).append(_Hold(*hold))
+    for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
+        place = (row.queue.topic.name, row.queue.broker, row.queue.queue_id)
+        held.setdefault(place, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
     closed = round_row.closed_at or now
     return [_until(each, held.get((each.topic, each.broker, each.queue_id), []), closed, now) for each in handoffs]
 

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterator
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RegexPattern
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Command
 from dashboard.groups.models import Group
 from dashboard.live.routing import websocket_urlpatterns
 from dashboard.people.gate import is_of_djangos_admin, is_open, needed_role
+from dashboard.people.models import Grant
 from dashboard.people.roles import Role
 from tests.dashboard.persons import ROLES, person
 from tests.dashboard.sockets import Browser
@@ -30,6 +32,7 @@ OPEN = {
     "metrics",
     "words",
 }  # whatever joins them is thought over
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 SAMPLES = {"app_label": "groups", "url": "x"}  # all others are numbers
 
 
@@ -82,7 +85,7 @@ def test_every_other_address_says_which_role_it_needs() -> None:
 
 @pytest.mark.usefixtures("group")
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.value if role else "nobody")
-@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_role_comes_in_where_it_may_and_nowhere_else(client: Client, role: Role | None, method: str) -> None:
     client.force_login(person(role))
 
@@ -98,7 +101,7 @@ def test_a_role_comes_in_where_it_may_and_nowhere_else(client: Client, role: Rol
 
 
 @pytest.mark.usefixtures("group")
-@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("method", METHODS)
 def test_without_a_log_in_every_address_leads_to_the_log_in(client: Client, method: str) -> None:
     for address, each in ALL:
         if not is_open(each.callback):
@@ -140,6 +143,75 @@ def test_a_group_outside_of_the_scope_is_not_there(client: Client, cluster: Clus
     page = client.get("/").content.decode()
     assert "orders-1" in page
     assert 'href="/groups/1/"' not in page
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("scope", [{"groups": "orders-*"}, {"clusters": "another"}], ids=str)
+def test_what_is_outside_of_the_scope_answers_as_what_does_not_exist(
+    client: Client, scope: dict[str, str], method: str
+) -> None:
+    Cluster.objects.update(is_demo=True)
+    client.force_login(person(Role.ADMIN, **scope))
+    kinds = ["/groups/1/", *(["/demo/1/"] if "clusters" in scope else [])]
+    about = [address for address, _each in ALL if any(address.startswith(kind) for kind in kinds)]
+    assert len(about) >= 7
+
+    for address in about:
+        there, not_there = (getattr(client, method)(each) for each in (address, address.replace("/1/", "/77/", 1)))
+        assert (there.status_code, without_token(there)) == (not_there.status_code, without_token(not_there)), address
+        assert there.status_code in {404, 405}, address
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("role", ROLES[1:], ids=lambda role: role.value)
+def test_no_page_shows_a_form_that_its_reader_may_not_send(client: Client, role: Role) -> None:
+    Cluster.objects.update(is_demo=True, is_read_only=False)
+    Group.objects.update(name="billing")
+    client.force_login(person(role))
+    pages = {each.name: client.get(address).content.decode() for address, each in ALL if _is_ours(each)}
+
+    forms = {
+        action
+        for page in pages.values()
+        for action in re.findall(r'<form[^>]*method="post"[^>]*action="([^"]+)"', page)
+    }
+
+    refused = {action for action in forms if action != "/logout/" and client.post(action).status_code == 403}
+    assert refused == set()
+    assert ("/groups/1/order" in forms) == role.includes(Role.OPERATOR)
+    assert ("/demo/1/order" in forms) == role.includes(Role.OPERATOR)
+    assert "/logout/" in forms
+    closed = "needs the role operator" in pages["group"] and "needs the role operator" in pages["demo"]
+    assert closed == (role is Role.VIEWER)
+
+
+@pytest.mark.usefixtures("group")
+def test_an_operator_of_some_groups_orders_of_those_alone(client: Client, cluster: Cluster) -> None:
+    Cluster.objects.update(is_demo=True, is_read_only=False)
+    Group.objects.create(pk=2, cluster=cluster, name="orders-1", added_at=T0)
+    bo = person(Role.VIEWER, name="bo")
+    Grant.objects.create(user=bo, role=Role.OPERATOR.value, groups="orders-*")
+    client.force_login(bo)
+    order = {"verb": "group.recompute", "reason": "to see"}
+
+    answers = {pk: client.post(f"/groups/{pk}/order", order, headers={"Accept": "application/json"}) for pk in (1, 2)}
+    broker = {"verb": "demo.slow_broker", "target": "broker-a"}
+    of_all = client.post("/demo/1/order", broker, headers={"Accept": "application/json"})
+
+    assert {pk: answer.status_code for pk, answer in answers.items()} == {1: 409, 2: 200}
+    assert "you have viewer" in answers[1].json()["refused"]
+    assert of_all.status_code == 409
+    assert [row.group_name for row in Command.objects.all()] == ["orders-1"]
+
+
+def without_token(answer: HttpResponse) -> bytes:
+    """Give what an answer says; the token of a form differs each time."""
+    return re.sub(rb'name="csrfmiddlewaretoken" value="[^"]*"', b"", answer.content)
+
+
+def _is_ours(each: URLPattern) -> bool:
+    return not is_open(each.callback) and not is_of_djangos_admin(each.callback)
 
 
 @pytest.mark.django_db(transaction=True)

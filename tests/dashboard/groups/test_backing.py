@@ -41,8 +41,10 @@ def test_who_backs_away_is_told_longest_first_until_a_minute_after_its_end(clust
 
 def test_that_nobody_reports_is_not_that_nobody_backs_away(cluster: Cluster) -> None:
     assert found(cluster, 0) == ([], False)
-    sent = {"client": "web-shop", "broker": "east", "latency_ms": 3, "outcome": SendOutcome.OK}
-    told(BrokerLatency(at=T0, source=SHOP, exactness=EXACT, **sent))
+    sent = BrokerLatency(
+        at=T0, source=SHOP, exactness=EXACT, client="web-shop", broker="east", latency_ms=3, outcome=SendOutcome.OK
+    )
+    told(sent)
     assert found(cluster, 0) == ([], True)
 
 

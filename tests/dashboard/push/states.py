@@ -22,7 +22,9 @@ def head(**given: object) -> Head:
         orphans=0,
         doubles=0,
         fault_count=0,
-        round=RoundCell(1, "open", "member joined", 5, None, 1, 3, 2, ("B joined",), (), 4, "it is unknown what B holds")
+        round=RoundCell(
+            1, "open", "member joined", 5, None, 1, 3, 2, ("B joined",), (), 4, "it is unknown what B holds"
+        )
         if given.get("has_round")
         else None,
     )
