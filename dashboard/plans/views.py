@@ -21,13 +21,14 @@ from dashboard.plans.picturing import picture_of
 from dashboard.plans.queries import Expected, expected_pause, latest, read_group
 from dashboard.plans.questions import BadQuestion, Question, read_question
 from dashboard.plans.trying import Option, Trial, try_out
-from rebalance_engine.diff import Move
+from rebalance_engine.diff import Move, MoveCause
 from rebalance_engine.findings import spell
 from rebalance_engine.model import MessageQueue
 
 MOST_MOVES = 400
 MOST_LOADS = 400
 MOST_CELLS = 1_200  # columns that the browser draws one by one
+MOST_SIDE_BY_SIDE = 24  # columns of each of two maps that stand beside each other
 FORMATS = ("json", "csv")
 
 
@@ -84,6 +85,7 @@ def _context(
         "may_edit": access_in(request).may(Role.ADMIN, cluster=group.cluster.name, group=group.name),
         "query": question.as_query(),
         "now": now_ms(),
+        "is_wide": len(trial.after.queues) > MOST_SIDE_BY_SIDE,
         "facts": {"picture": picture_of(trial) if is_drawn else None},
     }
 
@@ -128,10 +130,24 @@ def _move(move: Move, expected: Expected | None) -> dict[str, object]:
         "queue": spell(move.queue),
         "from": move.from_client,
         "to": move.to_client,
-        "cause": move.cause.value,
+        "cause": cause_words(move.cause),
         "expected": expected if answers.is_handoff(move) else None,
         "is_handoff": answers.is_handoff(move),
     }
+
+
+def cause_words(cause: MoveCause) -> str:
+    """Translate why one queue's owner would change."""
+    words = {
+        MoveCause.QUEUE_REMOVED: _("the queue goes"),
+        MoveCause.QUEUE_ADDED: _("the queue is new"),
+        MoveCause.OWNER_LEFT: _("its owner leaves"),
+        MoveCause.TAKEN_UP: _("nobody has it now"),
+        MoveCause.LET_GO: _("nobody is to have it"),
+        MoveCause.OWNER_JOINED: _("its new owner joins"),
+        MoveCause.RESHUFFLED: _("a knock-on"),
+    }
+    return words[cause]
 
 
 def _most(loads: list[answers.Load]) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import uvicorn
+from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from dashboard.clusters.models import Cluster
@@ -90,3 +91,19 @@ def turn(server: str) -> Callable[[int], Group]:  # noqa: ARG001 - whoever looks
     told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
     rebalanced("g", 20)
     return lambda at: rebalanced("g", at)
+
+
+@pytest.fixture
+def forgotten(transactional_db: None) -> Iterator[None]:  # noqa: ARG001 - it is emptied after this
+    """Forget what was ordered: the audit log lets nobody delete, not even the end of a test."""
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s", ["audit_auditentry"]
+        )
+        triggers = cursor.fetchall()
+        for name, _sql in triggers:
+            cursor.execute(f"DROP TRIGGER {name}")
+        cursor.execute("DELETE FROM audit_auditentry")
+        for _name, sql in triggers:
+            cursor.execute(sql)

@@ -22,6 +22,9 @@ PAGES = (
     "/groups/{group}/",
     "/groups/{group}/rounds/",
     "/groups/{group}/rounds/1/",
+    "/groups/{group}/plan/",
+    "/groups/{group}/by-config/",
+    "/groups/{group}/by-config/edit",
     "/demo/{cluster}/",
     "/password/",
 )
@@ -47,6 +50,7 @@ def look(page: Page, address: str, theme: str) -> list[str]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nobody_is_kept_out(turn: Callable[[int], Group], page: Page, theme: str) -> None:
     Cluster.objects.update(is_demo=True, is_read_only=False)
+    Grant.objects.update(role="admin")
     group = turn(30)
     told(joined("C", 5_000, low=4_000), held("C", 5_100, [1]), missed("B", 5_150))  # a round, two owners, an unknown
     turn(5_200)

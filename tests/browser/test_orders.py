@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from django.db import connection
 from playwright.sync_api import Page, expect
 
 from dashboard.clusters.models import Cluster, Command, CommandReceipt
@@ -17,24 +16,8 @@ from dashboard.people.roles import Role
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 from tests.browser.elsewhere import elsewhere
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("forgotten")]
 Turn = Callable[[int], Group]
-
-
-@pytest.fixture(autouse=True)
-def forgotten(transactional_db: None) -> Iterator[None]:  # noqa: ARG001 - it is emptied after this
-    """Forget what was ordered: the audit log lets nobody delete, not even the end of a test."""
-    yield
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s", ["audit_auditentry"]
-        )
-        triggers = cursor.fetchall()
-        for name, _sql in triggers:
-            cursor.execute(f"DROP TRIGGER {name}")
-        cursor.execute("DELETE FROM audit_auditentry")
-        for _name, sql in triggers:
-            cursor.execute(sql)
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ export function asMap(picture, grammar) {
   const [joins, leaves] = [new Set(picture.joins), new Set(picture.leaves)];
   const members = picture.members.map((cell) => ({
     ...cell,
-    load: grammar === PLANNED ? cell.target : cell.held,
+    load: grammar === HELD ? cell.held : picture.head.is_target_known ? cell.target : null,
     state: leaves.has(cell.client) && grammar === PLANNED ? "left" : joins.has(cell.client) && grammar === HELD ? "silent" : "here",
     words: leaves.has(cell.client) ? gettext("leaves") : joins.has(cell.client) ? gettext("joins") : "",
   }));

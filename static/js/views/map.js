@@ -327,7 +327,7 @@ function rowsOf(state, extra, picture, columns, isZoomed) {
     client: cell.client,
     name: shown(cell.client, LONGEST_NAME),
     state: cell.state ?? (cell.held === null ? "silent" : "here"),
-    held: cell.held === null ? null : count(cell.load ?? cell.held),
+    held: cell.held === null || cell.load === null ? null : count(cell.load ?? cell.held),
     words: cell.words ?? seenWords(cell, extra),
   }));
   const here = new Set(rows.map((row) => row.client));

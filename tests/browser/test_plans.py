@@ -1,0 +1,99 @@
+"""Dry runs and by-config assignments in a real browser: two maps, one crosshair; edits by pointer and by keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dashboard.groups.models import Group
+from dashboard.people.models import Grant
+from dashboard.plans.models import ByConfig
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("forgotten")]
+Turn = Callable[[int], Group]
+
+
+def cells(page: Page, look: str, which: str = "planned") -> Locator:
+    return page.locator(f'[data-map="{which}"] [data-cell="{look}"]')
+
+
+def test_a_dry_run_is_asked_by_a_form_and_shown_on_two_maps(turn: Turn, page: Page) -> None:
+    page.goto(f"/groups/{turn(30).pk}/")
+
+    page.keyboard.press("p")
+    expect(page.locator("h1")).to_contain_text("Dry run")
+    expect(cells(page, "ok")).to_have_count(4)
+    page.get_by_label("these clients join").fill("C")
+    page.get_by_label("these members leave").fill("A")
+    page.get_by_role("button", name="Try it out").click()
+
+    expect(page.locator("#asked")).to_contain_text("C join")
+    assert page.url.endswith("?add=C&remove=A&rename=&queues=&broker=&strategy=&params=")
+    expect(cells(page, "ok", "held")).to_have_count(4)
+    expect(cells(page, "gain")).to_have_count(4)  # B gets those of A, C those of B
+    expect(cells(page, "gave")).to_have_count(4)
+    expect(page.locator('[data-map="planned"] [data-state="left"]')).to_contain_text("A")
+
+
+def test_the_crosshair_is_on_both_maps_and_says_where_a_queue_goes(turn: Turn, page: Page) -> None:
+    page.goto(f"/groups/{turn(30).pk}/plan/?remove=A")
+
+    page.keyboard.press("ArrowRight")
+
+    expect(page.locator("#says")).to_contain_text("orders/east/0")
+    expect(page.locator("#says")).to_contain_text("Goes from A to B.")
+    expect(page.locator('.cursor[visibility="visible"]')).to_have_count(2)
+
+
+def test_a_strategy_is_chosen_by_its_card_and_the_question_stays(turn: Turn, page: Page) -> None:
+    page.goto(f"/groups/{turn(30).pk}/plan/?add=C")
+
+    page.get_by_role("link", name="AVG_BY_CIRCLE").click()
+
+    expect(page.locator(".card[aria-current]")).to_contain_text("AVG_BY_CIRCLE")
+    assert page.url.endswith("?add=C&strategy=AVG_BY_CIRCLE")
+
+
+def test_an_admin_edits_by_pointer_and_by_keys_and_takes_an_edit_back(turn: Turn, page: Page) -> None:
+    group = turn(30)
+    Grant.objects.update(role="admin")
+    page.goto(f"/groups/{group.pk}/by-config/")
+    page.keyboard.press("e")
+    field = page.get_by_label("As a document")
+    expect(cells(page, "ok")).to_have_count(4)
+
+    cells(page, "ok").first.click()  # A lets orders/east/0 go
+    expect(cells(page, "gave")).to_have_count(1)
+    assert json.loads(field.input_value()) == {"A": ["orders/east/1"], "B": ["orders/east/2-3"]}
+
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")  # and B gets it
+    expect(cells(page, "gain")).to_have_count(1)
+    expect(page.locator("#says")).to_contain_text("Goes from A to B.")
+    assert json.loads(field.input_value())["B"] == ["orders/east/0", "orders/east/2-3"]
+
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.keyboard.press("u")
+    assert json.loads(field.input_value())["B"] == ["orders/east/0", "orders/east/2-3"]
+
+    page.get_by_label("Reason").fill("A is small")
+    page.get_by_role("button", name="Keep this version").click()
+    expect(page.locator("#main")).to_contain_text("Version 1 is kept.")
+    row = ByConfig.objects.get()
+    assert (row.version, row.author, row.reason) == (1, "vera", "A is small")
+
+
+def test_a_document_that_is_typed_is_drawn(turn: Turn, page: Page) -> None:
+    Grant.objects.update(role="admin")
+    page.goto(f"/groups/{turn(30).pk}/by-config/edit")
+
+    page.get_by_label("As a document").fill('{"B": ["orders/east/0-3"], "A": ["orders/east/3"]}')
+    page.get_by_label("Reason").focus()
+
+    expect(cells(page, "two")).to_have_count(2)
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.locator("#checks")).to_contain_text("1 queue is listed twice")
