@@ -20,8 +20,9 @@ NOT_CONVERGED_MS = 120_000
 MANUAL_MS = 30_000  # what is held changes within this time after somebody ordered it: members have a 20 s timer
 WAVE_MEMBERS = 3  # so many members that come or go in one round are a deploy, not a coincidence
 
+BROKERS_CHANGE = frozenset({Cause.BROKER_GONE, Cause.BROKER_BACK})
 MEMBERS_CHANGE = frozenset({Cause.MEMBER_JOINED, Cause.MEMBER_LEFT, Cause.HEARTBEAT_EXPIRED})
-SUPERSEDING = MEMBERS_CHANGE | {Cause.BROKER_GONE, Cause.BROKER_BACK, Cause.ROUTE_CHANGED}
+SUPERSEDING = MEMBERS_CHANGE | BROKERS_CHANGE | {Cause.ROUTE_CHANGED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,21 @@ class OpenRound:
         return self.cause is Cause.HELD_CHANGED
 
     def explains(self, each: Happening) -> bool:
-        """Whether a change may have come before what opened this round, which was only seen in what is held."""
-        if self.happenings[0].cause is not Cause.HELD_CHANGED or each.cause is Cause.HELD_CHANGED:
+        """Whether a change may be what this round came from, which was only seen by what it did.
+
+        What is held changes by any cause; routes change when a broker goes or comes back, and are often seen first.
+        """
+        first = self.happenings[0].cause
+        if first is Cause.ROUTE_CHANGED:
+            return each.cause in BROKERS_CHANGE and each.earliest <= self.opened_at + SAME_CAUSE_MS
+        if first is not Cause.HELD_CHANGED or each.cause is Cause.HELD_CHANGED:
             return False
         return each.earliest <= self.opened_at + SAME_CAUSE_MS
+
+    def follows(self, each: Happening) -> bool:
+        """Whether a change of routes may be what the going or coming of a broker in this round did."""
+        brokers = (other for other in self.happenings if other.cause in BROKERS_CHANGE)
+        return each.cause is Cause.ROUTE_CHANGED and any(each.earliest <= other.at + SAME_CAUSE_MS for other in brokers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +160,9 @@ def advance(
 
 
 def _supersedes(each: Happening, current: OpenRound) -> bool:
-    if current.is_unexplained and current.explains(each):
+    if current.explains(each) and (current.is_unexplained or each.cause in BROKERS_CHANGE):
+        return False
+    if current.follows(each):
         return False
     return each.cause in SUPERSEDING and each.at - current.last_cause_at > SAME_CAUSE_MS
 

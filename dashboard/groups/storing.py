@@ -25,6 +25,7 @@ from rebalance_engine.rounds import Happening, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
+SEEN_BY_EFFECT = frozenset({Cause.HELD_CHANGED.value, Cause.ROUTE_CHANGED.value})  # what they came from may come later
 NOTHING_ELSE = "and nothing else that is known changed"
 
 
@@ -85,7 +86,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             members_before=[cell.client for cell in read.past.state.members] if read.past.state else [],
         )
         is_new, was_late = row.pk is None, row.not_converged_at is not None
-        was_unexplained = row.cause == Cause.HELD_CHANGED.value
+        before_cause = row.cause
         row.cause, row.last_cause_at = each.cause.value, each.last_cause_at
         row.opened_low = min(each.began_low, row.opened_at) or None
         row.not_converged_at = each.not_converged_at
@@ -100,7 +101,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             row.members_after = [member.client_id for member in read.look.members]
         row.save()
         _keep_causes(group, row, each, decision, now)
-        if is_new or (was_unexplained and not each.is_unexplained):
+        if is_new or (before_cause in SEEN_BY_EFFECT and row.cause != before_cause):
             facts.append(fact_of_opening(row))
         if row.not_converged_at is not None and not was_late:
             facts.append(fact_of_not_converging(row))

@@ -19,6 +19,7 @@ from rebalance_engine.events import (
     BrokerSeen,
     Exactness,
     LockRefused,
+    RouteMissing,
     SubscriptionsSeen,
 )
 from tests.dashboard.story import (
@@ -228,3 +229,21 @@ def test_a_refused_lock_is_a_finding_that_says_when_it_must_end() -> None:
     assert due_groups(now=T0 + 69_001) != []
     turn(69_001)
     assert Finding.objects.get(kind="lock refused").cleared_at == T0 + 69_001
+
+
+def test_a_broker_that_is_gone_after_its_routes_were_seen_to_change_is_the_cause_of_one_round() -> None:
+    told(BrokerSeen(at=T0, source=NAMESRV, exactness=EXACT, broker="east", broker_id=0, address="127.0.0.1:1"))
+    settle()
+    low_and_high = Exactness.between(T0 + 1_000, T0 + 5_000)
+    told(RouteMissing(at=T0 + 5_000, source=NAMESRV, exactness=low_and_high, topic="orders"))
+    turn(5_100)
+    assert Round.objects.get().cause == "route changed"
+
+    address, between = "127.0.0.1:1", Exactness.between(T0 + 2_000, T0 + 12_000)
+    told(BrokerGone(at=T0 + 12_000, source=NAMESRV, exactness=between, broker="east", broker_id=0, address=address))
+    turn(12_100)
+
+    assert [(row.number, row.cause) for row in Round.objects.all()] == [(1, "broker gone")]
+    back = Exactness.between(T0 + 80_000, T0 + 90_000)
+    told(BrokerSeen(at=T0 + 90_000, source=NAMESRV, exactness=back, broker="east", broker_id=0, address=address))
+    assert RoundCause.objects.filter(cause="broker back", at_low=T0 + 80_000).exists()

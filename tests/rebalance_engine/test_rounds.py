@@ -201,3 +201,32 @@ def test_what_joins_a_round_later_does_not_let_it_begin_earlier_unless_it_explai
     explained = OpenRound(1, T, T, (Happening(T, Cause.HELD_CHANGED, low=T - 100), later), 1)
 
     assert (joined.began_low, explained.began_low) == (T, T - 9_000)
+
+
+def test_a_broker_that_is_seen_to_be_gone_after_its_routes_is_what_they_changed_by() -> None:
+    opened = go_on(None, Happening(T, Cause.ROUTE_CHANGED, None, low=T - 4_000)).open
+    gone = Happening(T + 9_000, Cause.BROKER_GONE, None, low=T - 1_000)
+
+    after = go_on(opened, gone, last=1, after=9_000)
+
+    assert after.open is not None
+    assert (after.ended, after.open.number, after.open.cause) == ((), 1, Cause.BROKER_GONE)
+    assert after.open.began_low == T - 4_000
+
+
+def test_a_broker_that_goes_long_after_routes_changed_supersedes_the_round() -> None:
+    opened = go_on(None, Happening(T, Cause.ROUTE_CHANGED, None, low=T - 4_000)).open
+
+    after = go_on(opened, Happening(T + 9_000, Cause.BROKER_GONE, None, low=T + 4_000), last=1, after=9_000)
+
+    assert [end.superseded_by for end in after.ended] == [2]
+
+
+def test_routes_that_may_have_changed_by_a_broker_belong_to_its_round() -> None:
+    opened = go_on(None, Happening(T, Cause.BROKER_GONE, None, low=T - 9_000)).open
+    with_it = Happening(T + 5_000, Cause.ROUTE_CHANGED, None, low=T - 1_000)
+    long_after = Happening(T + 5_000, Cause.ROUTE_CHANGED, None, low=T + 4_000)
+
+    one, two = (go_on(opened, each, last=1, after=5_000) for each in (with_it, long_after))
+
+    assert (len(one.ended), len(two.ended)) == (0, 1)

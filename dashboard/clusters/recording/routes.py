@@ -15,6 +15,7 @@ from dashboard.common.rows import Rows
 from rebalance_engine.events import BrokerGone, BrokerSeen, Cause, Fact, RouteMissing, RouteSeen
 from rebalance_engine.model import MessageQueue
 
+TOGETHER_MS = 60_000  # a broker that goes takes its queues along: both are seen within this time
 FEW = 1_000  # queues on one broker, below which they are asked for one by one
 
 
@@ -22,7 +23,8 @@ FEW = 1_000  # queues on one broker, below which they are asked for one by one
 class RouteChange:
     """Queues that consumers divide are others now: of a topic, or, without one, of all topics on a broker.
 
-    ``is_first``: nothing was known of the topic before, so that nothing is known to have changed.
+    ``is_first``: nothing was known of the topic before, so that nothing is known to have changed. Of a broker, the
+    topics are those of which it has queues, or had some at ``since``: routes are often seen to change before brokers.
     """
 
     fact: Fact
@@ -31,6 +33,7 @@ class RouteChange:
     topic: str | None = None
     broker: str | None = None
     is_first: bool = False
+    since: int = 0
 
 
 Place = tuple[str, int]  # of a queue within its topic: broker and id
@@ -187,13 +190,13 @@ class RouteBook:
             return True
         if observed_at(fact) < row.observed_at:
             return False
-        was_gone = row.gone_at is not None
+        gone_at = row.gone_at
         if not self.brokers.update(row, **columns):
             return False
         self.brokers.update(row, **source_columns(fact))
-        if was_gone:
+        if gone_at is not None:
             words = f"broker {fact.broker} ({fact.address}) is back"
-            self.changes.append(RouteChange(fact, Cause.BROKER_BACK, words, broker=name))
+            self.changes.append(RouteChange(fact, Cause.BROKER_BACK, words, broker=name, since=gone_at - TOGETHER_MS))
         return True
 
     def broker_gone(self, fact: BrokerGone) -> bool:
@@ -204,7 +207,8 @@ class RouteBook:
             return False
         self.brokers.update(row, gone_at=fact.at, observed_at=observed_at(fact))
         words = f"broker {fact.broker} ({fact.address}) is gone"
-        self.changes.append(RouteChange(fact, Cause.BROKER_GONE, words, broker=name))
+        since = (fact.exactness.low if fact.exactness.low is not None else fact.at) - TOGETHER_MS
+        self.changes.append(RouteChange(fact, Cause.BROKER_GONE, words, broker=name, since=since))
         return True
 
     def _topic(self, name: str) -> Topic:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dashboard.clusters.models import Cluster, Topic
+from django.db.models import Q
+
+from dashboard.clusters.models import Cluster, Queue
 from dashboard.clusters.recording import connections
 from dashboard.clusters.recording.connections import ConnectionBook
 from dashboard.clusters.recording.producers import ProducerBook
@@ -136,8 +138,9 @@ class Ledger:
             if change.topic is not None:
                 concerned = Group.objects.filter(subscriptions__topic=change.topic)
             else:
-                topics = Topic.objects.filter(cluster=self.routes.cluster, routes__broker=change.broker)
-                concerned = Group.objects.filter(subscriptions__topic__in=topics.values("name"))
+                here = Q(gone_at=None) | Q(gone_at__gte=change.since)
+                queues = Queue.objects.filter(here, broker=change.broker, topic__cluster=self.routes.cluster)
+                concerned = Group.objects.filter(subscriptions__topic__in=queues.values("topic__name"))
             for group in concerned.filter(cluster=self.routes.cluster).distinct():
                 if change.is_first:
                     self.groups.touch(group.name)
