@@ -19,6 +19,7 @@ QUIET = {
     "django.request": "ERROR",
     "django.channels.server": "WARNING",
     "celery": "WARNING",
+    "django_celery_beat": "WARNING",
     "kombu": "WARNING",
     "asyncio": "WARNING",
 }

@@ -8,6 +8,7 @@ it), ``EVENKEEL_HTTPS`` (whether they come by HTTPS), ``EVENKEEL_DEBUG``, ``EVEN
 import os
 
 import django_stubs_ext
+from celery.schedules import crontab
 
 from dashboard.config.env import read_bool, read_database, read_int, read_list, read_redis_url
 from dashboard.config.home import ROOT, find_home, keep_secret
@@ -64,6 +65,7 @@ INSTALLED_APPS = [
     "dashboard.clusters",
     "dashboard.groups",
     "dashboard.plans",
+    "dashboard.history",
     "dashboard.common",
     "dashboard.config",
 ]
@@ -112,6 +114,7 @@ CHANNEL_LAYERS = {
 }
 # History lines are written here, one folder a day.
 HISTORY = HOME / "history"
+REPORTS = HOME / "reports"  # of jobs over the history
 # Without it, callers on this machine read /metrics; with it, whoever sends it as a bearer token.
 METRICS_TOKEN = os.environ.get("EVENKEEL_METRICS_TOKEN", "").strip()
 RETENTION_DAYS = read_int(os.environ, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650)
@@ -125,6 +128,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_TIME_LIMIT = 300
 CELERY_TASK_SOFT_TIME_LIMIT = 240
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True  # Redis gives them to somebody again
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600, "socket_timeout": 10, "socket_connect_timeout": 5}
@@ -134,7 +138,13 @@ CELERY_BEAT_SCHEDULE = {
     "rebalance due groups": {"task": "groups.rebalance_due_groups", "schedule": 20.0, "options": {"expires": 20}},
     "export history": {"task": "clusters.export_history", "schedule": 5.0, "options": {"expires": 5}},
     "forget old rows": {"task": "groups.forget_old_rows", "schedule": 3600.0, "options": {"expires": 3600}},
+    "run jobs over history": {
+        "task": "history.run_jobs",
+        "schedule": crontab(hour=2, minute=30),
+        "options": {"expires": 3600},
+    },
 }
+CELERY_TASK_ROUTES = {"history.*": {"queue": "jobs"}}  # long ones; the worker of this queue runs only where Java is
 
 # ---- language, time, files, logs ----
 

@@ -173,7 +173,7 @@ class Runner:
             lines = Lines()
             try:
                 while data := await reader.read(65_536):
-                    for line in lines.take(data):
+                    for line in filter(str.strip, lines.take(data)):
                         self.say(line, name)
             finally:
                 transport.close()
