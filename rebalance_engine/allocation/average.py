@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from rebalance_engine.allocation.contract import JAVA, Dialect, OnEmpty, Strategy, computes
+from rebalance_engine.allocation.contract import JAVA, Dialect, OnEmpty, Strategy, deal
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
@@ -55,10 +55,10 @@ def member(
     Raises:
         IllegalArgument: something is empty, and the language throws.
     """
-    if not computes(client_id, queues, clients, on_empty):
-        return [] if on_empty is OnEmpty.THROW else None
-    assert client_id is not None and queues is not None and clients is not None
-    position = clients.index(client_id)
-    base, extra = divmod(len(queues), len(clients))
-    start = position * base + min(position, extra)
-    return list(queues[start : start + base + (position < extra)])
+    return deal(client_id, queues, clients, on_empty, _block)
+
+
+def _block(queues: Sequence[MessageQueue], place: int, members: int) -> Sequence[MessageQueue]:
+    base, extra = divmod(len(queues), members)
+    start = place * base + min(place, extra)
+    return queues[start : start + base + (place < extra)]

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from rebalance_engine.allocation.contract import JAVA, Dialect, OnEmpty, Strategy, computes
+from rebalance_engine.allocation.contract import JAVA, Dialect, OnEmpty, Strategy, deal
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.tables import ClientTable, Int32s, QueueTable
 
@@ -42,7 +42,4 @@ def member(
     Raises:
         IllegalArgument: something is empty, and the language throws.
     """
-    if not computes(client_id, queues, clients, on_empty):
-        return [] if on_empty is OnEmpty.THROW else None
-    assert client_id is not None and queues is not None and clients is not None
-    return list(queues[clients.index(client_id) :: len(clients)])
+    return deal(client_id, queues, clients, on_empty, lambda dealt, place, members: dealt[place::members])

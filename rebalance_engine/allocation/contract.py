@@ -178,6 +178,27 @@ def computes(
     return not complaint and clients is not None and client_id in clients
 
 
+def deal(
+    client_id: str | None,
+    queues: Sequence[MessageQueue] | None,
+    clients: Sequence[str] | None,
+    on_empty: OnEmpty,
+    take: Callable[[Sequence[MessageQueue], int, int], Sequence[MessageQueue]],
+) -> list[MessageQueue] | None:
+    """Give what ``take(queues, place, members)`` takes for a member by its place in the list of members.
+
+    Returns:
+        Nothing for a member that the broker did not list: an empty list, or None where an empty input drops the topic.
+
+    Raises:
+        IllegalArgument: something is empty, and the language throws.
+    """
+    if not computes(client_id, queues, clients, on_empty):
+        return [] if on_empty is OnEmpty.THROW else None
+    assert client_id is not None and queues is not None and clients is not None
+    return list(take(queues, clients.index(client_id), len(clients)))
+
+
 def _complaint(
     client_id: str | None, queues: Collection[MessageQueue] | None, clients: Collection[str] | None
 ) -> str | None:

@@ -17,6 +17,7 @@ from rebalance_engine.allocation.contract import (
     Strategy,
     UnknownParameter,
     computes,
+    deal,
 )
 from rebalance_engine.model import Order
 from tests.rebalance_engine.allocation.groups import queues
@@ -187,3 +188,16 @@ def test_what_a_member_throws_is_no_bad_input(name: str) -> None:
 def test_an_unresolved_room_is_both() -> None:
     assert issubclass(contract.UnresolvedRoom, AllocationError)
     assert issubclass(contract.UnresolvedRoom, IllegalArgument)
+
+
+def test_a_member_takes_by_its_place_among_the_members() -> None:
+    def take(queues: Sequence[MessageQueue], place: int, members: int) -> Sequence[MessageQueue]:
+        return queues[place::members]
+
+    given = [MessageQueue("orders", "east", number) for number in range(3)]
+
+    assert deal("B", given, ["A", "B"], OnEmpty.THROW, take) == given[1:2]
+    assert deal("C", given, ["A", "B"], OnEmpty.THROW, take) == []
+    assert deal("C", given, ["A", "B"], OnEmpty.DROP, take) is None
+    with pytest.raises(IllegalArgument, match="cidAll is null or cidAll empty"):
+        deal("A", given, [], OnEmpty.THROW, take)
