@@ -77,6 +77,12 @@ class Client:
             self._obey(heard)
         return threads.run()
 
+    def give_up(self, member: Member, at: int) -> list[Asked]:
+        """Let a consumer hold nothing any more whose shutdown waits for brokers, before its process ends."""
+        self.desk.threads.tell_time(at)
+        lifecycle.give_up(member)
+        return self.desk.threads.run()
+
     def _opened(self, heard: Opened) -> None:
         desk = self.desk
         if desk.profile.channel_heartbeat and desk.settings.channel_listener and desk.routes.is_broker(heard.address):
@@ -131,6 +137,11 @@ class Client:
     def is_running(self) -> bool:
         """Whether a consumer lives here or is still being shut down; without one, Java closes all channels."""
         return bool(self.desk.members or self.desk.leaving)
+
+    @property
+    def is_rebalancing(self) -> bool:
+        """Whether a rebalance is under way; the consumer may take and drop more queues by it."""
+        return self.desk.round_lock.is_held
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -83,6 +83,13 @@ def stop(desk: Desk, member: Member, services: list[Thread]) -> Code[None]:
         for thread in services:
             desk.threads.stop(thread)
         services.clear()
+    give_up(member)
+    desk.leaving -= 1
+    desk.threads.release(member.lifecycle_lock)
+
+
+def give_up(member: Member) -> None:
+    """Drop every queue, whoever was told: the end of a shutdown, also of one for which the process cannot wait."""
     member.is_running = False
     for pq in member.table.values():
         member.drop(pq, DropReason.STOPPED)
@@ -90,8 +97,6 @@ def stop(desk: Desk, member: Member, services: list[Thread]) -> Code[None]:
         member.drop(popped, DropReason.STOPPED)
     member.table.clear()
     member.pop_table.clear()
-    desk.leaving -= 1
-    desk.threads.release(member.lifecycle_lock)
 
 
 def _unregister(desk: Desk, member: Member) -> Code[None]:

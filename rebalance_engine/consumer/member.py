@@ -131,9 +131,9 @@ class Member:
     def take_to_pop(self, pq: PopQueue) -> None:
         """Put a queue into the table of those that are popped."""
         self.pop_table[pq.mq] = pq
-        self._state_taken(pq.mq, None)
+        self._state_taken(pq.mq, None, is_shared=True)
 
-    def _state_taken(self, mq: MessageQueue, start_offset: int | None) -> None:
+    def _state_taken(self, mq: MessageQueue, start_offset: int | None, *, is_shared: bool | None = None) -> None:
         desk = self.desk
         fact = QueueTaken(
             at=desk.at,
@@ -143,6 +143,7 @@ class Member:
             client=desk.client_id,
             queue=mq,
             start_offset=start_offset,
+            is_shared=is_shared,
         )
         desk.state(fact)
 

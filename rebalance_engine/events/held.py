@@ -24,9 +24,13 @@ class DropReason(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueTaken(MemberQueueFact):
-    """A consumer took a queue into its process-queue table, to go on at ``start_offset``."""
+    """A consumer took a queue into its process-queue table, to go on at ``start_offset``.
+
+    Where ``is_shared``, it pops the queue: others may pop it too, and nobody owns it. Unknown is as good as no.
+    """
 
     start_offset: Offset | None = None
+    is_shared: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,6 +121,8 @@ class HeldBook:
 
     def taken(self, fact: QueueTaken, member: Member) -> bool:
         """A member's own word that it took a queue replaces the bounds of a look."""
+        if fact.is_shared:
+            return False  # it pops it: others may too, and nobody owns it
         queue, mine = self.routes.key(known_queue(fact.queue), fact.at), self.of(member)
         span = mine.get(queue)
         if span is None:

@@ -383,4 +383,6 @@ SAYINGS: dict[type[Fact], str] = {
 
 def describe_fact(fact: object) -> str:
     assert isinstance(fact, MemberQueueFact)
+    if isinstance(fact, QueueTaken) and fact.is_shared:
+        return f"takes {short(fact.queue)}, to pop it as others may"
     return SAYINGS[type(fact)].format(fact=fact, queue=short(fact.queue))

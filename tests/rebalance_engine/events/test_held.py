@@ -23,6 +23,11 @@ def test_an_offset_that_nobody_knows_is_none_and_never_below_zero() -> None:
         plain(QueueTaken, start_offset=-1)
 
 
+def test_a_queue_that_is_taken_may_be_shared() -> None:
+    assert plain(QueueTaken).is_shared is None
+    assert plain(QueueTaken, is_shared=True).is_shared
+
+
 def test_a_drop_has_its_reason() -> None:
     with pytest.raises(ValueError, match=r"QueueDropped\.reason is 'stopped'; it needs DropReason: not in target, "):
         plain(QueueDropped, reason="stopped")

@@ -34,6 +34,12 @@ def test_a_report_of_taking_a_queue_replaces_the_bounds_of_a_look() -> None:
     assert (span.at_low, span.at, span.at_high, span.origin) == (T0 + 2_100, T0 + 2_100, T0 + 2_100, "agent report")
 
 
+def test_nobody_owns_a_queue_that_is_popped() -> None:
+    assert told(QueueTaken(**about(2_100), is_shared=True)).facts == 0
+
+    assert not Holding.objects.exists()
+
+
 def test_a_look_after_a_report_changes_nothing() -> None:
     told(QueueTaken(**about(2_100)))
 
