@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
+from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.reports import NoReport, read_report
 from rebalance_engine.pipeline.session import SparkOff, start
 from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
@@ -23,6 +24,7 @@ from rebalance_engine.pipeline.store import Busy, OtherVersion, alone_in, read_n
 from rebalance_engine.pipeline.zones import BadZone, given_zones
 
 SMALL = 8 << 20  # bytes, packed or not
+DEFAULT_CLUSTER = "default"
 FAILED, SPARK_OFF, STOPPED = 1, 3, 130
 
 
@@ -32,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("job", choices=JOBS, help="; ".join(f"{name}: {job.says}" for name, job in JOBS.items()))
     parser.add_argument("--in", dest="source", type=Path, required=True, metavar="DIR", help="the folder to read")
     parser.add_argument("--out", dest="target", type=Path, required=True, metavar="DIR", help="the folder to write")
-    parser.add_argument("--cluster", default="default", type=_name, help="the cluster's name; 'default' by default")
+    parser.add_argument(
+        "--cluster", default=DEFAULT_CLUSTER, type=_name, help="the cluster's name; 'default' by default"
+    )
     parser.add_argument(
         "--zone",
         action="append",
@@ -84,7 +88,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     job = JOBS[words.job]
     if not job.reads_logs:
         read_report(asked.source)  # refuses what is no finished run
-    files = find_files(asked.source) if job.reads_logs else []
+    files = [file for file in find_files(asked.source) if _is_of(file, asked.cluster)] if job.reads_logs else []
     notes = read_notes(asked.target)
     fresh = [file for file in files if notes.files.get(file.path, {}).get("fingerprint") != file.fingerprint]
     _say(_plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
@@ -99,6 +103,11 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
         finally:
             spark.stop()
     return _answer(job, files, told, asked)
+
+
+def _is_of(file: SourceFile, cluster: str) -> bool:
+    """Leave out the history of other clusters, DAY/CLUSTER.jsonl; the default cluster takes them all."""
+    return file.layout is not HISTORY or cluster in (DEFAULT_CLUSTER, Path(file.path).stem)
 
 
 def _plan(files: list[SourceFile], fresh: list[SourceFile]) -> str:

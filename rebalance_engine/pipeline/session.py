@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-NEEDED_JAVA = 17  # Spark 4 starts on nothing older
-JAVA_ANSWERS_WITHIN_S = 20
+from rebalance_engine.pipeline.java import java_trouble
+
+NEEDED_BY_CONNECT = ("grpc", "grpc_status")
+CODE = Path(__file__).parents[2]
 
 
 class SparkOff(Exception):
     """Spark cannot run here; the message says why."""
-
-
-def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
-    """Say why Java cannot be started; None where it can."""
-    home = environment.get("JAVA_HOME")
-    java = shutil.which(str(Path(home) / "bin" / "java") if home else "java", path=environment.get("PATH", ""))
-    if java is None:
-        where = f"JAVA_HOME is {home}, and there is no bin/java in it" if home else "there is no java on the PATH"
-        return f"{where}; Spark needs Java {NEEDED_JAVA} or later"
-    try:
-        asked = subprocess.run(
-            [java, "-XshowSettings:properties", "-version"],
-            capture_output=True,
-            text=True,
-            timeout=JAVA_ANSWERS_WITHIN_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{java} does not start: {error}; Spark needs Java {NEEDED_JAVA} or later"
-    return _version_trouble(java, asked.stderr)
-
-
-def _version_trouble(java: str, said: str) -> str | None:
-    found = [line.split("=")[1].strip() for line in said.splitlines() if "java.specification.version =" in line]
-    if not found:
-        return f"{java} does not tell its version; Spark needs Java {NEEDED_JAVA} or later"
-    major = found[0].removeprefix("1.").split(".")[0]
-    if not major.isdigit() or int(major) < NEEDED_JAVA:
-        return f"{java} is Java {found[0]}; Spark needs Java {NEEDED_JAVA} or later"
-    return None
 
 
 def start(
@@ -80,7 +51,8 @@ def start(
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.Builder().master(chosen).appName("evenkeel")
-    for name, value in {**_settings(memory, is_small=is_small), **_loopback(chosen), **(more or {})}.items():
+    settings = {**_settings(memory, is_small=is_small), **_apart(chosen), **_loopback(chosen)}
+    for name, value in {**settings, **(more or {})}.items():
         builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
@@ -90,9 +62,15 @@ def start(
 
 
 def _start_remote(remote: str) -> SparkSession:
+    missing = [name for name in NEEDED_BY_CONNECT if find_spec(name) is None]
+    if missing:
+        raise SparkOff(
+            f"SPARK_REMOTE is {remote}, and Spark Connect needs {' and '.join(missing)}, which Evenkeel does not bring"
+            " (pyspark[connect] does); a standalone master needs nothing more: SPARK_MASTER=spark://HOST:7077"
+        )
     try:
         return SparkSession.builder.remote(remote).getOrCreate()
-    except Exception as error:  # grpc's errors, and PySpark's own where grpc is not installed
+    except Exception as error:  # grpc's errors are of no common kind
         raise SparkOff(f"SPARK_REMOTE is {remote}: {type(error).__name__}: {str(error)[:300]}") from error
 
 
@@ -107,6 +85,8 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
         "spark.sql.files.ignoreCorruptFiles": "true",  # a cut .gz gives what unpacks; sources.py says that it is cut
         "spark.sql.files.maxPartitionBytes": str(32 << 20),
         "spark.sql.parquet.compression.codec": "zstd",
+        "spark.hadoop.parquet.compression.codec.zstd.level": "1",
+        "spark.sql.maxConcurrentOutputFileWriters": "32",  # days of one task; more are sorted first
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # a day stays text
         "spark.sql.autoBroadcastJoinThreshold": str(32 << 20),
     }
@@ -115,6 +95,8 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
 
 _LARGE = {
     "spark.sql.shuffle.partitions": "32",  # adaptive execution puts small ones together
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.executor.extraJavaOptions": "-XX:+UseParallelGC",
     "spark.sql.codegen.hugeMethodLimit": "8000",  # longer methods are never compiled by HotSpot: 24 s become 20 s
 }
 _SMALL = {
@@ -124,6 +106,11 @@ _SMALL = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
+
+
+def _apart(master: str) -> dict[str, str]:
+    """Let executors find this program: in ``local`` they are the driver, else it lies under one path."""
+    return {} if master.startswith("local") else {"spark.executorEnv.PYTHONPATH": str(CODE)}
 
 
 def _loopback(master: str) -> dict[str, str]:

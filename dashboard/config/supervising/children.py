@@ -11,7 +11,7 @@ from dashboard.config.home import ROOT
 from dashboard.config.supervising.machine import Child
 
 PREPARED = "prepared"  # milestone: tables, static files, the first admin and the clusters are there
-REDIS, DEMO, WEB, WORKER, BEAT = "redis", "demo", "web", "worker", "beat"
+REDIS, DEMO, WEB, WORKER, BEAT, JOBS = "redis", "demo", "web", "worker", "beat", "jobs"
 WATCH = "watch "  # and the cluster's name
 DEMO_CLUSTER = "demo"
 DEMO_WAITS_S = 40  # for page and watcher; the first round must be there within 60
@@ -30,12 +30,14 @@ class Wanted:
         has_own_redis: whether it starts its own Redis; else all use the one of ``redis_url``.
         has_demo: whether it starts the embedded cluster.
         workers: how many tasks run at a time.
+        has_jobs: whether jobs over history run; they need Java.
     """
 
     home: Path
     has_own_redis: bool
     has_demo: bool
     workers: int = 1
+    has_jobs: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,8 @@ def children(wanted: Wanted) -> tuple[Child, ...]:
         Child(name=WORKER, needs=needs_redis, level=CLIENTS),
         Child(name=BEAT, needs=needs_redis | {WORKER}, level=CLIENTS, grace_ms=5_000),
     ]
+    if wanted.has_jobs:
+        each.append(Child(name=JOBS, needs=needs_redis, level=CLIENTS))
     if wanted.has_demo:
         each.insert(0, Child(name=DEMO, level=SERVERS, is_probed=True, grace_ms=5_000))
     if wanted.has_own_redis:
@@ -114,6 +118,15 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
             "worker",
             f"--concurrency={wanted.workers}",
             f"--max-memory-per-child={MOST_WORKER_KB}",
+            "--without-gossip",
+            "--without-mingle",
+            "--loglevel=WARNING",
+        ),
+        JOBS: (
+            "worker",
+            "--concurrency=1",
+            "--queues=jobs",
+            "--hostname=jobs@%h",
             "--without-gossip",
             "--without-mingle",
             "--loglevel=WARNING",

@@ -28,6 +28,7 @@ from dashboard.config.supervising.preparer import Preparer, Say, Unprepared
 from dashboard.config.supervising.running import Probe, Runner
 from dashboard.demo.control import NoDemo, ask_status, ask_to_begin
 from dashboard.people.operations import FIRST_ADMIN, make_first_admin
+from rebalance_engine.pipeline.java import java_trouble
 
 LOOK_FOR_CLUSTERS_EVERY_S = 5.0
 
@@ -56,7 +57,13 @@ class Up:
         self._began = time.monotonic()
         self._luck = random.Random()  # noqa: S311 # it chooses ports
         own_redis = not os.environ.get("REDIS_URL", "").strip()
-        self._wanted = children.Wanted(home=home, has_own_redis=own_redis, has_demo=asked.namesrv is None)
+        self._spark_is_off = java_trouble()
+        self._wanted = children.Wanted(
+            home=home,
+            has_own_redis=own_redis,
+            has_demo=asked.namesrv is None,
+            has_jobs=self._spark_is_off is None,
+        )
         self._password = keep_secret(home, "redis") if own_redis else ""
         self._redis_port = 0
         self._namesrv_port = 0
@@ -112,6 +119,8 @@ class Up:
 
         self._take_signals(stop)
         runner.say(f"starting, with everything in {self._home}")
+        if self._spark_is_off:
+            runner.say(f"Spark is off, so no jobs run over the history: {self._spark_is_off}")
         try:
             async with asyncio.TaskGroup() as tasks:
                 for child in children.children(self._wanted):

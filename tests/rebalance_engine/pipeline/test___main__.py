@@ -22,6 +22,19 @@ def test_a_dry_run_says_what_would_be_read_and_writes_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_the_history_of_other_clusters_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = '{"v":1,"event":"MemberSeen","at":1,"source":{"origin":"admin answer"},"exactness":{"bound":"exact"}}\n'
+    (tmp_path / "2026-11-21").mkdir()
+    for cluster in ("east", "west"):
+        (tmp_path / "2026-11-21" / f"{cluster}.jsonl").write_text(line)
+
+    main(words(tmp_path, tmp_path.parent / "out", "--dry-run", "--cluster", "east"))
+    main(words(tmp_path, tmp_path.parent / "out", "--dry-run"))
+
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split(" files")[0] for line in said] == ["1", "2"]
+
+
 def test_without_java_spark_is_off_and_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ import pytest
 from dashboard.config.supervising.children import (
     BEAT,
     DEMO,
+    JOBS,
     PREPARED,
     REDIS,
     WEB,
@@ -32,6 +33,14 @@ def test_a_redis_and_a_cluster_of_others_are_not_started() -> None:
 
     assert [child.name for child in theirs] == [WEB, WORKER, BEAT]
     assert all(REDIS not in child.needs for child in theirs)
+
+
+def test_jobs_have_a_worker_of_their_own_where_there_is_java() -> None:
+    with_java = Wanted(home=HOME, has_own_redis=True, has_demo=False, has_jobs=True)
+
+    assert [child.name for child in children(with_java)] == [REDIS, WEB, WORKER, BEAT, JOBS]
+    words = start_of(JOBS, with_java, PLACES).arguments
+    assert {"--queues=jobs", "--concurrency=1", "--hostname=jobs@%h"} < set(words)
 
 
 def test_who_uses_others_is_stopped_before_them() -> None:

@@ -1,0 +1,90 @@
+"""The pipeline over the history files, a cluster at a time, as a program of its own; what came of it is written down.
+
+``REPORTS/CLUSTER/`` gets the tables, ``REPORTS/last.json`` what became of the last run. The program ends with 3 where
+Spark is off, and says why (``rebalance_engine.pipeline.__main__``).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+LAST = "last.json"
+STOPS_WITHIN_S = 30
+MOST_SAID = 2_000  # characters of what a run said at its end
+PROGRAM = (sys.executable, "-m", "rebalance_engine.pipeline")
+
+
+class Busy(Exception):
+    """Another run is at work."""
+
+
+def clusters_in(history: Path) -> list[str]:
+    """Name the clusters that have history, as their files are called: ``DAY/CLUSTER.jsonl``."""
+    return sorted({path.stem for path in history.glob("*/*.jsonl")})
+
+
+def run_jobs(
+    *, history: Path, reports: Path, within_s: float, program: Sequence[str] = PROGRAM
+) -> dict[str, dict[str, object]]:
+    """Bring every cluster's report up to date; give, and keep, how each run ended: ``status`` and ``said``.
+
+    A run goes on where the one before ended; one that takes too long, or is interrupted, is stopped, and what it had
+    finished is whole.
+
+    Args:
+        within_s: for all clusters together.
+
+    Raises:
+        Busy: another run is at work.
+    """
+    ends = time.monotonic() + within_s
+    told: dict[str, dict[str, object]] = {}
+    with _alone(reports):
+        for cluster in clusters_in(history):
+            place = ("--in", str(history), "--out", str(reports / cluster), "--cluster", cluster)
+            status, said = _run([*program, "logs", *place], ends - time.monotonic())
+            told[cluster] = {"status": status, "said": said, "at": time.time_ns() // 1_000_000}
+            beside = reports / f".{LAST}"
+            beside.write_text(json.dumps(told, indent=1))
+            beside.replace(reports / LAST)
+    return told
+
+
+def _run(arguments: Sequence[str], within_s: float) -> tuple[int, str]:
+    """Run a program to its end, in our process group, so that who stops us stops it."""
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        _, said = process.communicate(timeout=max(within_s, 0))
+    except subprocess.TimeoutExpired:
+        said = f"{_stop(process)}stopped: no time was left for it"
+    except BaseException:
+        _stop(process)
+        raise
+    return process.returncode, said[-MOST_SAID:]
+
+
+def _stop(process: subprocess.Popen[str]) -> str:
+    process.terminate()
+    try:
+        return process.communicate(timeout=STOPS_WITHIN_S)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate(timeout=STOPS_WITHIN_S)[1]
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(f"another run is at work in {folder}; one at a time") from None
+        yield

@@ -1,0 +1,18 @@
+"""What Celery does about history: a queue of its own, whose worker runs one job at a time."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.conf import settings
+
+from dashboard.history.jobs import run_jobs
+
+MOST_S = 6 * 3_600
+LEAVES_S = 300  # to stop what runs
+
+
+# Not acknowledged late: Redis would hand a job that runs for hours to a second worker.
+@shared_task(name="history.run_jobs", acks_late=False, soft_time_limit=MOST_S, time_limit=MOST_S + LEAVES_S)
+def run_history_jobs() -> dict[str, dict[str, object]]:
+    """Bring the reports of all clusters up to date with their history."""
+    return run_jobs(history=settings.HISTORY, reports=settings.REPORTS, within_s=MOST_S - LEAVES_S)

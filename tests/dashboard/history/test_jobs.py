@@ -1,0 +1,69 @@
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from dashboard.history.jobs import LAST, Busy, clusters_in, run_jobs
+
+SAYS = "import sys; sys.stderr.write('Spark is off: there is no java'); sys.exit(3)"
+WRITES_ARGUMENTS = "import sys, json; sys.stderr.write(json.dumps(sys.argv[1:]))"
+WAITS = "import signal, sys; sys.stderr.write('at work, '); sys.stderr.flush(); signal.pause()"
+
+
+def program(text: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", text)
+
+
+def history(folder: Path, *clusters: str) -> Path:
+    for day in ("2026-11-20", "2026-11-21"):
+        (folder / "history" / day).mkdir(parents=True)
+        for cluster in clusters:
+            (folder / "history" / day / f"{cluster}.jsonl").write_text("")
+    return folder / "history"
+
+
+def test_every_cluster_is_run_once_into_a_folder_of_its_own(tmp_path: Path) -> None:
+    source, reports = history(tmp_path, "west", "east"), tmp_path / "reports"
+
+    told = run_jobs(history=source, reports=reports, within_s=60, program=program(WRITES_ARGUMENTS))
+
+    assert clusters_in(source) == list(told) == ["east", "west"]
+    words = ["logs", "--in", str(source), "--out", str(reports / "west"), "--cluster", "west"]
+    assert json.loads(str(told["west"]["said"])) == words
+    assert json.loads((reports / LAST).read_text()) == told
+
+
+def test_why_spark_is_off_is_kept(tmp_path: Path) -> None:
+    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=60, program=program(SAYS))
+
+    assert (told["a"]["status"], told["a"]["said"]) == (3, "Spark is off: there is no java")
+
+
+def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=0, program=program(WAITS))
+
+    assert told["a"]["status"] == -signal.SIGTERM
+    assert "no time was left" in str(told["a"]["said"])
+
+
+def test_a_second_run_is_refused_while_one_is_at_work(tmp_path: Path) -> None:
+    source, reports = history(tmp_path, "a"), tmp_path / "reports"
+    fifo = tmp_path / "begun"
+    os.mkfifo(fifo)
+    waits = f"f = open({str(fifo)!r}, 'w'); f.write('x'); f.close(); open({str(fifo)!r}).read()"
+    first = threading.Thread(
+        target=run_jobs, kwargs={"history": source, "reports": reports, "within_s": 60, "program": program(waits)}
+    )
+    first.start()
+    fifo.read_text()
+
+    with pytest.raises(Busy, match="one at a time"):
+        run_jobs(history=source, reports=reports, within_s=60, program=program(SAYS))
+
+    fifo.write_text("end")
+    first.join(60)
+    assert not first.is_alive()
