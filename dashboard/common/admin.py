@@ -10,6 +10,7 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from dashboard.common.clock import now_ms
 from dashboard.common.shown import marked
 
 M = TypeVar("M", bound=models.Model)
@@ -20,6 +21,23 @@ def instant(value: int | None) -> str:
     if value is None:
         return "unknown"
     return datetime.fromtimestamp(value / 1000, UTC).isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
+
+
+class Lately(admin.SimpleListFilter):
+    """Rows of the last minutes, hours, days, by their instant."""
+
+    title = "age"
+    parameter_name = "lately"
+    WITHIN_MS = {"minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[models.Model]) -> list[tuple[str, str]]:  # noqa: ARG002 - Django's names
+        """Give what can be chosen."""
+        return [(name, f"the last {name}") for name in self.WITHIN_MS]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[M]) -> models.QuerySet[M]:  # noqa: ARG002 - Django's name
+        """Keep those rows."""
+        within = self.WITHIN_MS.get(self.value() or "")
+        return queryset if within is None else queryset.filter(at__gte=now_ms() - within)
 
 
 class Observed(admin.ModelAdmin[M]):

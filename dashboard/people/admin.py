@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from dashboard.audit.operations import append
-from dashboard.common.admin import Observed
+from dashboard.common.admin import Lately, Observed
 from dashboard.common.clock import now_ms
 from dashboard.people.models import Attempt, Grant
 
@@ -39,6 +39,7 @@ class AttemptAdmin(Observed[Attempt]):
 
     list_display = ("key", "when")
     search_fields = ("key",)
+    list_filter = (Lately,)
 
 
 def _audit(request: HttpRequest, grant: Grant, verb: str) -> None:

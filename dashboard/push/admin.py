@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from dashboard.common.admin import Observed
+from dashboard.common.admin import Lately, Observed
 from dashboard.push.models import Step, Stream
 
 
@@ -11,6 +11,7 @@ class StreamAdmin(Observed[Stream]):
     """Streams."""
 
     list_display = ["name", "seq", "when"]
+    list_filter = [Lately]
     search_fields = ["name"]
     exclude = ["state"]
 
@@ -20,6 +21,7 @@ class StepAdmin(Observed[Step]):
     """Steps."""
 
     list_display = ["stream", "seq", "when"]
+    list_filter = [Lately]
     search_fields = ["stream__name"]
     list_select_related = ["stream"]
     exclude = ["body"]

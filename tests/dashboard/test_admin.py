@@ -12,8 +12,10 @@ from django.urls import reverse
 from dashboard.audit.operations import append
 from dashboard.clusters.models import Cluster
 from dashboard.common.admin import instant
+from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.push.models import Stream
 from tests.dashboard.story import T0, held, joined, route, seen, told
 
 OURS = [model for model in apps.get_models() if model.__module__.startswith("dashboard.")]
@@ -53,3 +55,23 @@ def test_what_was_observed_cannot_be_added(admin_client: Client) -> None:
 def test_instants_are_written_for_people() -> None:
     assert instant(T0 + 7) == "2023-11-14 22:13:20.007"
     assert instant(None) == "unknown"
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_a_list_has_columns_a_search_and_filters(model: type[models.Model]) -> None:
+    lists = admin.site.get_model_admin(model)
+
+    assert len(lists.list_display) >= 2, "a list of one column tells nothing"
+    assert lists.search_fields, "nothing can be searched for"
+    assert lists.list_filter, "nothing can be filtered by"
+
+
+def test_rows_can_be_cut_down_to_the_last_hour(admin_client: Client, cluster: Cluster) -> None:
+    Stream.objects.create(name="old", at=T0)
+    Stream.objects.create(name="new", at=now_ms())
+    assert cluster.pk
+
+    listed = admin_client.get(reverse("admin:push_stream_changelist"), {"lately": "hour"}).content.decode()
+
+    assert ">new<" in listed
+    assert ">old<" not in listed
