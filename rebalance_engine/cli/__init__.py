@@ -6,10 +6,15 @@ went well, 1 where something did not. Arguments that make no sense end with 2; `
 
 from __future__ import annotations
 
-import argparse
-import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rebalance_engine.cli import signals
+
+if TYPE_CHECKING:
+    import argparse
 
 COMMANDS = {
     "map": "draw which consumer holds which queue of a group, held against the target",
@@ -29,9 +34,30 @@ class BadArguments(Exception):
     """What was asked for makes no sense; the message says what was seen and what is needed."""
 
 
+AT_ONCE = frozenset({"report", "simulate"})  # compute and hold nothing: a signal breaks them off where they are
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
+    """Run the command, and give its exit status; signals are heard from here on.
+
+    Args:
+        arguments: by default those of the process, which is this command then, and does nothing afterwards.
+    """
+    with signals.listening(for_good=arguments is None) as ear:
+        try:
+            return _run(sys.argv[1:] if arguments is None else list(arguments), ear)
+        except signals.Interrupted as interrupted:
+            sys.stderr.write(f"evenkeel: {interrupted}\n")
+            return interrupted.status
+        except BrokenPipeError:
+            _forget_reader()
+            return 1
+
+
+def _run(words: list[str], ear: signals.Ear) -> int:
+    import argparse  # noqa: PLC0415  # after signals are heard
+    import importlib  # noqa: PLC0415  # likewise
+
     parser = argparse.ArgumentParser(prog="evenkeel", description="A control room for Apache RocketMQ rebalancing.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     own = {name: commands.add_parser(name, help=sentence) for name, sentence in COMMANDS.items()}
@@ -41,10 +67,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"there is no command; there are {', '.join(COMMANDS)}")
     module = importlib.import_module(f"rebalance_engine.cli.{name}")
     module.add_arguments(own[name])
+    asked = parser.parse_args(words)
+    if name in AT_ONCE:
+        ear.break_off()
+    return _status(module.run, asked, own[name])
+
+
+def _status(run: Callable[[argparse.Namespace], int], asked: argparse.Namespace, own: argparse.ArgumentParser) -> int:
     try:
-        status: int = module.run(parser.parse_args(words))
+        return run(asked)
     except BadArguments as error:
-        own[name].error(str(error))
-    except BrokenPipeError:
-        return 1
-    return status
+        own.error(str(error))
+
+
+def _forget_reader() -> None:
+    """Let nothing more be written to standard output, whose reader has gone: not even what Python still holds."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # pathlib would be loaded for this alone
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.clients import add_cluster_arguments, name_servers_of, network_of, run_until_told
+from rebalance_engine.cli.signals import listening
 from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.nameservers import NameServers
 from rebalance_engine.network.transport import Transport
@@ -40,8 +41,17 @@ def check_seconds(name: str, given: float) -> float:
     return given
 
 
-def ask(asked: argparse.Namespace, main: Callable[[Admin, asyncio.Event], Awaitable[int]]) -> int:
-    """Run a command that asks a cluster; SIGTERM and SIGINT end it in order."""
+def ask(
+    asked: argparse.Namespace, main: Callable[[Admin, asyncio.Event], Awaitable[int]], *, is_endless: bool = False
+) -> int:
+    """Run a command that asks a cluster; SIGTERM and SIGINT end it in order.
+
+    Args:
+        is_endless: nothing else ends it, so that being told to is no failure.
+
+    Raises:
+        Interrupted: a signal came before the answers.
+    """
     check_seconds("--timeout", asked.timeout)
     network, names = network_of(asked), NameServers(name_servers_of(asked))
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
@@ -59,20 +69,26 @@ def ask(asked: argparse.Namespace, main: Callable[[Admin, asyncio.Event], Awaita
             finally:
                 await admin.close()
 
-    async def run(stop: asyncio.Event) -> int:
+    async def run(stop: asyncio.Event) -> int | None:
         async with opened() as admin:
             return await until(stop, main(admin, stop))
 
-    return run_until_told(run)
+    with listening() as ear:
+        status = run_until_told(run)
+        if status is not None:
+            return status
+        if not is_endless:
+            ear.check()
+        return 0
 
 
-async def until(stop: asyncio.Event, work: Awaitable[int]) -> int:
-    """Wait for the work, or break it off when told to stop."""
+async def until(stop: asyncio.Event, work: Awaitable[int]) -> int | None:
+    """Wait for the work, or break it off when told to stop; then there is no status."""
     working = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:
         await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else 0
+        return working.result() if working.done() else None
     finally:
         for task in (working, stopping):
             task.cancel()

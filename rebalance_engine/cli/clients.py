@@ -6,15 +6,19 @@ import argparse
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Coroutine
+import socket
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
-from rebalance_engine.cli import BadArguments
+from rebalance_engine.cli import BadArguments, signals
 from rebalance_engine.network.rewriting import split_addresses
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.tls import Tls
 from rebalance_engine.remoting.acl import Credentials
 
+T = TypeVar("T")
 ACCESS_KEY = "ROCKETMQ_ACCESS_KEY"
 SECRET_KEY = "ROCKETMQ_SECRET_KEY"  # noqa: S105  # the name of a variable
 
@@ -70,18 +74,40 @@ def _acl(asked: argparse.Namespace) -> Credentials | None:
     return Credentials(access_key=access_key, secret_key=secret_key)
 
 
-def run_until_told(main: Callable[[asyncio.Event], Coroutine[None, None, int]]) -> int:
-    """Run a command's coroutine; SIGTERM and SIGINT set its event, and it ends in order."""
+def run_until_told(main: Callable[[asyncio.Event], Coroutine[None, None, T]]) -> T:
+    """Run a command's coroutine; SIGTERM and SIGINT set its event, also if they came before, and it ends in order."""
 
-    async def run() -> int:
+    async def run(ear: signals.Ear) -> T:
         stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop.set)
-        try:
+        with _woken_by_signals(stop.set):
+            if ear.heard is not None:
+                stop.set()
             return await main(stop)
-        finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.remove_signal_handler(number)
 
-    return asyncio.run(run())
+    with signals.listening() as ear:
+        return asyncio.run(run(ear))
+
+
+@contextmanager
+def _woken_by_signals(tell: Callable[[], None]) -> Iterator[None]:
+    """Call back in the running loop when a signal comes, and leave its handler as it is.
+
+    ``loop.add_signal_handler`` would put the default handler in its place in the end, and the next signal would kill.
+    """
+    loop = asyncio.get_running_loop()
+    reading, writing = socket.socketpair()
+    with reading, writing:
+        reading.setblocking(False)
+        writing.setblocking(False)
+
+        def read() -> None:
+            reading.recv(4_096)
+            tell()
+
+        loop.add_reader(reading, read)
+        before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(reading)

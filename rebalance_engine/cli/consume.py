@@ -8,6 +8,8 @@
     {"ms":1767225609000,"saw":"stopped"}
 
 SIGTERM and SIGINT make it finish what it has in hand, store its offsets, unlock, and say good-bye; it then ends with 0.
+Who reads its lines may be slow: no more messages are taken then, but the queues are kept. If he takes nothing for 4 s
+after a signal, it ends without the last lines, with 1 and a word on standard error.
 """
 
 from __future__ import annotations
@@ -17,19 +19,23 @@ import asyncio
 import json
 import logging
 from collections.abc import Sequence
+from typing import Protocol
 
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.clients import add_cluster_arguments, name_servers_of, network_of, run_until_told
-from rebalance_engine.cli.lines import queue_name, say
+from rebalance_engine.cli.lines import MOST, Lines, queue_name, saying
 from rebalance_engine.events import Fact, QueueDropped, QueueTaken
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.consumer import Consumer
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.membership import SubscriptionRefused
 from rebalance_engine.network.options import ConsumerOptions
+from rebalance_engine.network.process import Closed
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
 
 FROM = {"last": ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET}
+
+PATIENCE_S, MOST_PATIENCE_S = 0.05, 0.8  # for a rebalance that takes queues: first, and while it goes on and on
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +65,7 @@ def run(asked: argparse.Namespace) -> int:
     changes = Changes()
     consumer = _consumer(asked, changes)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    return run_until_told(lambda stop: _consume(consumer, changes, stop))
+    return run_until_told(lambda stop: saying(lambda lines: _consume(consumer, changes, lines, stop)))
 
 
 def _consumer(asked: argparse.Namespace, changes: Changes) -> Consumer:
@@ -105,61 +111,129 @@ def _queue(name: object) -> MessageQueue:
     return MessageQueue(topic, broker, int(number))
 
 
-class Changes:
-    """What the consumer holds, said once after each time that it took or dropped something."""
+class Member(Protocol):
+    """Who takes and drops queues: a ``Consumer``."""
 
-    def __init__(self) -> None:
-        self._said: tuple[MessageQueue, ...] | None = None
+    @property
+    def held(self) -> tuple[MessageQueue, ...]:
+        """What it holds."""
+
+    async def rebalanced(self) -> None:
+        """Wait until no rebalance is under way."""
+
+
+class Changes:
+    """What the consumer holds, said once after each change.
+
+    A rebalance takes queues one after the other, asking a broker before each; what it ends with is said, or every now
+    and then how far it is. What it drops is said at once: others may have it from then on.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._said: frozenset[MessageQueue] = frozenset()
         self._at = 0
-        self.happened = asyncio.Event()
+        self._happened = asyncio.Event()
+        self._has_dropped = asyncio.Event()
 
     def note(self, fact: Fact) -> None:
         """Hear of a take or a drop."""
         if isinstance(fact, QueueTaken | QueueDropped):
             self._at = fact.at
-            self.happened.set()
+            self._happened.set()
+            if isinstance(fact, QueueDropped):
+                self._has_dropped.set()
 
-    def say(self, held: tuple[MessageQueue, ...]) -> None:
+    def say(self, lines: Lines, held: tuple[MessageQueue, ...]) -> None:
         """Say what is held, if it is something else than before."""
-        self.happened.clear()
-        if held != self._said and (held or self._said):
-            self._said = held
-            say("held", self._at, queues=[queue_name(queue) for queue in held])
+        self._happened.clear()
+        self._has_dropped.clear()
+        if self._said != (now := frozenset(held)):
+            self._said = now
+            lines.say("held", self._at, queues=[queue_name(queue) for queue in held])
+
+    def say_before(self, lines: Lines, queue: MessageQueue, consumer: Consumer) -> None:
+        """Say that a queue is held before the first message of it is told."""
+        if queue not in self._said:
+            self.say(lines, consumer.held)
+
+    async def follow(self, lines: Lines, consumer: Member) -> None:
+        """Say changes as they happen, until cancelled."""
+        patience_s = self._patience_s
+        while True:
+            await self._happened.wait()
+            is_over = await self._wait_for_the_rest(consumer, patience_s)
+            patience_s = self._patience_s if is_over else min(2 * patience_s, MOST_PATIENCE_S)
+            await lines.room(MOST)
+            self.say(lines, consumer.held)
+
+    async def _wait_for_the_rest(self, consumer: Member, patience_s: float) -> bool:
+        """Wait while a rebalance goes on that only takes; say whether it is over."""
+        waits = [asyncio.create_task(consumer.rebalanced()), asyncio.create_task(self._has_dropped.wait())]
+        try:
+            await asyncio.wait(waits, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+            return waits[0].done()
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.wait(waits)
 
 
-async def _consume(consumer: Consumer, changes: Changes, stop: asyncio.Event) -> int:
+async def _consume(consumer: Consumer, changes: Changes, lines: Lines, stop: asyncio.Event) -> int:
+    """Be a member from here until told to stop; the last lines say that nothing is held, and that it has stopped."""
+    closing = asyncio.create_task(_close_when_told(consumer, lines, stop), name="stop")
+    following: asyncio.Task[None] | None = None
+    try:
+        if not stop.is_set():
+            await _start(consumer)
+            lines.say("started", client_id=consumer.client_id)
+            following = asyncio.create_task(_follow(changes, lines, consumer, stop), name="changes")
+            await _say_messages(consumer, changes, lines)
+        await closing
+    except Closed:
+        await closing  # told to stop before it had started
+    except MachineBroke:
+        return 1  # the reason is logged
+    finally:
+        await _end(closing, following)
+        await consumer.close()
+        if lines.error is None:
+            changes.say(lines, consumer.held)
+    lines.say("stopped")
+    return 0
+
+
+async def _start(consumer: Consumer) -> None:
     try:
         await consumer.start()
     except (OSError, SubscriptionRefused, MachineBroke) as error:
         raise BadArguments(f"the consumer cannot start: {error}") from error
-    say("started", client_id=consumer.client_id)
-    tasks = [
-        asyncio.create_task(_close_when_told(consumer, stop), name="stop"),
-        asyncio.create_task(_say_changes(consumer, changes), name="changes"),
-    ]
+
+
+async def _say_messages(consumer: Consumer, changes: Changes, lines: Lines) -> None:
+    async for message in consumer:
+        changes.say_before(lines, message.queue, consumer)
+        await lines.room()
+        body = message.body.decode("utf-8", "replace")
+        lines.say("got", queue=queue_name(message.queue), offset=message.offset, body=body)
+
+
+async def _follow(changes: Changes, lines: Lines, consumer: Consumer, stop: asyncio.Event) -> None:
     try:
-        async for message in consumer:
-            changes.say(consumer.held)
-            body = message.body.decode("utf-8", "replace")
-            say("got", queue=queue_name(message.queue), offset=message.offset, body=body)
-        await tasks[0]
-    except MachineBroke:
-        return 1  # the reason is logged
-    finally:
-        for task in tasks:
-            task.cancel()
-        await consumer.close()
-    changes.say(consumer.held)
-    say("stopped")
-    return 0
+        await changes.follow(lines, consumer)
+    except OSError:
+        stop.set()  # nobody reads what would be said
+        raise
 
 
-async def _close_when_told(consumer: Consumer, stop: asyncio.Event) -> None:
+async def _close_when_told(consumer: Consumer, lines: Lines, stop: asyncio.Event) -> None:
     await stop.wait()
+    lines.hurry()
     await consumer.close()
 
 
-async def _say_changes(consumer: Consumer, changes: Changes) -> None:
-    while True:
-        await changes.happened.wait()
-        changes.say(consumer.held)
+async def _end(*tasks: asyncio.Task[None] | None) -> None:
+    left = [task for task in tasks if task is not None]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

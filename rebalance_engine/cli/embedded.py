@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import logging
-import signal
 import sys
 from pathlib import Path
 
 from rebalance_engine.cli import BadArguments
+from rebalance_engine.cli.clients import run_until_told
+from rebalance_engine.cli.lines import put
 from rebalance_engine.embedded.cluster import LOOPBACK, MOST_BROKERS, Cluster, ClusterSettings
 from rebalance_engine.embedded.settings import DELAY_LEVELS, EmbeddedSettings, delays_ms
 from rebalance_engine.embedded.topics import why_illegal
@@ -54,10 +54,11 @@ def run(asked: argparse.Namespace) -> int:
         level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     try:
-        asyncio.run(_serve(settings))
+        return run_until_told(lambda stop: _serve(settings, stop))
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise BadArguments(str(error)) from error
-    return 0
 
 
 def _settings(asked: argparse.Namespace) -> ClusterSettings:
@@ -97,19 +98,13 @@ def _topic(word: str) -> tuple[str, int]:
     return topic, int(queues)
 
 
-async def _serve(settings: ClusterSettings) -> None:
-    over = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, over.set)
+async def _serve(settings: ClusterSettings, stop: asyncio.Event) -> int:
+    if stop.is_set():
+        return 0
     async with Cluster(settings) as cluster:
-        _say({"saw": "ready", "namesrv": cluster.namesrv})
+        put({"saw": "ready", "namesrv": cluster.namesrv})
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(cluster.run(), name="cluster")
-            await over.wait()
+            await stop.wait()
             running.cancel()
-
-
-def _say(line: dict[str, str]) -> None:
-    sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
-    sys.stdout.flush()
+    return 0

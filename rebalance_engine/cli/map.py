@@ -45,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(asked: argparse.Namespace) -> int:
     """Draw the map once, or until told to stop."""
     check_seconds("--every", asked.every)
-    return ask(asked, lambda admin, stop: _watch(admin, asked, stop) if asked.watch else _once(admin, asked))
+    return ask(
+        asked,
+        lambda admin, stop: _watch(admin, asked, stop) if asked.watch else _once(admin, asked),
+        is_endless=asked.watch,
+    )
 
 
 async def _once(admin: Admin, asked: argparse.Namespace) -> int:

@@ -6,7 +6,8 @@
     {"ms":1767225603050,"saw":"failed","reason":"..."}
 
 It ends with 0 where all were stored, with 1 where one was not. SIGTERM and SIGINT make it send nothing more and wait
-for what is under way.
+for what is under way. If nobody reads its lines, nothing more is sent; 4 s after a signal it ends then without the last
+lines, with 1 and a word on standard error.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import math
 
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.clients import add_cluster_arguments, name_servers_of, network_of, run_until_told
-from rebalance_engine.cli.lines import queue_name, say
+from rebalance_engine.cli.lines import Lines, queue_name, saying
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.outgoing import BadMessage, Message, check_topic
 from rebalance_engine.network.process import Closed
@@ -70,30 +71,50 @@ def run(asked: argparse.Namespace) -> int:
     except ValueError as error:
         raise BadArguments(str(error)) from error
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    return run_until_told(lambda stop: _produce(producer, asked, stop))
+    return run_until_told(lambda stop: saying(lambda lines: _produce(producer, asked, lines, stop)))
 
 
-async def _produce(producer: Producer, asked: argparse.Namespace, stop: asyncio.Event) -> int:
-    """Begin each message at its time, whether or not those before it are stored."""
-    loop = asyncio.get_running_loop()
-    under_way: set[asyncio.Task[bool]] = set()
-    failed = False
+async def _produce(producer: Producer, asked: argparse.Namespace, lines: Lines, stop: asyncio.Event) -> int:
+    if stop.is_set():
+        return 0
     try:
         await producer.start()
     except OSError as error:
         raise BadArguments(f"the producer cannot start: {error}") from error
+    hurrying = asyncio.create_task(_hurry_when_told(lines, stop), name="stop")
+    try:
+        return await _send_all(producer, asked, lines, stop)
+    finally:
+        hurrying.cancel()
+        await asyncio.gather(hurrying, return_exceptions=True)
+        await producer.close()
+
+
+async def _hurry_when_told(lines: Lines, stop: asyncio.Event) -> None:
+    await stop.wait()
+    lines.hurry()
+
+
+async def _send_all(producer: Producer, asked: argparse.Namespace, lines: Lines, stop: asyncio.Event) -> int:
+    """Begin each message at its time, whether or not those before it are stored."""
+    loop = asyncio.get_running_loop()
+    under_way: set[asyncio.Task[bool]] = set()
+    failed = False
     began = loop.time()
-    for number in range(asked.count):
-        if asked.rate:
-            await _pause(stop, began + number / asked.rate - loop.time())
-        while len(under_way) >= (1 if not asked.rate else MOST_UNDER_WAY) and not stop.is_set():
-            done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-            failed |= not all(task.result() for task in done)
-        if stop.is_set():
-            break
-        under_way.add(asyncio.create_task(_send(producer, _message(asked, number)), name=f"send {number}"))
-    results = await asyncio.gather(*under_way)
-    await producer.close()
+    try:
+        for number in range(asked.count):
+            if asked.rate:
+                await _pause(stop, began + number / asked.rate - loop.time())
+            await lines.room()
+            while len(under_way) >= (1 if not asked.rate else MOST_UNDER_WAY) and not stop.is_set():
+                done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                failed |= not all(task.result() for task in done)
+            if stop.is_set():
+                break
+            message = _message(asked, number)
+            under_way.add(asyncio.create_task(_send(producer, message, lines), name=f"send {number}"))
+    finally:
+        results = await asyncio.gather(*under_way)
     return 1 if failed or not all(results) else 0
 
 
@@ -115,11 +136,11 @@ def _message(asked: argparse.Namespace, number: int) -> Message:
     return Message(topic=asked.topic, body=body, tags=asked.tags, keys=str(number), sharding_key=asked.key)
 
 
-async def _send(producer: Producer, message: Message) -> bool:
+async def _send(producer: Producer, message: Message, lines: Lines) -> bool:
     try:
         result = await producer.send(message)
     except (SendFailed, BadMessage, Closed, MachineBroke) as error:
-        say("failed", reason=str(error))
+        lines.say("failed", reason=str(error))
         return False
-    say("sent", queue=queue_name(result.queue), offset=result.offset, latency_ms=result.latency_ms)
+    lines.say("sent", queue=queue_name(result.queue), offset=result.offset, latency_ms=result.latency_ms)
     return True

@@ -217,6 +217,11 @@ class Consumer:
         """The queues that it holds now, sorted; those of its retry topic are left out."""
         return self._membership.held() if self._membership is not None else ()
 
+    async def rebalanced(self) -> None:
+        """Wait until no rebalance of its own is under way: what it holds is what the last one ended with."""
+        if self._membership is not None:
+            await self._membership.between_rounds.wait()
+
     def facts(self, most_kept: int = MOST_KEPT) -> Following:
         """Follow what it states about itself from now on: takes, drops, first pulls, refusals, locks."""
         return self._process.follow(most_kept)

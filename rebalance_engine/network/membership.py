@@ -65,6 +65,7 @@ class Membership:
     Attributes:
         client_id: what brokers know it by.
         process: its connections, and the driver of its machine.
+        between_rounds: set while no rebalance of its own is under way.
     """
 
     def __init__(
@@ -87,6 +88,8 @@ class Membership:
         self._started = asyncio.Event()
         self._stopped = asyncio.Event()
         self._is_stopping = False
+        self.between_rounds = asyncio.Event()
+        self.between_rounds.set()
 
     # ---- its life ----
 
@@ -154,15 +157,21 @@ class Membership:
             await self.process.close()
 
     async def _say_good_bye(self) -> None:
-        if self.process.is_open and self._member is not None:
+        member = self._member
+        if self.process.is_open and member is not None:
             self.process.try_do(lambda at: self._react(Stop(self.settings.group), at))
             wait_s = STOP_S if self._started.is_set() else STOP_UNKNOWN_S
             if not await self.process.until(self._stopped, wait_s) and self.process.broke is None:
                 logger.warning("%s left without the answers of all brokers", self.process.name)
+                self.process.try_do(lambda at: self._client.give_up(member, at))
             await asyncio.sleep(0)  # the last one-way requests leave, also of clients that wait for no good-bye
 
     def _react(self, heard: Heard | Consumed | Order, at: int) -> Iterable[object]:
         effects = self._client.handle(heard, at)
+        if self._client.is_rebalancing:
+            self.between_rounds.clear()
+        else:
+            self.between_rounds.set()
         if not self._started.is_set():
             self._note_start()
         elif self._member is not None and not self._member.is_running and not self._client.is_running:

@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 Line = dict[str, Any]
@@ -17,13 +17,13 @@ class Command:
     """A command that runs."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+        self.process = process
         self.lines: list[Line] = []
 
     async def line(self) -> Line | None:
         """Read the next line; None once there are no more."""
-        assert self._process.stdout is not None
-        text = await self._process.stdout.readline()
+        assert self.process.stdout is not None
+        text = await self.process.stdout.readline()
         if not text:
             return None
         self.lines.append(json.loads(text))
@@ -36,26 +36,48 @@ class Command:
                 return line
         raise AssertionError(f"{saw} {what} was not seen, but {self.lines}")
 
+    async def words(self) -> str:
+        """Give what it wrote on standard error, once it has ended."""
+        assert self.process.stderr is not None, "its standard error is not read"
+        return (await self.process.stderr.read()).decode()
+
+    async def complains(self, words: str) -> str:
+        """Read standard error until a line has these words."""
+        assert self.process.stderr is not None, "its standard error is not read"
+        while line := (await self.process.stderr.readline()).decode():
+            if words in line:
+                return line
+        raise AssertionError(f"{words!r} was not said")
+
     async def ends(self, number: signal.Signals | None = None) -> int:
         """Send a signal, read what is left, and give the exit status."""
         if number is not None:
-            self._process.send_signal(number)
+            self.process.send_signal(number)
         while await self.line() is not None:
             pass
-        return await self._process.wait()
+        return await self.process.wait()
 
 
 @asynccontextmanager
-async def command(*words: str) -> AsyncIterator[Command]:
+async def command(
+    *words: str, hears_complaints: bool = False, stdout: int = asyncio.subprocess.PIPE
+) -> AsyncIterator[Command]:
     """Run a command, and kill it if it is still there in the end."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "rebalance_engine", *words, stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        "-m",
+        "rebalance_engine",
+        *words,
+        stdout=stdout,
+        stderr=asyncio.subprocess.PIPE if hears_complaints else None,
     )
     try:
         yield Command(process)
     finally:
         if process.returncode is None:
             process.kill()
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGCONT)
             await process.wait()
 
 

@@ -15,6 +15,7 @@ from rebalance_engine.cli.clients import (
     network_of,
     run_until_told,
 )
+from rebalance_engine.cli.signals import listening
 
 
 def asked(*words: str) -> argparse.Namespace:
@@ -80,3 +81,14 @@ def test_a_signal_is_heard_as_an_event(number: signal.Signals) -> None:
 
     assert run_until_told(main) == 7
     assert signal.getsignal(number) is before
+
+
+def test_a_signal_after_the_run_finds_the_same_ears_as_before_it() -> None:
+    async def main(stop: asyncio.Event) -> int:
+        return 0 if not stop.is_set() else 1
+
+    with listening() as ear:
+        assert run_until_told(main) == 0
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert ear.heard == signal.SIGTERM
+        assert run_until_told(main) == 1

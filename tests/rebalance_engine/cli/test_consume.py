@@ -1,19 +1,36 @@
 import asyncio
+import fcntl
 import json
+import os
 import signal
-from collections.abc import Awaitable, Callable
+import sys
+import termios
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from rebalance_engine import cli
 from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.cli import consume
+from rebalance_engine.cli.consume import Changes
+from rebalance_engine.cli.lines import Lines
+from rebalance_engine.embedded.cluster import Cluster
+from rebalance_engine.events import EXACT, DropReason, Fact, Origin, QueueDropped, QueueTaken, Source
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Producer
 from tests.rebalance_engine.cli.commands import command
-from tests.rebalance_engine.network.clusters import QUICK, cluster, put
+from tests.rebalance_engine.network.clusters import QUICK, cluster, put, until
 from tests.rebalance_engine.network.loop import on_a_loop
 
+Line = dict[str, Any]
 QUEUES = [f"orders/broker-a/{number}" for number in range(4)]
+
+
+def committed(east: Cluster) -> int:
+    table = east.broker("broker-a").machine.membership.offsets.all().offset_table
+    return sum(offset for topic, queues in table.items() if topic == "orders@G" for offset in queues.values())
 
 
 @on_a_loop
@@ -57,6 +74,150 @@ async def test_strategies_have_their_parameters() -> None:
         async with command("consume", *words, "--strategy", "CONFIG", "--strategy-param", f"config={config}") as member:
             await member.sees("held", queues=[QUEUES[1], QUEUES[3]])
             assert await member.ends(signal.SIGTERM) == 0
+
+
+@on_a_loop
+async def test_a_reader_that_stalls_stops_messages_but_neither_membership_nor_the_end() -> None:
+    """The pipe holds 64 KiB, and as much waits for it; what is sent is four times as much."""
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        await put(producer, ["x" * 2_000] * 300)
+        reading, writing = os.pipe()
+        words = ["--namesrv", east.namesrv, "--group", "G", "--topic", "orders", "--from", "first", "--version", QUICK]
+        async with command("consume", *words, stdout=writing, hears_complaints=True) as member:
+            os.close(writing)
+            await until(lambda: waiting_in(reading) > 60_000)
+            member.process.send_signal(signal.SIGTERM)
+            said, status = await member.words(), await member.process.wait()
+        registry = east.broker("broker-a").machine.membership.registry
+
+        assert (status, "standard output is not read" in said) == (1, True)
+        assert 0 < committed(east) < 300
+        assert registry.clients("G") == ()
+    os.close(reading)
+
+
+def waiting_in(pipe: int) -> int:
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+@on_a_loop
+async def test_a_reader_who_goes_ends_it_in_order_with_1() -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        reading, writing = os.pipe()
+        words = ["--namesrv", east.namesrv, "--group", "G", "--topic", "orders", "--from", "first", "--version", QUICK]
+        async with command("consume", *words, stdout=writing, hears_complaints=True) as member:
+            os.close(writing)
+            await until(lambda: waiting_in(reading) > 0)
+            os.close(reading)
+            await put(producer, ["a"])
+            said, status = await member.words(), await member.process.wait()
+
+    assert (status, "standard output cannot be written" in said, "Traceback" in said) == (1, True, False)
+
+
+@on_a_loop
+async def test_the_last_held_line_comes_before_stopped_though_no_broker_answers() -> None:
+    async with command("embedded", "--port", "0", "--topic", "orders:2") as east:
+        namesrv = (await east.sees("ready"))["namesrv"]
+        words = ["--namesrv", namesrv, "--group", "G", "--topic", "orders", "--version", QUICK, "--name", "A"]
+        async with command("consume", *words, "--orderly") as member:
+            await member.sees("held", queues=QUEUES[:2])
+            east.process.send_signal(signal.SIGSTOP)
+            assert await member.ends(signal.SIGTERM) == 0
+
+    assert [line["saw"] for line in member.lines[-2:]] == ["held", "stopped"]
+    assert member.lines[-2]["queues"] == []
+
+
+def taken(at: int) -> QueueTaken:
+    return QueueTaken(
+        at=at,
+        source=Source(origin=Origin.AGENT_REPORT),
+        exactness=EXACT,
+        group="G",
+        client="A",
+        queue=MessageQueue("orders", "east", at),
+        start_offset=0,
+    )
+
+
+def dropped(at: int) -> QueueDropped:
+    return QueueDropped(
+        at=at,
+        source=Source(origin=Origin.AGENT_REPORT),
+        exactness=EXACT,
+        group="G",
+        client="A",
+        queue=MessageQueue("orders", "east", 0),
+        reason=DropReason.NOT_IN_TARGET,
+        committed_offset=None,
+    )
+
+
+class Member:
+    """A consumer in a rebalance, which takes and drops what it is told."""
+
+    def __init__(self, changes: Changes) -> None:
+        self.held: tuple[MessageQueue, ...] = ()
+        self.is_over = asyncio.Event()
+        self._changes = changes
+
+    async def rebalanced(self) -> None:
+        await self.is_over.wait()
+
+    def hold(self, number: int, fact: Fact) -> None:
+        self.held = tuple(MessageQueue("orders", "east", one) for one in range(number))
+        self._changes.note(fact)
+
+
+@asynccontextmanager
+async def followed(patience_s: float = 3600.0) -> AsyncIterator[tuple[Member, list[Line]]]:
+    said: list[Line] = []
+    lines = Lines(lambda data: said.extend(map(json.loads, data.splitlines())))
+    changes = Changes(patience_s)
+    member = Member(changes)
+    following = asyncio.create_task(changes.follow(lines, member))
+    yield member, said
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
+    await lines.close()
+
+
+@on_a_loop
+async def test_a_rebalance_that_takes_many_queues_is_one_line_with_the_time_of_the_last() -> None:
+    async with followed() as (member, said):
+        for number in range(1, 9):
+            member.hold(number, taken(number))
+            await asyncio.sleep(0.001)  # a broker is asked before each
+        member.is_over.set()
+        await until(lambda: bool(said))
+        member.hold(9, taken(9))  # a lock came later
+        await until(lambda: len(said) == 2)
+
+    assert [(line["ms"], len(line["queues"])) for line in said] == [(8, 8), (9, 9)]
+
+
+@on_a_loop
+async def test_what_is_dropped_is_said_at_once_though_the_rebalance_goes_on() -> None:
+    async with followed() as (member, said):
+        member.hold(3, taken(1))
+        await asyncio.sleep(0.001)
+        member.hold(2, dropped(2))
+        await until(lambda: bool(said))
+        member.is_over.set()
+
+    assert [(line["ms"], len(line["queues"])) for line in said] == [(2, 2)]
+
+
+@on_a_loop
+async def test_a_rebalance_that_takes_long_says_now_and_then_how_far_it_is() -> None:
+    async with followed(0.001) as (member, said):
+        member.hold(1, taken(1))
+        await until(lambda: bool(said))
+        member.hold(2, taken(2))
+        await until(lambda: len(said) == 2)
+
+    assert not member.is_over.is_set()
 
 
 @pytest.mark.parametrize(
