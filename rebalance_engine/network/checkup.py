@@ -17,6 +17,7 @@ from rebalance_engine.events import Missing
 from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.answers import Answerer, why_missing
 from rebalance_engine.network.asked import Deadline, Heard
+from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import ids_of, masters_of
 from rebalance_engine.network.rewriting import reachable, split_address
 from rebalance_engine.network.settings import NetworkSettings
@@ -26,6 +27,7 @@ from rebalance_engine.network.tls import Tls
 from rebalance_engine.network.transport import Transport
 from rebalance_engine.remoting.bodies.routes import ClusterInfo
 from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.errors import RemotingError
 from rebalance_engine.remoting.requests.nameserver import GetBrokerClusterInfo
 from rebalance_engine.remoting.versions import release
 
@@ -93,7 +95,7 @@ async def check_cluster(admin: Admin, settings: NetworkSettings, *, deadline_s: 
     reached = {broker.address for broker in brokers if broker.runtime.value is not None or _is_refused(broker)}
     masters = {name: address for name, address in masters_of(infos).items() if address in reached}
     deadline = Deadline(deadline_s / 2)
-    parts = [_permissions(admin, deadline, name, address) for name, address in masters.items()]
+    parts = [_permissions(admin, settings, deadline, name, address) for name, address in masters.items()]
     return checks + [check for part in await asyncio.gather(*parts) for check in part]
 
 
@@ -104,10 +106,11 @@ async def _name_server(heard: Heard[ClusterInfo], settings: NetworkSettings) -> 
     subject = f"name server {heard.by.address}"
     if heard.value is not None:
         how = "with TLS" if settings.tls is not None else "without TLS"
-        return Check(Verdict.OK, subject, f"answers, {how}; it knows {len(heard.value.broker_addr_table)} brokers")
+        known = len(heard.value.broker_addr_table)
+        return Check(Verdict.OK, subject, f"answers, {how}; it knows {known} broker{'' if known == 1 else 's'}")
     advice = await _other_way(heard.by.address, settings)
     if not advice and heard.trouble is not None and why_missing(heard.trouble) is Missing.NO_PERMISSION:
-        advice = "Set access key and secret key of an account that may ask this name server (ACL)."
+        advice = _keys(settings) or "Let the account of this access key ask this name server (ACL)."
     return Check(
         Verdict.FAILED,
         subject,
@@ -122,12 +125,16 @@ async def _other_way(address: Address, settings: NetworkSettings) -> str:
         if await _answers(address, replace(settings, tls=Tls(verify=False, check_host=False))):
             return "It answers with TLS only: connect with --tls (and --tls-ca FILE if its certificate is your own)."
         return ""
+    tls = settings.tls
+    if tls.verify:  # first: to leave TLS away is no remedy for a certificate
+        if tls.check_host and await _answers(address, replace(settings, tls=replace(tls, check_host=False))):
+            host = reachable(address, settings.rewrite)[0]
+            return f"Its certificate is not for {host}: give it one that names {host}, or call it by the name it has."
+        if await _answers(address, replace(settings, tls=replace(tls, verify=False, check_host=False))):
+            whom = f"{tls.ca} did not sign it" if tls.ca is not None else "this system does not know who signed it"
+            return f"Its certificate is not trusted, {whom}: name who did by --tls-ca FILE."
     if await _answers(address, replace(settings, tls=None)):
         return "It answers without TLS only: leave --tls away, or set tls.server.mode on the servers."
-    if settings.tls.verify and await _answers(
-        address, replace(settings, tls=replace(settings.tls, verify=False, check_host=False))
-    ):
-        return "Its certificate is not trusted: name who signed it by --tls-ca FILE."
     return ""
 
 
@@ -135,8 +142,10 @@ async def _answers(address: Address, settings: NetworkSettings) -> bool:
     async with Transport(settings) as transport:
         try:
             await transport.request(address, GetBrokerClusterInfo(), round(OTHER_WAY_S * 1000))
-        except Exception:  # noqa: BLE001  # whatever it is: this way it does not answer
+        except (NoAnswer, OSError):
             return False
+        except RemotingError:
+            return True  # whatever it said
     return True
 
 
@@ -242,7 +251,9 @@ def _clock(broker: BrokerLook) -> Iterator[Check]:
 # ---- what we may ask ----
 
 
-async def _permissions(admin: Admin, deadline: Deadline, name: str, address: Address) -> list[Check]:
+async def _permissions(
+    admin: Admin, settings: NetworkSettings, deadline: Deadline, name: str, address: Address
+) -> list[Check]:
     """Ask one of each; which codes are refused, and which are not answered."""
     troubles: dict[RequestCode, Heard[object]] = {}
 
@@ -262,7 +273,7 @@ async def _permissions(admin: Admin, deadline: Deadline, name: str, address: Add
     groups = await hear(code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, lambda s: admin.group_configs(address, timeout_s=s))
     names = [one for one in (groups.subscription_group_table if groups else ()) if not is_system_group(one)]
     await _ask_about_a_group(admin, hear, address, sorted(names))
-    return [*_refused(name, troubles), *_notifies(name, config)]
+    return [*_refused(name, troubles, settings), *_notifies(name, config)]
 
 
 async def _ask_about_a_group(admin: Admin, hear: Hear, address: Address, names: list[str]) -> None:
@@ -284,7 +295,7 @@ async def _ask_about(admin: Admin, hear: Hear, address: Address, group: str) -> 
     return True
 
 
-def _refused(name: str, troubles: Mapping[RequestCode, Heard[object]]) -> Iterator[Check]:
+def _refused(name: str, troubles: Mapping[RequestCode, Heard[object]], settings: NetworkSettings) -> Iterator[Check]:
     subject = f"permissions at {name}"
     denied = [
         code
@@ -293,11 +304,11 @@ def _refused(name: str, troubles: Mapping[RequestCode, Heard[object]]) -> Iterat
     ]
     others = [code for code in troubles if code not in denied]
     if denied:
-        lost = ", ".join(f"{int(code)} ({PURPOSE[code]})" for code in denied)
-        advice = (
+        advice = _keys(settings) or (
             "Let the account of this access key ask these codes: an admin account in plain_acl.yml (ACL 1.0), or the "
             "actions Get and List on Cluster:*, Topic:* and Group:* (ACL 2.0). Without them these stay unknown."
         )
+        lost = ", ".join(f"{int(code)} ({PURPOSE[code]})" for code in denied)
         said = troubles[denied[0]].why
         yield Check(Verdict.FAILED, subject, f"refused: {lost}. The broker says: {said}", advice)
     if others:
@@ -306,6 +317,16 @@ def _refused(name: str, troubles: Mapping[RequestCode, Heard[object]]) -> Iterat
         yield Check(Verdict.WARNING, f"answers of {name}", said, advice)
     if not troubles:
         yield Check(Verdict.OK, subject, "everything that was asked was answered")
+
+
+def _keys(settings: NetworkSettings) -> str:
+    """Say where keys come from, if none were given."""
+    if settings.acl is not None:
+        return ""
+    return (
+        "It asks for keys (ACL), and none were given: set ROCKETMQ_ACCESS_KEY (or --access-key) and "
+        "ROCKETMQ_SECRET_KEY to those of an account that may ask this."
+    )
 
 
 def _notifies(name: str, config: Mapping[str, str] | None) -> Iterator[Check]:

@@ -1,18 +1,25 @@
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import trustme
 
 from rebalance_engine.embedded.cluster import Cluster, ClusterSettings
 from rebalance_engine.network import checkup
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.asked import Heard
 from rebalance_engine.network.checkup import Check, Verdict, check_cluster
+from rebalance_engine.network.listener import Listener
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.surveying import BrokerLook
-from rebalance_engine.network.tls import Tls
+from rebalance_engine.network.tls import ServerTls, Tls, TlsMode
 from rebalance_engine.remoting.acl import Credentials
 from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.requests.contract import Response
 from tests.rebalance_engine.network.clusters import cluster
 from tests.rebalance_engine.network.ghosts import ghost
 from tests.rebalance_engine.network.loop import on_a_loop
+from tests.rebalance_engine.network.peers import answering
 from tests.rebalance_engine.network.test_looking import admin_of
 
 SETTINGS = NetworkSettings(connect_timeout_s=1)
@@ -34,6 +41,7 @@ async def test_a_sound_cluster_passes_every_check() -> None:
         checks = await checked(east.namesrv)
 
     assert {check.verdict for check in checks} == {Verdict.OK}
+    assert checks[0].seen == "answers, without TLS; it knows 2 brokers"
     assert "permissions at broker-a" in [check.subject for check in checks]
 
 
@@ -59,7 +67,37 @@ async def test_tls_where_there_is_none_is_named() -> None:
     async with cluster() as east:
         [one] = failed(await checked(east.namesrv, replace(SETTINGS, tls=Tls(verify=False, check_host=False))))
 
-    assert "without TLS only" in one.advice
+    assert one.advice.startswith("It answers without TLS only: leave --tls away")
+
+
+@pytest.mark.parametrize("mode", [TlsMode.PERMISSIVE, TlsMode.ENFORCING])
+@on_a_loop
+async def test_a_certificate_that_is_not_trusted_is_named_and_nobody_is_told_to_leave_tls_away(
+    mode: TlsMode, tmp_path: Path
+) -> None:
+    """A permissive server answers without TLS as well; that is no reason to give up being safe."""
+    ours, theirs = trustme.CA(), trustme.CA()
+    ours.cert_pem.write_to_path(str(tmp_path / "ours.pem"))
+    theirs.cert_pem.write_to_path(str(tmp_path / "theirs.pem"))
+    theirs.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
+    theirs.issue_cert("broker.example").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "elsewhere.pem"))
+
+    async def advised(server: str, tls: Tls) -> str:
+        async with Listener(tls=ServerTls(certificate=tmp_path / server, mode=mode)) as listener:
+            answering(listener, lambda _: Response())
+            address = await listener.start()
+            return await checkup._other_way(address, replace(SETTINGS, tls=tls))
+
+    by_system = await advised("server.pem", Tls())
+    by_file = await advised("server.pem", Tls(ca=tmp_path / "ours.pem"))
+    elsewhere = await advised("elsewhere.pem", Tls(ca=tmp_path / "theirs.pem"))
+    sound = await advised("server.pem", Tls(ca=tmp_path / "theirs.pem", check_host=False))
+
+    told = "name who did by --tls-ca FILE."
+    assert by_system == f"Its certificate is not trusted, this system does not know who signed it: {told}"
+    assert by_file == f"Its certificate is not trusted, {tmp_path / 'ours.pem'} did not sign it: {told}"
+    assert elsewhere.startswith("Its certificate is not for 127.0.0.1:")
+    assert "--tls away" not in by_system + by_file + elsewhere + sound
 
 
 @on_a_loop
@@ -68,7 +106,7 @@ async def test_missing_keys_are_named() -> None:
         [one] = failed(await checked(east.namesrv))
         sound = await checked(east.namesrv, replace(SETTINGS, acl=KEYS))
 
-    assert "access key" in one.advice
+    assert "set ROCKETMQ_ACCESS_KEY (or --access-key) and ROCKETMQ_SECRET_KEY" in one.advice
     assert failed(sound) == []
 
 
