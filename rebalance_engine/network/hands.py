@@ -223,6 +223,7 @@ class TaskHands(Hands):
         self._listener = cast("Callable[[Sequence[ReceivedMessage]], Coroutine[Any, Any, Answer]]", listener)
         self._tasks: dict[asyncio.Task[None], int] = {}
         self._closing: set[asyncio.Task[None]] = set()  # listeners that wait for the end
+        self._is_over = False
 
     def take(self, deliver: Deliver) -> None:
         """Begin with it at once."""
@@ -244,12 +245,18 @@ class TaskHands(Hands):
     async def _consume(self, deliver: Deliver) -> None:
         try:
             result = consumed(deliver.token, await self._listener(received(deliver)))
-        except Exception as error:  # noqa: BLE001  # whatever a listener raises, the message comes again
+        except (KeyboardInterrupt, SystemExit) as error:
+            self._end(_raised(deliver, error))
+            raise  # it is meant for the program
+        except BaseException as error:  # whatever a listener raises, the message comes again
+            if self._is_over:
+                raise  # we cancelled it
             result = _raised(deliver, error)
         self._end(result)
 
     async def close(self) -> None:
         """Cancel what is in hand still, but for who waits for this."""
+        self._is_over = True
         tasks = tuple(self._tasks.keys() - self._closing)
         for task in tasks:
             task.cancel()
@@ -289,7 +296,7 @@ class ThreadHands(Hands):
         _OWN.set((self, deliver.token))  # a coroutine that the listener hands to the loop takes it along
         try:
             result = consumed(deliver.token, self._listener(received(deliver)))
-        except Exception as error:  # noqa: BLE001  # whatever a listener raises, the message comes again
+        except BaseException as error:  # noqa: BLE001  # whatever a listener raises, the message comes again
             result = _raised(deliver, error)
         self._results.append(result)
         if not self._is_woken:
@@ -308,7 +315,7 @@ class ThreadHands(Hands):
         await super().close()
 
 
-def _raised(deliver: Deliver, error: Exception) -> Consumed:
+def _raised(deliver: Deliver, error: BaseException) -> Consumed:
     first = deliver.messages[0]
     words = "the listener raised on %s of %s at offset %s; it comes again"
     logger.error(words, first.message_id, deliver.queue, first.offset, exc_info=error)

@@ -106,11 +106,11 @@ class Listener:
                 logger.warning("%s is turned away: %s connections are open", address, self.settings.max_connections)
                 sock.close()
                 continue
-            greeting = asyncio.create_task(self._greet(sock), name=f"greet {address}")
+            greeting = asyncio.create_task(self._greet(sock, address), name=f"greet {address}")
             self._greeting.add(greeting)
             greeting.add_done_callback(self._greeting.discard)
 
-    async def _greet(self, sock: socket.socket) -> None:
+    async def _greet(self, sock: socket.socket, address: object) -> None:
         """Make a link of a connection, if its first byte is one that we take."""
         try:
             tls = await self._choose(sock)
@@ -121,7 +121,7 @@ class Listener:
                 ssl_handshake_timeout=self.settings.connect_timeout_s if tls is not None else None,
             )
         except (OSError, TimeoutError) as error:
-            logger.warning("a connection was refused: %s", error)
+            logger.warning("the connection of %s was refused: %s", address, _why(error))
             sock.close()
         except asyncio.CancelledError:
             sock.close()
@@ -170,3 +170,10 @@ def _check_signature(accounts: Mapping[str, str], command: Command) -> Refused |
 def _set(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+def _why(error: OSError) -> str:
+    """Say why a connection did not come about; asyncio tells of a caller who hung up without a word."""
+    if isinstance(error, ConnectionResetError) and not str(error):
+        return "the caller hung up before the TLS handshake was over; he may not trust our certificate"
+    return str(error) or type(error).__name__

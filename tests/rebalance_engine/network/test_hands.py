@@ -194,6 +194,70 @@ async def test_an_async_listener_has_several_messages_at_once() -> None:
     await hands.close()
 
 
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), GeneratorExit(), ValueError("no")])
+@on_a_loop
+async def test_whatever_an_async_listener_raises_itself_the_message_comes_again_and_a_close_waits_for_nothing(
+    error: BaseException,
+) -> None:
+    finished: list[Consumed] = []
+
+    async def listen(_: ReceivedMessage) -> None:
+        raise error
+
+    hands = TaskHands(finished.append, one_by_one(listen))
+    hands.take(deliver(1))
+
+    assert await hands.idle(10)
+    assert finished == [Consumed(token=1, result=Result.LATER)]
+    await hands.close()
+
+
+def test_a_listener_that_ends_the_program_ends_it_and_its_message_comes_again() -> None:
+    finished: list[Consumed] = []
+
+    async def listen(_: ReceivedMessage) -> None:
+        raise SystemExit(3)
+
+    async def main() -> None:
+        TaskHands(finished.append, one_by_one(listen)).take(deliver(1))
+        await asyncio.Event().wait()
+
+    with pytest.raises(SystemExit):
+        asyncio.run(main())
+    assert finished == [Consumed(token=1, result=Result.LATER)]
+
+
+@on_a_loop
+async def test_what_a_close_cancels_is_not_told_to_anybody() -> None:
+    finished: list[Consumed] = []
+
+    async def listen(_: ReceivedMessage) -> None:
+        await asyncio.Event().wait()
+
+    hands = TaskHands(finished.append, one_by_one(listen))
+    hands.take(deliver(1))
+    await asyncio.sleep(0)
+    await hands.close()
+
+    assert (finished, hands.in_hand) == ([], 0)
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()])
+@on_a_loop
+async def test_whatever_a_listener_raises_in_its_thread_the_message_comes_again(error: BaseException) -> None:
+    finished: list[Consumed] = []
+
+    def listen(_: ReceivedMessage) -> None:
+        raise error
+
+    hands = ThreadHands(finished.append, one_by_one(listen), threads=1)
+    hands.take(deliver(1))
+
+    assert await hands.idle(10)
+    assert finished == [Consumed(token=1, result=Result.LATER)]
+    await hands.close()
+
+
 @on_a_loop
 async def test_what_a_listener_raises_makes_the_message_come_again() -> None:
     finished: list[Consumed] = []

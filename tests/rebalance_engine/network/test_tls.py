@@ -14,6 +14,7 @@ from rebalance_engine.network.transport import Transport
 from rebalance_engine.remoting.codec import encode
 from rebalance_engine.remoting.requests.contract import Response
 from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
+from tests.rebalance_engine.network.clusters import until
 from tests.rebalance_engine.network.loop import on_a_loop
 from tests.rebalance_engine.network.peers import answering, caller
 
@@ -144,3 +145,17 @@ def test_passwords_do_not_show() -> None:
     word = "hush"
 
     assert word not in repr(Tls(password=word)) + repr(ServerTls(certificate=Path("c"), password=word))
+
+
+@on_a_loop
+async def test_a_server_says_why_it_refused_a_caller_who_does_not_trust_it(
+    papers: Papers, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Listener(tls=ServerTls(certificate=papers.server)) as listener, calling(Tls()) as transport:
+        address = await listener.start()
+        with caplog.at_level("WARNING"):
+            with pytest.raises(NoAnswer, match="certificate verify failed"):
+                await transport.request(address, ASK)
+            await until(lambda: "was refused" in caplog.text)
+
+    assert "the caller hung up before the TLS handshake was over" in caplog.text
