@@ -17,7 +17,7 @@ from dashboard.groups.locks import Late, hold_fence, only_one, take_fence
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.queries import look_at
 from dashboard.groups.targets import Read
-from dashboard.groups.told import told_by_hand
+from dashboard.groups.told import BY_HAND, told_by_hand
 from dashboard.push.publish import state_in, stored_state
 from rebalance_engine.events import Cause
 from rebalance_engine.rounds import MANUAL_MS
@@ -72,7 +72,8 @@ def rebalance_once(*, group: int, now: int) -> Decision | None:
             Group.objects.filter(pk=row.pk).update(done_version=read.version)
         return None
     happenings = tuple(storing.happening(cause) for cause in read.causes)
-    decision = decide(read.look, read.past, happenings, now, told_by_hand(group=group))
+    by_hand = told_by_hand(group=group) if BY_HAND & set(read.look.view.strategies.values()) else None
+    decision = decide(read.look, read.past, happenings, now, by_hand)
     with transaction.atomic():
         row = hold_fence(group=group, fence=read.fence)
         storing.store(read_group=row, read=read, decision=decision, now=now)

@@ -20,15 +20,10 @@ Picture = dict[str, object]
 def picture_of(trial: Trial) -> Picture:
     """Give every queue and client of before and after: who has it now, who would have it."""
     after = trial.chosen.outcome.target if trial.chosen.outcome is not None else None
-    silent = () if not trial.is_held else trial.before.silent
-    return picture(
-        trial.before,
-        trial.base,
-        trial.after,
-        after,
-        silent=silent,
-        clients=(trial.before.clients.ids, trial.after.clients.ids),
-    )
+    silent = trial.before.silent if trial.is_held else ()
+    clients = (trial.before.clients.ids, trial.after.clients.ids)
+    drawn = picture(trial.before, trial.base, trial.after, after, silent=silent, clients=clients)
+    return drawn | {"is_held": trial.is_held}
 
 
 def picture(
@@ -60,6 +55,7 @@ def picture(
             for name in sorted(was | will | has.keys() | gets.keys())
         ],
         "strays": [],
+        "is_held": True,
         "silent": sorted(silent),
         "joins": sorted(will - was),
         "leaves": sorted(was - will),

@@ -21,7 +21,7 @@ T = TypeVar("T")
 COMPARED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED")
 FOLLOWED = frozenset({"STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED"})
 CONFIG = "CONFIG"
-MOST_SLOW = 2_000_000  # queues times members: beyond, the strategies that look for few moves are tried when asked for
+MOST_SLOW = 20_000_000  # queues times members: beyond, the strategies that look for few moves are tried when asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _own(view: GroupView, after: GroupView, base: Ownership, languages: Mapping[
     """Try what the group would do by itself."""
     rule = choose_rule(after, languages, told)
     if rule.plan is None and not rule.variants:
-        return Option(rule.name, True, None, rule.why)
+        return Option(", ".join(sorted(set(after.strategies.values()))), True, None, rule.why)
     if rule.plan is not None:
         return _option(view, after, base, rule.plan, is_own=True, is_assumed=rule.is_assumed)
     return _mixed(view, after, base, rule)

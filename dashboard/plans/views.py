@@ -7,6 +7,7 @@ import re
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
@@ -95,9 +96,11 @@ def describe_question(trial: Trial) -> list[str]:
     changes, question = trial.changes, trial.question
     words = []
     if changes.added:
-        words.append(_("%(names)s join") % {"names": _names(changes.added)})
+        joins = ngettext("%(names)s joins", "%(names)s join", len(changes.added))
+        words.append(joins % {"names": _names(changes.added)})
     if changes.removed:
-        words.append(_("%(names)s leave") % {"names": _names(changes.removed)})
+        leaves = ngettext("%(names)s leaves", "%(names)s leave", len(changes.removed))
+        words.append(leaves % {"names": _names(changes.removed)})
     words += [_("%(old)s comes back as %(new)s") % {"old": old, "new": new} for new, old in changes.renamed.items()]
     words += [_("queues: %(queues)s") % {"queues": queues} for queues in question.queues]
     words += [_("broker: %(broker)s") % {"broker": broker} for broker in question.broker]
@@ -119,6 +122,7 @@ def _fields(question: Question) -> dict[str, str]:
 def _card(option: Option, trial: Trial, question: Question) -> dict[str, object]:
     return {
         "option": option,
+        "name": option.strategy.split("_") if option.strategy else [],
         "is_chosen": option is trial.chosen,
         "count": None if option.outcome is None else option.outcome.move_count,
         "link": "?" + question.as_query(strategy="" if option.is_own else option.strategy, params=question.params),

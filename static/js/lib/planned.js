@@ -11,6 +11,7 @@ import { shown } from "./shown.js";
 export function judgePlan(state) {
   return {
     ...judge(state),
+    isHeld: state.is_held,
     comes: new Set(unpack(state.comes)),
     goes: new Set(unpack(state.goes)),
     silent: new Set(state.silent),
@@ -22,6 +23,7 @@ export function judgePlan(state) {
 /** How it is. */
 export const HELD = {
   judge: judgePlan,
+  loadWords: ({ isHeld }) => (isHeld ? gettext("held (mean %(mean)s)") : gettext("should hold (mean %(mean)s)")),
   columnKind({ holders, silent, comes, isShared }, number) {
     const count = holders[number].length;
     if (comes.has(number)) return "stray";

@@ -178,7 +178,7 @@ export class CellMap {
     const known = held.filter((each) => each !== null && each !== undefined);
     const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
     const most = Math.max(1, ...known);
-    this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.() ?? gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
+    this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
     const tails = tailsOf(rows.map((row) => row.name));
     this.names.replaceChildren(...rows.map((row, i) => this.#name(row, tails[i])));
     this.loads.replaceChildren(...rows.map((row) => this.#load(row, mean, most)));

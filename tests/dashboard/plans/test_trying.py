@@ -105,6 +105,7 @@ def test_what_was_told_by_hand_is_the_groups_own_and_can_be_asked_for() -> None:
     assert own.outcome.plan.epoch == 3
     assert own.outcome.target.same_owners(asked.outcome.target)
     unknown = try_out(view([], [], strategy="CONFIG"), Question(), NOBODY_KNOWS).chosen
+    assert (unknown.strategy, unknown.outcome) == ("CONFIG", None)
     assert "told more than is known" in unknown.why
 
 

@@ -50,7 +50,7 @@ def test_a_question_stands_in_the_url_and_in_the_form(client: Client, address: s
     assert 'value="STICKY"' in page
     assert "?add=C&amp;remove=A&amp;strategy=AVG_BY_CIRCLE" in page  # the next card keeps the question
     assert "?add=C&amp;remove=A&amp;strategy=STICKY&amp;format=csv" in page
-    assert "A leave" in page and "C join" in page
+    assert "A leaves" in page and "C joins" in page
 
 
 def test_moves_are_shown_with_what_they_are_likely_to_cost(client: Client, address: str) -> None:
