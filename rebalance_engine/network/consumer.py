@@ -26,6 +26,7 @@ from rebalance_engine.consumer import Deliver, Mode, Resume, Subscribe, Suspend,
 from rebalance_engine.effects import Address
 from rebalance_engine.events import Fact, QueueDropped
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.checking import check_listener, check_options
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.hands import (
@@ -62,6 +63,7 @@ class Consumer:
         options: see :class:`~rebalance_engine.network.options.ConsumerOptions`.
 
     Raises:
+        TypeError: there is no such option, or it is of another kind.
         ValueError: a name, an address or an option makes no sense; an unknown strategy too.
     """
 
@@ -75,8 +77,11 @@ class Consumer:
         batch_listener: BatchListener | None = None,
         **options: Unpack[ConsumerOptions],
     ) -> None:
+        check_options(options, ConsumerOptions)
+        check_listener("listener", listener)
+        check_listener("batch_listener", batch_listener)
         self._name_servers = name_servers_of(name_servers)
-        self._settings = group_settings(group, topics_of(topics), Mode.PUSH, options)
+        self._settings = group_settings(group, _some(topics_of(topics)), Mode.PUSH, options)
         self._options = options
         self._listener = _listener(listener, batch_listener, self._settings.batch)
         self._process = Process(
@@ -193,7 +198,7 @@ class Consumer:
         if self._listener is not None:
             raise RuntimeError(f"the {self._process.name} has a listener; only one without can be looped over")
         if not isinstance(self._hands, Inbox):
-            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+            raise Closed(f"the {self._process.name} is not running: it was not started, or it is closed")
         return Loop(self._hands)
 
     # ---- what it is and holds ----
@@ -229,7 +234,7 @@ class Consumer:
     @property
     def _running(self) -> Membership:
         if self._membership is None:
-            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+            raise Closed(f"the {self._process.name} is not running: it was not started, or it is closed")
         return self._membership
 
     # ---- what it can be told ----
@@ -270,6 +275,12 @@ class Loop(AsyncIterator[ReceivedMessage]):
             self._current = None
         self._current = await self._inbox.next()
         return self._current.message
+
+
+def _some(topics: dict[str, str]) -> dict[str, str]:
+    if not topics:
+        raise ValueError("there are no topics; needed is one at least")
+    return topics
 
 
 def _listener(listener: Listener | None, batch_listener: BatchListener | None, batch: int) -> BatchListener | None:

@@ -10,6 +10,7 @@ Sources: ``client/.../ClientConfig.java`` (``buildMQClientId``, ``changeInstance
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import random
 import socket
@@ -55,6 +56,15 @@ def _ip_towards(host: str, port: int) -> str:
         probe.connect(target)
         ip: str = probe.getsockname()[0]
     return ip.partition("%")[0]
+
+
+def is_ip(text: str) -> bool:
+    """Say whether a text is the address of a machine, and no name for one."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 class MessageIds:

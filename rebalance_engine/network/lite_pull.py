@@ -22,6 +22,7 @@ from typing import Self, Unpack
 from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Polled, Resume, Seek, Suspend
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue, sort_queues
+from rebalance_engine.network.checking import check_options
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.link import NoAnswer
@@ -44,6 +45,7 @@ class LitePullConsumer:
         options: see :class:`~rebalance_engine.network.options.ConsumerOptions`; those of listeners do not apply.
 
     Raises:
+        TypeError: there is no such option, or it is of another kind.
         ValueError: a name, an address or an option makes no sense; an unknown strategy too.
     """
 
@@ -54,6 +56,7 @@ class LitePullConsumer:
         topics: Topics = (),
         **options: Unpack[ConsumerOptions],
     ) -> None:
+        check_options(options, ConsumerOptions)
         self._name_servers = name_servers_of(name_servers)
         by_topic = topics_of(topics)
         mode = Mode.PULL if by_topic else Mode.ASSIGN
@@ -220,5 +223,5 @@ class LitePullConsumer:
         if self._membership is None or not self._process.is_open:
             if self._process.broke is not None:
                 raise self._process.broke
-            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+            raise Closed(f"the {self._process.name} is not running: it was not started, or it is closed")
         return self._membership

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from rebalance_engine.allocation import STRATEGIES, strategy
@@ -77,7 +78,7 @@ class Membership:
         self.client_id = client_id(name_servers, instance, options.get("ip"))
         self.settings = settings
         self.process = process
-        self._files = OffsetFiles(options.get("offsets_dir") or default_offsets_dir())
+        self._files = OffsetFiles(Path(options.get("offsets_dir") or default_offsets_dir()))
         self._client = Client(
             _profile(options),
             _client_settings(self.client_id, name_servers, options),

@@ -114,7 +114,7 @@ class ConsumerOptions(ProcessOptions, GroupOptions, total=False):
 
     version: str | consumer.Profile
     persist_every_ms: int
-    offsets_dir: Path
+    offsets_dir: Path | str
 
 
 class ProducerOptions(ProcessOptions, total=False):
@@ -178,14 +178,20 @@ def topics_of(given: Topics) -> dict[str, str]:
     """Read what is subscribed to: topic -> expression.
 
     Raises:
+        TypeError: it is something else.
         ValueError: a name is none that a topic may have.
     """
     by_topic: dict[str, str] = {}
+    seen: object = given
+    if not isinstance(seen, Iterable) or isinstance(seen, bytes):
+        raise TypeError(f"the topics are {given!r}; needed are a name, several, or topic -> expression")
     if isinstance(given, Mapping):
         by_topic |= given
     else:
         by_topic |= dict.fromkeys([given] if isinstance(given, str) else given, SUBSCRIBE_ALL)
-    for topic in by_topic:
+    for topic, expression in by_topic.items():
+        if not all(isinstance(text, str) for text in (topic, expression)):
+            raise TypeError(f"topic {topic!r} has the expression {expression!r}; needed are two texts")
         check_topic(topic)
     return by_topic
 

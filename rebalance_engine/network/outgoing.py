@@ -8,7 +8,7 @@ Sources: ``common/.../message/Message.java``, ``MessageBatch.java``, ``common/..
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rebalance_engine import producer
@@ -16,6 +16,7 @@ from rebalance_engine.model import RETRY_TOPIC_PREFIX
 from rebalance_engine.network.identity import MessageIds
 from rebalance_engine.remoting.batches import Packed, encode_batch
 from rebalance_engine.remoting.compression import compress
+from rebalance_engine.remoting.errors import LocalProtocolError
 from rebalance_engine.remoting.properties import (
     DELAY,
     KEYS,
@@ -96,7 +97,7 @@ def pack(message: Message, message_id: str, packing: Packing) -> Parcel:
     body, sys_flag = message.body, 0
     if packing.compress_from is not None and len(body) >= packing.compress_from:
         body, sys_flag = compress(packing.compression, body), with_compression(0, packing.compression)
-    properties = encode_properties(_properties(message, message_id))
+    properties = _encoded(message, message_id)
     ready = producer.Message(
         topic=message.topic, body=body, properties=properties, sys_flag=sys_flag, flag=message.flag
     )
@@ -110,12 +111,12 @@ def pack_batch(messages: Sequence[Message], ids: MessageIds, at: int, packing: P
         BadMessage: there is none, they differ in topic or in whether they wait for the store, one is delayed or goes to
             a retry topic, or they are too large together.
     """
-    _check_together(messages)
     for message in messages:
         _check(message, packing)
+    _check_together(messages)
     message_ids = tuple(ids.next(at) for _ in messages)
     body = encode_batch(
-        Packed(body=message.body, flag=message.flag, property_text=encode_properties(_properties(message, message_id)))
+        Packed(body=message.body, flag=message.flag, property_text=_encoded(message, message_id))
         for message, message_id in zip(messages, message_ids, strict=True)
     )
     if len(body) > packing.max_size:
@@ -124,6 +125,13 @@ def pack_batch(messages: Sequence[Message], ids: MessageIds, at: int, packing: P
     properties = encode_properties({WAIT: _flag(first.waits_for_store)})
     ready = producer.Message(topic=first.topic, body=body, properties=properties, is_batch=True)
     return Parcel(ready, message_ids)
+
+
+def _encoded(message: Message, message_id: str) -> str:
+    try:
+        return encode_properties(_properties(message, message_id))
+    except LocalProtocolError as error:
+        raise BadMessage(str(error)) from error
 
 
 def _properties(message: Message, message_id: str) -> dict[str, str]:
@@ -148,6 +156,9 @@ def _flag(is_set: bool) -> str:
 
 
 def _check(message: Message, packing: Packing) -> None:
+    for name, value, is_so, needed in _kinds(message):
+        if not is_so:
+            raise BadMessage(f"{name} is {repr(value)[:80]}; needed is {needed}")
     check_topic(message.topic)
     if not message.body:
         raise BadMessage(f"the message to {message.topic!r} has an empty body; at least one byte is needed")
@@ -158,6 +169,30 @@ def _check(message: Message, packing: Packing) -> None:
     reserved = RESERVED & message.properties.keys()
     if reserved:
         raise BadMessage(f"properties hold {sorted(reserved)}, which RocketMQ keeps for itself; use the fields for it")
+
+
+def _kinds(message: Message) -> Iterator[tuple[str, object, bool, str]]:
+    """Give each field, what it is, whether that may be, and what is needed; who does not check types learns it here."""
+    yield "the message", message, isinstance(message, Message), "a Message"
+    yield "the topic", message.topic, isinstance(message.topic, str), "a text"
+    yield "the body", message.body, isinstance(message.body, bytes), "bytes, such as text.encode()"
+    for name, value in (("tags", message.tags), ("the sharding key", message.sharding_key)):
+        yield name, value, value is None or isinstance(value, str), "a text, or None"
+    keys: object = message.keys
+    are_keys = isinstance(keys, str) or (isinstance(keys, Sequence) and all(isinstance(key, str) for key in keys))
+    yield "keys", keys, are_keys, "a text, or several"
+    properties = message.properties
+    yield "properties", properties, isinstance(properties, Mapping), "name -> value"
+    for word, text in properties.items():
+        are_texts = all(isinstance(one, str) for one in (word, text))
+        yield f"property {word!r}", text, are_texts, "a text, as its name is"
+    yield "the delay level", message.delay_level, _is_whole(message.delay_level), "a whole number"
+    is_flag = _is_whole(message.flag) and -(2**31) <= message.flag < 2**31
+    yield "the flag", message.flag, is_flag, "a whole number of 32 bits"
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_topic(topic: str) -> None:

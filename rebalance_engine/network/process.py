@@ -104,7 +104,7 @@ class Process:
         if self.broke is not None:
             raise self.broke
         if self._driver is None:
-            raise Closed(f"the {self.name} is not running; use it within `async with`, or between start and close")
+            raise Closed(f"the {self.name} is not running: it was not started, or it is closed")
         return self._driver
 
     def do(self, step: Step) -> None:

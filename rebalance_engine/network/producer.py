@@ -20,9 +20,10 @@ from typing import Any, Self, Unpack
 from rebalance_engine.effects import Address, Heard, Opened
 from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.checking import check_options
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
-from rebalance_engine.network.identity import MessageIds, client_id, own_instance, own_ip
+from rebalance_engine.network.identity import MessageIds, client_id, is_ip, own_instance, own_ip
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, known_version, name_servers_of
 from rebalance_engine.network.outgoing import Message, Packing, Parcel, check_group, pack, pack_batch
@@ -52,12 +53,14 @@ class Producer:
         options: see :class:`~rebalance_engine.network.options.ProducerOptions`.
 
     Raises:
+        TypeError: there is no such option, or it is of another kind.
         ValueError: an address or an option makes no sense.
     """
 
     def __init__(
         self, name_servers: str | Sequence[Address], group: str = DEFAULT_GROUP, **options: Unpack[ProducerOptions]
     ) -> None:
+        check_options(options, ProducerOptions)
         check_group(group)
         self.group = group
         self._name_servers = name_servers_of(name_servers)
@@ -93,7 +96,7 @@ class Producer:
             raise RuntimeError(f"the {self._process.name} was started before; make another one")
         ip = self._options.get("ip") or own_ip(self._name_servers)
         self._client_id = client_id(self._name_servers, self._options.get("instance") or own_instance(), ip)
-        self._ids = MessageIds(ip)
+        self._ids = MessageIds(ip if is_ip(ip) else own_ip(self._name_servers))
         machine = Machine(
             self._profile,
             _settings(self.group, self._client_id, self._name_servers, self._options),
@@ -327,7 +330,7 @@ class Producer:
     @property
     def _running(self) -> Machine:
         if self._machine is None:
-            raise Closed(f"the {self._process.name} is not running; use it within `async with`")
+            raise Closed(f"the {self._process.name} is not running: it was not started, or it is closed")
         return self._machine
 
 

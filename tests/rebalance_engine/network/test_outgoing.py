@@ -6,7 +6,6 @@ from rebalance_engine.network.identity import MessageIds
 from rebalance_engine.network.outgoing import BadMessage, Message, Packing, check_group, check_topic, pack, pack_batch
 from rebalance_engine.remoting.batches import decode_batch
 from rebalance_engine.remoting.compression import inflate
-from rebalance_engine.remoting.errors import LocalProtocolError
 from rebalance_engine.remoting.properties import decode_properties
 from rebalance_engine.remoting.sysflags import Compression, compression_of
 
@@ -72,8 +71,39 @@ def test_what_no_broker_takes_is_refused(wrong: dict[str, Any], words: str) -> N
         pack(message(**wrong), "ID", Packing(max_size=100))
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("body", "text", r"the body is 'text'; needed is bytes, such as text.encode\(\)"),
+        ("topic", b"orders", "the topic is b'orders'; needed is a text"),
+        ("keys", 5, "keys is 5; needed is a text, or several"),
+        ("keys", ["a", 5], "needed is a text, or several"),
+        ("tags", 5, "tags is 5"),
+        ("sharding_key", 5, "the sharding key is 5"),
+        ("properties", {"a": 1}, "property 'a' is 1; needed is a text"),
+        ("properties", {1: "a"}, "property 1 is 'a'; needed is a text"),
+        ("properties", ["a"], "needed is name -> value"),
+        ("properties", {"a": "\x01"}, "neither may hold"),
+        ("properties", {"": "a"}, "neither may hold"),
+        ("properties", {"a": "x" * 40_000}, "at most 32767 travel"),
+        ("delay_level", "1", "the delay level is '1'; needed is a whole number"),
+        ("flag", 2**31, "needed is a whole number of 32 bits"),
+    ],
+)
+def test_a_field_of_another_kind_is_refused_before_anything_is_sent(field: str, value: object, words: str) -> None:
+    with pytest.raises(BadMessage, match=words):
+        pack(message(**{field: value}), "ID", Packing())
+    with pytest.raises(BadMessage, match=words):
+        pack_batch([message(**{field: value})], IDS, 0, Packing())
+
+
+def test_what_is_no_message_is_refused() -> None:
+    with pytest.raises(BadMessage, match="the message is 'text'; needed is a Message"):
+        pack("text", "ID", Packing())  # type: ignore[arg-type]
+
+
 def test_marks_within_properties_are_refused() -> None:
-    with pytest.raises(LocalProtocolError):
+    with pytest.raises(BadMessage):
         pack(message(properties={"a": "\x01"}), "ID", Packing())
 
 

@@ -1,0 +1,201 @@
+"""What an application may set, held to what makes sense before anything is started: by kind, and by range.
+
+The ranges are those of ``DefaultMQPushConsumerImpl.checkConfig`` where Java has one. Where it has none, what would let
+an event loop do nothing else any more is refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from enum import Enum
+from pathlib import Path
+
+from rebalance_engine import consumer, producer
+from rebalance_engine.model import MessageModel
+from rebalance_engine.network.settings import NetworkSettings
+from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
+from rebalance_engine.remoting.sysflags import Compression
+
+Rule = Callable[[str, object], None]
+
+MOST = 2**31 - 1
+LONGEST_NAME = 255
+SOONEST_MS = 10  # what recurs
+
+
+def check_options(given: Mapping[str, object], known: type) -> None:
+    """Hold options to what each may be.
+
+    Args:
+        known: the ``TypedDict`` of those that there are.
+
+    Raises:
+        TypeError: there is no such option, or it is of another kind.
+        ValueError: its value makes no sense.
+    """
+    names = known.__annotations__
+    for name, value in given.items():
+        if name not in names:
+            near = difflib.get_close_matches(name, names)
+            hint = f"is {near[0]!r} meant" if near else f"there are {', '.join(sorted(names))}"
+            raise TypeError(f"there is no option {name!r}; {hint}")
+        RULES[name](name, value)
+
+
+def check_listener(name: str, listener: object) -> None:
+    """Insist on something that can be called.
+
+    Raises:
+        TypeError: it cannot.
+    """
+    if listener is not None and not callable(listener):
+        raise TypeError(_needed(name, listener, "a function, or a coroutine function"))
+
+
+# ---- the kinds of options ----
+
+
+def _needed(name: str, value: object, what: str) -> str:
+    shown = repr(value)
+    return f"{name} is {shown if len(shown) <= 80 else shown[:77] + '...'}; needed is {what}"
+
+
+def _whole(least: int, most: int = MOST, *, also: tuple[int | None, ...] = ()) -> Rule:
+    others = "".join(f", or {one}" for one in also)
+    needed = f"a whole number from {least} to {most}{others}" if most < MOST else f"a whole number from {least}{others}"
+
+    def check(name: str, value: object) -> None:
+        if value is None and None in also:
+            return
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(_needed(name, value, needed))
+        if not least <= value <= most and value not in also:
+            raise ValueError(_needed(name, value, needed))
+
+    return check
+
+
+def _seconds(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(_needed(name, value, "a number of seconds"))
+    if not 0 <= value <= MOST:
+        raise ValueError(_needed(name, value, "0 seconds or more"))
+
+
+def _flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(_needed(name, value, "True or False"))
+
+
+def _one_of(kind: type[Enum]) -> Rule:
+    needed = " or ".join(f"{kind.__name__}.{one.name}" for one in kind)
+
+    def check(name: str, value: object) -> None:
+        if not isinstance(value, kind):
+            raise TypeError(_needed(name, value, needed))
+
+    return check
+
+
+def _a(*kinds: type) -> Rule:
+    needed = " or ".join(f"a {kind.__name__}" for kind in kinds)
+
+    def check(name: str, value: object) -> None:
+        if not isinstance(value, kinds):
+            raise TypeError(_needed(name, value, needed))
+
+    return check
+
+
+def _name(name: str, value: object) -> None:
+    """Take a part of a client id; nothing, or None, is as if it were not set."""
+    if not value:
+        return
+    if not isinstance(value, str):
+        raise TypeError(_needed(name, value, "a text"))
+    if len(value) > LONGEST_NAME or not value.isprintable():
+        raise ValueError(_needed(name, value, f"up to {LONGEST_NAME} characters, all of which can be seen"))
+
+
+def _callable(name: str, value: object) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(_needed(name, value, "a function"))
+
+
+def _strategy(name: str, value: object) -> None:
+    if value is None or isinstance(value, str):
+        return
+    needed = "a name of a strategy, or a plain function (client id, queues, client ids) -> own queues"
+    if not callable(value) or _is_async(value):
+        raise TypeError(_needed(name, value, needed))
+
+
+def _is_async(value: Callable[..., object]) -> bool:
+    return inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(type(value).__call__)
+
+
+def _latencies(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, tuple) or any(isinstance(one, bool) or not isinstance(one, int) for one in value):
+        raise TypeError(_needed(name, value, "a tuple of ms"))
+    if not value or any(one < 0 for one in value):
+        raise ValueError(_needed(name, value, "one number of ms at least, each 0 or more"))
+
+
+_RECURS = _whole(SOONEST_MS)
+RULES: Mapping[str, Rule] = {
+    "instance": _name,
+    "ip": _name,
+    "version": _a(str, consumer.Profile, producer.Profile),
+    "network": _a(NetworkSettings, type(None)),
+    "on_fact": _callable,
+    "drain_s": _seconds,
+    "heartbeat_every_ms": _RECURS,
+    "routes_every_ms": _RECURS,
+    "persist_every_ms": _RECURS,
+    "offsets_dir": _a(str, Path),
+    # of consumers
+    "strategy": _strategy,
+    "strategy_params": _a(Mapping),
+    "model": _one_of(MessageModel),
+    "orderly": _flag,
+    "from_where": _one_of(ConsumeFromWhere),
+    "from_timestamp": _whole(0, 2**63 - 1, also=(None,)),
+    "threads": _whole(1, 1_000),
+    "batch": _whole(1, 1_024),
+    "max_reconsume_times": _whole(-1),
+    "queue_messages": _whole(1, 65_535, also=(None,)),
+    "queue_mib": _whole(1, 1_024, also=(None,)),
+    "span": _whole(1, 65_535, also=(None,)),
+    "topic_messages": _whole(1, 6_553_500, also=(-1, None)),
+    "topic_mib": _whole(1, 102_400, also=(-1, None)),
+    "pull_batch": _whole(1, 1_024, also=(None,)),
+    "pull_interval_ms": _whole(0, 65_535),
+    "suspend_ms": _whole(0),
+    "consume_timeout_ms": _RECURS,
+    "client_rebalance": _flag,
+    "auto_commit_ms": _whole(0, also=(None,)),
+    "pop_batch": _whole(1, 32),
+    "pop_threshold": _whole(1),
+    "pop_invisible_ms": _whole(1),
+    # of producers
+    "send_timeout_ms": _whole(1),
+    "timeout_per_request_ms": _whole(1, also=(None,)),
+    "retries": _whole(0, also=(None,)),
+    "retries_when_not_stored": _flag,
+    "avoids_faults": _flag,
+    "latency_max_ms": _latencies,
+    "not_available_ms": _latencies,
+    "detects": _flag,
+    "detect_interval_ms": _RECURS,
+    "detect_timeout_ms": _whole(1),
+    "default_topic": _a(str),
+    "default_topic_queues": _whole(1),
+    "compression": _one_of(Compression),
+    "compress_from": _whole(0, also=(None,)),
+    "max_size": _whole(1),
+    "most_under_way": _whole(1),
+}
