@@ -18,8 +18,10 @@ from rebalance_engine.remoting.command import ONEWAY_BIT, RESPONSE_BIT, Command
 from rebalance_engine.remoting.errors import BrokenContent
 from rebalance_engine.remoting.fastjson import read, write
 from rebalance_engine.remoting.java import JavaObject
+from rebalance_engine.remoting.registration import pack, unpack
 from rebalance_engine.remoting.requests import REQUESTS
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response, UnknownRequest
+from rebalance_engine.remoting.requests.nameserver import RegisterBroker
 from rebalance_engine.remoting.versions import ANNOUNCED
 
 R = TypeVar("R", bound=Response)
@@ -108,7 +110,8 @@ def _read(kind: type[Bound], command: Command, **given: object) -> Bound:
     if (annotation := _body_annotation(cast("type", kind))) is not None and (
         command.body or not _is_optional(annotation)
     ):
-        given["body"] = _decode_body(kind, annotation, command.body)
+        is_packed = kind is RegisterBroker and (command.ext_fields or {}).get("compressed") == "true"
+        given["body"] = unpack(command.body) if is_packed else _decode_body(kind, annotation, command.body)
     return read_fields(kind, command.ext_fields or {}, **given)
 
 
@@ -137,4 +140,6 @@ def _encode_body(value: JavaObject) -> bytes:
         return b""
     if isinstance(body, bytes):
         return body
+    if isinstance(value, RegisterBroker) and value.compressed and value.body is not None:
+        return pack(value.body)
     return java_utf8(body) if isinstance(body, str) else write(to_java(body))

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +23,7 @@ from rebalance_engine.remoting.requests.consuming import (
 )
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response, UnknownRequest
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, HeartBeat, UnregisterClient
+from rebalance_engine.remoting.requests.nameserver import RegisterBroker
 from tests.rebalance_engine.remoting.examples import examples
 from tests.rebalance_engine.remoting.recordings import RELEASES, Recorded, one_command, recorded
 from tests.rebalance_engine.remoting.work import attempt
@@ -34,6 +36,8 @@ KINDS = pytest.mark.parametrize("kind", REQUESTS.values(), ids=lambda kind: kind
 @given(data=st.data())
 def test_every_request_is_read_as_it_was_written(kind: type[Request[Response]], data: st.DataObject) -> None:
     request = data.draw(examples(kind))
+    if isinstance(request, RegisterBroker):
+        request = replace(request, compressed=False)  # deflated it has room for less: ``test_registration.py``
 
     assert decode(encode(request, opaque=7)) == request
 
