@@ -8,8 +8,18 @@ from typing import TypeVar
 import pytest
 
 from rebalance_engine.effects import Failure
-from rebalance_engine.events import AnswerMissed, Fact, HeldSeen, MemberJoined, MemberLeft, Missing, RouteSeen
-from rebalance_engine.network import Consumer
+from rebalance_engine.events import (
+    AnswerMissed,
+    Fact,
+    HeldSeen,
+    MemberJoined,
+    MemberLeft,
+    Missing,
+    ProducersSeen,
+    ProgressSeen,
+    RouteSeen,
+)
+from rebalance_engine.network import Consumer, Message, Producer
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
@@ -131,6 +141,28 @@ async def test_a_group_whose_queues_change_is_asked_at_once_who_is_there() -> No
                 await until(lambda: bool(stated.of(MemberJoined)))
 
     assert [fact.client for fact in stated.of(MemberJoined)] == ["127.0.0.1@B"]
+
+
+@on_a_loop
+async def test_producers_and_how_far_a_group_is_are_stated_again_and_again() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("PROGRESS_MS", "PROGRESS_PER_S"):
+            patch.setattr(agenda, name, {0: 200, 2: 200})
+        patch.setattr(agenda, "PRODUCERS_MS", 200)
+        async with (
+            cluster(orders=1) as east,
+            Producer(east.namesrv, group="sends") as producer,
+            Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+            watching(east.namesrv) as (_, stated),
+        ):
+            await producer.send(Message(topic="orders", body=b"1"))
+            await until(lambda: len(stated.of(ProgressSeen)) > 1)  # of which queues, says whoever commits
+            await until(lambda: any(fact.producers for fact in stated.of(ProducersSeen)))
+
+    told = stated.of(ProgressSeen)[0]
+    assert (told.group, told.broker, told.source.detail) == ("G", "broker-a", "208")
+    [one] = next(fact.producers for fact in stated.of(ProducersSeen) if fact.producers)
+    assert (one.group, one.language) == ("sends", "PYTHON")
 
 
 def test_a_broker_that_cannot_be_reached_is_told_from_a_client_that_is_silent() -> None:
