@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from dashboard.common.admin import Observed
@@ -84,6 +85,10 @@ class ByConfigAdmin(Observed[ByConfig]):
     search_fields = ["group__name", "author", "reason"]
     list_select_related = ["group"]
     autocomplete_fields = ["group"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ByConfig]:
+        """Leave the documents out of lists: each may be large."""
+        return super().get_queryset(request).defer("document")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Whoever has Django's permission for it adds."""

@@ -159,6 +159,15 @@ def test_an_admin_of_other_groups_may_look_and_not_edit(client: Client, group: G
     assert not ByConfig.objects.exists()
 
 
+def test_a_name_that_turns_its_line_is_written_out(client: Client, group: Group) -> None:
+    document = json.dumps({"x\u202e1": [], "A": ["orders/east/0-3"]})
+
+    page = send(client, group, document, does="check").content.decode()
+
+    assert "⟨U+202E⟩" in page
+    assert "\u202e" not in page
+
+
 def test_a_hostile_name_is_text_wherever_it_stands(client: Client, group: Group) -> None:
     document = json.dumps({"</textarea><img src=x>": [], "A": ["orders/east/0-3"]})
 

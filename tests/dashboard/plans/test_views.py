@@ -109,6 +109,19 @@ def test_a_hostile_name_is_text_wherever_it_stands(client: Client, address: str)
     assert "&lt;img" in page
 
 
+def test_a_name_that_turns_its_line_is_written_out(client: Client, address: str) -> None:
+    name = "x\u202e1-gnillib"
+    told(*seen(name), held(name, 40, []))
+
+    pages = [
+        client.get(address, {"remove": name}).content.decode(),
+        client.get(address, {"remove": f"{name}-nobody"}).content.decode().replace(f">{name}-nobody</textarea>", ""),
+    ]
+
+    assert all("⟨U+202E⟩" in page for page in pages)
+    assert [page.replace(f">{name}</textarea>", "").count("\u202e") for page in pages] == [0, 0]
+
+
 def test_a_large_group_is_left_to_tables(client: Client, address: str) -> None:
     page = client.get(address, {"queues": "orders/east/5000"}).content.decode()
 
