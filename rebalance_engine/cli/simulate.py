@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -120,8 +121,9 @@ def _run_seed(seed: int, log: TextIO | None = None) -> Outcome:
     if log is None:
         return running.run(draw(seed))
 
-    def record(fact: Fact) -> None:
-        log.write(f"{eventlog.write(fact)}\n")
+    def record(fact: Fact) -> None:  # each seed is a cluster of its own: where one ends and the next begins can be seen
+        source = replace(fact.source, cluster=f"seed {seed}")
+        log.write(f"{eventlog.write(replace(fact, source=source))}\n")
 
     return running.run(draw(seed), record)
 

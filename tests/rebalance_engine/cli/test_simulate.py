@@ -132,6 +132,16 @@ def test_a_file_that_says_no_scenario_ends_with_2(tmp_path: Path, capsys: pytest
     assert "line 1, 'tea now'" in capsys.readouterr().err
 
 
+def test_each_line_of_the_log_says_of_which_seed_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "facts.jsonl"
+
+    cli.main(["simulate", "--seeds", "2", "--first", "1", "--log", str(path)])
+
+    clusters = [eventlog.read(line).source.cluster for line in path.read_text().splitlines()]
+    assert clusters == sorted(clusters, key=str)
+    assert set(clusters) == {"seed 1", "seed 2"}
+
+
 @pytest.mark.parametrize("seed", [2, 11])
 def test_the_same_seed_is_the_same_log_in_every_process(tmp_path: Path, seed: int) -> None:
     logs = [tmp_path / f"{hash_seed}.jsonl" for hash_seed in (1, 2)]
