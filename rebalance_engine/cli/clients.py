@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rebalance_engine.cli import BadArguments, signals
+from rebalance_engine.network import complaints
 from rebalance_engine.network.rewriting import split_addresses
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.tls import Tls
@@ -72,6 +74,12 @@ def _acl(asked: argparse.Namespace) -> Credentials | None:
     if not secret_key:
         raise BadArguments(f"there is an access key and no secret; needed is the environment variable {SECRET_KEY}")
     return Credentials(access_key=access_key, secret_key=secret_key)
+
+
+def log_troubles() -> None:
+    """Write warnings to standard error, and that what was wrong is well again."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger(complaints.__name__).setLevel(logging.INFO)
 
 
 def run_until_told(main: Callable[[asyncio.Event], Coroutine[None, None, T]]) -> T:

@@ -17,12 +17,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import logging
 from collections.abc import Sequence
 from typing import Protocol
 
 from rebalance_engine.cli import BadArguments
-from rebalance_engine.cli.clients import add_cluster_arguments, name_servers_of, network_of, run_until_told
+from rebalance_engine.cli.clients import (
+    add_cluster_arguments,
+    log_troubles,
+    name_servers_of,
+    network_of,
+    run_until_told,
+)
 from rebalance_engine.cli.lines import MOST, Lines, queue_name, saying
 from rebalance_engine.events import Fact, QueueDropped, QueueTaken
 from rebalance_engine.model import MessageModel, MessageQueue
@@ -64,7 +69,7 @@ def run(asked: argparse.Namespace) -> int:
     """Consume until told to stop."""
     changes = Changes()
     consumer = _consumer(asked, changes)
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_troubles()
     return run_until_told(lambda stop: saying(lambda lines: _consume(consumer, changes, lines, stop)))
 
 

@@ -14,11 +14,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import math
 
 from rebalance_engine.cli import BadArguments
-from rebalance_engine.cli.clients import add_cluster_arguments, name_servers_of, network_of, run_until_told
+from rebalance_engine.cli.clients import (
+    add_cluster_arguments,
+    log_troubles,
+    name_servers_of,
+    network_of,
+    run_until_told,
+)
 from rebalance_engine.cli.lines import Lines, queue_name, saying
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.outgoing import BadMessage, Message, check_topic
@@ -70,7 +75,7 @@ def run(asked: argparse.Namespace) -> int:
         )
     except ValueError as error:
         raise BadArguments(str(error)) from error
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_troubles()
     return run_until_told(lambda stop: saying(lambda lines: _produce(producer, asked, lines, stop)))
 
 
@@ -140,7 +145,7 @@ async def _send(producer: Producer, message: Message, lines: Lines) -> bool:
     try:
         result = await producer.send(message)
     except (SendFailed, BadMessage, Closed, MachineBroke) as error:
-        lines.say("failed", reason=str(error))
+        lines.say("failed", reason=" Now: ".join(filter(None, (str(error), "; ".join(producer.troubles)))))
         return False
     lines.say("sent", queue=queue_name(result.queue), offset=result.offset, latency_ms=result.latency_ms)
     return True

@@ -222,6 +222,11 @@ class Consumer:
         """The queues that it holds now, sorted; those of its retry topic are left out."""
         return self._membership.held() if self._membership is not None else ()
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What keeps it from messages now, a sentence each: who does not answer or refuses, which topic is missing."""
+        return self._process.complaints.now
+
     async def rebalanced(self) -> None:
         """Wait until no rebalance of its own is under way: what it holds is what the last one ended with."""
         if self._membership is not None:

@@ -28,6 +28,7 @@ from rebalance_engine.effects import (
     Woken,
 )
 from rebalance_engine.network.clock import Clock
+from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.transport import Transport
 from rebalance_engine.remoting.codes import ResponseCode
@@ -55,6 +56,7 @@ class Driver:
         doing: further effects of this machine -> what carries them out.
         on_fact: is told each fact that the machine states.
         save: keeps a text under a name.
+        complaints: says what keeps the machine from its answers.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Driver:
         doing: Mapping[type, Callable[..., None]] | None = None,
         on_fact: Callable[[object], None] = lambda _fact: None,
         save: Callable[[str, str], None] | None = None,
+        complaints: Complaints | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.clock = Clock(self._loop)
@@ -73,6 +76,7 @@ class Driver:
         self._react = react
         self._on_fact = on_fact
         self._keep = save
+        self._complaints = complaints
         self._now = self.clock.now()
         self._steps: deque[Step] = deque()
         self._is_busy = False
@@ -178,7 +182,11 @@ class Driver:
         try:
             response = await self.transport.request(send.to, request, send.timeout_ms)
             heard = Answered(token=send.token, response=response)
+            if self._complaints is not None:
+                self._complaints.answered(send.to, request, response)
         except NoAnswer as error:
+            if self._complaints is not None:
+                self._complaints.unanswered(error)
             logger.debug("no answer to %s: %s", type(request).__name__, error)
             heard = Unanswered(token=send.token, failure=error.failure)
         except BrokenContent as error:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from rebalance_engine.effects import Heard
 from rebalance_engine.events import Fact
+from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.driver import Driver, MachineBroke, React, Step
 from rebalance_engine.network.facts import Facts, Following, OnFact
 from rebalance_engine.network.settings import NetworkSettings
@@ -45,6 +46,7 @@ class Process:
         on_broke: Callable[[MachineBroke], None] = lambda _: None,
     ) -> None:
         self.name = name
+        self.complaints = Complaints(name)
         self.facts = Facts(on_fact)
         self._network = network or NetworkSettings()
         self._on_own_fact = on_own_fact
@@ -63,7 +65,14 @@ class Process:
         def hear(heard: Heard, at: int) -> Iterable[object]:
             return react(heard, at)
 
-        self._driver = Driver(hear, Transport(self._network), doing=doing, on_fact=self._tell, save=save)
+        self._driver = Driver(
+            hear,
+            Transport(self._network),
+            doing=doing,
+            on_fact=self._tell,
+            save=save,
+            complaints=self.complaints,
+        )
         self._watch = asyncio.get_running_loop().create_task(self._watch_over(self._driver), name=f"watch {self.name}")
 
     def _tell(self, fact: object) -> None:

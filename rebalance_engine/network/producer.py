@@ -323,6 +323,11 @@ class Producer:
         """What brokers know it by, ``ip@instance``."""
         return self._client_id
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What keeps it from sending now, a sentence each: who does not answer or refuses, which topic is missing."""
+        return self._process.complaints.now
+
     def facts(self, most_kept: int = MOST_KEPT) -> Following:
         """Follow what it states about itself from now on: latencies, brokers left alone and taken back."""
         return self._process.follow(most_kept)

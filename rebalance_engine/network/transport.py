@@ -158,6 +158,8 @@ class Transport:
                 )
         except TimeoutError:
             return f"no connection within {settings.connect_timeout_s:g} s"
+        except ssl.SSLCertVerificationError as error:
+            return f"TLS failed: its certificate is not trusted: {error}"
         except ssl.SSLError as error:
             return f"TLS failed: {error}"
         except (OSError, ValueError) as error:

@@ -1,8 +1,12 @@
 import signal
+from pathlib import Path
 
 import pytest
+import trustme
 
 from rebalance_engine import cli
+from rebalance_engine.network.listener import Listener
+from rebalance_engine.network.tls import ServerTls
 from tests.rebalance_engine.cli.commands import command
 from tests.rebalance_engine.network.clusters import cluster
 from tests.rebalance_engine.network.loop import on_a_loop
@@ -35,6 +39,19 @@ async def test_a_failure_is_a_line_with_its_reason_and_ends_with_1() -> None:
 
     (line,) = produce.lines
     assert line["saw"] == "failed" and "Tried: 1. broker-a/" in line["reason"]
+
+
+@on_a_loop
+async def test_a_certificate_that_is_not_trusted_is_said_in_the_reason(tmp_path: Path) -> None:
+    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
+    async with Listener(tls=ServerTls(certificate=tmp_path / "server.pem")) as listener:
+        words = ["--namesrv", await listener.start(), "--topic", "orders", "--count", "1", "--rate", "1", "--tls"]
+        async with command("produce", *words, hears_complaints=True) as produce:
+            assert await produce.ends() == 1
+            assert "its certificate is not trusted" in await produce.words()
+
+    (line,) = produce.lines
+    assert "its certificate is not trusted" in line["reason"]
 
 
 @on_a_loop

@@ -1,0 +1,97 @@
+import logging
+
+import pytest
+
+from rebalance_engine.effects import Failure
+from rebalance_engine.network.complaints import MOST, Complaints
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.requests.contract import Refused, Response
+from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup
+from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic
+
+EAST = "10.0.0.1:10911"
+ROUTE = GetRouteInfoByTopic(topic="orders")
+LIST = GetConsumerListByGroup(consumer_group="G")
+
+
+@pytest.fixture(autouse=True)
+def hears_all(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+
+
+def gone(detail: str = "connection refused") -> NoAnswer:
+    return NoAnswer(Failure.NOT_CONNECTED, EAST, detail)
+
+
+def refused(code: int, remark: str = "no") -> Refused:
+    return Refused(code=code, remark=remark)
+
+
+def test_who_does_not_answer_is_named_once_and_again_when_he_does(caplog: pytest.LogCaptureFixture) -> None:
+    complaints = Complaints("consumer")
+    for _ in range(2):
+        complaints.unanswered(gone())
+        complaints.unanswered(gone("another word"))
+        assert complaints.now == (f"{EAST} does not answer: connection refused",)
+        complaints.answered(EAST, LIST, Response())
+        complaints.answered(EAST, LIST, Response())
+
+    said = [f"consumer: {EAST} does not answer: connection refused", f"consumer: {EAST} answers again"]
+    assert (caplog.messages, complaints.now) == (said * 2, ())
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"] * 2
+
+
+def test_a_topic_that_is_not_there_is_named_and_those_that_need_not_be_are_not(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    complaints = Complaints("consumer")
+    no = refused(ResponseCode.TOPIC_NOT_EXIST)
+    for topic in ("orders", "orders", "%RETRY%G", "TBW102"):
+        complaints.answered(EAST, GetRouteInfoByTopic(topic=topic), no)
+    complaints.answered(EAST, GetRouteInfoByTopic(topic="bills"), Response())
+    complaints.answered(EAST, ROUTE, Response())
+
+    assert caplog.messages == [
+        f"consumer: there is no topic 'orders', says {EAST}; it is looked for again",
+        "consumer: topic 'orders' is there now",
+    ]
+
+
+def test_a_refusal_is_over_once_all_that_was_refused_is_taken(caplog: pytest.LogCaptureFixture) -> None:
+    complaints = Complaints("consumer")
+    no = refused(ResponseCode.NO_PERMISSION, "the signature is wrong")
+    complaints.answered(EAST, LIST, no)
+    complaints.answered(EAST, ROUTE, no)
+    complaints.answered(EAST, ROUTE, Response())
+    assert len(complaints.now) == 1
+    complaints.answered(EAST, LIST, Response())
+
+    assert caplog.messages == [
+        f"consumer: {EAST} refuses GetConsumerListByGroup: the signature is wrong",
+        f"consumer: {EAST} accepts again what it refused",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "remark", "is_trouble"),
+    [
+        (ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, "", True),
+        (ResponseCode.SYSTEM_ERROR, "org.apache.rocketmq.acl.common.AclException: [accountName:x] unknown", True),
+        (ResponseCode.SYSTEM_ERROR, "no consumer for this group", False),
+        (ResponseCode.QUERY_NOT_FOUND, "", False),
+    ],
+)
+def test_what_belongs_to_every_day_is_no_trouble(code: int, remark: str, is_trouble: bool) -> None:
+    complaints = Complaints("consumer")
+    complaints.answered(EAST, LIST, refused(code, remark))
+
+    assert bool(complaints.now) is is_trouble
+
+
+def test_what_is_kept_is_bounded() -> None:
+    complaints = Complaints("consumer")
+    for number in range(MOST + 5):
+        complaints.unanswered(NoAnswer(Failure.TIMEOUT, f"h:{number}"))
+
+    assert len(complaints.now) == MOST
