@@ -69,7 +69,7 @@ def _lines(survey: Survey, groups: list[GroupLine]) -> list[str]:
         Column("BROKERS"),
     ]
     where = f" on {safe(survey.cluster)}" if survey.cluster else ""
-    lines = [f"{count(len(rows), 'group')}{where}"]
+    lines = [f"{_how_many(survey, len(rows))}{where}"]
     if rows:
         lines += ["", *table(columns, rows, paper)]
     troubles = [
@@ -88,6 +88,16 @@ def _lines(survey: Survey, groups: list[GroupLine]) -> list[str]:
     if len(troubles) > MOST_TROUBLES:
         lines.append(f"  and {len(troubles) - MOST_TROUBLES:,} more")
     return lines
+
+
+def _how_many(survey: Survey, seen: int) -> str:
+    """Count groups, as far as that is known: a master that did not answer may have more, and nobody's word is none."""
+    answered = [heard.value is not None for heard in survey.configs.values()]
+    if not any(answered):
+        return "It is unknown which groups there are: no broker said so"
+    if all(answered) and all(heard.value is not None for heard in survey.name_servers.values()):
+        return count(seen, "group")
+    return f"{count(seen, 'group')}, and perhaps more"
 
 
 def _row(line: GroupLine) -> list[str]:

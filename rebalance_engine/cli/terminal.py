@@ -12,6 +12,7 @@ from typing import TextIO
 
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 NARROWEST, WIDEST = 60, 200
+ENDLESS = 1_000_000
 COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36", "dim": "2"}
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # controls, directions, line ends, no characters
 
@@ -71,7 +72,13 @@ def paper_of(stream: TextIO, environment: Mapping[str, str] | None = None) -> Pa
     environment = os.environ if environment is None else environment
     is_terminal = stream.isatty()
     has_colour = is_terminal and not environment.get("NO_COLOR") and environment.get("TERM", "dumb") != "dumb"
-    columns = shutil.get_terminal_size((80, 24)).columns if is_terminal else int(environment.get("COLUMNS") or 80)
+    given = environment.get("COLUMNS", "")
+    if given.isascii() and given.isdigit() and len(given) < 6 and int(given):
+        columns = int(given)
+    elif is_terminal:
+        columns = shutil.get_terminal_size((80, 24)).columns
+    else:
+        return Paper(ENDLESS, has_colour)  # a file or a program has no edge: nothing is cut
     return Paper(min(max(columns, NARROWEST), WIDEST), has_colour)
 
 

@@ -1,10 +1,15 @@
+import argparse
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from rebalance_engine import cli
-from rebalance_engine.cli.asking import as_json, until
+from rebalance_engine.cli.asking import add_asking_arguments, as_json, ask, until
+from rebalance_engine.cli.signals import Interrupted
+from rebalance_engine.network.admin import Admin
 from tests.rebalance_engine.network.loop import on_a_loop
 
 
@@ -21,7 +26,30 @@ async def test_work_is_broken_off_when_told_to_stop() -> None:
     await begun.wait()
     stop.set()
 
-    assert await running == 0
+    assert await running is None
+
+
+def asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_asking_arguments(parser, timeout_s=5)
+    return parser.parse_args(["--namesrv", "127.0.0.1:1"])
+
+
+async def interrupted(_admin: Admin, _stop: asyncio.Event) -> int:
+    os.kill(os.getpid(), signal.SIGINT)
+    await asyncio.Event().wait()
+    return 1
+
+
+def test_an_interrupted_question_is_no_success() -> None:
+    with pytest.raises(Interrupted) as ended:
+        ask(asked(), interrupted)
+
+    assert ended.value.status == 130
+
+
+def test_what_only_ends_when_it_is_told_to_ends_well() -> None:
+    assert ask(asked(), interrupted, is_endless=True) == 0
 
 
 @on_a_loop

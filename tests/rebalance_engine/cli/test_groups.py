@@ -29,4 +29,14 @@ async def test_nobody_there_is_a_failure() -> None:
     status, said = await run_to_end("groups", "--namesrv", "127.0.0.1:1", "--timeout", "2")
 
     assert status == 1
-    assert "127.0.0.1:1" in said
+    assert said.startswith("It is unknown which groups there are")
+    assert "0 groups" not in said and "127.0.0.1:1" in said
+
+
+@on_a_loop
+async def test_what_a_broker_that_does_not_answer_has_is_not_counted_as_nothing() -> None:
+    async with cluster(2) as east, ghost(east.broker("broker-a").address):
+        await east.broker("broker-b").kill(keeps_route=True)
+        _, said = await run_to_end("groups", "--namesrv", east.namesrv, "--timeout", "2")
+
+    assert said.startswith("1 group, and perhaps more on ")

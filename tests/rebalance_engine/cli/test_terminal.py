@@ -54,6 +54,15 @@ def test_colour_is_for_terminals_that_have_it() -> None:
     assert Paper(80, False).ink("x", "red") == "x"
 
 
+def test_nothing_is_cut_where_there_is_no_edge() -> None:
+    name = "x" * 5_000
+    piped = paper_of(io.StringIO(), {})
+
+    assert table([Column("NAME", shrinks=True)], [[name]], piped)[1] == name
+    assert [paper_of(stream, {"COLUMNS": "100"}).width for stream in (io.StringIO(), Terminal())] == [100, 100]
+    assert paper_of(io.StringIO(), {"COLUMNS": "wide"}).width == piped.width
+
+
 def test_what_a_stream_cannot_write_is_escaped() -> None:
     stream = Terminal()
 
