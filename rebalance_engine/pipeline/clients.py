@@ -12,6 +12,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import EVENTS, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
@@ -30,7 +31,10 @@ def moment() -> Column:
 
 def changes_of(events: DataFrame) -> DataFrame:
     """Give the lines about queues, starts and stops of clients' logs, each with its client id where one is found."""
-    mine = _with_groups(events.where(F.col("layout").isin("java5", "java4", "cpp", "go")))
+    logged = events.where(F.col("layout").isin("java5", "java4", "cpp", "go"))
+    named = logged.where(F.col("client_id").isNotNull()).select("cluster", "client_id").dropDuplicates()
+    told = events.where(F.col("layout") == HISTORY.name)  # a client's own log is the better word
+    mine = _with_groups(logged).unionByName(told.join(named, on=["cluster", "client_id"], how="left_anti"))
     known = _known_clients(mine)
     counted = known.groupBy(*KEY).agg(F.countDistinct("client_id").alias("clients"), F.first("client_id").alias("only"))
     told_by_result = (F.col("layout") == "go") & F.col("what").isin(*ADDS)

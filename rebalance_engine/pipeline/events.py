@@ -8,7 +8,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline.layouts import LAYOUTS
+from rebalance_engine.pipeline.history import facts_of
+from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS
 from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
 
 QUEUE = r"MessageQueue \[topic=([^,\]]+), brokerName=([^,\]]+), queueId=(-?\d+)\]"
@@ -27,6 +28,10 @@ def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
     """
     placed = _without_copies(lines.where(F.col("wall_ms").isNotNull() & (F.col("what") != "alive")))
     timed = _in_utc(placed, zones)
+    return _texts(timed.where(F.col("layout") != HISTORY.name)).unionByName(facts_of(timed))
+
+
+def _texts(timed: DataFrame) -> DataFrame:
     return shaped(
         timed.select("*", *_told(), day_of(F.col("at_ms")).alias("day_utc"))
         .drop("day")
@@ -37,7 +42,7 @@ def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
 
 def signs_of_life(lines: DataFrame, zones: DataFrame) -> DataFrame:
     """Give the last line of every process: host, process, last_ms."""
-    known = _in_utc(lines.where(F.col("wall_ms").isNotNull() & ~F.col("what").startswith("fact ")), zones)
+    known = _in_utc(lines.where(F.col("wall_ms").isNotNull()), zones)
     return known.groupBy("cluster", "host", "process").agg(F.max("at_ms").alias("last_ms"))
 
 

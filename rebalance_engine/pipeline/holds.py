@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.pipeline.clients import KEY, QUEUE_KEY, moment
+from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
@@ -18,6 +19,7 @@ MEMBER = [*KEY, "client_id"]
 LAST_WORD_MS = 1_000  # a broker's second may begin before the client's last line
 NOTIFIED_AFTER_MS = 1_500  # a broker notifies the others at once; its own line has only the second
 SILENT_MS = 30_000  # a consumer persists every 5 s
+FOREVER_MS = 1 << 53  # it never starts again
 SILENT_WHILE_CONNECTED_MS = 150_000  # heartbeats of 30 s, expiry of 120 s: no broker would still have it
 
 
@@ -42,9 +44,14 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         begun.select(*_columns(), F.lit("begin").alias("mark"), "from_ms")
         .unionByName(earlier.select(*_columns(), F.lit("begin").alias("mark"), "from_ms"))
         .unionByName(
-            removed.select(*_columns(), F.lit("remove").alias("mark"), F.lit(None).cast("long").alias("from_ms"))
+            removed.select(
+                *_columns(), F.lit("remove").alias("mark"), F.lit(None).cast("long").alias("from_ms"), "other"
+            ),
+            allowMissingColumns=True,
         )
-        .unionByName(marks.select(*_columns(), "mark", F.lit(None).cast("long").alias("from_ms")))
+        .unionByName(
+            marks.select(*_columns(), "mark", F.lit(None).cast("long").alias("from_ms")), allowMissingColumns=True
+        )
     )
     return _shaped(_ended(_with_what_follows(timeline), events, life))
 
@@ -110,8 +117,11 @@ def _with_what_follows(timeline: DataFrame) -> DataFrame:
     def next_mark(mark: str, window: object) -> Column:
         return F.last(F.when(F.col("mark") == mark, moment()), ignorenulls=True).over(window)  # type: ignore[arg-type]
 
+    # Only a member's own report tells why it let a queue go: logs have other lines for the end of a process.
+    removal = F.when(F.col("mark") == "remove", F.struct(moment().alias("moment"), "other"))
     return timeline.withColumns(
         {
+            "next_removal": F.last(removal, ignorenulls=True).over(of_queue),
             "next_begin": next_mark("begin", of_queue),
             "next_remove": next_mark("remove", of_queue),
             "next_stop": next_mark("stop", of_member),
@@ -134,7 +144,11 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     is_stopping = F.col("next_stopping").isNotNull() & (first.isNull() | (F.col("next_stopping") < first))
     told = begun.withColumns({"how": how, "end_ms": first["at_ms"], "is_stopping": is_stopping})
     closed = told.where(F.col("how").isin("remove", "stop", "begin"))
-    ended = F.when(F.col("how") == "stop", "stopped").otherwise("released")
+    ended = (
+        F.when(F.col("how") == "stop", "stopped")
+        .when(F.col("how") == "remove", F.coalesce(F.col("next_removal.other"), F.lit("released")))
+        .otherwise("released")
+    )
     evidence = (
         F.when(F.col("how") == "stop", "shutdown line")
         .when(F.col("how") == "remove", "removal line")
@@ -143,56 +157,40 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     by_line = closed.withColumns(
         {"until_ms": F.col("end_ms"), "ended": ended, "evidence": evidence, "first_seen_ms": F.col("at_ms")}
     )
-    at_restart = _ended_by_restart(told.where(F.col("how") == "start"), events)
-    at_last = _ended_with_process(told.where(F.col("how").isNull()), events, life)
-    return by_line.unionByName(at_restart, allowMissingColumns=True).unionByName(at_last, allowMissingColumns=True)
-
-
-def _ended_by_restart(told: DataFrame, events: DataFrame) -> DataFrame:
-    restarts = told.select("cluster", "process", "end_ms").dropDuplicates()
-    lines = events.select("cluster", "process", F.col("at_ms").alias("line_ms"))
-    last = (
-        lines.join(F.broadcast(restarts), on=["cluster", "process"], how="inner")
-        .where(F.col("line_ms") < F.col("end_ms") - 5)  # a restarted process's first lines, timed a little out of order
-        .groupBy("cluster", "process", "end_ms")
-        .agg(F.max("line_ms").alias("last_ms"))
-    )
-    joined = told.join(last, on=["cluster", "process", "end_ms"], how="left")
-    return joined.withColumns(
-        {
-            "until_ms": F.greatest(F.coalesce("last_ms", "end_ms"), F.col("at_ms")),
-            "ended": F.when(F.col("is_stopping"), "stopped").otherwise("lost"),
-            "evidence": F.lit("the process started anew; its last line before"),
-            "first_seen_ms": F.col("at_ms"),
-        }
-    )
+    silent = told.where(F.col("how").isNull() | (F.col("how") == "start"))
+    return by_line.unionByName(_ended_with_process(silent, events, life), allowMissingColumns=True)
 
 
 def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    restart = F.when(F.col("how") == "start", F.col("end_ms")).otherwise(F.lit(FOREVER_MS))
+    begun = told.withColumn("reborn_ms", restart)
     joined = (
-        told.join(_last_words(events, life), on=MEMBER, how="left")
+        begun.join(_last_words(begun, events, life), on=[*MEMBER, "reborn_ms"], how="left")
         .join(_ends_of_input(life, events), on="cluster", how="left")
         .withColumn("last_ms", F.greatest("last_ms", "at_ms"))
     )
-    gone = _departures(joined.select(*MEMBER, "last_ms").dropDuplicates(), events)
-    seen = joined.join(gone, on=[*MEMBER, "last_ms"], how="left")
+    gone = _departures(joined.select(*MEMBER, "last_ms", "reborn_ms", "is_alone").dropDuplicates(), events)
+    seen = joined.join(gone, on=[*MEMBER, "last_ms", "reborn_ms"], how="left")
     silent = F.col("input_end_ms") - F.col("last_ms")
     is_watched = F.coalesce(F.col("broker_end_ms") >= F.col("last_ms") + SILENT_MS, F.lit(False))
-    is_silent = F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
+    has_own_log = F.col("layout") != HISTORY.name  # only changes are facts: who says nothing goes on
+    is_silent = has_own_log & F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
+    is_reborn = F.col("next_ms") != FOREVER_MS
     is_stopped = F.col("is_stopping") | F.col("left_ms").isNotNull()
     return seen.withColumns(
         {
             "ended": F.when(is_stopped, "stopped")
-            .when(F.col("closed_ms").isNotNull() | is_silent, "lost")
+            .when(F.col("closed_ms").isNotNull() | is_reborn | is_silent, "lost")
             .otherwise("open"),
             "until_ms": F.when(F.col("is_stopping"), F.col("last_ms"))
             .when(F.col("left_ms").isNotNull(), F.greatest("last_ms", "left_ms"))
             .when(F.col("closed_ms").isNotNull(), F.col("closed_ms"))
-            .when(is_silent, F.col("last_ms"))
+            .when(is_reborn | is_silent, F.col("last_ms"))
             .otherwise(F.col("input_end_ms")),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
             .when(F.col("left_ms").isNotNull(), "a broker's unregister line")
             .when(F.col("closed_ms").isNotNull(), "a broker saw its connection end")
+            .when(is_reborn, "the process started anew; its last line before")
             .when(is_silent, "last line; silent until the input's end")
             .otherwise("the input's end"),
             "first_seen_ms": F.col("at_ms"),
@@ -200,19 +198,39 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     )
 
 
-def _last_words(events: DataFrame, life: DataFrame) -> DataFrame:
-    """Give every member's last line: its process's, or, where others write into the same log, its own."""
-    own = (
-        events.where(F.col("client_id").isNotNull() & F.col("group").isNotNull())
-        .where(F.col("layout") != "broker")
-        .groupBy(*MEMBER)
-        .agg(F.max("at_ms").alias("own_ms"))
+def _last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    """Give every member's last line before it starts anew, or of all: its process's, or its own where others share it.
+
+    A log without pids is one process's here, whoever writes into it.
+    """
+    own = events.where(F.col("client_id").isNotNull() & F.col("group").isNotNull() & (F.col("layout") != "broker"))
+    of_log = Window.partitionBy(*KEY)
+    members = own.select(*MEMBER).dropDuplicates().withColumn("is_alone", F.count(F.lit(1)).over(of_log) == 1)
+    asked = begun.select(*MEMBER, "reborn_ms").dropDuplicates().join(members, on=MEMBER, how="left")
+    before = F.col("line_ms") < F.col("reborn_ms") - 5  # first lines are timed a little out of order
+    spoken = (
+        asked.join(own.select(*MEMBER, F.col("at_ms").alias("line_ms")), on=MEMBER, how="inner")
+        .where(before)
+        .groupBy(*MEMBER, "reborn_ms")
+        .agg(F.max("line_ms").alias("own_ms"))
     )
-    alone = F.count(F.lit(1)).over(Window.partitionBy(*KEY)) == 1
-    last = F.when(F.col("alone"), F.greatest("process_ms", "own_ms")).otherwise(F.col("own_ms"))
-    of_process = life.select("cluster", "process", F.col("last_ms").alias("process_ms"))
-    joined = own.withColumn("alone", alone).join(of_process, on=["cluster", "process"], how="left")
-    return joined.select(*MEMBER, last.alias("last_ms"))
+    restarts = asked.where(F.col("reborn_ms") != FOREVER_MS).select("cluster", "process", "reborn_ms").dropDuplicates()
+    written = (
+        events.select("cluster", "process", F.col("at_ms").alias("line_ms"))
+        .join(F.broadcast(restarts), on=["cluster", "process"], how="inner")
+        .where(before)
+        .groupBy("cluster", "process", "reborn_ms")
+        .agg(F.max("line_ms").alias("process_ms"))
+    )
+    at_end = life.select(
+        "cluster", "process", F.lit(FOREVER_MS).alias("reborn_ms"), F.col("last_ms").alias("process_ms")
+    )
+    last = F.when(F.col("is_alone"), F.greatest("process_ms", "own_ms")).otherwise(F.col("own_ms"))
+    return (
+        asked.join(spoken, on=[*MEMBER, "reborn_ms"], how="left")
+        .join(written.unionByName(at_end), on=["cluster", "process", "reborn_ms"], how="left")
+        .select(*MEMBER, "reborn_ms", "is_alone", last.alias("last_ms"))
+    )
 
 
 def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
@@ -221,31 +239,48 @@ def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def _departures(members: DataFrame, events: DataFrame) -> DataFrame:
-    """Find how brokers saw a member go after its last line: left_ms, closed_ms; None where none did."""
-    seen = events.where(F.col("what").isin("left", "closed", "joined") & (F.col("layout") == "broker")).select(
-        "cluster", "group", "client_id", "what", F.col("at_ms").alias("seen_ms")
+    """Find how brokers saw a member go between its last line and its next start: left_ms, closed_ms, or None.
+
+    Its next start may also be that of another process with its client id: whatever goes later is that one.
+    """
+    key = [*MEMBER, "last_ms", "reborn_ms"]
+    made = events.where(F.col("what") == "instance made").select(
+        "cluster", "client_id", F.col("at_ms").alias("made_ms")
     )
-    after = members.join(seen, on=["cluster", "group", "client_id"], how="inner").where(
-        F.col("seen_ms") >= F.col("last_ms") - LAST_WORD_MS
+    later = F.min(F.when(F.col("made_ms") > F.col("last_ms"), F.col("made_ms")))
+    known = (
+        members.join(made, on=["cluster", "client_id"], how="left")
+        .groupBy(*key, "is_alone")
+        .agg(F.least("reborn_ms", later).alias("next_ms"))
     )
-    key = [*MEMBER, "last_ms"]
-    gone = after.groupBy(*key).agg(
-        F.min(F.when(F.col("what") == "left", F.col("seen_ms"))).alias("left_ms"),
-        F.min(F.when(F.col("what") == "closed", F.col("seen_ms"))).alias("second_ms"),
+    seen = events.where(F.col("what").isin("left", "closed") & F.col("layout").isin("broker", HISTORY.name)).select(
+        "cluster", "group", "client_id", "what", F.col("at_ms").alias("seen_ms"), "resolution_ms"
+    )
+    after = known.join(seen, on=["cluster", "group", "client_id"], how="left")
+    is_mine = F.col("seen_ms").between(F.col("last_ms") - LAST_WORD_MS, F.col("next_ms"))
+
+    def first(what: str) -> Column:
+        return F.min(F.when(is_mine & (F.col("what") == what), F.col("seen_ms")))
+
+    gone = after.groupBy(*key, "is_alone", "next_ms").agg(
+        first("left").alias("left_ms"), first("closed").alias("second_ms"), F.max("resolution_ms").alias("within_ms")
     )
     told = events.where(F.col("what") == "notified").select(
         "cluster", "group", F.col("process").alias("peer"), F.col("at_ms").alias("told_ms")
     )
     second = F.col("second_ms")
     in_second = F.col("told_ms").between(F.greatest(second, F.col("last_ms")), second + NOTIFIED_AFTER_MS)
+    is_other = (F.col("peer") != F.col("process")) | ~F.col("is_alone")
     told_after = (
         gone.join(told, on=["cluster", "group"], how="left")
-        .groupBy(*key, "left_ms", "second_ms")
-        .agg(F.min(F.when(in_second & (F.col("peer") != F.col("process")), F.col("told_ms"))).alias("told_ms"))
+        .groupBy(*key, "next_ms", "left_ms", "second_ms", "within_ms")
+        .agg(F.min(F.when(in_second & is_other, F.col("told_ms"))).alias("told_ms"))
     )
-    exact = F.least(F.col("told_ms"), second + 999)
-    middle = F.greatest(F.col("last_ms"), second + 500)
-    return told_after.select(*key, "left_ms", F.when(second.isNotNull(), F.coalesce(exact, middle)).alias("closed_ms"))
+    latest = second + F.col("within_ms") - 1
+    exact = F.when(F.col("told_ms").isNotNull(), F.least(F.col("told_ms"), latest))
+    middle = F.greatest(F.col("last_ms"), second + F.floor(F.col("within_ms") / 2))
+    closed = F.when(second.isNotNull(), F.coalesce(exact, middle)).alias("closed_ms")
+    return told_after.select(*key, "next_ms", "left_ms", closed)
 
 
 def _shaped(ended: DataFrame) -> DataFrame:

@@ -86,7 +86,6 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
         "spark.sql.files.maxPartitionBytes": str(32 << 20),
         "spark.sql.parquet.compression.codec": "zstd",
         "spark.hadoop.parquet.compression.codec.zstd.level": "1",
-        "spark.sql.maxConcurrentOutputFileWriters": "32",  # days of one task; more are sorted first
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # a day stays text
         "spark.sql.autoBroadcastJoinThreshold": str(32 << 20),
     }

@@ -26,6 +26,7 @@ from rebalance_engine.pipeline.sources import SourceFile
 NOTES = "_evenkeel.json"
 VERSION = 1
 FLAT = ("holds",)
+OPEN_FILES, DAYS_OF_A_TASK = "spark.sql.maxConcurrentOutputFileWriters", "32"
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -76,7 +77,14 @@ class Store:
         place = self.folder / "lines" / f"batch={batch:06}"
         shutil.rmtree(place, ignore_errors=True)
         staged = self._staged("lines")
-        frame.write.partitionBy("cluster", "day").parquet(str(staged))
+        writer = frame.write.partitionBy("cluster", "day")
+        for column in ("message", "place"):  # nearly all differ: a dictionary of them is made and thrown away
+            writer = writer.option(f"parquet.enable.dictionary#{column}", "false")
+        self.spark.conf.set(OPEN_FILES, DAYS_OF_A_TASK)  # else all rows of a task are sorted first
+        try:
+            writer.parquet(str(staged))
+        finally:
+            self.spark.conf.unset(OPEN_FILES)
         place.parent.mkdir(exist_ok=True)
         staged.rename(place)
         for file in files:

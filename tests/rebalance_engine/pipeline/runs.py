@@ -9,6 +9,11 @@ from typing import Any
 
 RUNS = Path(__file__).parent / "runs"
 NAMES = ("scale_out-5.5.0", "scale_out-4.9.7", "orderly-5.5.0", "broker_away-5.5.0")
+# many_groups: three topics; processes of three groups, one orderly, two of one client id; a 4.9.7 member in New York; a
+# group that disagrees on its strategy; a client that is killed, and one that stops, and comes back under its id.
+# shared_log: two processes of one log, one of which is killed and comes back; clients in New York, Kolkata and UTC; an
+# orderly member killed and back; a broker killed.
+OTHER_SHAPES = ("many_groups-5.5.0", "shared_log-4.9.7")
 ENDED = {"released": "released", "stopped": "stopped", "killed": "lost", "still held": "open"}
 
 Key = tuple[str, str, str, int, str]

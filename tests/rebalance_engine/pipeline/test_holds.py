@@ -134,6 +134,56 @@ def test_a_process_that_starts_anew_in_the_same_log_lost_what_it_held(spark: Spa
     assert told(spark, tmp_path) == [(0, "A", 1, 6, "lost"), (0, "A", 31, 31.1, "open")]
 
 
+def test_a_client_that_comes_back_under_its_id_did_not_stop_when_its_successor_did(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    channel = "[id: 0x1, L:/10.0.0.1:10911 - R:/10.0.0.2:51234]"
+    left = f"unregister a consumer[g] from consumerGroupInfo ClientChannelInfo [channel={channel}, clientId=A, x]"
+    put(
+        tmp_path,
+        "web1/a.log",
+        java5(0, made("A"), pid=1),
+        java5(1, added("g", Q0), pid=1),
+        java5(1.1, result("g", "A", [Q0]), pid=1),
+        java5(30, made("A"), pid=2),
+        java5(31, added("g", Q0), pid=2),
+        java5(31.1, result("g", "A", [Q0]), pid=2),
+        java5(60, "the consumer [g] shutdown OK", pid=2),
+    )
+    put(tmp_path, "east/broker.log", broker(7, closed("g", "A")), broker(60, left))
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 7.5, "lost"), (0, "A", 31, 60, "stopped")]
+
+
+def test_a_client_that_is_killed_in_a_shared_log_ends_when_the_others_are_told(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Its log goes on, and its last own line is older than its end."""
+    notified = "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"
+    put(
+        tmp_path,
+        "web1/rocketmq_client.log",
+        java4(0, "the consumer [g] start OK."),
+        java4(1, added("g", Q0)),
+        java4(1.1, result("g", "A", [Q0])),
+        java4(3, persisted("g", "A", Q0, 9)),
+        java4(5, persisted("g", "B", Q1, 9)),
+        java4(7.321, notified),
+        java4(8, persisted("g", "B", Q1, 9)),
+        java4(20, made("A")),
+        java4(21, persisted("g", "B", Q1, 9)),
+    )
+    put(
+        tmp_path,
+        "east/broker.log",
+        broker(0, joined("g", "A")),
+        broker(7, closed("g", "A")),
+        broker(22, joined("h", "x")),
+    )
+
+    assert told(spark, tmp_path)[0] == (0, "A", 1, 7.321, "lost")
+
+
 def test_two_clients_of_one_group_in_one_log_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
     """A 4.x log has neither pid nor thread, and belongs to all processes of one user."""
     start = [java4(0, "the consumer [g] start OK."), java4(0.2, "the consumer [g] start OK.")]

@@ -1,0 +1,112 @@
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rebalance_engine.eventlog import write
+from rebalance_engine.events import DropReason, QueueDropped, QueueTaken
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.jobs import Asked, run_logs
+from rebalance_engine.pipeline.reports import read_table
+from rebalance_engine.pipeline.sources import find_files
+from tests.rebalance_engine.pipeline.frames import MIDNIGHT_MS, read_holds
+from tests.rebalance_engine.pipeline.runs import as_holds
+from tests.rebalance_engine.pipeline.test_written import SCENARIO
+from tests.rebalance_engine.pipeline.written import GROUP, play
+
+pytestmark = pytest.mark.spark
+
+
+def fact(event: str, second: float, **fields: Any) -> str:
+    source = {"origin": "admin answer", "cluster": "east"}
+    at = MIDNIGHT_MS + round(second * 1000)
+    record = {"v": 1, "event": event, "at": at, "source": source, "exactness": {"bound": "exact"}, **fields}
+    return json.dumps(record, separators=(",", ":"))
+
+
+def told(spark: SparkSession, folder: Path, *lines: str) -> list[tuple[Any, ...]]:
+    path = folder / "2026-11-21" / "east.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    rows = read_holds(spark, folder).collect()
+    began = [None if row["from_ms"] is None else (row["from_ms"] - MIDNIGHT_MS) / 1000 for row in rows]
+    ends = [(row["until_ms"] - MIDNIGHT_MS) / 1000 for row in rows]
+    found = [
+        (row["queue_id"], row["client_id"], begin, end, row["ended"])
+        for row, begin, end in zip(rows, began, ends, strict=True)
+    ]
+    return sorted(found, key=lambda hold: (*hold[:2], hold[2] or 0))
+
+
+def test_what_a_member_reports_of_itself_is_taken_as_it_stands_and_once(spark: SparkSession, tmp_path: Path) -> None:
+    queue = {"group": "g", "client": "A", "queue": ["orders", "east", 0]}
+    taken = fact("QueueTaken", 1, **queue, start_offset=0)
+
+    found = told(
+        spark,
+        tmp_path,
+        taken,
+        taken,
+        fact("HeldSeen", 2, group="g", client="A", queues=[["orders", "east", 0]], dropped=[]),
+        fact("QueueDropped", 5, **queue, reason="not in target", committed_offset=7),
+        fact("QueueTaken", 6, **queue, start_offset=7),
+        fact("QueueDropped", 9, **queue, reason="lost"),
+        fact("QueueTaken", 600, group="g", client="B", queue=["orders", "east", 1]),
+        fact("QueueDropped", 601, group="g", client="B", queue=["orders", "east", 1], reason="stopped"),
+        fact("MemberSeen", 900, group="g", client="B"),
+    )
+
+    assert found == [(0, "A", 1, 5, "released"), (0, "A", 6, 9, "lost"), (1, "B", 600, 601, "stopped")]
+
+
+def test_looks_are_compared_and_a_first_one_tells_no_beginning(spark: SparkSession, tmp_path: Path) -> None:
+    first, second = ["orders", "east", 0], ["orders", "east", 1]
+
+    found = told(
+        spark,
+        tmp_path,
+        fact("HeldSeen", 1, group="g", client="A", queues=[first, second], dropped=[]),
+        fact("MemberJoined", 4, group="g", client="B"),
+        fact("HeldSeen", 5, group="g", client="A", queues=[first], dropped=[]),
+        fact("HeldSeen", 5.5, group="g", client="B", queues=[second], dropped=[]),
+        fact("MemberLeft", 20, group="g", client="B", departure="unregistered"),
+        fact("HeldSeen", 700, group="g", client="A", queues=[first, second], dropped=[]),
+    )
+
+    assert found == [
+        (0, "A", None, 700, "open"),
+        (1, "A", None, 5, "released"),
+        (1, "A", 700, 700, "open"),
+        (1, "B", 5.5, 20, "stopped"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_simulated_run_is_recovered_from_its_event_log(spark: SparkSession, tmp_path: Path) -> None:
+    facts = play(SCENARIO.format(profile="java-5.5.0"))
+    source, target = tmp_path / "in", tmp_path / "out"
+    path = source / "2026-11-21" / "east.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(f"{write(one)}\n" for one in facts))
+    since, true = {}, defaultdict(list)
+    for one in facts:
+        if isinstance(one, QueueTaken):
+            since[one.client, one.queue] = one.at
+        elif isinstance(one, QueueDropped):
+            ended = {DropReason.STOPPED: "stopped", DropReason.LOST: "lost"}.get(one.reason, "released")
+            span = (since.pop((one.client, one.queue)), one.at, ended)
+            true[(GROUP, *one.queue, one.client)].append(span)
+
+    run_logs(spark, Asked(source=source, target=target), find_files(source), print)
+
+    found = {}
+    for key, spans in as_holds(spark.read.parquet(str(target / "holds")).collect()).items():
+        found[key] = [span for span in spans if span[2] != "open"]
+        assert (len(found[key]) < len(spans)) == ((key[4], MessageQueue(*key[1:4])) in since)
+    assert {key: spans for key, spans in found.items() if spans} == dict(true)
+    handoffs = read_table(target / "handoffs")
+    assert handoffs
+    assert {row["pause_is"] for row in handoffs} >= {"exact"}
