@@ -20,6 +20,7 @@ from tests.bench import (
     embedded,
     memory,
     network,
+    pages,
     pipeline,
     remoting,
     ring,
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[..., Iterator[Row]]] = {
     "storing": storing.run,
     "convergence": convergence.run,
     "beside-java": beside_java.run,
+    "pages": pages.run,
     "pipeline": pipeline.run,
 }
 

@@ -4,7 +4,9 @@ import json
 import re
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
@@ -42,6 +44,21 @@ def test_the_overview_has_its_rows_before_any_script_runs(viewer: Client) -> Non
     assert "3 members, 4 queues" in page
     assert "unknown who holds what" in page  # nobody was asked since C came
     assert "1: member joined" in page
+
+
+def test_the_overview_asks_as_often_for_many_groups_as_for_few(viewer: Client) -> None:
+    viewer.get("/")
+    with CaptureQueriesContext(connection) as few:
+        viewer.get("/")
+    for number in range(20):
+        told(*seen("A", group=f"more-{number}"), *seen("B", group=f"more-{number}"))
+        rebalance_once(group=Group.objects.get(name=f"more-{number}").pk, now=T0 + 6_000)
+
+    with CaptureQueriesContext(connection) as many:
+        page = viewer.get("/").content.decode()
+
+    assert page.count("<li data-id=") == 21 + 1  # and the one that is cloned
+    assert len(many) == len(few) > 5
 
 
 def test_the_overview_keeps_what_was_asked_for_in_its_links(viewer: Client) -> None:
