@@ -79,6 +79,5 @@ async def _recompute(order: Command, row: Cluster, watcher: Watcher, prober: Pro
         for client in sorted(reached | before.keys())
     }
     count = len(probe.notified)
-    return Done(
-        CommandOutcome.DONE, f"{count} broker{'' if count == 1 else 's'} notified {len(reached)} members", receipts
-    )
+    told = f"{count} broker{'' if count == 1 else 's'} notified {len(reached)} members"
+    return Done(CommandOutcome.DONE, f"{told}; {probe.trouble}" if probe.trouble else told, receipts)

@@ -74,9 +74,9 @@ class Receipt:
 
     @property
     def why_not(self) -> str:
-        """Say why nothing was done; empty where it was."""
-        if self.probe is None:
-            return self.trouble
+        """Say why nothing was done, or not all; empty where all was."""
+        if self.probe is None or self.probe.trouble:
+            return self.trouble if self.probe is None else self.probe.trouble
         return "" if self.probe.obstacle is None else self.probe.obstacle.value
 
     def answers(self) -> dict[str, ReceiptAnswer]:
@@ -251,6 +251,8 @@ def _lines(done: Receipt) -> Iterator[str]:
     elif done.probe is not None:
         for broker, ids in done.probe.notified.items():
             yield f"{broker} notified {count(len(ids), 'member')}."
+        if done.why_not:
+            yield f"Not all could be notified: {safe(done.why_not)}"
         yield _membership(done)
     answers = done.answers()
     if done.was_taken and answers:

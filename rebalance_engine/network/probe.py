@@ -18,6 +18,7 @@ from rebalance_engine.effects import Address
 from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Admin, Denied
+from rebalance_engine.network.link import NoAnswer
 
 AT_MOST_EVERY_S = 5.0
 SETTLES_S = 5.0  # members rebalance at once, some up to a second later; then what they hold is compared
@@ -37,10 +38,14 @@ class Obstacle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What came of it: the brokers that notified, with the members each had; or what stood in the way."""
+    """What came of it: the brokers that notified, with the members each had; or what stood in the way.
+
+    ``trouble`` says why a later broker could not be asked, so that its members may not have been notified.
+    """
 
     notified: dict[Address, frozenset[str]]
     obstacle: Obstacle | None = None
+    trouble: str = ""
 
 
 class Prober:
@@ -56,7 +61,7 @@ class Prober:
         Whoever asks writes down that it happened (an audit entry).
 
         Raises:
-            NotAsked, NoAnswer, Denied: a broker could not be asked; those before it may have notified already.
+            NotAsked, NoAnswer, Denied: the first broker could not be asked, or a group not be looked at.
         """
         now = asyncio.get_running_loop().time()
         if now - self._probed_at.get(group, float("-inf")) < AT_MOST_EVERY_S:
@@ -68,7 +73,12 @@ class Prober:
             return Probe({}, members)
         notified: dict[Address, frozenset[str]] = {}
         for broker in _cover(members):
-            await self._admin.unregister(broker, group, CLIENT)
+            try:
+                await self._admin.unregister(broker, group, CLIENT)
+            except (NoAnswer, Denied) as error:
+                if not notified:
+                    raise
+                return Probe(notified, trouble=str(error))
             notified[broker] = members[broker]
         return Probe(notified)
 

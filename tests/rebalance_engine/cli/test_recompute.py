@@ -54,6 +54,7 @@ def test_each_member_has_a_receipt() -> None:
     ("done", "outcome", "why_not"),
     [
         (receipt(Probe({"east:1": frozenset("ABCD")})), CommandOutcome.DONE, None),
+        (receipt(Probe({"east:1": frozenset("A")}, trouble="west:1 refuses")), CommandOutcome.DONE, "west:1 refuses"),
         (receipt(Probe({}, Obstacle.SWITCHED_OFF)), CommandOutcome.REFUSED, Obstacle.SWITCHED_OFF.value),
         (receipt(None, trouble="east:1 does not answer"), CommandOutcome.FAILED, "east:1 does not answer"),
     ],

@@ -5,7 +5,7 @@ import pytest
 
 from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.model import MessageModel
-from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.probe import Obstacle, Probe, Prober, receipt
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
 from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
@@ -27,6 +27,7 @@ class Cluster:
     model: MessageModel = MessageModel.CLUSTERING
     group_switch: bool = True
     settings: str | None = "notifyConsumerIdsChangedEnable=true\n"
+    refusing: frozenset[str] = frozenset()
     calls: Answering = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,7 +50,7 @@ class Cluster:
         if isinstance(request, brokers.GetBrokerConfig):
             return Refused(code=16) if self.settings is None else brokers.GetBrokerConfigResponse(body=self.settings)
         assert isinstance(request, UnregisterClient)
-        return Response()
+        return Refused(code=1, remark="no") if address in self.refusing else Response()
 
     @property
     def probed(self) -> list[str]:
@@ -75,6 +76,17 @@ def test_as_many_brokers_are_probed_as_reach_everybody() -> None:
     cluster = Cluster({EAST: "ABC", WEST: "CD"})
 
     assert run(probe(cluster, EAST, WEST)) == Probe({EAST: frozenset("ABC"), WEST: frozenset("CD")})
+
+
+def test_what_was_notified_before_a_broker_refused_is_told() -> None:
+    both = {EAST: "ABC", WEST: "CD"}
+
+    told = run(probe(Cluster(both, refusing=frozenset({WEST})), EAST, WEST))
+
+    assert told.notified == {EAST: frozenset("ABC")}
+    assert WEST in told.trouble
+    with pytest.raises(Denied):
+        run(probe(Cluster(both, refusing=frozenset({EAST})), EAST, WEST))
 
 
 def test_settings_that_may_not_be_read_are_no_obstacle() -> None:
