@@ -258,6 +258,7 @@ def test_watcher_worker_and_redis_are_killed_while_somebody_joins_and_all_is_tol
         b: Client | None = None
         try:
             a.wait("started")
+            eventually(lambda: len(a.held()) == 4, "A having taken all, before anybody looks")
             worker, watcher = start_worker(), start_watcher()
             eventually(holds(4), "A having all")
             eventually(Watch.objects.filter(lists_at__isnull=False).exists, "all lists being told and stored")
