@@ -11,6 +11,7 @@ import pytest
 from rebalance_engine.cli import recompute as command
 from rebalance_engine.cli.recompute import Receipt, describe, facts
 from rebalance_engine.cli.stamps import HOME, Stamp
+from rebalance_engine.embedded.cluster import Cluster
 from rebalance_engine.events import CommandFinished, CommandOrdered, CommandOutcome, CommandReceipt, ReceiptAnswer
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.admin import Admin
@@ -18,7 +19,7 @@ from rebalance_engine.network.nameservers import NameServers
 from rebalance_engine.network.probe import AT_MOST_EVERY_S, Obstacle, Probe
 from rebalance_engine.network.transport import Transport
 from tests.rebalance_engine.cli.looks import look, member, queues
-from tests.rebalance_engine.network.clusters import QUICK, Cluster, cluster, divided
+from tests.rebalance_engine.network.clusters import QUICK, cluster, divided
 from tests.rebalance_engine.network.loop import on_a_loop
 
 BEFORE = look(queues(4), [member("A", queues(2)), member("B", queues(4)[2:]), member("C", None), member("D", [])])
