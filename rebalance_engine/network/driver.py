@@ -83,6 +83,7 @@ class Driver:
         self._is_over = False
         self._timers: dict[Hashable, asyncio.TimerHandle] = {}
         self._sends: set[asyncio.Task[None]] = set()
+        self._tells: set[asyncio.Task[None]] = set()
         self._doing: dict[type, Callable[..., None]] = {
             Send: self._send,
             SendOneway: self._send_oneway,
@@ -148,6 +149,11 @@ class Driver:
         """
         raise await asyncio.shield(self.broke)
 
+    async def told(self, within_s: float) -> None:
+        """Wait until the one-way requests so far are on their way, or cannot be, for so long at most."""
+        if self._tells:
+            await asyncio.wait(tuple(self._tells), timeout=within_s)
+
     async def close(self) -> None:
         """Drive the machine no more: forget its timers, give up its requests."""
         self._stop()
@@ -197,7 +203,9 @@ class Driver:
         self.hear(heard)
 
     def _send_oneway(self, send: SendOneway) -> None:
-        self._start(self._tell(send), "tell")
+        task = self._start(self._tell(send), "tell")
+        self._tells.add(task)
+        task.add_done_callback(self._tells.discard)
 
     async def _tell(self, send: SendOneway) -> None:
         try:
@@ -205,10 +213,11 @@ class Driver:
         except (NoAnswer, LocalProtocolError) as error:
             logger.info("one-way %s was not sent: %s", type(send.request).__name__, error)
 
-    def _start(self, sending: Coroutine[None, None, None], name: str) -> None:
+    def _start(self, sending: Coroutine[None, None, None], name: str) -> asyncio.Task[None]:
         task = self._loop.create_task(sending, name=name)
         self._sends.add(task)
         task.add_done_callback(self._sends.discard)
+        return task
 
     def _respond(self, respond: Respond) -> None:
         self.transport.channels.respond(respond.channel, respond.token, cast("Response", respond.response))

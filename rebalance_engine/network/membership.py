@@ -53,6 +53,7 @@ logger = logging.getLogger(__name__)
 
 START_S = 10.0  # a start asks name servers and brokers, each for 3 s at most; it goes on by itself if that takes longer
 STOP_S = 9.0  # a stop waits 1 s for unlocks and 3 s for the good-bye at each broker that does not answer
+TELL_S = 1.0  # for one-way requests to leave
 STOP_UNKNOWN_S = 1.0  # of who never had an answer from anybody
 
 
@@ -165,7 +166,8 @@ class Membership:
             if not await self.process.until(self._stopped, wait_s) and self.process.broke is None:
                 logger.warning("%s left without the answers of all brokers", self.process.name)
                 self.process.try_do(lambda at: self._client.give_up(member, at))
-            await asyncio.sleep(0)  # the last one-way requests leave, also of clients that wait for no good-bye
+            if self.process.is_open:
+                await self.process.driver.told(TELL_S)  # the last offsets, also of clients that say no good-bye
 
     def _react(self, heard: Heard | Consumed | Order, at: int) -> Iterable[object]:
         effects = self._client.handle(heard, at)

@@ -1,16 +1,23 @@
+import asyncio
 import logging
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rebalance_engine.allocation.contract import Strategy, UnknownParameter, UnknownStrategy
-from rebalance_engine.consumer import Mode
+from rebalance_engine.consumer import Mode, java
+from rebalance_engine.events import Fact, QueueDropped
 from rebalance_engine.model import MessageModel
-from rebalance_engine.network import membership
+from rebalance_engine.network import ConsumeFromWhere, Producer, membership
 from rebalance_engine.network.consumer import Consumer
 from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.process import Closed, Process
-from tests.rebalance_engine.network.clusters import QUICK, cluster, divided
+from rebalance_engine.network.transport import Transport
+from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
 from tests.rebalance_engine.network.loop import on_a_loop
+
+FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
 
 
 def test_options_become_the_machine_s_settings() -> None:
@@ -83,3 +90,47 @@ async def test_a_member_that_was_not_started_has_nothing() -> None:
         _ = idle.member
     idle.drain()
     await idle.stop()
+
+
+@on_a_loop
+async def test_the_last_offsets_are_stored_by_a_client_too_that_waits_for_no_good_bye(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They go one way, maybe not at once, and nothing after them waits for an answer; C++ says no good-bye."""
+    oneway = Transport.oneway
+
+    async def later(self: Transport, *asked: Any) -> None:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        await oneway(self, *asked)
+
+    monkeypatch.setattr(Transport, "oneway", later)
+    silent = replace(java(QUICK), unregisters=False)
+    async with cluster(orders=1) as east, Producer(east.namesrv) as producer:
+        await put(producer, ["a", "b"])
+        async with Consumer(east.namesrv, "G", "orders", version=silent, from_where=FIRST) as consumer:
+            async for message in consumer:
+                message.ack()
+                if message.offset == 1:
+                    break
+        offsets = east.broker("broker-a").machine.membership.offsets
+        await until(lambda: offsets.find("G", "orders", 0) == 2)
+
+
+@on_a_loop
+async def test_whoever_must_leave_without_answers_states_that_it_holds_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(membership, "STOP_S", 0.05)
+    facts: list[Fact] = []
+    async with cluster() as east:
+        consumer = Consumer(east.namesrv, "G", "orders", version=QUICK, orderly=True, on_fact=facts.append)
+        await consumer.start()
+        await divided(4, consumer)
+        east.broker("broker-a").be_slow(3_600_000)
+        with caplog.at_level(logging.WARNING):
+            await consumer.close()
+
+        assert consumer.held == ()
+        assert len([fact for fact in facts if isinstance(fact, QueueDropped)]) == 4
+    assert "left without the answers of all brokers" in caplog.text
