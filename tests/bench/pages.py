@@ -54,11 +54,14 @@ class Sockets:
 
     async def follow(self, origin: str, ready: threading.Event, over: asyncio.Event) -> None:
         from websockets.asyncio.client import connect  # noqa: PLC0415 - comes with the web server
+        from websockets.typing import Origin  # noqa: PLC0415 - likewise
 
         async with asyncio.TaskGroup() as tasks:
             ends = []
             for cookie in self.cookies:
-                socket_ = await connect(self.url, origin=origin, additional_headers={"Cookie": cookie}, max_size=None)
+                socket_ = await connect(
+                    self.url, origin=Origin(origin), additional_headers={"Cookie": cookie}, max_size=None
+                )
                 await socket_.send(json.dumps({"follow": self.stream, "seq": None}))
                 ends.append((socket_, tasks.create_task(self._read(socket_))))
             ready.set()
