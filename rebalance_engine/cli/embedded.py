@@ -17,7 +17,7 @@ from pathlib import Path
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.clients import run_until_told
 from rebalance_engine.cli.lines import put
-from rebalance_engine.embedded.cluster import LOOPBACK, MOST_BROKERS, Cluster, ClusterSettings
+from rebalance_engine.embedded.cluster import LOOPBACK, MOST_BROKERS, Cluster, ClusterSettings, TopicShrinks
 from rebalance_engine.embedded.settings import DELAY_LEVELS, EmbeddedSettings, delays_ms
 from rebalance_engine.embedded.topics import why_illegal
 from rebalance_engine.membership.profiles import rules_of
@@ -57,7 +57,7 @@ def run(asked: argparse.Namespace) -> int:
         return run_until_told(lambda stop: _serve(settings, stop))
     except BrokenPipeError:
         raise
-    except OSError as error:
+    except (OSError, TopicShrinks) as error:
         raise BadArguments(str(error)) from error
 
 

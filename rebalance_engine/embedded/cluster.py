@@ -94,6 +94,10 @@ class ClusterSettings:
                 raise ValueError(f"topic {topic} has {queues} queues on each broker; it needs 1 to 1024")
 
 
+class TopicShrinks(ValueError):
+    """A topic has more queues already than it is to have."""
+
+
 class BrokerHandle:
     """One broker of a cluster, over all its runs."""
 
@@ -105,6 +109,7 @@ class BrokerHandle:
         self._process: Process | None = None
         self._machine: EmbeddedBroker | None = None
         self._registered = -1
+        self._has_run = False
 
     @property
     def is_up(self) -> bool:
@@ -125,7 +130,11 @@ class BrokerHandle:
     # ---- up and down ----
 
     async def start(self) -> None:
-        """Start, on what the last run left; on its last port if that is free, for the first time on any."""
+        """Start, on what the last run left; on its last port if that is free, for the first time on any.
+
+        Raises:
+            TopicShrinks: a topic of the settings has more queues there.
+        """
         if self.is_up:
             raise RuntimeError(f"{self.name} is up already")
         settings = self._cluster.settings
@@ -161,12 +170,29 @@ class BrokerHandle:
             luck=self._cluster.luck,
             route_of=self._cluster.name_server.routes.route,
         )
-        for topic, queues in settings.topics.items():
-            machine.put_topic(topic, queues)
+        try:
+            self._create_topics(machine)
+        except TopicShrinks:
+            machine.crash()
+            raise
         self._machine, self._registered = machine, -1
         driver.do(machine.start)
         self._register(at)
         logger.info("%s listens on %s, from %s", self.name, self.address, self._directory)
+
+    def _create_topics(self, machine: EmbeddedBroker) -> None:
+        """Create what is wanted and is not there; what changed since this process began stays as it is."""
+        is_first, self._has_run = not self._has_run, True
+        for topic, queues in self._cluster.settings.topics.items():
+            known = machine.membership.topics.find(topic)
+            has = 0 if known is None else max(known.read_queue_nums, known.write_queue_nums)
+            if is_first and has > queues:
+                raise TopicShrinks(
+                    f"{self.name} in {self._directory} has topic {topic!r} with {has} queues, and {queues} are wanted; "
+                    f"messages in the others could not be reached. Needed is {has} or more, or another directory"
+                )
+            if known is None or (is_first and has < queues):
+                machine.put_topic(topic, queues)
 
     def _react(self, heard: Heard, at: int) -> Iterable[object]:
         effects = self.machine.handle(heard, at)

@@ -40,6 +40,22 @@ def test_it_says_when_it_is_ready_and_ends_in_order(tmp_path: Path) -> None:
     assert (topics["orders"]["readQueueNums"], topics["pay"]["readQueueNums"]) == (4, 1)
 
 
+def test_a_topic_that_has_more_queues_already_is_not_cut(tmp_path: Path) -> None:
+    words = ("--port", "0", "--dir", str(tmp_path), "--topic")
+    for topic in ("orders:2", "orders:4"):  # it may grow
+        with embedded(*words, topic) as (process, _):
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=WAIT_S)
+            assert process.returncode == 0
+    command = [sys.executable, "-m", "rebalance_engine", "embedded", *words, "orders:2"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=WAIT_S)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "has topic 'orders' with 4 queues, and 2 are wanted" in ended.stderr
+    topics = json.loads((tmp_path / "broker-a" / "config" / "topics.json").read_text())["topicConfigTable"]
+    assert topics["orders"]["readQueueNums"] == 4
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 
 from rebalance_engine.effects import Received, Woken
-from rebalance_engine.embedded.cluster import MOST_BROKERS, PORTS, Cluster, ClusterSettings
+from rebalance_engine.embedded.cluster import MOST_BROKERS, PORTS, Cluster, ClusterSettings, TopicShrinks
 from rebalance_engine.network.channels import OfChannel
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.link import NoAnswer
@@ -296,3 +296,23 @@ def test_a_broker_that_is_not_there_is_named_with_those_that_are() -> None:
 
     with pytest.raises(KeyError, match="no broker 'broker-z'"):
         cluster.broker("broker-z")
+
+
+@on_a_loop
+async def test_queues_that_a_topic_has_already_are_never_taken_from_it(tmp_path: Path) -> None:
+    """Neither by a restart of a broker, whatever was changed meanwhile, nor by a later cluster in the same place."""
+    settings = replace(SETTINGS, brokers=1, directory=tmp_path)
+    async with Cluster(settings) as cluster:
+        broker = cluster.broker("broker-a")
+        cluster.put_topic("orders", 6)
+        await broker.stop()
+        await broker.start()
+        config = broker.machine.membership.topics.find("orders")
+        assert config is not None and config.write_queue_nums == 6
+
+    with pytest.raises(TopicShrinks, match="has topic 'orders' with 6 queues, and 2 are wanted"):
+        async with Cluster(settings):
+            pass
+    async with Cluster(replace(settings, topics={"orders": 8})) as cluster:
+        config = cluster.broker("broker-a").machine.membership.topics.find("orders")
+        assert config is not None and config.write_queue_nums == 8
