@@ -67,15 +67,18 @@ class Start:
 
 
 def children(wanted: Wanted) -> tuple[Child, ...]:
-    """Give all processes but the watchers, which come and go with their clusters."""
+    """Give all processes but the watchers, which come and go with their clusters.
+
+    Workers wait for the pages: whoever starts Evenkeel waits for a page, and all at once would import side by side.
+    """
     needs_redis = frozenset({PREPARED, REDIS} if wanted.has_own_redis else {PREPARED})
     each = [
         Child(name=WEB, needs=needs_redis, level=CLIENTS, is_probed=True, grace_ms=6_000),
-        Child(name=WORKER, needs=needs_redis, level=CLIENTS),
+        Child(name=WORKER, needs=needs_redis | {WEB}, level=CLIENTS),
         Child(name=BEAT, needs=needs_redis | {WORKER}, level=CLIENTS, grace_ms=5_000),
     ]
     if wanted.has_jobs:
-        each.append(Child(name=JOBS, needs=needs_redis, level=CLIENTS))
+        each.append(Child(name=JOBS, needs=needs_redis | {BEAT}, level=CLIENTS))
     if wanted.has_demo:
         each.insert(0, Child(name=DEMO, level=SERVERS, is_probed=True, grace_ms=5_000))
     if wanted.has_own_redis:

@@ -43,6 +43,13 @@ def test_jobs_have_a_worker_of_their_own_where_there_is_java() -> None:
     assert {"--queues=jobs", "--concurrency=1", "--hostname=jobs@%h"} < set(words)
 
 
+def test_nobody_imports_beside_the_pages_that_somebody_waits_for() -> None:
+    needs = {child.name: child.needs for child in children(ALL)}
+
+    assert WEB in needs[WORKER]
+    assert WORKER in needs[BEAT]
+
+
 def test_who_uses_others_is_stopped_before_them() -> None:
     level = {child.name: child.level for child in (*children(ALL), watcher("demo", is_demo=True))}
 
