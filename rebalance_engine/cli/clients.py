@@ -25,9 +25,34 @@ ACCESS_KEY = "ROCKETMQ_ACCESS_KEY"
 SECRET_KEY = "ROCKETMQ_SECRET_KEY"  # noqa: S105  # the name of a variable
 
 
-def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    """State how a cluster is reached. Secrets come by environment: arguments are seen by everybody on the machine."""
-    parser.add_argument("--namesrv", required=True, metavar="A", help="name servers: HOST:PORT;HOST:PORT")
+class _Cluster(argparse.Action):
+    """Takes the name servers of one cluster, and of further ones where a command asks several."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,  # noqa: ARG002  # argparse wants it
+    ) -> None:
+        first = getattr(namespace, self.dest)
+        if first is None:
+            setattr(namespace, self.dest, values)
+        elif isinstance(namespace.also, list):
+            namespace.also = [*namespace.also, values]
+        else:
+            parser.error(f"--namesrv is {first!r} and {values!r}; needed is one cluster: HOST:PORT;HOST:PORT")
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """State how a cluster is reached. Secrets come by environment: arguments are seen by everybody on the machine.
+
+    Args:
+        several: take further clusters too, into ``also``.
+    """
+    words = "name servers of a cluster: HOST:PORT;HOST:PORT" + ("; again for one more cluster" if several else "")
+    parser.add_argument("--namesrv", required=True, action=_Cluster, metavar="A", help=words)
+    parser.set_defaults(also=[] if several else None)
     parser.add_argument("--access-key", metavar="KEY", help=f"ACL; else ${ACCESS_KEY}. The secret is ${SECRET_KEY}")
     parser.add_argument("--tls", action="store_true", help="connect with TLS")
     parser.add_argument("--tls-ca", type=Path, metavar="FILE", help="whom to trust (PEM); else whom the system does")

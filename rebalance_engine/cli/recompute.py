@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """State what the command takes."""
     parser.description = __doc__
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    add_asking_arguments(parser, timeout_s=LOOK_S)
+    add_asking_arguments(parser, timeout_s=LOOK_S, several=False)
     parser.add_argument("--group", required=True, metavar="G", help="the consumer group")
     parser.add_argument("--yes", action="store_true", help="ask for nothing")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; it goes into the report")

@@ -1,5 +1,6 @@
 import argparse
 import asyncio
+import json
 import os
 import signal
 from pathlib import Path
@@ -76,6 +77,41 @@ def test_json_is_one_ascii_line() -> None:
 def test_what_makes_no_sense_ends_with_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["brokers", "--namesrv", "127.0.0.1:1", *words])
+
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_several_clusters_are_asked_one_after_the_other_and_each_says_which_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clusters = ["--namesrv", "127.0.0.1:1", "--namesrv", "127.0.0.1:2"]
+    assert cli.main(["groups", *clusters, "--timeout", "1"]) == 1
+    text = capsys.readouterr().out
+    assert cli.main(["doctor", *clusters, "--timeout", "1", "--json"]) == 1
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    heads = [line for line in text.splitlines() if line.startswith("==")]
+    assert heads == ["== 127.0.0.1:1 ==", "== 127.0.0.1:2 =="]
+    assert [(line["namesrv"], line["subject"]) for line in told] == [
+        ("127.0.0.1:1", "name server 127.0.0.1:1"),
+        ("127.0.0.1:2", "name server 127.0.0.1:2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["map", "--group", "G", "--watch"], "2 clusters are given; only one can be watched"),
+        (["recompute", "--group", "G", "--yes"], "needed is one cluster"),
+        (["consume", "--group", "G", "--topic", "orders"], "needed is one cluster"),
+    ],
+)
+def test_where_one_cluster_is_needed_a_second_is_refused(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*words, "--namesrv", "127.0.0.1:1", "--namesrv", "127.0.0.1:2"])
 
     assert ended.value.code == 2
     assert said in capsys.readouterr().err

@@ -21,7 +21,7 @@ from rebalance_engine.cli.signals import listening
 def asked(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     add_cluster_arguments(parser)
-    return parser.parse_args(["--namesrv", "a:1;b:2", *words])
+    return parser.parse_args([*(() if "--namesrv" in words else ("--namesrv", "a:1;b:2")), *words])
 
 
 @pytest.fixture(autouse=True)
