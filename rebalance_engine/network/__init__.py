@@ -8,23 +8,27 @@ Applications use ``Consumer``, ``LitePullConsumer`` and ``Producer``, or the sam
 
 from __future__ import annotations
 
-from rebalance_engine.model import MessageModel, MessageQueue
-from rebalance_engine.network.consumer import Consumer
-from rebalance_engine.network.driver import MachineBroke
-from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.lite_pull import LitePullConsumer, NoSuchTopic
-from rebalance_engine.network.membership import SubscriptionRefused
-from rebalance_engine.network.outgoing import BadMessage, Message
-from rebalance_engine.network.process import Closed
-from rebalance_engine.network.producer import Producer
-from rebalance_engine.network.received import ReceivedMessage, Retry
-from rebalance_engine.network.sending import SendFailed, SendResult, SendStatus
-from rebalance_engine.network.settings import NetworkSettings
-from rebalance_engine.network.sync import SyncConsumer, SyncProducer
-from rebalance_engine.network.tls import Tls
-from rebalance_engine.remoting.acl import Credentials
-from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
-from rebalance_engine.remoting.tags import Sql
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rebalance_engine.model import MessageModel, MessageQueue
+    from rebalance_engine.network.consumer import Consumer
+    from rebalance_engine.network.driver import MachineBroke
+    from rebalance_engine.network.link import NoAnswer
+    from rebalance_engine.network.lite_pull import LitePullConsumer, NoSuchTopic
+    from rebalance_engine.network.membership import SubscriptionRefused
+    from rebalance_engine.network.outgoing import BadMessage, Message
+    from rebalance_engine.network.process import Closed
+    from rebalance_engine.network.producer import Producer
+    from rebalance_engine.network.received import ReceivedMessage, Retry
+    from rebalance_engine.network.sending import SendFailed, SendResult, SendStatus
+    from rebalance_engine.network.settings import NetworkSettings
+    from rebalance_engine.network.sync import SyncConsumer, SyncProducer
+    from rebalance_engine.network.tls import Tls
+    from rebalance_engine.remoting.acl import Credentials
+    from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
+    from rebalance_engine.remoting.tags import Sql
 
 __all__ = [
     "BadMessage",
@@ -52,3 +56,39 @@ __all__ = [
     "SyncProducer",
     "Tls",
 ]
+
+_ROOMS = {
+    "BadMessage": "network.outgoing",
+    "Closed": "network.process",
+    "ConsumeFromWhere": "remoting.bodies.clients",
+    "Consumer": "network.consumer",
+    "Credentials": "remoting.acl",
+    "LitePullConsumer": "network.lite_pull",
+    "MachineBroke": "network.driver",
+    "Message": "network.outgoing",
+    "MessageModel": "model",
+    "MessageQueue": "model",
+    "NetworkSettings": "network.settings",
+    "NoAnswer": "network.link",
+    "NoSuchTopic": "network.lite_pull",
+    "Producer": "network.producer",
+    "ReceivedMessage": "network.received",
+    "Retry": "network.received",
+    "SendFailed": "network.sending",
+    "SendResult": "network.sending",
+    "SendStatus": "network.sending",
+    "Sql": "remoting.tags",
+    "SubscriptionRefused": "network.membership",
+    "SyncConsumer": "network.sync",
+    "SyncProducer": "network.sync",
+    "Tls": "network.tls",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a room when somebody asks for what is in it: a consumer needs nothing of producers, and starts sooner."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(f"rebalance_engine.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
 
-from rebalance_engine import consumer, producer
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
@@ -145,11 +144,16 @@ def _latencies(name: str, value: object) -> None:
         raise ValueError(_needed(name, value, "one number of ms at least, each 0 or more"))
 
 
+def _version(name: str, value: object) -> None:
+    if not isinstance(value, str) and type(value).__name__ != "Profile":  # theirs are not loaded for this
+        raise TypeError(_needed(name, value, "a version of the Java client, or a Profile"))
+
+
 _RECURS = _whole(SOONEST_MS)
 RULES: Mapping[str, Rule] = {
     "instance": _name,
     "ip": _name,
-    "version": _a(str, consumer.Profile, producer.Profile),
+    "version": _version,
     "network": _a(NetworkSettings, type(None)),
     "on_fact": _callable,
     "drain_s": _seconds,

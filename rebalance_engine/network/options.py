@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from rebalance_engine import consumer, producer
 from rebalance_engine.allocation.own import Function
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageModel
@@ -21,6 +20,9 @@ from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL, ConsumeFromWhere
 from rebalance_engine.remoting.sysflags import Compression
 from rebalance_engine.remoting.versions import release
+
+if TYPE_CHECKING:
+    from rebalance_engine import consumer, producer  # whoever is one of them loads no more
 
 VERSION = "5.3.3"  # whose behaviour our clients have by default
 LATEST = "5.5.0"  # whose behaviour is known

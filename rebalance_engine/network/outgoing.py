@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from rebalance_engine import producer
 from rebalance_engine.model import RETRY_TOPIC_PREFIX
 from rebalance_engine.network.identity import MessageIds
 from rebalance_engine.remoting.batches import Packed, encode_batch
@@ -26,6 +26,9 @@ from rebalance_engine.remoting.properties import (
     encode_properties,
 )
 from rebalance_engine.remoting.sysflags import Compression, with_compression
+
+if TYPE_CHECKING:
+    from rebalance_engine import producer
 
 WAIT = "WAIT"  # ``PROPERTY_WAIT_STORE_MSG_OK``: wait until as many copies are safe as the broker is told to want
 MAX_TOPIC = 127
@@ -98,9 +101,7 @@ def pack(message: Message, message_id: str, packing: Packing) -> Parcel:
     if packing.compress_from is not None and len(body) >= packing.compress_from:
         body, sys_flag = compress(packing.compression, body), with_compression(0, packing.compression)
     properties = _encoded(message, message_id)
-    ready = producer.Message(
-        topic=message.topic, body=body, properties=properties, sys_flag=sys_flag, flag=message.flag
-    )
+    ready = _ready(topic=message.topic, body=body, properties=properties, sys_flag=sys_flag, flag=message.flag)
     return Parcel(ready, (message_id,))
 
 
@@ -123,8 +124,18 @@ def pack_batch(messages: Sequence[Message], ids: MessageIds, at: int, packing: P
         raise BadMessage(f"the batch has {len(body)} bytes; at most {packing.max_size} are sent")
     first = messages[0]
     properties = encode_properties({WAIT: _flag(first.waits_for_store)})
-    ready = producer.Message(topic=first.topic, body=body, properties=properties, is_batch=True)
+    ready = _ready(topic=first.topic, body=body, properties=properties, is_batch=True)
     return Parcel(ready, message_ids)
+
+
+def _ready(
+    *, topic: str, body: bytes, properties: str, sys_flag: int = 0, flag: int = 0, is_batch: bool = False
+) -> producer.Message:
+    from rebalance_engine import producer  # noqa: PLC0415  # consumers know only the names of this room
+
+    return producer.Message(
+        topic=topic, body=body, properties=properties, sys_flag=sys_flag, flag=flag, is_batch=is_batch
+    )
 
 
 def _encoded(message: Message, message_id: str) -> str:

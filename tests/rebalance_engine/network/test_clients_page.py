@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from rebalance_engine import network
 from rebalance_engine.embedded.cluster import Cluster
 from rebalance_engine.network import Message, Producer
 from tests.rebalance_engine.network.clusters import cluster
@@ -39,3 +41,18 @@ async def test_a_program_of_the_page_runs_to_its_end(program: str) -> None:
 
 def test_every_chapter_with_a_program_is_run() -> None:
     assert len(PROGRAMS) == PAGE.read_text().count("```python") == 6
+
+
+def test_every_name_that_programs_import_is_there_and_no_other() -> None:
+    assert all(getattr(network, name).__name__ == name for name in network.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Consumers'"):
+        network.Consumers  # noqa: B018
+
+
+def test_a_consumer_loads_nothing_of_producers() -> None:
+    program = (
+        "import sys; from rebalance_engine.network import Consumer; print('rebalance_engine.producer' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert ended.stdout == "False\n"

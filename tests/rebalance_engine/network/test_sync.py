@@ -162,3 +162,14 @@ def test_what_is_closed_stays_closed() -> None:
 
     with pytest.raises(Closed):
         producer.send(Message(topic="orders", body=b"x"))
+
+
+def test_what_does_not_run_says_so_in_words_of_both_kinds_of_programs() -> None:
+    producer = SyncProducer("127.0.0.1:1")
+    try:
+        with pytest.raises(Closed) as refused:
+            producer.send(Message(topic="orders", body=b"x"))
+    finally:
+        producer.close()
+
+    assert str(refused.value).endswith("is not running: it was not started, or it is closed")
