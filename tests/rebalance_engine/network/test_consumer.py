@@ -374,3 +374,23 @@ async def test_a_consumer_that_stands_still_is_still_counted_by_its_brokers() ->
 
             await until(lambda: len(set(stays.held) | set(later.held)) == 5)  # each takes in its own time
         await silent.abandon()
+
+
+@on_a_loop
+async def test_who_waits_for_the_end_of_a_rebalance_sees_all_that_it_took() -> None:
+    """The first queue is held while a broker is asked about the second; the rebalance is over after the last."""
+    waiting: list[asyncio.Task[tuple[MessageQueue, ...]]] = []
+
+    async def held_afterwards(consumer: Consumer) -> tuple[MessageQueue, ...]:
+        await consumer.rebalanced()
+        return consumer.held
+
+    def note(fact: Fact) -> None:
+        if isinstance(fact, QueueTaken) and fact.queue.topic == "orders":
+            waiting.append(asyncio.create_task(held_afterwards(consumer)))
+
+    async with cluster(orders=8) as east:
+        consumer = Consumer(east.namesrv, "G", "orders", version=QUICK, on_fact=note)
+        async with consumer:
+            await until(lambda: len(waiting) == 8)
+            assert [len(held) for held in await asyncio.gather(*waiting)] == [8] * 8
