@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
 from dashboard.groups.handoffs import Bounds, Instant, Span, Story, pause_of, tell
 from dashboard.groups.models import Group, Handoff, Holding, Round
+from dashboard.groups.recording.held import LATE_MS
 from rebalance_engine.events import (
     EXACT,
     Cause,
@@ -34,6 +35,7 @@ from rebalance_engine.model import MessageQueue
 DERIVED = Source(origin=Origin.DERIVED)
 UNTOLD = Q(closed_at__isnull=False, told_at__isnull=True)
 NEVER = (None, None, None)
+SETTLED_MS = 30_000  # so long after the end of a round a queue may be pulled for the first time
 HANDOFF = (
     "round", "topic", "broker", "queue_id", "from_client", "to_client",
     "dropped_at", "dropped_low", "dropped_high", "taken_at", "taken_low", "taken_high", "first_pull_at",
@@ -98,6 +100,21 @@ def tell_ended(*, group: int, now: int) -> int:
     return len(rows)
 
 
+def tell_again(*, group: int, since: int, until: int, now: int) -> int:
+    """Forget what was told of rounds that ended lately, and may be told closer now; give how many.
+
+    A report of something in ``since`` to ``until`` came after they had ended. The next rebalance tells them.
+    """
+    began = Q(opened_at__lte=until) | Q(opened_low__lte=until)
+    rows = Round.objects.filter(began, group=group, told_at__isnull=False)
+    late = rows.filter(closed_at__gte=max(since - SETTLED_MS, now - LATE_MS))
+    with transaction.atomic():
+        Group.objects.select_for_update(no_key=True).get(pk=group)  # one teller at a time
+        found = list(late.values_list("pk", flat=True))
+        Handoff.objects.filter(round__in=found).delete()
+        return Round.objects.filter(pk__in=found).update(told_at=None)
+
+
 def fact_of_end(row: Round) -> Fact:
     """Say how a round ended."""
     assert row.closed_at is not None
@@ -123,7 +140,8 @@ def fact_of_end(row: Round) -> Fact:
 
 def stories_of(row: Round) -> list[Story]:
     """Tell the handoffs of a round, also of one that is open."""
-    window = Q(at__gte=row.opened_at) | Q(until__gte=row.opened_at)
+    exactly_since = _exactly_since(row)
+    window = Q(at__gte=exactly_since) | Q(until__gte=exactly_since)
     if row.superseded_by is not None and row.closed_at is not None:
         window &= Q(at__lt=row.closed_at)
     columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "at_high")
@@ -139,7 +157,16 @@ def stories_of(row: Round) -> list[Story]:
         )
         for topic, broker, number, client, at, low, high, until, until_low, until_high, pull in rows
     )
-    return tell(spans, since=row.opened_at, before=row.closed_at if row.superseded_by is not None else None)
+    before = row.closed_at if row.superseded_by is not None else None
+    return tell(spans, since=row.opened_at, before=before, exactly_since=exactly_since)
+
+
+def _exactly_since(row: Round) -> int:
+    """Give when a round may have been under way: not before its lower bound, nor before the end of the one before."""
+    if row.opened_low is None or row.opened_low >= row.opened_at:
+        return row.opened_at
+    earlier = Round.objects.filter(group=row.group_id, number__lt=row.number).aggregate(end=Max("closed_at"))["end"]
+    return min(row.opened_at, max(row.opened_low, (earlier or 0) + 1))
 
 
 def _handoff(row: Round, story: Story) -> bulk.Values:

@@ -54,17 +54,25 @@ class Story:
     overlap: Bounds | None
 
 
-def tell(spans: Iterable[Span], *, since: int, before: int | None) -> list[Story]:
-    """Tell the handoffs of a round from ``since`` until ``before`` (None: it is open)."""
+def tell(spans: Iterable[Span], *, since: int, before: int | None, exactly_since: int | None = None) -> list[Story]:
+    """Tell the handoffs of a round from ``since`` until ``before`` (None: it is open).
+
+    Args:
+        exactly_since: since when it may have been under way: an instant that is exact, and not before this, belongs to
+            it too. A look sees a change later than who made it.
+    """
     by_queue: dict[MessageQueue, list[Span]] = {}
     for span in spans:
         by_queue.setdefault(span.queue, []).append(span)
-    return [story for queue in sorted(by_queue) for story in _of_queue(by_queue[queue], since, before)]
+    return [story for queue in sorted(by_queue) for story in _of_queue(by_queue[queue], since, before, exactly_since)]
 
 
-def _of_queue(spans: list[Span], since: int, before: int | None) -> Iterator[Story]:
+def _of_queue(spans: list[Span], since: int, before: int | None, exactly_since: int | None) -> Iterator[Story]:
     def is_in(at: Instant | None) -> bool:
-        return at is not None and since <= at.at and (before is None or at.at < before)
+        if at is None or (before is not None and at.at >= before):
+            return False
+        is_exact = at.low == at.high == at.at
+        return since <= at.at or (is_exact and exactly_since is not None and exactly_since <= at.at)
 
     dropped = sorted((span for span in spans if is_in(span.until)), key=_end)
     taken = sorted((span for span in spans if is_in(span.since)), key=lambda span: span.since.at)

@@ -121,7 +121,7 @@ class Ledger:
     def _held(self, fact: HeldFact) -> bool:
         member = members.here(self.groups, fact)
         if member is None:
-            return False
+            return self._late(fact)
         match fact:
             case HeldSeen():
                 return self.held.seen(fact, member)
@@ -131,6 +131,13 @@ class Ledger:
                 return self.held.pulled(fact, member)
             case _:
                 return self.held.taken(fact, member)
+
+    def _late(self, fact: HeldFact) -> bool:
+        """Take in what somebody tells who was seen to leave before it was told."""
+        member = self.groups.member(fact.group, fact.client)
+        if member is None or isinstance(fact, HeldSeen) or fact.at > (member.left_at or 0):
+            return False
+        return self.held.late(fact, member)
 
     def _tell_groups(self) -> None:
         """Give each change of a route to every group that consumes from it."""

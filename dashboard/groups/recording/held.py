@@ -179,6 +179,20 @@ class HeldBook:
         self.book.touch(fact.group)
         return self._refine(fact, row, first_pull_at=fact.at)
 
+    def late(self, fact: QueueTaken | QueueDropped | QueuePulled, member: Member) -> bool:
+        """A member's own word that came after it was seen to leave: it makes exact what ended then, and begins nothing.
+
+        Until then a look had told when it held what; that it took a queue which no look saw stays untold.
+        """
+        match fact:
+            case QueueDropped():
+                return self.dropped(fact, member)
+            case QueuePulled():
+                return self.pulled(fact, member)
+        queue = self.routes.key(known_queue(fact.queue), fact.at)
+        ended = self._ended(member, queue, lambda row: _within(fact.at, row.at_low, row.at_high or row.at))
+        return ended is not None and self._refine(fact, ended, **source_columns(fact))
+
     def left(self, fact: MemberLeft, member: Member) -> None:
         """Who left holds nothing any more; when it let go is known only to lie after the last look."""
         mine = self.of(member)
