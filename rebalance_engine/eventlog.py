@@ -113,7 +113,15 @@ def read(line: str | bytes) -> Fact:
     Raises:
         EventLogError: the line says no fact; which subclass tells in what way.
     """
-    record = _parse(line.rstrip("\r\n") if isinstance(line, str) else line.rstrip(b"\r\n"))
+    return read_record(parse(line.rstrip("\r\n") if isinstance(line, str) else line.rstrip(b"\r\n")))
+
+
+def read_record(record: dict[str, object]) -> Fact:
+    """Read a line that is a JSON object already, as reports have them; takes the object apart.
+
+    Raises:
+        EventLogError: it says no fact.
+    """
     version = _take(record, "v")
     if type(version) is not int or version != VERSION:
         raise UnknownVersion(f"version {shorten(version)}; this reads version {VERSION}")
@@ -154,7 +162,12 @@ def _check_length(length: int) -> None:
 _ENCODER = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
 
 
-def _parse(line: str | bytes) -> dict[str, object]:
+def parse(line: str | bytes) -> dict[str, object]:
+    """Read one JSON object as strictly as a line: no key twice, no NaN, UTF-8.
+
+    Raises:
+        EventLogError: it is none.
+    """
     _check_length(len(line))
     try:
         record: object = _DECODER.decode(line if isinstance(line, str) else line.decode())
