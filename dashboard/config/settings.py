@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "dashboard.clusters",
     "dashboard.groups",
     "dashboard.plans",
+    "dashboard.reports",
     "dashboard.history",
     "dashboard.common",
     "dashboard.config",

@@ -15,7 +15,8 @@ from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 class Command(models.Model):
     """One order. Waiting until a watcher takes it (``taken_at``), over when it has an outcome.
 
-    ``taken_epoch`` is the lease of the watcher that took it: an order is carried out once.
+    ``taken_epoch`` is the lease of the watcher that took it: an order is carried out once. ``reported_as`` is the id
+    under which somebody reported a command that was carried out elsewhere, as ``evenkeel recompute --report`` does.
     """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="commands")
@@ -33,6 +34,7 @@ class Command(models.Model):
     finished_at = AtField(null=True, blank=True)
     outcome = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(CommandOutcome))
     detail = models.TextField(blank=True, default="")
+    reported_as = NameField(null=True, blank=True)
 
     class Meta:
         """Ordered, taken, finished: in this order, and an end has an outcome."""
@@ -59,9 +61,16 @@ class Command(models.Model):
                 name="command_end_has_an_outcome",
             ),
             models.CheckConstraint(
-                condition=~Q(outcome=CommandOutcome.DONE.value) | Q(taken_at__isnull=False),
+                condition=~Q(outcome=CommandOutcome.DONE.value)
+                | Q(taken_at__isnull=False)
+                | Q(reported_as__isnull=False),
                 name="command_done_was_taken",
             ),
+            models.CheckConstraint(
+                condition=Q(reported_as__isnull=True) | Q(finished_at__isnull=False),
+                name="command_reported_is_over",
+            ),
+            models.UniqueConstraint(fields=["cluster", "reported_as"], name="command_is_reported_once"),
             one_of("outcome", CommandOutcome, "command_outcome_is_known"),
         ]
         indexes = [

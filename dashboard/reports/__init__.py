@@ -1,0 +1,1 @@
+"""What clients and commands report of themselves, exactly: tokens of groups, and the door by which reports come in."""
