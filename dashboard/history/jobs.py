@@ -25,13 +25,17 @@ class Busy(Exception):
     """Another run is at work."""
 
 
+class NoHistory(Exception):
+    """There is no history of a cluster."""
+
+
 def clusters_in(history: Path) -> list[str]:
     """Name the clusters that have history, as their files are called: ``DAY/CLUSTER.jsonl``."""
     return sorted({path.stem for path in history.glob("*/*.jsonl")})
 
 
 def run_jobs(
-    *, history: Path, reports: Path, within_s: float, program: Sequence[str] = PROGRAM
+    *, history: Path, reports: Path, within_s: float, only: str | None = None, program: Sequence[str] = PROGRAM
 ) -> dict[str, dict[str, object]]:
     """Bring every cluster's report up to date; give, and keep, how each run ended: ``status`` and ``said``.
 
@@ -40,21 +44,35 @@ def run_jobs(
 
     Args:
         within_s: for all clusters together.
+        only: this cluster alone; what is kept of the others stays.
 
     Raises:
         Busy: another run is at work.
+        NoHistory: there is none of the cluster.
     """
     ends = time.monotonic() + within_s
     told: dict[str, dict[str, object]] = {}
+    clusters = clusters_in(history)
+    if only is not None and only not in clusters:
+        raise NoHistory(f"{history} has no history of {only!r}; it has of {', '.join(clusters) or 'no cluster'}")
     with _alone(reports):
-        for cluster in clusters_in(history):
-            place = ("--in", str(history), "--out", str(reports / cluster), "--cluster", cluster)
+        before = _kept(reports) if only is not None else {}
+        for cluster in clusters if only is None else [only]:
+            place = ("--in", str(history), "--out", str(reports / cluster), f"--cluster={cluster}")
             status, said = _run([*program, "logs", *place], ends - time.monotonic())
             told[cluster] = {"status": status, "said": said, "at": time.time_ns() // 1_000_000}
             beside = reports / f".{LAST}"
-            beside.write_text(json.dumps(told, indent=1))
+            beside.write_text(json.dumps(before | told, indent=1))
             beside.replace(reports / LAST)
     return told
+
+
+def _kept(reports: Path) -> dict[str, dict[str, object]]:
+    try:
+        kept: dict[str, dict[str, object]] = json.loads((reports / LAST).read_text())
+    except FileNotFoundError:
+        return {}
+    return kept
 
 
 def _run(arguments: Sequence[str], within_s: float) -> tuple[int, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.history.jobs import LAST, Busy, clusters_in, run_jobs
+from dashboard.history.jobs import LAST, Busy, NoHistory, clusters_in, run_jobs
 
 SAYS = "import sys; sys.stderr.write('Spark is off: there is no java'); sys.exit(3)"
 WRITES_ARGUMENTS = "import sys, json; sys.stderr.write(json.dumps(sys.argv[1:]))"
@@ -32,9 +32,21 @@ def test_every_cluster_is_run_once_into_a_folder_of_its_own(tmp_path: Path) -> N
     told = run_jobs(history=source, reports=reports, within_s=60, program=program(WRITES_ARGUMENTS))
 
     assert clusters_in(source) == list(told) == ["east", "west"]
-    words = ["logs", "--in", str(source), "--out", str(reports / "west"), "--cluster", "west"]
+    words = ["logs", "--in", str(source), "--out", str(reports / "west"), "--cluster=west"]
     assert json.loads(str(told["west"]["said"])) == words
     assert json.loads((reports / LAST).read_text()) == told
+
+
+def test_one_cluster_is_run_alone_and_what_is_kept_of_the_others_stays(tmp_path: Path) -> None:
+    source, reports = history(tmp_path, "west", "-east"), tmp_path / "reports"
+    both = run_jobs(history=source, reports=reports, within_s=60, program=program(SAYS))
+
+    one = run_jobs(history=source, reports=reports, within_s=60, only="-east", program=program(WRITES_ARGUMENTS))
+
+    assert json.loads(str(one["-east"]["said"]))[-1] == "--cluster=-east"
+    assert json.loads((reports / LAST).read_text()) == both | one
+    with pytest.raises(NoHistory, match="no history of 'north'; it has of -east, west"):
+        run_jobs(history=source, reports=reports, within_s=60, only="north", program=program(SAYS))
 
 
 def test_why_spark_is_off_is_kept(tmp_path: Path) -> None:

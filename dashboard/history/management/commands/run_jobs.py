@@ -1,0 +1,39 @@
+"""``manage.py run_jobs``: bring the reports up to date with the history now, as every night."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from dashboard.history.jobs import Busy, NoHistory, run_jobs
+from dashboard.history.tasks import MOST_S
+
+
+class Command(BaseCommand):
+    """Runs here, beside the worker's queue, and is refused while a job is at work."""
+
+    help = "Run the pipeline over the recorded history now; one job at a time."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take a cluster."""
+        parser.add_argument("--cluster", metavar="NAME", help="this one only, as its files are called; all by default")
+
+    def handle(self, *, cluster: str | None, **_options: object) -> None:
+        """Write how the run of each cluster ended.
+
+        Raises:
+            CommandError: one did not end well, or none could begin.
+        """
+        try:
+            told = run_jobs(history=settings.HISTORY, reports=settings.REPORTS, within_s=MOST_S, only=cluster)
+        except (Busy, NoHistory) as error:
+            raise CommandError(str(error)) from None
+        if not told:
+            self.stdout.write(f"There is no history in {settings.HISTORY} yet.")
+        for name, one in told.items():
+            self.stdout.write(f"{name}: {'done' if one['status'] == 0 else 'failed'}\n{one['said']}".rstrip())
+        failed = [name for name, one in told.items() if one["status"] != 0]
+        if failed:
+            raise CommandError(f"failed for {', '.join(failed)}; what had been finished is whole")
+        if told:
+            self.stdout.write(f"Written to {settings.REPORTS}; a page: evenkeel report {settings.REPORTS}/NAME")
