@@ -29,6 +29,7 @@ from rebalance_engine.cli.clients import (
     run_until_told,
 )
 from rebalance_engine.cli.lines import MOST, Lines, queue_name, saying
+from rebalance_engine.cli.reporting import add_report_argument, check_url
 from rebalance_engine.events import Fact, QueueDropped, QueueTaken
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.consumer import Consumer
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--broadcasting", action="store_true", help="get the messages of all queues")
     parser.add_argument("--name", metavar="N", help="makes the client id ip@N; by default that of a new process")
     parser.add_argument("--from", dest="begin", choices=FROM, default="last", help="where a new group begins")
+    add_report_argument(parser, "tell a control room what it takes and drops, exactly")
     parser.add_argument("--version", default="5.3.3", metavar="V", help="of the Java client whose behaviour is wanted")
 
 
@@ -84,6 +86,9 @@ def _consumer(asked: argparse.Namespace, changes: Changes) -> Consumer:
         "network": network_of(asked),
         "on_fact": changes.note,
     }
+    if asked.report is not None:
+        check_url(asked.report)
+        options["report_url"] = asked.report
     if asked.name is not None:
         options["instance"] = asked.name
     topics = [topic for topic in asked.topic.split(",") if topic]

@@ -25,10 +25,12 @@ from rebalance_engine.cli.clients import (
     run_until_told,
 )
 from rebalance_engine.cli.lines import Lines, queue_name, saying
+from rebalance_engine.cli.reporting import add_report_argument, check_url
 from rebalance_engine.network.driver import MachineBroke
+from rebalance_engine.network.options import ProducerOptions
 from rebalance_engine.network.outgoing import BadMessage, Message, check_topic
 from rebalance_engine.network.process import Closed
-from rebalance_engine.network.producer import Producer
+from rebalance_engine.network.producer import DEFAULT_GROUP, Producer
 from rebalance_engine.network.sending import SendFailed
 
 MOST = 1_000_000_000
@@ -46,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="TEXT", help="the sharding key: messages of one key go to one queue")
     parser.add_argument("--tags", metavar="TAG", help="what they are tagged with")
     parser.add_argument("--avoid-slow", action="store_true", help="leave slow and failed brokers alone for a while")
+    parser.add_argument("--group", default=DEFAULT_GROUP, metavar="G", help=f"its producer group; else {DEFAULT_GROUP}")
+    add_report_argument(parser, "tell a control room how long sends take and which brokers are left alone")
     parser.add_argument("--version", default="5.3.3", metavar="V", help="of the Java client whose behaviour is wanted")
 
 
@@ -67,12 +71,17 @@ def _rate(word: str) -> float:
 
 def run(asked: argparse.Namespace) -> int:
     """Send, and say what became of each message."""
-    network = network_of(asked)
+    options: ProducerOptions = {
+        "avoids_faults": asked.avoid_slow,
+        "version": asked.version,
+        "network": network_of(asked),
+    }
+    if asked.report is not None:
+        check_url(asked.report)
+        options["report_url"] = asked.report
     try:
         check_topic(asked.topic)
-        producer = Producer(
-            name_servers_of(asked), avoids_faults=asked.avoid_slow, version=asked.version, network=network
-        )
+        producer = Producer(name_servers_of(asked), asked.group, **options)
     except ValueError as error:
         raise BadArguments(str(error)) from error
     log_troubles()

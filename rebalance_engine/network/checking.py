@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 
 from rebalance_engine.model import MessageModel
+from rebalance_engine.network.reports import check_url
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
 from rebalance_engine.remoting.sysflags import Compression
@@ -123,6 +124,17 @@ def _callable(name: str, value: object) -> None:
         raise TypeError(_needed(name, value, "a function"))
 
 
+def _report_url(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise TypeError(_needed(name, value, "a text"))
+    try:
+        check_url(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is {error}") from error
+
+
 def _strategy(name: str, value: object) -> None:
     if value is None or isinstance(value, str):
         return
@@ -156,6 +168,7 @@ RULES: Mapping[str, Rule] = {
     "version": _version,
     "network": _a(NetworkSettings, type(None)),
     "on_fact": _callable,
+    "report_url": _report_url,
     "drain_s": _seconds,
     "heartbeat_every_ms": _RECURS,
     "routes_every_ms": _RECURS,

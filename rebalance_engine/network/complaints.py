@@ -55,6 +55,14 @@ class Complaints:
         elif self._said:
             self._note_success(by, request)
 
+    def say(self, what: str, words: str) -> None:
+        """Say once what is wrong with something else than answers."""
+        self._begin((what, ""), words)
+
+    def take_back(self, what: str, words: str) -> None:
+        """Say that it is over, if it was said."""
+        self._end((what, ""), words)
+
     def _note_refusal(self, by: Address, request: object, refused: Refused) -> None:
         if isinstance(request, GetRouteInfoByTopic) and refused.code == ResponseCode.TOPIC_NOT_EXIST:
             topic = request.topic

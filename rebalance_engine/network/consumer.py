@@ -45,6 +45,7 @@ from rebalance_engine.network.options import DRAIN_S, ConsumerOptions, Topics, n
 from rebalance_engine.network.outgoing import check_topic
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.received import ReceivedMessage
+from rebalance_engine.network.reporter import reporter_of
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL
 from rebalance_engine.remoting.tags import subscription
 
@@ -88,6 +89,7 @@ class Consumer:
             f"consumer of group {group!r}",
             network=options.get("network"),
             on_fact=options.get("on_fact"),
+            reporter=lambda complaints: reporter_of(options, group, complaints),
             on_own_fact=self._on_fact,
             on_broke=self._on_broke,
         )

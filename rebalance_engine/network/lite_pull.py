@@ -30,6 +30,7 @@ from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.options import ConsumerOptions, Topics, name_servers_of, topics_of
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.received import ReceivedMessage
+from rebalance_engine.network.reporter import reporter_of
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
 
 
@@ -66,6 +67,7 @@ class LitePullConsumer:
             f"lite pull consumer of group {group!r}",
             network=options.get("network"),
             on_fact=options.get("on_fact"),
+            reporter=lambda complaints: reporter_of(options, group, complaints),
             on_broke=self._on_broke,
         )
         self._membership: Membership | None = None

@@ -43,6 +43,7 @@ class ProcessOptions(TypedDict, total=False):
         version: of the Java client whose behaviour is wanted, like ``5.3.3`` or ``4.9.7``; or a profile.
         network: TLS, ACL, address rewriting, limits.
         on_fact: is called with everything that the client states about itself, at once.
+        report_url: of a control room that is told all of it too; the token is ``$EVENKEEL_REPORT_TOKEN``.
         drain_s: how long a close waits for what is under way.
         heartbeat_every_ms: ``heartbeatBrokerInterval``.
         routes_every_ms: ``pollNameServerInterval``.
@@ -52,6 +53,7 @@ class ProcessOptions(TypedDict, total=False):
     ip: str
     network: NetworkSettings
     on_fact: OnFact
+    report_url: str
     drain_s: float
     heartbeat_every_ms: int
     routes_every_ms: int

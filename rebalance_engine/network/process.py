@@ -15,12 +15,14 @@ from rebalance_engine.events import Fact
 from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.driver import Driver, MachineBroke, React, Step
 from rebalance_engine.network.facts import Facts, Following, OnFact
+from rebalance_engine.network.reporter import Reporter
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.transport import Transport
 
 logger = logging.getLogger(__name__)
 
 Doing = Mapping[type, Callable[..., None]]
+Reports = Callable[[Complaints], Reporter | None]
 
 
 class Closed(Exception):
@@ -33,6 +35,7 @@ class Process:
     Args:
         name: for messages, such as ``consumer of group 'G'``.
         on_own_fact: is told each fact before anybody else.
+        reporter: makes what reports the facts to a control room, if that is wanted.
         on_broke: is told when the machine cannot go on.
     """
 
@@ -43,11 +46,13 @@ class Process:
         network: NetworkSettings | None,
         on_fact: OnFact | None,
         on_own_fact: OnFact = lambda _: None,
+        reporter: Reports = lambda _: None,
         on_broke: Callable[[MachineBroke], None] = lambda _: None,
     ) -> None:
         self.name = name
         self.complaints = Complaints(name)
         self.facts = Facts(on_fact)
+        self._reporter = reporter(self.complaints)
         self._network = network or NetworkSettings()
         self._on_own_fact = on_own_fact
         self._on_broke = on_broke
@@ -73,12 +78,16 @@ class Process:
             save=save,
             complaints=self.complaints,
         )
+        if self._reporter is not None:
+            self._reporter.start()
         self._watch = asyncio.get_running_loop().create_task(self._watch_over(self._driver), name=f"watch {self.name}")
 
     def _tell(self, fact: object) -> None:
         assert isinstance(fact, Fact)
         self._on_own_fact(fact)
         self.facts.tell(fact)
+        if self._reporter is not None:
+            self._reporter.put(fact)
 
     async def _watch_over(self, driver: Driver) -> None:
         try:
@@ -154,6 +163,9 @@ class Process:
 
     async def abandon(self, *, keeps_connections: bool = False) -> None:
         """Drive the machine no more, without a word to anybody; and let the connections stand, if that is wanted."""
+        if self._reporter is not None:
+            await self._reporter.abandon()
+            self._reporter = None
         if keeps_connections and self._driver is not None:
             await self._driver.close()
         else:
@@ -169,4 +181,6 @@ class Process:
         if driver is not None:
             await driver.close()
             await driver.transport.close()
+        if self._reporter is not None:
+            await self._reporter.close()
         self.facts.end()

@@ -28,6 +28,7 @@ from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, known_version, name_servers_of
 from rebalance_engine.network.outgoing import Message, Packing, Parcel, check_group, pack, pack_batch
 from rebalance_engine.network.process import Closed, Process
+from rebalance_engine.network.reporter import reporter_of
 from rebalance_engine.network.sending import SendFailed, SendResult, result_of
 from rebalance_engine.producer import Choice, Failed, Mode, Profile, Settings, Story, java
 from rebalance_engine.producer import Producer as Machine
@@ -71,6 +72,7 @@ class Producer:
             f"producer of group {group!r}",
             network=options.get("network"),
             on_fact=options.get("on_fact"),
+            reporter=lambda complaints: reporter_of(options, group, complaints),
             on_broke=self._on_broke,
         )
         self._machine: Machine | None = None
