@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from rebalance_engine.effects import Address, Failure
@@ -70,7 +70,7 @@ class _About(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """Who answered which request, and when: ms since 1970."""
+    """Who answered which request, and when: ms since 1970. ``asked_at``: when it was asked, where that is known."""
 
     address: Address
     code: RequestCode
@@ -78,6 +78,7 @@ class Answerer:
     broker: str | None = None
     client: str | None = None
     cluster: str | None = None
+    asked_at: int | None = None
 
     @property
     def source(self) -> Source:
@@ -190,6 +191,8 @@ def held_stated(group: str, client: str, info: ConsumerRunningInfo, by: Answerer
         yield MemberStrategySeen(**about, strategy=strategy)
     held = sorted(queue for queue, entry in info.mq_table.items() if not entry.dropped)
     dropped = sorted(queue for queue, entry in info.mq_table.items() if entry.dropped)
+    # It held this at some moment after it was asked: what a later look shows may have begun right then.
+    about["source"] = replace(by.source, observed_at=by.asked_at)
     yield HeldSeen(**about, queues=tuple(held), dropped=tuple(dropped))
 
 

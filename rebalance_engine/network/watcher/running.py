@@ -273,7 +273,7 @@ class Watcher:
         """Ask, and take in the answer; the time of the answer is when it came."""
 
         async def within(answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
-            return await answer, replace(by, at=clock.now())
+            return await answer, replace(by, at=clock.now(), asked_at=by.at)
 
         before = self.memory.changed_at(question.group)
         facts = await self._ears.heard(question, by, within)

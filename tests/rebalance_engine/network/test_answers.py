@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.effects import Failure
@@ -99,6 +101,12 @@ def test_what_a_member_holds_is_stated_apart_from_what_it_gave_up() -> None:
     assert isinstance(strategy, MemberStrategySeen)
     assert isinstance(held, HeldSeen)
     assert (held.queues, held.dropped) == ((first,), (second,))
+
+
+def test_what_a_member_holds_is_observed_from_when_it_was_asked() -> None:
+    *_, held = answers.held_stated("G", "A", ConsumerRunningInfo(), replace(BY, asked_at=3))
+
+    assert (held.at, held.source.observed_at) == (5, 3)
 
 
 @pytest.mark.parametrize(
