@@ -6,8 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 
+from django.conf import settings
 from django.db import transaction
 
+from dashboard.audit.anchor import note
 from dashboard.audit.models import AuditEntry
 from dashboard.common.fields import printable
 
@@ -35,6 +37,7 @@ def append(
         )
         entry.digest = digest_of(entry)
         entry.save(force_insert=True)
+        transaction.on_commit(lambda: note(settings.AUDIT_ANCHOR, entry.number, entry.digest), robust=True)
     return entry
 
 

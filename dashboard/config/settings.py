@@ -116,6 +116,7 @@ CHANNEL_LAYERS = {
 # History lines are written here, one folder a day.
 HISTORY = HOME / "history"
 REPORTS = HOME / "reports"  # of jobs over the history
+AUDIT_ANCHOR = HOME / "audit" / "anchor"  # which entries of the audit log were there, outside of the database
 # Without it, callers on this machine read /metrics; with it, whoever sends it as a bearer token.
 METRICS_TOKEN = os.environ.get("EVENKEEL_METRICS_TOKEN", "").strip()
 RETENTION_DAYS = read_int(os.environ, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650)

@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("dashboard.groups.urls")),
     path("", include("dashboard.plans.urls")),
     path("", include("dashboard.reports.urls")),
+    path("", include("dashboard.auditing.urls")),
     path("", include("dashboard.people.urls")),
     path("", include("dashboard.health.urls")),
     path("words.js", open_to_all(JavaScriptCatalog.as_view(domain="djangojs")), name="words"),
