@@ -26,7 +26,6 @@ def show(
     view = look.view
     targets = runs_of(decision.target)
     held = runs_of(view.held) if view.held is not None else {}
-    is_shared = view.model is MessageModel.BROADCASTING
     return GroupState(
         head=Head(
             cluster=group.cluster.name,
@@ -37,7 +36,7 @@ def show(
             is_target_known=decision.outcome is not None,
             is_converged=decision.converged,
             orphans=count_orphans(look),
-            doubles=0 if view.held is None or is_shared else len(view.held.owned_twice()),
+            doubles=count_doubles(look),
             fault_count=len(faults),
             round=latest,
             are_members_known=look.are_members_known,
@@ -63,6 +62,17 @@ def count_orphans(look: Look) -> int | None:
     if not look.members:
         return len(view.queues) if look.is_empty else None
     return len(view.held.unowned()) if view.held is not None and view.everybody_answered else None
+
+
+def count_doubles(look: Look) -> int | None:
+    """Count the queues that two hold, or at least these, while an answer is missing; None where there may be any."""
+    view = look.view
+    if view.model is MessageModel.BROADCASTING:
+        return 0
+    if not look.members:
+        return 0 if look.is_empty else None
+    found = 0 if view.held is None else len(view.held.owned_twice())
+    return found or (0 if view.held is not None and view.everybody_answered else None)
 
 
 def number_queues(look: Look) -> tuple[Queues, ...]:

@@ -13,14 +13,13 @@ from dashboard.groups.faults import keep_faults
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
-from dashboard.groups.showing import MOST_EVIDENCE, count_orphans, row_of, show
+from dashboard.groups.showing import MOST_EVIDENCE, count_doubles, count_orphans, row_of, show
 from dashboard.groups.targets import Read, store_target
 from dashboard.push.messages import RoundCell
 from dashboard.push.publish import publish_group, publish_rows, state_in, stored_state
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import spell
-from rebalance_engine.model import MessageModel
 from rebalance_engine.rounds import Happening, OpenRound
 
 Groups = QuerySet[Group]
@@ -207,8 +206,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.queue_count = len(look.view.queues)
     group.silent_count = sum(member.is_silent for member in look.members)
     group.orphan_count = count_orphans(look)
-    held, is_shared = look.view.held, look.view.model is MessageModel.BROADCASTING
-    group.double_count = None if held is None else 0 if is_shared else len(held.owned_twice())
+    group.double_count = count_doubles(look)
     group.is_converged = decision.converged
     if latest is not None:
         group.round_number, group.round_cause = latest.number, latest.cause

@@ -53,7 +53,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     total = CounterMetricFamily("rebalance", "Rounds of a group since it is known.", labels=GROUP)
     ago = GaugeMetricFamily("last_rebalance_seconds_ago", "Seconds since the latest round opened.", labels=GROUP)
     orphans = GaugeMetricFamily("orphan_queues", "Queues that no member holds, if all answered.", labels=GROUP)
-    doubles = GaugeMetricFamily("double_owned_queues", "Queues that two members hold.", labels=GROUP)
+    doubles = GaugeMetricFamily("double_owned_queues", "Queues that two members hold, if all answered.", labels=GROUP)
     members = GaugeMetricFamily("group_members", "Members of a group.", labels=GROUP)
     silent = GaugeMetricFamily("group_silent_members", "Members of which is unknown what they hold.", labels=GROUP)
     converged = GaugeMetricFamily("group_converged", "1 where held equals target, 0 where not.", labels=GROUP)
@@ -62,7 +62,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         total.add_metric(labels, group.round_number or 0)
         _add(ago, labels, None if group.round_opened_at is None else max(0, now - group.round_opened_at) / 1_000)
         _add(orphans, labels, group.orphan_count)
-        _add(doubles, labels, group.double_count)
+        _add(doubles, labels, None if group.orphan_count is None else group.double_count)  # both need all answers
         _add(members, labels, group.member_count)
         _add(silent, labels, group.silent_count)
         _add(converged, labels, None if group.is_converged is None else int(group.is_converged))

@@ -112,7 +112,7 @@ class Head:
     is_target_known: bool
     is_converged: bool | None
     orphans: int | None
-    doubles: int
+    doubles: int | None
     fault_count: int
     round: RoundCell | None
     are_members_known: bool = True
@@ -233,7 +233,7 @@ class Seen:
 class Pulse:
     """When members were last looked at: no step, not kept. ``seq`` is the newest step, for whoever missed it.
 
-    ``watched_at`` is when the cluster's watcher last stated anything; null is never.
+    ``watched_at`` is when anything of the cluster answered its watcher last; null is never.
     """
 
     v: Version

@@ -3,7 +3,7 @@ import pytest
 from dashboard.groups.models import Group
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.showing import count_orphans, number_queues, row_of
+from dashboard.groups.showing import count_doubles, count_orphans, number_queues, row_of
 from dashboard.push.messages import Queues
 from dashboard.push.publish import group_state
 from rebalance_engine.events import EXACT, MemberListSeen, SubscriptionsSeen
@@ -26,6 +26,23 @@ def test_orphans_are_unknown_while_an_answer_is_missing() -> None:
     told(missed("A", 20))
 
     assert count_orphans(look_at(group=group)) is None
+
+
+def test_queues_with_two_owners_are_unknown_while_an_answer_is_missing_but_those_that_are_known() -> None:
+    told(route(2), *seen("A"), *seen("B"), *seen("C"), held("A", 10, [0]), held("B", 10, [1]), held("C", 10, []))
+    group = Group.objects.get()
+    assert count_doubles(look_at(group=group)) == 0
+
+    told(missed("C", 20))
+    assert count_doubles(look_at(group=group)) is None
+    rebalance_once(group=group.pk, now=T0 + 25)
+    group.refresh_from_db()
+    state = group_state(group=group.pk)
+    assert state is not None
+    assert state.head.doubles is group.double_count is row_of(group).doubles is None
+
+    told(held("B", 30, [0, 1]))
+    assert count_doubles(look_at(group=group)) == 1
 
 
 def test_where_nobody_is_a_member_all_queues_are_orphans_once_somebody_has_said_so() -> None:

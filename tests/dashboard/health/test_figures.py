@@ -101,9 +101,18 @@ def test_what_is_unknown_has_no_sample() -> None:
 
     found = figures(4_000)
 
-    assert found["orphan_queues"] == {}
+    assert found["orphan_queues"] == found["double_owned_queues"] == {}
     assert found["group_silent_members"] == {G: 1}
     assert found["duplicate_messages"] == found["last_rebalance_seconds_ago"] == {}
+
+
+def test_two_owners_that_are_known_are_no_count_of_all_while_an_answer_is_missing() -> None:
+    settle()
+    told(joined("C", 2_000), held("C", 3_000, [0]), missed("B", 3_050))
+    turn(3_100)
+
+    assert Group.objects.get().double_count == 1
+    assert figures(4_000)["double_owned_queues"] == {}
 
 
 def test_series_end_with_their_group() -> None:
