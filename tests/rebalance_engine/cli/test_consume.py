@@ -20,7 +20,9 @@ from rebalance_engine.embedded.cluster import Cluster
 from rebalance_engine.events import EXACT, DropReason, Fact, Origin, QueueDropped, QueueTaken, Source
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Producer
+from rebalance_engine.network.reports import TOKEN
 from tests.rebalance_engine.cli.commands import command
+from tests.rebalance_engine.cli.rooms import Room
 from tests.rebalance_engine.network.clusters import QUICK, cluster, put, until
 from tests.rebalance_engine.network.loop import on_a_loop
 
@@ -64,6 +66,37 @@ async def test_a_member_says_what_it_holds_and_gets_and_stops_in_order() -> None
     assert [line["saw"] for line in second.lines[-2:]] == ["held", "stopped"]
     assert second.lines[-2]["queues"] == []
     assert all(isinstance(line["ms"], int) for line in first.lines)
+
+
+@on_a_loop
+async def test_a_member_reports_what_it_takes_and_drops_and_its_token_is_in_no_words(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN, "ekr_notforlogs")
+    async with cluster() as east:
+        words = ["--namesrv", east.namesrv, "--group", "G", "--topic", "orders", "--version", QUICK, "--name", "A"]
+        async with command("consume", *words, "--report", room.url, hears_complaints=True) as member:
+            await member.sees("held", queues=QUEUES)
+            assert await member.ends(signal.SIGTERM) == 0
+            said = await member.words()
+
+    events = [fact["event"] for fact in room.facts if fact["queue"][0] == "orders"]
+    assert (events.count("QueueTaken"), events.count("QueueDropped")) == (4, 4)
+    assert {headers["Authorization"] for _path, headers, _body in room.got} == {"Bearer ekr_notforlogs"}
+    assert "ekr_notforlogs" not in said + json.dumps(member.lines)
+
+
+@pytest.mark.parametrize("name", ["consume", "produce"])
+def test_what_is_no_address_for_reports_is_refused_before_anything_starts(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--namesrv", "127.0.0.1:1", "--topic", "orders", "--report", "ftp://x/y"]
+    words += ["--group", "G"] if name == "consume" else ["--count", "1", "--rate", "1"]
+
+    with pytest.raises(SystemExit, match="2"):
+        cli.main([name, *words])
+
+    assert "--report is 'ftp://x/y'; needed is http://HOST/PATH" in capsys.readouterr().err
 
 
 @on_a_loop

@@ -1,3 +1,4 @@
+import json
 import signal
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from rebalance_engine import cli
 from rebalance_engine.network.listener import Listener
 from rebalance_engine.network.tls import ServerTls
 from tests.rebalance_engine.cli.commands import command
+from tests.rebalance_engine.cli.rooms import Room
 from tests.rebalance_engine.network.clusters import cluster
 from tests.rebalance_engine.network.loop import on_a_loop
 
@@ -27,6 +29,19 @@ async def test_every_message_is_said_to_be_stored_and_where() -> None:
     assert len({(line["queue"], line["offset"]) for line in lines}) == 16
     assert {line["queue"] for line in lines} == {f"orders/broker-a/{number}" for number in range(4)}
     assert all(line["latency_ms"] >= 0 for line in lines)
+
+
+@on_a_loop
+async def test_a_producer_reports_how_long_its_sends_take_under_its_group(room: Room) -> None:
+    async with cluster() as east:
+        words = ["--namesrv", east.namesrv, "--topic", "orders", "--count", "3", "--rate", "0", "--group", "shop-front"]
+        async with command("produce", *words, "--avoid-slow", "--report", room.url) as produce:
+            assert await produce.ends() == 0
+
+    assert {json.loads(body)["group"] for _path, _headers, body in room.got} == {"shop-front"}
+    latencies = [fact for fact in room.facts if fact["event"] == "BrokerLatency"]
+    assert {(fact["broker"], fact["outcome"]) for fact in latencies} == {("broker-a", "ok")}
+    assert max(fact["latency_ms"] for fact in latencies) >= 0
 
 
 @on_a_loop

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -12,6 +8,7 @@ from rebalance_engine import eventlog
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.reporting import TOKEN, body_of, check_url, send_report
 from rebalance_engine.events import EXACT, CommandReceipt, Fact, Origin, ReceiptAnswer, Source
+from tests.rebalance_engine.cli.rooms import Room
 
 FACT = CommandReceipt(
     at=1_700_000_000_000,
@@ -22,44 +19,6 @@ FACT = CommandReceipt(
     client="A",
     answer=ReceiptAnswer.CHANGED,
 )
-
-
-@dataclass
-class Room:
-    """A control room that answers what a test wants, and keeps what it was sent."""
-
-    url: str = ""
-    status: int = 202
-    said: bytes = b""
-    headers: dict[str, str] = field(default_factory=dict)
-    got: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
-
-
-@pytest.fixture
-def room(monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    monkeypatch.setenv("no_proxy", "*")
-    room = Room()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            room.got.append((self.path, dict(self.headers.items()), body))
-            self.send_response(room.status)
-            for name, value in room.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(room.said)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        room.url = f"http://127.0.0.1:{server.server_port}/api/v1/reports"
-        yield room
-        server.shutdown()
-        thread.join(10)
 
 
 def send(room: Room, facts: tuple[Fact, ...] = (FACT,)) -> str:
