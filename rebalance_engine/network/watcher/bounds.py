@@ -21,6 +21,18 @@ def between(low: int | None, at: int) -> Exactness:
     return Exactness.at_most(at) if low is None else Exactness.between(min(low, at), at)
 
 
+def left_since(member: KnownMember) -> int | None:
+    """Say since when a member that nobody lists any more may have been leaving: since the first broker lost it.
+
+    Brokers let go of who does not answer one after the other, each at its next look; members divide anew from the first
+    on. A broker that lost it long before the last one that listed it did so for another reason.
+    """
+    if member.seen_at is None:
+        return None
+    lows = (low for low, at in member.lost.values() if at >= member.seen_at - SCAN_EVERY_MS - LATE_MS)
+    return min([member.seen_at, *lows])
+
+
 def expired_by_time(member: KnownMember, at: int) -> str | None:
     """Say why a member that is listed no more, seen at ``at``, must have been let go for want of a heartbeat.
 

@@ -41,7 +41,8 @@ class KnownList:
 class KnownMember:
     """A member: when it was listed last, and what it said last; ``held_at`` is when it told what it holds.
 
-    ``hung_at`` is when a question to it first ran into its time, since it last answered.
+    ``hung_at`` is when a question to it first ran into its time, since it last answered. ``lost`` has the brokers that
+    listed it and do not any more: each with its last list that had it, and its first that had not.
     """
 
     seen_at: int | None
@@ -52,6 +53,7 @@ class KnownMember:
     is_silent: bool = False
     hung_at: int | None = None
     topics: frozenset[str] = frozenset()
+    lost: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -29,10 +29,11 @@ from rebalance_engine.events import (
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import answers
 from rebalance_engine.network.answers import Answerer, Trouble
-from rebalance_engine.network.watcher.bounds import between, expired_by_time
+from rebalance_engine.network.watcher.bounds import between, expired_by_time, left_since
 from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
 from rebalance_engine.network.watcher.servers import Servers
+from rebalance_engine.network.watcher.silence import Silences
 from rebalance_engine.remoting.bodies.clients import ConsumerConnection
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
 from rebalance_engine.remoting.bodies.routes import MASTER_ID, ClusterInfo, TopicRouteData
@@ -52,6 +53,7 @@ class Memory:
         self._cluster = cluster
         self._since = known.at
         self._servers = Servers(name_servers, known.brokers)
+        self.silences = Silences()
         self._groups: dict[str, KnownGroup] = {}
         self._having: dict[str, frozenset[str]] = {}
         self._hosts: dict[str, frozenset[str]] = {}  # kept until something changes that it follows from
@@ -208,6 +210,10 @@ class Memory:
                 yield from self._come(known, group, client, by, low)
             else:
                 member.seen_at = by.at
+                member.lost.pop(fact.broker, None)
+        if before is not None and before.at is not None:
+            for client in set(before.ids).difference(fact.clients) & known.members.keys():
+                known.members[client].lost[fact.broker] = (before.at, by.at)
         yield from self._leave(known, group, by)
 
     def members_heard(self, group: str, told: ConsumerConnection | None, by: Answerer) -> Iterator[Fact]:
@@ -299,7 +305,7 @@ class Memory:
             yield MemberLeft(
                 at=by.at,
                 source=by.source if silence is None else replace(by.source, origin=Origin.DERIVED, detail=silence),
-                exactness=between(member.seen_at, by.at),
+                exactness=between(left_since(member), by.at),
                 group=group,
                 client=client,
                 departure=Departure.UNKNOWN if silence is None else Departure.HEARTBEAT_EXPIRED,

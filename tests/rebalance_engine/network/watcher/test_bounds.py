@@ -1,7 +1,7 @@
 import pytest
 
 from rebalance_engine.events import Exactness
-from rebalance_engine.network.watcher.bounds import between, expired_by_time
+from rebalance_engine.network.watcher.bounds import between, expired_by_time, left_since
 from rebalance_engine.network.watcher.known import KnownMember
 
 ANSWERED, HUNG = 10_000, 22_000  # the last answer, and the first question that ran into its time
@@ -34,3 +34,14 @@ def test_time_tells_of_an_expired_heartbeat_only_between_the_least_and_the_most_
 def test_who_never_answered_or_never_hung_tells_nothing() -> None:
     assert expired_by_time(KnownMember(120_000, held_at=ANSWERED), 121_000) is None
     assert expired_by_time(KnownMember(120_000, hung_at=HUNG), 121_000) is None
+
+
+def test_who_left_may_have_been_leaving_since_the_first_broker_lost_it_but_not_since_one_that_lost_it_long_before() -> (
+    None
+):
+    member = KnownMember(100_000)
+    assert left_since(member) == 100_000
+
+    member.lost = {"east": (93_000, 94_000), "west": (100_000, 101_000), "north": (40_000, 41_000)}
+    assert left_since(member) == 93_000
+    assert left_since(KnownMember(None)) is None

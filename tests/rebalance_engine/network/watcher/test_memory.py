@@ -55,10 +55,26 @@ def test_a_member_left_only_when_every_broker_lists_others() -> None:
 
     assert not [fact for fact in first if isinstance(fact, MemberLeft)]
     [left] = [fact for fact in second if isinstance(fact, MemberLeft)]
-    assert (left.client, left.departure, left.exactness) == ("B", Departure.UNKNOWN, Exactness.between(11, 21))
+    assert (left.client, left.departure, left.exactness) == ("B", Departure.UNKNOWN, Exactness.between(10, 21))
     assert memory.members("G") == ("A",)
     gone = [fact.broker for fact in (*first, *second) if isinstance(fact, PresenceGone)]
     assert gone == ["east", "west"]
+
+
+def test_a_member_began_to_leave_when_the_first_broker_listed_it_last_unless_that_lists_it_again() -> None:
+    memory = sound("east", "west")
+    for at, east, west in ((1_000, "AB", "AB"), (2_000, "A", "AB"), (9_000, "A", "AB")):
+        told(memory, east, at)
+        told(memory, west, at + 10, "west")
+    [left] = [fact for fact in told(memory, "A", 10_010, "west") if isinstance(fact, MemberLeft)]
+    assert left.exactness == Exactness.between(1_000, 10_010)
+
+    memory = sound("east", "west")
+    for at, east, west in ((1_000, "AB", "AB"), (2_000, "A", "AB"), (3_000, "AB", "AB"), (9_000, "A", "AB")):
+        told(memory, east, at)
+        told(memory, west, at + 10, "west")
+    [left] = [fact for fact in told(memory, "A", 10_010, "west") if isinstance(fact, MemberLeft)]
+    assert left.exactness == Exactness.between(3_000, 10_010)
 
 
 def test_while_a_broker_does_not_answer_nobody_left() -> None:
