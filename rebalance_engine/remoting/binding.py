@@ -22,7 +22,7 @@ from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.remoting.codes import Language
 from rebalance_engine.remoting.errors import BrokenContent
 from rebalance_engine.remoting.fastjson import read_object
-from rebalance_engine.remoting.java import JavaObject, java_names
+from rebalance_engine.remoting.java import Int32, JavaObject, java_names
 
 Reader = Callable[[object], object]
 Bound = TypeVar("Bound", bound=JavaObject)
@@ -76,7 +76,7 @@ def _read_field(kind: type, name: str, reader: Reader, value: object) -> object:
 def _fields_of(kind: type) -> tuple[dict[str, tuple[str, Reader]], frozenset[str]]:
     """Give Java's name -> our field and its reader, and the fields that cannot be left out."""
     assert issubclass(kind, JavaObject)
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     names = java_names(kind)
     java = {**{names[name]: name for name in names}, **kind.ALIASES}
     readers = {java_name: (name, _reader(hints[name])) for java_name, name in java.items() if name != "body"}
@@ -91,6 +91,8 @@ def _required(kind: type) -> frozenset[str]:
 
 @cache
 def _reader(annotation: object) -> Reader:
+    if annotation in _SCALARS:
+        return _SCALARS[annotation]
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in {Union, types.UnionType}:
         return _reader_of_union([argument for argument in arguments if argument is not types.NoneType])
@@ -99,8 +101,6 @@ def _reader(annotation: object) -> Reader:
     if origin is not None and issubclass(origin, Mapping):
         return _reader_of_mapping(_key_reader(arguments[0]), _reader(arguments[1]))
     assert isinstance(annotation, type), f"no JSON can become {annotation}"
-    if annotation in _SCALARS:
-        return _SCALARS[annotation]
     if issubclass(annotation, Enum):
         return _reader_of_enum(annotation)
     assert issubclass(annotation, JavaObject), f"no JSON can become {annotation}"
@@ -180,6 +180,13 @@ def _read_int(value: object) -> object:
     return value
 
 
+def _read_int32(value: object) -> object:
+    number = _read_int(value)
+    if number not in INT:
+        raise _unfit(value, "an int32")
+    return number
+
+
 def _read_float(value: object) -> object:
     try:
         number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else nan
@@ -211,9 +218,10 @@ def _read_queue_key(key: object) -> object:
     return _read_queue(read_object(cast("str", key)))
 
 
-_SCALARS: dict[type, Reader] = {
+_SCALARS: dict[object, Reader] = {
     str: _read_text,
     int: _read_int,
+    Int32: _read_int32,
     float: _read_float,
     bool: _read_bool,
     Language: _read_language,

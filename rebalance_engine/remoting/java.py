@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+Int32 = Annotated[int, "int32"]  # Java's ``int``; where a class says ``int``, an int64 is read
 
 
 class JavaObject:

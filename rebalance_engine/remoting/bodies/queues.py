@@ -14,7 +14,7 @@ from typing import ClassVar
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.remoting.bodies.clients import SubscriptionData
 from rebalance_engine.remoting.bodies.settings import DataVersion, MessageRequestMode
-from rebalance_engine.remoting.java import JavaObject
+from rebalance_engine.remoting.java import Int32, JavaObject
 
 # ---- locks and assignments ----
 
@@ -129,7 +129,7 @@ class MessageQueueForC(JavaObject):
 
     topic: str
     broker_name: str
-    queue_id: int
+    queue_id: Int32
     offset: int
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from rebalance_engine.remoting.bodies.routes import TopicQueueMappingDetail, TopicQueueMappingInfo
-from rebalance_engine.remoting.java import JavaObject
+from rebalance_engine.remoting.java import Int32, JavaObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,9 @@ class TopicConfig(JavaObject):
     """A topic on one broker; the defaults are ``TopicConfig.java``'s."""
 
     topic_name: str
-    read_queue_nums: int = 16
-    write_queue_nums: int = 16
-    perm: int = 6
+    read_queue_nums: Int32 = 16
+    write_queue_nums: Int32 = 16
+    perm: Int32 = 6
     topic_filter_type: str = "SINGLE_TAG"
     topic_sys_flag: int = 0
     order: bool = False
@@ -113,7 +113,7 @@ class SubscriptionGroupConfig(JavaObject):
     consume_from_min_enable: bool = True
     consume_broadcast_enable: bool = True
     consume_message_orderly: bool = False
-    retry_queue_nums: int = 1
+    retry_queue_nums: Int32 = 1
     retry_max_times: int = 16
     group_retry_policy: GroupRetryPolicy = GroupRetryPolicy()
     broker_id: int = 0

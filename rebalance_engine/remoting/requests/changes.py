@@ -16,6 +16,7 @@ from rebalance_engine.remoting.bodies.settings import (
     SubscriptionGroupConfig,
 )
 from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.java import Int32
 from rebalance_engine.remoting.requests.contract import Request, Response, RpcRequest
 from rebalance_engine.remoting.requests.producing import DEFAULT_TOPIC
 
@@ -32,9 +33,9 @@ class UpdateAndCreateTopic(RpcRequest[Response]):
 
     topic: str
     default_topic: str = DEFAULT_TOPIC
-    read_queue_nums: int
-    write_queue_nums: int
-    perm: int
+    read_queue_nums: Int32
+    write_queue_nums: Int32
+    perm: Int32
     topic_filter_type: str = "SINGLE_TAG"
     topic_sys_flag: int = 0
     order: bool = False
@@ -77,7 +78,7 @@ class InvokeBrokerToResetOffset(RpcRequest[InvokeBrokerToResetOffsetResponse]):
     topic: str
     timestamp: int
     is_force: bool
-    queue_id: int = ALL_QUEUES
+    queue_id: Int32 = ALL_QUEUES
     offset: int = BY_TIME
 
 

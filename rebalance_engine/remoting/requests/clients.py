@@ -16,6 +16,7 @@ from rebalance_engine.remoting.bodies.queues import (
     ResetOffsetBody,
 )
 from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.java import Int32
 from rebalance_engine.remoting.requests.contract import Response, RpcRequest
 
 
@@ -29,7 +30,7 @@ class ResetConsumerClientOffset(RpcRequest[Response]):
     group: str
     timestamp: int
     is_force: bool = False
-    queue_id: int | None = None
+    queue_id: Int32 | None = None
     offset: int | None = None
     body: ResetOffsetBody
 

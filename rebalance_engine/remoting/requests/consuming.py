@@ -18,6 +18,7 @@ from rebalance_engine.remoting.bodies.queues import (
     QueryAssignmentResponseBody,
 )
 from rebalance_engine.remoting.codes import RequestCode, ResponseCode
+from rebalance_engine.remoting.java import Int32
 from rebalance_engine.remoting.requests.contract import Response, RpcRequest
 
 # ---- offsets ----
@@ -39,7 +40,7 @@ class QueryConsumerOffset(RpcRequest[OffsetResponse]):
 
     consumer_group: str
     topic: str
-    queue_id: int
+    queue_id: Int32
     set_zero_if_not_found: bool | None = None
 
 
@@ -51,7 +52,7 @@ class UpdateConsumerOffset(RpcRequest[Response]):
 
     consumer_group: str
     topic: str
-    queue_id: int
+    queue_id: Int32
     commit_offset: int
 
 
@@ -63,7 +64,7 @@ class GetMaxOffset(RpcRequest[OffsetResponse]):
     RESPONSE = OffsetResponse
 
     topic: str
-    queue_id: int
+    queue_id: Int32
     committed: bool | None = None
 
 
@@ -75,7 +76,7 @@ class GetMinOffset(RpcRequest[OffsetResponse]):
     RESPONSE = OffsetResponse
 
     topic: str
-    queue_id: int
+    queue_id: Int32
 
 
 class BoundaryType(Enum):
@@ -93,7 +94,7 @@ class SearchOffsetByTimestamp(RpcRequest[OffsetResponse]):
     RESPONSE = OffsetResponse
 
     topic: str
-    queue_id: int
+    queue_id: Int32
     timestamp: int
     boundary_type: BoundaryType | None = None
 
@@ -148,7 +149,7 @@ class PullMessage(RpcRequest[PullMessageResponse]):
 
     consumer_group: str
     topic: str
-    queue_id: int
+    queue_id: Int32
     queue_offset: int
     max_msg_nums: int
     sys_flag: int

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rebalance_engine.remoting.codes import RequestCode, ResponseCode
+from rebalance_engine.remoting.java import Int32
 from rebalance_engine.remoting.requests.contract import Response, RpcRequest
 
 FROM_MIN, FROM_MAX = 0, 1  # ``ConsumeInitMode.java``: where a group starts that never popped a queue
@@ -71,7 +72,7 @@ class PopMessage(RpcRequest[PopMessageResponse]):
 
     consumer_group: str
     topic: str
-    queue_id: int
+    queue_id: Int32
     max_msg_nums: int
     invisible_time: int
     poll_time: int
@@ -96,7 +97,7 @@ class AckMessage(RpcRequest[Response]):
 
     consumer_group: str
     topic: str
-    queue_id: int
+    queue_id: Int32
     extra_info: str
     offset: int
 
@@ -119,7 +120,7 @@ class ChangeMessageInvisibletime(RpcRequest[ChangeMessageInvisibletimeResponse])
 
     consumer_group: str
     topic: str
-    queue_id: int
+    queue_id: Int32
     extra_info: str
     offset: int
     invisible_time: int

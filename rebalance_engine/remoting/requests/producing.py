@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rebalance_engine.remoting.codes import RequestCode, ResponseCode
+from rebalance_engine.remoting.java import Int32
 from rebalance_engine.remoting.requests.contract import Request, Response, RpcRequest
 
 DEFAULT_TOPIC = "TBW102"  # ``TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC``
@@ -37,7 +38,7 @@ class SendMessageResponse(Response):
     NAMES: ClassVar[Mapping[str, str]] = {"msg_region": "MSG_REGION", "trace_on": "TRACE_ON"}
 
     msg_id: str
-    queue_id: int
+    queue_id: Int32
     queue_offset: int
     transaction_id: str | None = None
     batch_uniq_id: str | None = None
@@ -64,8 +65,8 @@ class SendMessage(RpcRequest[SendMessageResponse]):
     producer_group: str
     topic: str
     default_topic: str = DEFAULT_TOPIC
-    default_topic_queue_nums: int = 4
-    queue_id: int
+    default_topic_queue_nums: Int32 = 4
+    queue_id: Int32
     sys_flag: int = 0
     born_timestamp: int
     flag: int = 0
@@ -163,8 +164,8 @@ class PushReplyMessageToClient(Request[Response]):
     producer_group: str
     topic: str
     default_topic: str
-    default_topic_queue_nums: int
-    queue_id: int
+    default_topic_queue_nums: Int32
+    queue_id: Int32
     sys_flag: int
     born_timestamp: int
     flag: int

@@ -22,6 +22,7 @@ from rebalance_engine.remoting.bodies.upkeep import (
     TopicConfigAndQueueMapping,
 )
 from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.java import Int32
 from rebalance_engine.remoting.requests.contract import Request, Response, RpcRequest
 
 # ---- single messages ----
@@ -85,7 +86,7 @@ class GetEarliestMsgStoretime(RpcRequest[GetEarliestMsgStoretimeResponse]):
     RESPONSE = GetEarliestMsgStoretimeResponse
 
     topic: str
-    queue_id: int
+    queue_id: Int32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ class QueryConsumeQueue(RpcRequest[QueryConsumeQueueResponse]):
     RESPONSE = QueryConsumeQueueResponse
 
     topic: str
-    queue_id: int
+    queue_id: Int32
     index: int
     count: int
     consumer_group: str | None = None

@@ -9,13 +9,17 @@ from typing import Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.remoting.java import Int32
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(lambda text: text != "$ref")
 LONGS = st.integers(-(2**63), 2**63 - 1)
+INTS = st.integers(-(2**31), 2**31 - 1)
+FEW = st.integers(-9, 2**18)  # three of them are not yet too many queues for a route
 QUEUES = st.builds(MessageQueue, TEXTS, TEXTS, st.integers(-1, 2**31 - 1))
 SCALARS: dict[object, st.SearchStrategy] = {
     str: TEXTS,
     int: LONGS,
+    Int32: INTS,
     float: st.floats(allow_nan=False, allow_infinity=False),
     bool: st.booleans(),
     bytes: st.binary(max_size=20),
@@ -24,9 +28,11 @@ SCALARS: dict[object, st.SearchStrategy] = {
 
 
 def examples(kind: type) -> st.SearchStrategy:
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     codes = {"code": st.sampled_from(sorted(getattr(kind, "CODES", [0])))}
-    values = {field.name: codes.get(field.name, _values(hints[field.name])) for field in fields(kind)}
+    counts = dict.fromkeys(("read_queue_nums", "write_queue_nums", "total_queues"), FEW)
+    chosen = {**codes, **counts}
+    values = {field.name: chosen.get(field.name, _values(hints[field.name])) for field in fields(kind)}
     return st.builds(kind, **values)
 
 
