@@ -18,5 +18,7 @@ def shell(request: HttpRequest) -> dict[str, object]:
 
 
 def visible_clusters(*, access: Access) -> list[Cluster]:
-    """Give the clusters of which this person may see anything."""
-    return [each for each in Cluster.objects.order_by("name") if access.may_see_cluster(each.name)]
+    """Give the clusters of which this person may see anything, with what their watchers said last."""
+    return [
+        each for each in Cluster.objects.select_related("watch").order_by("name") if access.may_see_cluster(each.name)
+    ]

@@ -199,7 +199,8 @@ class _Watch:
 
     async def _report(self, row: Cluster, watcher: Watcher) -> None:
         while True:
-            health = asdict(watcher.health) | {"at": now_ms(), "epoch": self._epoch, "queued": self._writer.queued}
+            health = asdict(watcher.health) | _answers(watcher)
+            health |= {"at": now_ms(), "epoch": self._epoch, "queued": self._writer.queued}
             if not self._writer.is_idle:
                 del health["lists_at"]  # whom these lists named may not be stored yet
             try:
@@ -247,8 +248,19 @@ def _viewed(redis: Redis, cluster: int) -> frozenset[str]:
     return viewed(redis=redis, cluster=cluster, now=now_ms())
 
 
+def _answers(watcher: Watcher) -> dict[str, object]:
+    """Say who answers, and who does not."""
+    silences = watcher.memory.silences
+    asked = frozenset(watcher.admin.name_servers.addresses) | frozenset(watcher.memory.masters.values())
+    silent = [asdict(each) for each in silences.silent(asked)]
+    return {"answered_at": silences.answered_at, "silent": silent}
+
+
 def _store_health(cluster: int, columns: dict[str, object]) -> None:
+    """Store how a watcher is doing. How fresh its facts are counts from the last answer, not from the last question."""
     Watch.objects.update_or_create(cluster_id=cluster, defaults=columns)
+    if columns["answered_at"] is not None:
+        Cluster.objects.filter(pk=cluster).update(watched_at=columns["answered_at"])
 
 
 @asynccontextmanager

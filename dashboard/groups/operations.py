@@ -57,7 +57,7 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
     with transaction.atomic():
         stored = Cluster.objects.select_for_update(no_key=True).get(name=cluster)
         if lease_epoch is not None:
-            _hold_lease(stored, lease_epoch, now)
+            _hold_lease(stored, lease_epoch)
         lines = outbox.not_yet_stored(cluster=stored, lines=outbox.lines_of(cluster=stored, facts=facts))
         ledger = Ledger(stored, [line.fact for line in lines], now)
         news = [line for line in lines if ledger.apply(line.fact)]
@@ -89,12 +89,11 @@ def _pulse(cluster: int, facts: Sequence[Fact], now: int) -> None:
         logger.warning("nobody can be told who was looked at: %s", error)
 
 
-def _hold_lease(cluster: Cluster, lease_epoch: int, now: int) -> None:
+def _hold_lease(cluster: Cluster, lease_epoch: int) -> None:
     if cluster.lease_epoch != lease_epoch:
         raise LeaseLost(
             f"cluster {cluster.name!r} has lease {cluster.lease_epoch}, not {lease_epoch}: nothing is stored"
         )
-    Cluster.objects.filter(pk=cluster.pk).update(watched_at=now)
 
 
 def _note_inputs(cluster: Cluster, touched: Mapping[str, Cause]) -> dict[int, Cause]:

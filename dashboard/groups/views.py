@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.silences import answering
 from dashboard.common.clock import now_ms
 from dashboard.groups import asking, listing, rounds, story
 from dashboard.groups.backing import backing_away
@@ -229,10 +230,13 @@ def _plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[s
 
 
 def _now(clusters: list[Cluster], access: Access, now: int) -> dict[str, object]:
-    """Give what the overview says besides its rows: what is wrong, and who backs away from whom."""
+    """Give what the overview says besides its rows: who does not answer, what is wrong, and who backs away."""
+    answers = answering(clusters=clusters, now=now)
     findings, count = listing.findings_now(clusters=clusters, access=access)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
     return {
+        "answering": [each for each in answers if not each.is_fine],
+        "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
         "findings": findings,
         "finding_count": count,
         "backing": backing,

@@ -80,7 +80,7 @@ def test_data_that_nobody_renews_is_said_to_be_stale(turn: Turn, page: Page) -> 
     page.goto("/")
 
     expect(page.locator("#as-of .pill")).to_have_text("Stale")
-    expect(page.locator("#as-of")).to_contain_text("last looked at")
+    expect(page.locator("#as-of")).to_contain_text("last answer")
     expect(page.locator("body.stale")).to_be_attached()
 
 

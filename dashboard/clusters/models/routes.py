@@ -27,7 +27,7 @@ class Cluster(models.Model):
     lease_holder = models.TextField(blank=True, default="")
     lease_epoch = models.BigIntegerField(default=0)
     lease_until = AtField(default=0)
-    watched_at = AtField(null=True, blank=True, help_text="when the watcher last stated anything")
+    watched_at = AtField(null=True, blank=True, help_text="when anything of it answered last")
 
     class Meta:
         """Names are unique; a lease has a holder."""

@@ -11,7 +11,8 @@ from dashboard.common.fields import AtField, instant
 class Watch(models.Model):
     """The last report of a cluster's watcher; the columns are those of ``rebalance_engine.network.watcher.Health``.
 
-    NULL is unknown: no sweep has ended yet, nobody told what it holds.
+    NULL is unknown: no sweep has ended yet, nobody told what it holds. ``silent`` has the attributes of
+    ``rebalance_engine.network.watcher.silence.Silent``, 50 at most.
     """
 
     cluster = models.OneToOneField(Cluster, models.CASCADE, related_name="watch")
@@ -34,11 +35,14 @@ class Watch(models.Model):
     lists_at = AtField(null=True, blank=True, help_text="every member list was told then or later, and is stored")
     oldest_held_at = AtField(null=True, blank=True)
     waiting = models.IntegerField(default=0)
+    answered_at = AtField(null=True, blank=True, help_text="when any server answered last; NULL is never")
+    silent = models.JSONField(default=list, blank=True, help_text="servers that do not answer, since when, and why")
     queued = models.IntegerField(default=0, help_text="batches of facts that wait to be stored")
 
     class Meta:
         """An instant is one."""
 
+        verbose_name_plural = "watches"
         constraints = [instant("at", "watch_at_is_an_instant")]
 
     def __str__(self) -> str:

@@ -59,7 +59,13 @@ class Ears:
         Raises:
             NoAnswer, Denied, RemotingError, ValueError: none came, or none that can be used.
         """
-        facts = await self._hear[question.kind](question, by, within)
+
+        async def noted(answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
+            told, at = await within(answer)
+            self._memory.silences.answered(at.address, at.at)
+            return told, at
+
+        facts = await self._hear[question.kind](question, by, noted)
         if question.kind in OF_SERVERS and by.address in self._mute:
             self._mute.discard(by.address)
             logger.info("%s answers again", by.address)
@@ -69,6 +75,7 @@ class Ears:
         """Take in that an answer did not come; who only got no turn has told nothing: its last answer becomes older."""
         if isinstance(trouble, NotAsked) and not is_unreachable(trouble):
             return []
+        self._note(question, by, trouble)
         if question.kind is Kind.HELD:
             return self._held_missed(question, by, trouble)
         if question.kind in {Kind.LIST, Kind.MEMBERS}:
@@ -79,6 +86,17 @@ class Ears:
             self._mute.add(by.address)
             logger.warning("%s does not answer: %s", by.address, trouble)
         return []
+
+    def _note(self, question: Question, by: Answerer, trouble: Trouble) -> None:
+        """Take in whether it was the server that did not answer: a client behind it may be silent by itself.
+
+        Who refuses something has answered; who has never told anything else may take us for a stranger.
+        """
+        if question.kind is Kind.HELD and not is_unreachable(trouble):
+            return
+        silences = self._memory.silences
+        if isinstance(trouble, NoAnswer) or not silences.has_told(by.address):
+            silences.missed(by.address, by.broker, by.at, str(trouble).removeprefix(f"{by.address}: "))
 
     def _held_missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
         """If it is the broker that cannot be reached, the member is unknown only where no other broker lists it."""

@@ -40,7 +40,7 @@ export class AsOf {
     this.show();
   }
 
-  /** Whether what is shown may be old: nobody looks at the cluster, or this page does not hear of it. */
+  /** Whether what is shown may be old: nothing of the cluster answers, or this page does not hear of it. */
   mode() {
     if (!this.#isConnected) return "away";
     return [...this.#watched.values()].some((at) => at === null || this.now() - at > STALE_MS) ? "stale" : "live";
@@ -70,7 +70,7 @@ export class AsOf {
     if (mode === "away") return gettext("trying again");
     if (mode === "live") return "";
     const times = [...this.#watched.values()];
-    if (times.includes(null)) return gettext("nobody watches this cluster");
-    return fill(gettext("last looked at %(age)s ago"), { age: age(this.now() - Math.min(...times)) });
+    if (times.includes(null)) return gettext("nothing of this cluster has answered yet");
+    return fill(gettext("last answer %(age)s ago"), { age: age(this.now() - Math.min(...times)) });
   }
 }

@@ -227,3 +227,32 @@ def test_a_holder_is_dead_only_if_it_is_known() -> None:
     assert is_dead(f"{host}:999999999")
     assert not is_dead("another-host:1")
     assert not is_dead("")
+
+
+@on_a_loop
+async def test_a_cluster_that_answers_is_fresh_and_a_name_server_that_does_not_is_stored(redis: Redis) -> None:
+    async with rows() as looked, cluster() as east, asyncio.timeout(60):
+        row = await added(looked, east, redis)
+        await looked.of(lambda: Cluster.objects.filter(pk=row.pk).update(namesrv=f"{east.namesrv};127.0.0.1:1"))
+        async with watched():
+            await looked.until(lambda: Watch.objects.exclude(silent=[]).exclude(answered_at=None).exists())
+
+        def stored() -> tuple[Watch, Cluster]:
+            return Watch.objects.get(), Cluster.objects.get()
+
+        watch_row, cluster_row = await looked.threads.look(stored)
+        [silent] = watch_row.silent
+        assert (silent["server"], silent["broker"], silent["answered_at"]) == ("127.0.0.1:1", "", None)
+        assert cluster_row.watched_at == watch_row.answered_at
+
+
+@on_a_loop
+async def test_a_cluster_of_which_nothing_answers_was_never_fresh(redis: Redis) -> None:
+    async with rows() as looked, cluster() as east, asyncio.timeout(60):
+        row = await added(looked, east, redis)
+        await looked.of(lambda: Cluster.objects.filter(pk=row.pk).update(namesrv="127.0.0.1:1"))
+        async with watched():
+            await looked.until(lambda: Watch.objects.exclude(silent=[]).exists())
+
+        assert await looked.of(lambda: Watch.objects.get().answered_at) is None
+        assert await looked.of(lambda: Cluster.objects.get().watched_at) is None

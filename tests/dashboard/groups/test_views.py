@@ -8,6 +8,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from dashboard.clusters.models import Cluster, Watch
+from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Role
@@ -134,3 +136,24 @@ def test_a_page_asks_the_database_as_often_for_many_groups_as_for_one(
 
     with django_assert_max_num_queries(12):  # type: ignore[operator] # pytest-django's
         assert viewer.get("/").status_code == 200
+
+
+def test_the_overview_names_the_servers_that_do_not_answer(viewer: Client) -> None:
+    cluster = Cluster.objects.get()
+    Cluster.objects.update(lease_holder="here:1", lease_epoch=1, lease_until=now_ms() + 60_000)
+    mute = {"server": "127.0.0.1:1", "broker": "", "since": T0, "answered_at": None, "why": "refused"}
+    Watch.objects.create(cluster=cluster, at=T0, silent=[mute, mute | {"server": "127.0.0.1:2", "broker": "east"}])
+
+    page = viewer.get("/?part=findings").content.decode()
+
+    assert "NameServer 127.0.0.1:1 of shop has never answered." in page
+    assert "Broker east (127.0.0.1:2) of shop does not answer." in page
+
+
+def test_an_overview_without_groups_promises_nothing_while_nothing_answers(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get("/").content.decode()
+
+    assert "No group is known: nothing of this cluster answers." in page
+    assert "Nobody watches the cluster shop" in page

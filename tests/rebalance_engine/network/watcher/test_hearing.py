@@ -51,3 +51,21 @@ async def test_a_server_that_does_not_answer_is_said_once(caplog: pytest.LogCapt
             assert ears.missed(question, by(at, None), LATE) == []
 
     assert [one.getMessage() for one in caplog.records] == [f"names:1 does not answer: {LATE}"]
+
+
+@on_a_loop
+async def test_a_server_is_silent_if_it_cannot_be_reached_and_not_if_a_client_behind_it_is() -> None:
+    memory = sound("east")
+    asked = frozenset({by(10).address})
+    refused = NoAnswer(Failure.NOT_CONNECTED, by(10).address, "refused")
+    async with admin_of("127.0.0.1:1") as admin:
+        ears = Ears(admin, memory)
+        ears.missed(Question(Kind.HELD, "", "G", "A"), by(10), LATE)
+        ears.missed(Question(Kind.LIST, "east", "G"), by(15), NO_TURN)
+        before = memory.silences.silent(asked)
+        ears.missed(Question(Kind.HELD, "", "G", "A"), by(20), refused)
+        ears.missed(Question(Kind.LIST, "east", "G"), by(30), LATE)
+        [silent] = memory.silences.silent(asked)
+
+    assert before == ()
+    assert (silent.since, silent.answered_at) == (20, None)
