@@ -173,6 +173,11 @@ class Profile:
         return f"{self.language.name.lower()} {self.version}"
 
     @property
+    def idles_until_renewal(self) -> bool:
+        """Whether an orderly queue that was just taken is not pulled before the next renewal of locks."""
+        return self.lock_time is LockTime.BEFORE_ADD and not self.new_queue_is_locked
+
+    @property
     def version_number(self) -> int:
         """What travels in headers and heartbeats' commands; a snapshot counts as its release."""
         major, minor, patch = release(self.version, "the client")

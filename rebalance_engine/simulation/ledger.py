@@ -25,7 +25,7 @@ from rebalance_engine.simulation.ordering import Ordering
 from rebalance_engine.simulation.returning import Returns
 from rebalance_engine.simulation.sessions import QueueBook, Session
 from rebalance_engine.simulation.store import Returned
-from rebalance_engine.simulation.timers import FIRST_PERSISTED, FLUSHED_EVERY, ON_THE_WAY, PERSISTED_EVERY, WAITS
+from rebalance_engine.simulation.timers import FIRST_PERSISTED, FLUSHED_EVERY, ON_THE_WAY, PERSISTED_EVERY, ROUND, WAITS
 
 KEPT = 180_000  # ms; how long an ended session is remembered
 STORED_LATE = PERSISTED_EVERY + ON_THE_WAY  # what was finished longer ago is stored
@@ -238,12 +238,17 @@ class Ledger:
         session.begin_at(offset, self._clock.now)
 
     def _check_prompt(self, session: Session, book: QueueBook, offset: int) -> None:
-        """Insist that a message did not wait for long while the queue was held and nothing was wrong."""
+        """Insist that a message did not wait for long while the queue was held and nothing was wrong.
+
+        Up to 4.9.4 an orderly queue counts as locked only from the next renewal on (rebalance.md 4, 11.1).
+        """
         now = self._clock.now
         since = max(book.stored_at[offset], session.began_at, session.last_given_at, session.refused_at)
         if self._is_orderly:
             since = max(since, self.ordering.locked_since(session.holder, book.queue))
         most = WAITS + 6 * session.holder.listener.high
+        if self._is_orderly and not session.given and session.holder.profile.idles_until_renewal:
+            most += ROUND
         if now - since > most and self._weather.was_fair(since, now, session.holder.name, book.queue.broker):
             raise Breach(
                 Rule.PROMPT, f"{session.holder.name} is given {book} {offset} only now; it waited {now - since} ms"

@@ -1,10 +1,13 @@
+from contextlib import nullcontext
+
 import pytest
 
+from rebalance_engine.consumer import java
 from rebalance_engine.consumer.application import Result
 from rebalance_engine.simulation.breach import Breach, Rule
 from rebalance_engine.simulation.ledger import STORED_LATE
 from rebalance_engine.simulation.store import Store
-from rebalance_engine.simulation.timers import FLUSHED_EVERY, ON_THE_WAY, WAITS
+from rebalance_engine.simulation.timers import FLUSHED_EVERY, ON_THE_WAY, ROUND, WAITS
 from tests.rebalance_engine.simulation.stage import QUEUE, Stage
 
 
@@ -262,6 +265,30 @@ def test_a_message_that_waits_while_its_queue_is_held(stage: Stage) -> None:
 
     with pytest.raises(Breach, match="is given orders/east/0 2 only now"):
         stage.give(stage.a, 2)
+
+
+@pytest.mark.parametrize(("version", "idles_ms"), [("4.9.4", ROUND), ("4.9.5", 0)])
+def test_a_new_orderly_queue_may_idle_until_the_next_renewal_up_to_4_9_4(version: str, idles_ms: int) -> None:
+    most = WAITS + 6 * Stage().a.listener.high
+    for wait, is_late in ((idles_ms + most, False), (idles_ms + most + 1, True)):
+        stage = Stage(is_orderly=True, profile=java(version))
+        stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
+        stage.take(stage.a)
+        stage.wait(wait)
+        stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
+        with pytest.raises(Breach, match="only now") if is_late else nullcontext():
+            stage.consume(stage.a, 0)
+
+
+def test_only_the_first_message_of_a_queue_waits_for_the_renewal() -> None:
+    stage = Stage(is_orderly=True, profile=java("4.9.4"))
+    stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
+    stage.take(stage.a)
+    stage.consume(stage.a, 0)
+    stage.wait(WAITS + 6 * stage.a.listener.high + 1)
+
+    with pytest.raises(Breach, match="is given orders/east/0 1 only now"):
+        stage.give(stage.a, 1)
 
 
 def test_a_message_that_waits_for_the_topic_to_be_subscribed_to_again(stage: Stage) -> None:
