@@ -17,9 +17,10 @@ from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
-from rebalance_engine.rounds import Advance, Happening, OpenRound, advance
+from rebalance_engine.rounds import BROKERS_CHANGE, Advance, Happening, OpenRound, advance
 
 MOST_NAMED = 5
+ROUTES_CHANGE = BROKERS_CHANGE | {Cause.ROUTE_CHANGED}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Decision:
         converged: whether held equals target, by looks that are all newer than the last cause; None is unknown.
         held_happening: a change of what is held that nothing else explains; ``held_changes`` queues changed.
         waits_for: why it is unknown whether held equals target; empty where it is known.
+        moot: keys of the changes that are no part of any round, since nobody has anything to hand over for them.
     """
 
     rule: Rule
@@ -42,6 +44,7 @@ class Decision:
     held_happening: Happening | None
     held_changes: int
     waits_for: str = ""
+    moot: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ def decide(
     look: Look, past: Past, happenings: tuple[Happening, ...], now: int, by_hand: Told | None = None
 ) -> Decision:
     """Compute one rebalance; ``by_hand`` is what members were told, where somebody knows."""
+    moot = [each for each in happenings if _is_moot(each, look, past)]
+    happenings = tuple(each for each in happenings if each not in moot)
     rule = choose_rule(look.view, {member.client_id: member.language for member in look.members}, by_hand)
     outcome = _compute(look.view, past.state, rule)
     if rule.name and outcome is None:
@@ -79,7 +84,16 @@ def decide(
     findings = find_faults(look.view) if outcome is None else outcome.findings
     findings += tuple(lock_refusals(look.view.group, look.refusals, now))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
-    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, changes, waits_for)
+    keys = tuple(each.key for each in moot if each.key is not None)
+    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, changes, waits_for, keys)
+
+
+def _is_moot(each: Happening, look: Look, past: Past) -> bool:
+    """Whether a broker or a route changed for nobody: there is no member and was none, or each has all queues."""
+    if each.cause not in ROUTES_CHANGE:
+        return False
+    was_anybody = past.state is not None and bool(past.state.members)
+    return look.view.model is MessageModel.BROADCASTING or not (look.members or was_anybody)
 
 
 def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome | None:

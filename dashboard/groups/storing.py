@@ -20,7 +20,7 @@ from dashboard.push.publish import publish_group, publish_rows, state_in, stored
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import spell
-from rebalance_engine.rounds import Happening, OpenRound
+from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, Happening, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
@@ -74,6 +74,8 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
     ended = {end.round.number: end for end in decision.rounds.ended}
     current = _rounds_of(decision)
     shown = read.past.stored
+    RoundCause.objects.filter(pk__in=decision.moot, round=None).delete()
+    members = _members_by_end(read, current, ended)
     facts: list[Fact] = []
     for each in current:
         row = rows.get(each.number) or Round(
@@ -82,7 +84,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             opened_at=each.opened_at,
             wave=each.wave,
             before=shown,
-            members_before=[cell.client for cell in read.past.state.members] if read.past.state else [],
+            members_before=members.get(each.number - 1, _shown_members(read)),
         )
         is_new, was_late = row.pk is None, row.not_converged_at is not None
         before_cause = row.cause
@@ -97,7 +99,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             row.after = shown
             row.state = RoundState.SUPERSEDED.value if end.superseded_by else RoundState.CLOSED.value
             row.closed_at, row.superseded_by = end.at, end.superseded_by
-            row.members_after = [member.client_id for member in read.look.members]
+            row.members_after = members[each.number]
         row.save()
         _keep_causes(group, row, each, decision, now)
         if is_new or (before_cause in SEEN_BY_EFFECT and row.cause != before_cause):
@@ -107,6 +109,33 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
         if each.number in ended:
             facts.append(fact_of_end(row))
     return facts
+
+
+def _members_by_end(read: Read, rounds: list[OpenRound], ended: dict[int, Ended]) -> dict[int, list[str]]:
+    """Give who was a member when each round ended: a superseded one ended before what is seen now was all there."""
+    news = {cause.pk for cause in read.causes}
+    here, at_end = set(_shown_members(read)), dict[int, list[str]]()
+    for each in rounds:
+        for change in each.happenings:
+            if change.key not in news or change.client is None:
+                continue
+            if change.cause is Cause.MEMBER_JOINED:
+                here.add(change.client)
+            elif change.cause in MEMBERS_CHANGE:
+                here.discard(change.client)
+        if each.number not in ended:
+            continue
+        end = ended[each.number]
+        if end.superseded_by is None:
+            at_end[each.number] = [member.client_id for member in read.look.members]
+        else:
+            came = {member.client_id for member in read.look.members if member.at < end.at}
+            at_end[each.number] = sorted(here | came)
+    return at_end
+
+
+def _shown_members(read: Read) -> list[str]:
+    return [cell.client for cell in read.past.state.members] if read.past.state else []
 
 
 def _rounds_of(decision: Decision) -> list[OpenRound]:

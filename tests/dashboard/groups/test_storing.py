@@ -1,13 +1,13 @@
 import pytest
 
-from dashboard.groups.models import Group, Round, Target
+from dashboard.groups.models import Group, Member, Round, RoundCause, Target
 from dashboard.groups.queries import target_of
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.storing import open_round
 from dashboard.push.messages import GroupSnapshot, decode
 from dashboard.push.models import Step
-from rebalance_engine.events import Cause
-from tests.dashboard.story import T0, held, joined, route, seen, told
+from rebalance_engine.events import Cause, MessageModel
+from tests.dashboard.story import T0, held, joined, left, listed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -80,3 +80,48 @@ def test_each_rebalance_that_changed_something_is_one_step_of_group_and_overview
 
     assert Step.objects.filter(stream__name=f"group-{group.pk}").count() == 1
     assert Step.objects.filter(stream__name=f"overview-{group.cluster_id}").count() == 1
+
+
+def test_a_superseded_round_names_who_was_a_member_at_its_own_end() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000))
+    rebalance(5_100)
+    told(joined("C", 10_000), left("B", 15_000), joined("D", 20_000))
+    rebalance(20_100)
+
+    rows = list(Round.objects.order_by("number").values_list("members_before", "members_after"))
+
+    assert rows == [
+        (["A"], ["A", "B"]),
+        (["A", "B"], ["A", "B", "C"]),
+        (["A", "B", "C"], ["A", "C"]),
+        (["A", "C"], None),
+    ]
+
+
+def test_routes_that_change_for_nobody_are_no_round() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(left("A", 5_000), listed(5_000))
+    rebalance(5_100)
+    told(route(2, 10_000))
+    rebalance(10_100)
+
+    assert list(Round.objects.values_list("cause", flat=True)) == [Cause.MEMBER_LEFT.value]
+    assert not RoundCause.objects.filter(round=None).exists()  # nor a part of the next one
+
+    told(joined("B", 60_000), held("B", 60_050, [0, 1]))
+    rebalance(60_100)
+    assert Round.objects.get(number=2).opened_at == T0 + 60_000
+
+
+def test_routes_that_change_are_no_round_where_each_member_has_every_queue() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    Group.objects.update(model=MessageModel.BROADCASTING.value)
+    rebalance(20)
+    told(route(2, 10_000))
+    rebalance(10_100)
+
+    assert Member.objects.filter(left_at=None).exists()
+    assert not Round.objects.exists()
