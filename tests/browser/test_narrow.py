@@ -1,0 +1,34 @@
+"""Pages of many queues in windows of several widths: nothing covers anything, and no page scrolls sideways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.groups.models import Group
+from tests.browser.elsewhere import told
+from tests.dashboard.story import route, seen
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Turn = Callable[[int], Group]
+RIGHT = "(name) => document.querySelector(name).getBoundingClientRect().right"
+
+
+def test_the_map_of_many_queues_stays_in_its_own_box(turn: Turn, page: Page) -> None:
+    told(route(9, 40), route(9, 41, broker="north"), route(9, 42, broker="west"), *seen("a-rather-long-host-name@4711"))
+    group = turn(50)
+    for width in (1440, 1280, 800):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"/groups/{group.pk}/")
+        expect(page.locator(".loads li").first).to_be_attached()
+
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(RIGHT, "#map .map") <= page.evaluate(RIGHT, "#map") + 1
+        if width > 1100:
+            panel = page.locator("#picture > :last-child").bounding_box()
+            assert panel is not None
+            assert page.evaluate(RIGHT, "#map .map") <= panel["x"]
+        links = page.locator(".top nav a")
+        assert all(links.nth(number).evaluate("link => link.scrollHeight <= 46") for number in range(links.count()))
