@@ -31,7 +31,7 @@ def show(
             cluster=group.cluster.name,
             group=group.name,
             model=group.model,
-            strategy=decision.rule.name,
+            strategy=decision.rule.name or said_by_all(look.members),
             is_strategy_assumed=decision.rule.is_assumed,
             is_target_known=decision.outcome is not None,
             is_converged=decision.converged,
@@ -52,6 +52,12 @@ def show(
         strays=tuple(Stray(client, *queue) for client, queue in sorted(view.strays)),
         faults=tuple(fault(row) for row in faults[:MOST_FAULTS]),
     )
+
+
+def said_by_all(members: Sequence[Member]) -> str:
+    """Name the strategy that every member says it divides by, though its target cannot be known; else nothing."""
+    told = {member.strategy for member in members}
+    return min(told) if len(told) == 1 else ""
 
 
 def count_orphans(look: Look) -> int | None:

@@ -12,7 +12,7 @@ import { span, ticks } from "../../static/js/lib/time.js";
 import { stateOf } from "../../static/js/lib/state.js";
 import { fill } from "../../static/js/lib/words.js";
 import { shown } from "../../static/js/lib/shown.js";
-import { tailsOf } from "../../static/js/views/map.js";
+import { seenWords, tailsOf } from "../../static/js/views/map.js";
 
 const read = (file) => JSON.parse(readFileSync(new URL(`../words/${file}`, import.meta.url)));
 
@@ -176,4 +176,12 @@ test("ticks are round instants", () => {
 test("each cause has a shape, and what has none a question mark", () => {
   assert.notEqual(glyphOf("member joined")[0], glyphOf("member left")[0]);
   assert.equal(glyphOf("unknown"), glyphOf("never heard of"));
+});
+
+test("of a member without an answer only a live page says since when; a kept round says that there was none", () => {
+  const [told, silent] = [{ client: "A", held: [] }, { client: "B", held: null }];
+
+  assert.equal(seenWords(silent, { seen: null, now: 5 }), "no answer");
+  assert.equal(seenWords(told, { seen: null, now: 5 }), "");
+  assert.equal(seenWords(silent, { seen: new Map(), now: 5 }), "never answered");
 });

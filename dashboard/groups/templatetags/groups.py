@@ -56,4 +56,4 @@ def round_when(row: Row, now: int) -> str:
     if row.round_closed_at is None:
         return _("open for %(span)s") % {"span": span(now - row.round_opened_at)}
     ago = _("%(span)s ago") % {"span": span(now - row.round_closed_at)}
-    return ago if row.round_moves is None else f"{ago}, " + _("%(n)s to move") % {"n": row.round_moves}
+    return ago if row.round_moves is None else f"{ago}, " + _("%(n)s moved") % {"n": row.round_moves}

@@ -345,7 +345,9 @@ function rowsOf(state, extra, picture, columns, isZoomed) {
   return rows.filter((row) => busy.has(row.client));
 }
 
-function seenWords(cell, extra) {
+/** When a member told last what it holds; without `seen`, as in a round that is kept, only whether it did. */
+export function seenWords(cell, extra) {
+  if (extra.seen === null) return cell.held === null ? gettext("no answer") : "";
   const at = extra.seen.get(cell.client) ?? null;
   if (cell.held === null) {
     return at === null ? gettext("never answered") : fill(gettext("no answer for %(age)s"), { age: age(extra.now - at) });

@@ -109,7 +109,7 @@ function whenWords(row, now) {
   if (row.round_opened_at === null) return "";
   if (row.round_closed_at === null) return fill(gettext("open for %(span)s"), { span: span(now - row.round_opened_at) });
   const ago = fill(gettext("%(span)s ago"), { span: span(now - row.round_closed_at) });
-  return row.round_moves === null ? ago : `${ago}, ${fill(gettext("%(n)s to move"), { n: row.round_moves })}`;
+  return row.round_moves === null ? ago : `${ago}, ${fill(gettext("%(n)s moved"), { n: row.round_moves })}`;
 }
 
 function sizeOf({ members, queues }) {

@@ -13,7 +13,7 @@ export function mountRound(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const says = page.querySelector("#says");
   const maps = [];
-  const extra = { left: [], away: [], seen: new Map(), now: facts.lanes?.now ?? 0 };
+  const extra = { left: [], away: [], seen: null, now: facts.lanes?.now ?? 0 };
   for (const host of page.querySelectorAll("[data-map]")) {
     const state = facts[host.dataset.map];
     if (!state) {

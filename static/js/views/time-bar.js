@@ -21,7 +21,7 @@ export function drawTimeBar(host, time, { until, base }) {
 }
 
 function axis(time, until, width, scale) {
-  const parts = [draw("path", { class: "axis-line", d: `M${LEFT} ${BASE + 0.5}H${width - RIGHT}` }), draw("text", { x: 0, y: BASE - 6 }, gettext("to move"))];
+  const parts = [draw("path", { class: "axis-line", d: `M${LEFT} ${BASE + 0.5}H${width - RIGHT}` }), draw("text", { x: 0, y: BASE - 6 }, gettext("moves"))];
   const all = ticks(time.since, until, Math.max(2, Math.floor((width - LEFT) / 120)));
   for (const at of all) {
     const x = Math.round(scale(at)) + 0.5;
@@ -53,7 +53,7 @@ function stems(rounds, scale, width, base) {
     const words = [`${round.number} ${causeWords(round.cause)}`, String(round.number)].find((each) => x > free && x + 10 + each.length * 6.2 < next);
     if (words) free = x + 10 + words.length * 6.2;
     const [path, isHollow] = glyphOf(round.cause);
-    const title = `${round.number}: ${causeWords(round.cause)}, ${clock(round.opened_at, { millis: true })}, ${round.moves} ${gettext("to move")}`;
+    const title = `${round.number}: ${causeWords(round.cause)}, ${clock(round.opened_at, { millis: true })}, ${round.moves} ${round.closed_at === null ? gettext("to move") : gettext("moved")}`;
     const link = draw("a", { href: `${base}rounds/${round.number}/`, class: isLatest ? "is-latest" : null, "aria-label": title });
     link.append(draw("title", {}, title), draw("rect", { class: "hit", x: x - 8, y: 0, width: 16, height: BASE }),
       draw("path", { class: "stem", d: `M${x} ${BASE}V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y})` }));

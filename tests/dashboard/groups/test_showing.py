@@ -3,11 +3,11 @@ import pytest
 from dashboard.groups.models import Group
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.showing import count_doubles, count_orphans, number_queues, row_of
+from dashboard.groups.showing import count_doubles, count_orphans, number_queues, row_of, said_by_all
 from dashboard.push.messages import Queues
 from dashboard.push.publish import group_state
 from rebalance_engine.events import EXACT, MemberListSeen, SubscriptionsSeen
-from tests.dashboard.story import EAST, ORDERS, T0, held, missed, route, seen, told
+from tests.dashboard.story import EAST, ORDERS, T0, held, missed, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -16,6 +16,19 @@ def test_queues_are_numbered_broker_by_broker() -> None:
     told(route(2), route(3, topic="bills", broker="west"), *seen("A"))
     look = look_at(group=Group.objects.get())
     assert number_queues(look) == (Queues("orders", "east", (0, 2)),)
+
+
+def test_a_strategy_that_all_members_say_is_named_though_its_target_cannot_be_known() -> None:
+    told(route(2), *seen("A"), *seen("B"), uses("A", 5, "CONFIG"))
+    group = Group.objects.get()
+    assert said_by_all(look_at(group=group).members) == ""
+
+    told(uses("B", 6, "CONFIG"))
+    rebalance_once(group=group.pk, now=T0 + 20)
+
+    state = group_state(group=group.pk)
+    assert state is not None
+    assert (state.head.strategy, state.head.is_target_known) == ("CONFIG", False)
 
 
 def test_orphans_are_unknown_while_an_answer_is_missing() -> None:
