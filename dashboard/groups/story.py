@@ -11,7 +11,7 @@ from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import Held, Step, sweep
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
-from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, Presence, Round
+from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, MemberList, Presence, Round
 from dashboard.groups.words import cause_words, departure_words
 from rebalance_engine.findings import FindingKind
 
@@ -26,7 +26,10 @@ MOVED_FOR_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One queue's handoff in a round. Instants and durations are ms; None is unknown, or has not happened."""
+    """One queue's handoff in a round. Instants and durations are ms; None is unknown, or has not happened.
+
+    ``is_unknown``: nobody said to have it, but somebody does not answer, and may have it.
+    """
 
     topic: str
     broker: str
@@ -41,6 +44,7 @@ class Lane:
     is_waiting: bool
     is_shared: bool = False
     pause: tuple[int | None, int | None] = (None, None)
+    is_unknown: bool = False
 
     @property
     def is_overlap(self) -> bool:
@@ -52,7 +56,11 @@ class Lane:
     @property
     def is_gap(self) -> bool:
         """Whether nobody had it for a while: as far as one look tells, or certainly."""
-        return self.is_waiting or bool(self.unowned[0]) or (not self.is_overlap and bool(self.unowned[1]))
+        return self.is_waiting or bool(self.unowned[0]) or self._is_seen_gap
+
+    @property
+    def _is_seen_gap(self) -> bool:
+        return not self.is_overlap and not self.is_unknown and bool(self.unowned[1])
 
     @property
     def weight(self) -> tuple[int, int]:
@@ -64,7 +72,9 @@ class Lane:
 def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
     """Give the handoffs of a round, worst first."""
     if round_row.closed_at is None:
-        lanes = _with_those_who_keep(round_row, [_lane(story, now) for story in stories_of(round_row)], now)
+        told_until = _told_until(round_row.group_id)
+        lanes = [_lane(story, now, told_until) for story in stories_of(round_row)]
+        lanes = _with_those_who_keep(round_row, _with_those_who_had(round_row, lanes), now)
     else:
         lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
@@ -98,7 +108,9 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
         place = (row.queue.topic.name, row.queue.broker, row.queue.queue_id)
         held.setdefault(place, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
     closed = round_row.closed_at or now
-    return [_until(each, held.get((each.topic, each.broker, each.queue_id), []), closed, now) for each in handoffs]
+    told_until = _told_until(round_row.group_id)
+    lanes = [_until(each, held.get((each.topic, each.broker, each.queue_id), []), closed, now) for each in handoffs]
+    return [_doubted(lane, told_until) for lane in lanes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +138,44 @@ def _until(row: Handoff, held: Sequence[_Hold], closed: int, now: int) -> Lane:
     return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
 
 
+def _told_until(group: int) -> int | None:
+    """Say until when everybody had told what they hold; None: all do. Who does not answer may have taken any since."""
+    silent = Member.objects.filter(group=group, left_at=None).filter(Q(missing__isnull=False) | Q(held_seen_at=None))
+    times = [at if seen_at is None else seen_at for seen_at, at in silent.values_list("held_seen_at", "at")]
+    gone = Broker.objects.filter(cluster__groups=group, broker_id=0, gone_at__isnull=False).values("name")
+    untold = MemberList.objects.filter(group=group, missing__isnull=False).exclude(broker__in=gone)
+    times += [at or 0 for at in untold.values_list("missing_at", flat=True)]  # it told of changes until then
+    return min(times, default=None)
+
+
+def _doubted(lane: Lane, told_until: int | None) -> Lane:
+    """Say no more than is known of a queue that nobody is known to have, while somebody does not answer."""
+    if not lane.is_waiting or told_until is None or lane.dropped_at is None:
+        return lane
+    low, high = lane.unowned
+    known = max(0, told_until - lane.dropped_at)
+    return replace(lane, unowned=(min(low or 0, known), high), is_waiting=False, is_unknown=True)
+
+
+def _with_those_who_had(round_row: Round, lanes: list[Lane]) -> list[Lane]:
+    """Name who has a queue that another one let go, where he took it before the round began."""
+    if not any(lane.is_waiting or lane.is_unknown for lane in lanes):
+        return lanes
+    rows = Holding.objects.filter(group=round_row.group_id, until=None).values_list(
+        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at"
+    )
+    has = {(topic, broker, number): (client, at) for topic, broker, number, client, at in rows[:MOST_SPANS]}
+    return [_had(lane, has.get((lane.topic, lane.broker, lane.queue_id))) for lane in lanes]
+
+
+def _had(lane: Lane, has: tuple[str, int] | None) -> Lane:
+    if has is None or lane.dropped_at is None or not (lane.is_waiting or lane.is_unknown):
+        return lane
+    client, at = has
+    gap = (0, max(0, at - lane.dropped_at))
+    return replace(lane, to_client=client, taken_at=at, unowned=gap, is_waiting=False, is_unknown=False)
+
+
 def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:
     """Name the old owner of queues that were taken by another one, but not let go yet: they have two owners so far."""
     taken = {(lane.topic, lane.broker, lane.queue_id): lane.to_client for lane in lanes if not lane.from_client}
@@ -144,7 +194,7 @@ def _kept(lane: Lane, keeper: str | None, now: int) -> Lane:
     return replace(lane, from_client=keeper, overlap=(max(0, now - lane.taken_at), None), is_shared=True)
 
 
-def _lane(story: Story, now: int) -> Lane:
+def _lane(story: Story, now: int, told_until: int | None) -> Lane:
     dropped, taken = story.dropped, story.taken
     is_waiting = taken is None and dropped is not None
     unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
@@ -152,7 +202,7 @@ def _lane(story: Story, now: int) -> Lane:
         unowned = (max(0, now - (dropped.high or dropped.at)), max(0, now - (dropped.low or dropped.at)))
     overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)
     pause = pause_of(story)
-    return Lane(
+    lane = Lane(
         *story.queue,
         story.from_client or "",
         story.to_client or "",
@@ -164,6 +214,7 @@ def _lane(story: Story, now: int) -> Lane:
         is_waiting,
         pause=(pause.low, pause.high) if pause else (None, None),
     )
+    return _doubted(lane, told_until)
 
 
 def window_of(*, group: Group, asked: str, now: int) -> tuple[str, int]:
@@ -184,6 +235,9 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
         .defer("before", "after")[:MOST_ROUNDS]
     )
     nobody, two, is_whole = _bands(group, since, now)
+    told_until = _told_until(group.pk)
+    if told_until is not None:  # who does not answer may have what nobody else has
+        nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]
     return {
         "since": since,
         "until": now,
@@ -191,6 +245,7 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
         "none": [_step(step) for step in nobody],
         "two": [_step(step) for step in two],
         "is_whole": is_whole,
+        "told_until": told_until,
     }
 
 

@@ -6,7 +6,7 @@ from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import around, lanes_of, members_of, queue_story, time_bar, window_of, worst
 from rebalance_engine.events import Departure
-from tests.dashboard.story import T0, held, joined, left, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told, untold
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -52,6 +52,49 @@ def test_a_queue_that_two_have_names_both() -> None:
     assert (lane.from_client, lane.to_client, lane.is_shared, lane.is_overlap) == ("B", "C", True, True)
     assert lane.overlap == (10_000, None)
     assert worst([lane])["overlap_queues"] == 1
+
+
+def test_a_queue_that_somebody_may_have_who_does_not_answer_is_not_said_to_have_nobody() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, []), missed("C", 7_500))
+    turn(7_600)
+
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
+
+    assert (lane.is_waiting, lane.is_unknown, lane.is_gap) == (False, True, True)
+    assert lane.unowned == (500, 15_990)  # C had it not when it last told, and may have it since
+    assert worst([lane])["is_waiting"] is False
+    bar = time_bar(group=Group.objects.get(name="g"), since=T0, now=T0 + 16_000)
+    assert (bar["none"], bar["told_until"]) == ([[T0 + 6_000, T0 + 6_500, 1]], T0 + 6_500)
+
+    told(held("C", 16_100, []))
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 17_000)
+    assert (lane.is_waiting, lane.is_unknown) == (True, False)
+
+
+def test_a_queue_is_not_said_to_have_had_nobody_where_no_look_told_so() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), missed("C", 5_500), held("B", 6_000, [2]))
+    turn(7_600)
+
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
+
+    assert (lane.is_unknown, lane.is_gap, lane.unowned) == (True, False, (0, 15_990))
+    assert worst([lane])["unowned"] is None
+
+
+def test_a_queue_that_a_member_may_have_whom_no_broker_names_is_unknown_too() -> None:
+    settle()
+    told(listed(4_500, "A", "B"))
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, []), untold(7_000))
+    turn(7_600)
+
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
+
+    assert (lane.is_waiting, lane.is_unknown) == (False, True)
 
 
 def test_lanes_of_a_round_that_ended_stay_as_they_were() -> None:
