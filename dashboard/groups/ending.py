@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
@@ -31,6 +31,7 @@ from rebalance_engine.events import (
     Handoff as HandoffFact,
 )
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.rounds import SAME_CAUSE_MS
 
 DERIVED = Source(origin=Origin.DERIVED)
 UNTOLD = Q(closed_at__isnull=False, told_at__isnull=True)
@@ -158,15 +159,27 @@ def stories_of(row: Round) -> list[Story]:
         for topic, broker, number, client, at, low, high, until, until_low, until_high, pull in rows
     )
     before = row.closed_at if row.superseded_by is not None else None
-    return tell(spans, since=row.opened_at, before=before, exactly_since=exactly_since)
+    exactly = (exactly_since, before if before is None else min(before, _exactly_before(row, before)))
+    return tell(spans, since=row.opened_at, before=before, exactly=exactly)
 
 
 def _exactly_since(row: Round) -> int:
-    """Give when a round may have been under way: not before its lower bound, nor before the end of the one before."""
-    if row.opened_low is None or row.opened_low >= row.opened_at:
-        return row.opened_at
-    earlier = Round.objects.filter(group=row.group_id, number__lt=row.number).aggregate(end=Max("closed_at"))["end"]
-    return min(row.opened_at, max(row.opened_low, (earlier or 0) + 1))
+    """Give when a round may have been under way: a while before it is known to have begun.
+
+    Members let go before they say that they leave; and nothing else explains what they let go of while no round was
+    open. Not before the end of the round before; one that this one superseded ended when this one may have begun.
+    """
+    low = min(row.opened_low or row.opened_at, row.opened_at)
+    earlier = Round.objects.filter(group=row.group_id, number__lt=row.number).order_by("-number").first()
+    if earlier is not None and earlier.superseded_by is not None:
+        return min(row.opened_at, max(low, earlier.opened_at + 1))
+    return min(row.opened_at, max(low - SAME_CAUSE_MS, (earlier.closed_at or 0) + 1 if earlier is not None else 0))
+
+
+def _exactly_before(row: Round, closed_at: int) -> int:
+    """Give when the round that superseded this one may have been under way."""
+    later = Round.objects.filter(group=row.group_id, number=row.superseded_by or 0).first()
+    return closed_at if later is None else _exactly_since(later)
 
 
 def _handoff(row: Round, story: Story) -> bulk.Values:

@@ -54,25 +54,29 @@ class Story:
     overlap: Bounds | None
 
 
-def tell(spans: Iterable[Span], *, since: int, before: int | None, exactly_since: int | None = None) -> list[Story]:
+Window = tuple[int, int | None]
+
+
+def tell(spans: Iterable[Span], *, since: int, before: int | None, exactly: Window | None = None) -> list[Story]:
     """Tell the handoffs of a round from ``since`` until ``before`` (None: it is open).
 
     Args:
-        exactly_since: since when it may have been under way: an instant that is exact, and not before this, belongs to
-            it too. A look sees a change later than who made it.
+        exactly: since when it may have been under way, and before when: an instant that is exact belongs to it if it
+            lies within these. A look sees a change later than who made it. None: the same as the others.
     """
     by_queue: dict[MessageQueue, list[Span]] = {}
     for span in spans:
         by_queue.setdefault(span.queue, []).append(span)
-    return [story for queue in sorted(by_queue) for story in _of_queue(by_queue[queue], since, before, exactly_since)]
+    looked = (since, before)
+    return [story for queue in sorted(by_queue) for story in _of_queue(by_queue[queue], looked, exactly or looked)]
 
 
-def _of_queue(spans: list[Span], since: int, before: int | None, exactly_since: int | None) -> Iterator[Story]:
+def _of_queue(spans: list[Span], looked: Window, exactly: Window) -> Iterator[Story]:
     def is_in(at: Instant | None) -> bool:
-        if at is None or (before is not None and at.at >= before):
+        if at is None:
             return False
-        is_exact = at.low == at.high == at.at
-        return since <= at.at or (is_exact and exactly_since is not None and exactly_since <= at.at)
+        since, before = exactly if at.low == at.high == at.at else looked
+        return since <= at.at and (before is None or at.at < before)
 
     dropped = sorted((span for span in spans if is_in(span.until)), key=_end)
     taken = sorted((span for span in spans if is_in(span.since)), key=lambda span: span.since.at)

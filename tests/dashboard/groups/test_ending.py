@@ -124,3 +124,40 @@ def test_what_was_not_told_because_a_worker_died_is_told_later_and_once() -> Non
     assert OutboxLine.objects.count() == lines
     assert Round.objects.get().told_at == T0 + 7_200
     assert due_groups(now=T0 + 7_400) == []
+
+
+def reported(kind: type[QueueDropped | QueueTaken], client: str, at: int, number: int) -> QueueDropped | QueueTaken:
+    who = {"at": T0 + at, "source": REPORT, "exactness": EXACT, "group": "g", "client": client, "queue": queue(number)}
+    return QueueDropped(**who, reason=DropReason.STOPPED) if kind is QueueDropped else QueueTaken(**who)  # type: ignore[arg-type] # one by one
+
+
+def test_what_a_member_let_go_before_it_said_that_it_leaves_belongs_to_the_round_of_its_leaving() -> None:
+    told(held("A", 6_000, [0]), held("B", 6_000, [1]))
+    rebalance(6_100)
+    told(reported(QueueDropped, "B", 9_652, 1), left("B", 10_685), reported(QueueTaken, "A", 10_688, 1))
+    told(held("A", 11_000, [0, 1]))
+    rebalance(11_100)
+
+    story = Handoff.objects.get(round__number=2)
+
+    assert (story.from_client, story.to_client) == ("B", "A")
+    assert (story.unowned_low, story.unowned_high) == (1_036, 1_036)
+
+
+def test_what_is_exact_belongs_to_the_round_that_superseded_from_when_that_may_have_begun() -> None:
+    told(held("A", 6_000, [0]), held("B", 6_000, []))
+    rebalance(6_100)
+    told(
+        reported(QueueDropped, "A", 9_500, 0),
+        joined("C", 10_000, low=9_000),
+        reported(QueueTaken, "C", 10_200, 0),
+    )
+    rebalance(10_300)
+
+    first, second = Round.objects.order_by("number")
+
+    assert [(each.queue.queue_id, each.from_client, each.to_client) for each in stories_of(first)] == [(1, "A", None)]
+    (story,) = stories_of(second)
+    assert (story.from_client, story.to_client) == ("A", "C")
+    assert story.unowned is not None
+    assert (story.unowned.low, story.unowned.high) == (700, 700)
