@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from rebalance_engine.effects import Address, Answered, Heard, Unanswered
 from rebalance_engine.embedded.core import Ask, HandOn
+from rebalance_engine.membership.profiles import is_since
 from rebalance_engine.network.channels import Channels
 from rebalance_engine.network.driver import Driver
 from rebalance_engine.network.link import NoAnswer
@@ -25,6 +26,13 @@ from rebalance_engine.remoting.requests.contract import Refused
 from rebalance_engine.remoting.versions import version_number
 
 OnFact = Callable[[object], None]
+
+AUTHENTICATION_SINCE = (5, 3, 0)
+# Before, an AclException ends a request as any other exception does; afterwards it has a code of its own.
+REFUSALS = {
+    False: (ResponseCode.SYSTEM_ERROR, "org.apache.rocketmq.acl.common.AclException: "),
+    True: (ResponseCode.NO_PERMISSION, "AclException: "),
+}
 
 
 class Process:
@@ -43,7 +51,10 @@ class Process:
         self.driver: Driver | None = None
         self._asking: set[asyncio.Task[None]] = set()
         if acl is not None:
-            self.channels.gate = lambda command: _refuse_unsigned(command, acl)
+            code, prefix = REFUSALS[is_since(version, AUTHENTICATION_SINCE)]
+            self.channels.gate = lambda command: (
+                Refused(code=code, remark=f"{prefix}{wrong}") if (wrong := _wrong_with(command, acl)) else None
+            )
 
     async def listen(self, host: str, ports: Iterable[int]) -> Address:
         """Listen on the first port that is free; give the address."""
@@ -92,10 +103,10 @@ class Process:
         await self.transport.close()
 
 
-def _refuse_unsigned(command: Command, acl: Credentials) -> Refused | None:
+def _wrong_with(command: Command, acl: Credentials) -> str | None:
     key = (command.ext_fields or {}).get(ACCESS_KEY)
     if key != acl.access_key:
-        return Refused(code=ResponseCode.NO_PERMISSION, remark=f"AclException: No accessKey is configured for {key}")
+        return f"No accessKey is configured for {key}"
     if not is_signed(command, acl.secret_key):
-        return Refused(code=ResponseCode.NO_PERMISSION, remark="AclException: Check signature failed")
+        return "Check signature failed"
     return None

@@ -37,6 +37,7 @@ from rebalance_engine.events.shapes import ANY_QUEUE, MAX_AT, shorten
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.remoting.acl import is_refused_by_acl
 from rebalance_engine.remoting.bodies import clients
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
 from rebalance_engine.remoting.bodies.routes import ClusterInfo, TopicRouteData
@@ -241,7 +242,7 @@ def why_missing(trouble: Trouble) -> Missing:
             return Missing.NOT_ASKED
         case NoAnswer(failure=Failure.TIMEOUT) | Denied(code=ResponseCode.CONSUME_MSG_TIMEOUT):
             return Missing.TIMEOUT
-        case Denied(code=ResponseCode.NO_PERMISSION):
+        case Denied(code=code, remark=remark) if is_refused_by_acl(code, remark):
             return Missing.NO_PERMISSION
         case Denied(code=ResponseCode.CONSUMER_NOT_ONLINE):
             return Missing.NOT_ONLINE

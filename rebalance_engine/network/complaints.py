@@ -10,14 +10,13 @@ import logging
 from rebalance_engine.effects import Address
 from rebalance_engine.model import RETRY_TOPIC_PREFIX
 from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.remoting.acl import is_refused_by_acl
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic
 
 logger = logging.getLogger(__name__)
 
-REFUSALS = frozenset({ResponseCode.NO_PERMISSION, ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST})
-OF_ACL = ("acl", "accesskey", "signature")  # 4.x refuses by SYSTEM_ERROR, as it does much that is no trouble
 DEFAULT_TOPIC = "TBW102"  # ``TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC``: is asked for, and need not be there
 MOST = 1_000  # reasons that are kept
 
@@ -94,7 +93,5 @@ class Complaints:
 
 
 def _is_trouble(refused: Refused) -> bool:
-    if refused.code in REFUSALS:
-        return True
-    remark = (refused.remark or "").lower()
-    return refused.code == ResponseCode.SYSTEM_ERROR and any(word in remark for word in OF_ACL)
+    is_unknown_group = refused.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+    return is_unknown_group or is_refused_by_acl(refused.code, refused.remark)

@@ -14,12 +14,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rebalance_engine.model import Order, java_utf8
+from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.command import Command
 
 ACCESS_KEY = "AccessKey"
 SECURITY_TOKEN = "SecurityToken"  # noqa: S105  # a field's name, not a token
 SIGNATURE = "Signature"
 SECRET_FIELDS = frozenset({ACCESS_KEY, SECURITY_TOKEN, SIGNATURE})
+
+# What an ``AclException`` of 4.x has in its words, which come with the code of any other exception.
+_OF_ACL = ("acl", "accesskey", "signature")
 
 # A server that sees such a version leaves this field out too (``AclUtils``: ``V4_9_3``).
 _UNIQUE_KEY_QUERY = "_UNIQUE_KEY_QUERY"
@@ -60,6 +64,18 @@ def signature(command: Command, secret_key: str) -> str:
     values = "".join(fields[name] for name in Order.JAVA.sort(fields.keys() - left_out))
     digest = hmac.digest(java_utf8(secret_key), java_utf8(values) + command.body, "sha1")
     return base64.b64encode(digest).decode()
+
+
+def is_refused_by_acl(code: int, remark: str | None) -> bool:
+    """Ask whether a refusal is about who asks: 5.3 and later say 16, earlier releases 1 with words of an AclException.
+
+    >>> is_refused_by_acl(1, "org.apache.rocketmq.acl.common.AclException: No accessKey is configured for x")
+    True
+    """
+    if code == ResponseCode.NO_PERMISSION:
+        return True
+    words = (remark or "").lower()
+    return code == ResponseCode.SYSTEM_ERROR and any(word in words for word in _OF_ACL)
 
 
 def masked(ext_fields: Mapping[str, str]) -> dict[str, str]:

@@ -219,6 +219,17 @@ async def test_requests_to_brokers_have_to_be_signed_where_keys_are_set() -> Non
 
 
 @on_a_loop
+async def test_a_broker_without_a_code_for_it_refuses_strangers_in_words() -> None:
+    async with Cluster(replace(SETTINGS, acl=KEYS, version="4.9.7")) as cluster, client() as stranger:
+        answer = await stranger.ask(cluster.broker("broker-a").address, GetMaxOffset(topic="orders", queue_id=0))
+
+        assert isinstance(answer, Refused)
+        assert answer.code == ResponseCode.SYSTEM_ERROR
+        assert answer.remark is not None
+        assert "AclException: No accessKey" in answer.remark
+
+
+@on_a_loop
 async def test_a_machine_that_breaks_ends_the_cluster_with_a_clear_error() -> None:
     async with Cluster(SETTINGS) as cluster:
         driver = cluster.broker("broker-b").driver

@@ -138,7 +138,9 @@ def test_queues_that_none_can_be_make_an_answer_unusable() -> None:
         (Denied("e:1", None, Refused(code=207)), Missing.TIMEOUT),
         (Denied("e:1", None, Refused(code=206)), Missing.NOT_ONLINE),
         (Denied("e:1", None, Refused(code=16)), Missing.NO_PERMISSION),
+        (Denied("e:1", None, Refused(code=1, remark="AclException: Check signature failed")), Missing.NO_PERMISSION),
         (Denied("e:1", None, Refused(code=1)), Missing.REFUSED),
+        (Denied("e:1", None, Refused(code=1, remark="java.util.NoSuchElementException")), Missing.REFUSED),
         (BrokenContent("no JSON"), Missing.ERROR),
     ],
 )

@@ -100,9 +100,10 @@ async def test_a_certificate_that_is_not_trusted_is_named_and_nobody_is_told_to_
     assert "--tls away" not in by_system + by_file + elsewhere + sound
 
 
+@pytest.mark.parametrize("version", ["4.9.7", "5.5.0"])
 @on_a_loop
-async def test_missing_keys_are_named() -> None:
-    async with Cluster(ClusterSettings(acl=KEYS)) as east:
+async def test_missing_keys_are_named(version: str) -> None:
+    async with Cluster(ClusterSettings(acl=KEYS, version=version)) as east:
         [one] = failed(await checked(east.namesrv))
         sound = await checked(east.namesrv, replace(SETTINGS, acl=KEYS))
 
