@@ -6,6 +6,7 @@ went well, 1 where something did not. Arguments that make no sense end with 2; `
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -51,6 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return interrupted.status
         except BrokenPipeError:
             _forget_reader()
+            return 1
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            _forget_reader()
+            sys.stderr.write(f"evenkeel: nothing more can be written: {error.strerror}\n")
             return 1
 
 

@@ -58,7 +58,11 @@ def add_cluster_arguments(parser: argparse.ArgumentParser, *, several: bool = Fa
     parser.add_argument("--tls-ca", type=Path, metavar="FILE", help="whom to trust (PEM); else whom the system does")
     parser.add_argument("--tls-trust-anybody", action="store_true", help="do not check who answers")
     parser.add_argument(
-        "--rewrite", action="append", default=[], metavar="FROM=TO", help="call TO where a broker says FROM"
+        "--rewrite",
+        action="append",
+        default=[],
+        metavar="FROM=TO",
+        help="call TO instead of FROM, a host or host:port, wherever it stands: in what brokers say and in --namesrv",
     )
 
 

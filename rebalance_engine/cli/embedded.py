@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import logging
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from rebalance_engine.embedded.topics import why_illegal
 from rebalance_engine.membership.profiles import rules_of
 
 MOST_QUEUES = 1024
+OF_OUTPUT = (errno.EPIPE, errno.ENOSPC)  # of who reads what we say, not of what was asked for
 MIB = 2**20
 MOST_MIB = 1_048_576
 
@@ -55,9 +57,9 @@ def run(asked: argparse.Namespace) -> int:
     )
     try:
         return run_until_told(lambda stop: _serve(settings, stop))
-    except BrokenPipeError:
-        raise
     except (OSError, TopicShrinks) as error:
+        if isinstance(error, OSError) and error.errno in OF_OUTPUT:
+            raise
         raise BadArguments(str(error)) from error
 
 

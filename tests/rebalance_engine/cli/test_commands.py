@@ -1,4 +1,7 @@
 import importlib
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +37,20 @@ def test_no_command_and_an_unknown_one_are_refused_with_a_word(
 
     assert ended.value.code == 2
     assert "simulate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["groups", "--namesrv", "127.0.0.1:1"], ["embedded", "--port", "0"]])
+def test_a_full_disk_is_named_and_is_nobodys_wrong_argument(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rebalance_engine", *words],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "evenkeel: nothing more can be written: No space left on device"
+    assert "Traceback" not in done.stderr
