@@ -143,11 +143,16 @@ def profile(name: str) -> Profile:
         raise ScenarioError(str(error)) from error
 
 
+def in_time_order(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Order steps by their times; what is done at the same time stays as it is listed."""
+    return tuple(sorted(steps, key=lambda step: step.at))
+
+
 # ---- writing ----
 
 
 def write(scenario: Scenario) -> str:
-    """Write a scenario as lines."""
+    """Write a scenario as lines, its steps by their times."""
     return "\n".join(_lines(scenario)) + "\n"
 
 
@@ -163,7 +168,7 @@ def _lines(scenario: Scenario) -> Iterator[str]:
     yield f"latency {scenario.latency[0]}..{scenario.latency[1]}"
     yield from map(str, scenario.senders)
     yield f"sends until {scenario.sends_until}"
-    yield from map(str, scenario.steps)
+    yield from map(str, in_time_order(scenario.steps))
     yield f"ends at {scenario.ends_at}"
 
 
@@ -171,7 +176,7 @@ def _lines(scenario: Scenario) -> Iterator[str]:
 
 
 def read(text: str) -> Scenario:
-    """Read what ``write`` wrote, or a person.
+    """Read what ``write`` wrote, or a person; the steps may come in any order.
 
     Raises:
         ScenarioError: a line says nothing that is known.
@@ -231,7 +236,7 @@ class _Reader:
             brokers=self._brokers,
             topics=self._topics,
             senders=tuple(self._senders),
-            steps=tuple(self._steps),
+            steps=in_time_order(self._steps),
         )
 
 

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.consumer import CPP, GO
 from rebalance_engine.simulation.drawing import draw
-from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step, profile, read, write
+from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step, in_time_order, profile, read, write
 from tests.rebalance_engine.simulation.small import cluster
 
 
@@ -10,7 +12,7 @@ from tests.rebalance_engine.simulation.small import cluster
 def test_what_is_written_is_read_again(seed: int) -> None:
     scenario = draw(seed)
 
-    assert read(write(scenario)) == scenario
+    assert read(write(scenario)) == replace(scenario, steps=in_time_order(scenario.steps))
 
 
 def test_a_producer_that_avoids_faults_is_read_again() -> None:
@@ -75,3 +77,13 @@ def test_clients_have_names(name: str, version: str) -> None:
 def test_other_clients_are_not_known(name: str) -> None:
     with pytest.raises(ScenarioError, match=r"the (Java )?client is"):
         profile(name)
+
+
+def test_steps_are_read_and_written_in_the_order_of_their_times() -> None:
+    text = "90000 kill B\n2000 start A go\n2000 start B go\n"
+
+    steps = read(text).steps
+    written = write(Scenario(steps=steps[::-1])).splitlines()
+
+    assert [str(step) for step in steps] == ["2000 start A go", "2000 start B go", "90000 kill B"]
+    assert written[-4:-1] == ["2000 start B go", "2000 start A go", "90000 kill B"]
