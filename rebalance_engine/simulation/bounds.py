@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rebalance_engine.consumer import Profile
 from rebalance_engine.consumer.profiles import OrderlyRemoval
-from rebalance_engine.simulation.scenario import Scenario, Step, profile
+from rebalance_engine.simulation.scenario import Scenario, Step, in_time_order, profile
 from rebalance_engine.simulation.timers import (
     FLOOR,
     HEARTBEAT,
@@ -33,16 +33,24 @@ def deadlines(scenario: Scenario) -> tuple[int, ...]:
     """Give the times, in ms from the beginning, at which the group must be in order; the last is after all steps."""
     found: list[int] = []
     deadline = warmed_up(scenario)
-    for position, step in enumerate(scenario.steps):
+    steps = in_time_order(scenario.steps)
+    for position, step in enumerate(steps):
         deadline = max(deadline, step.at + settles_within(step, scenario))
-        if position + 1 == len(scenario.steps) or scenario.steps[position + 1].at > deadline:
+        if position + 1 == len(steps) or steps[position + 1].at > deadline:
             found.append(deadline)
     return tuple(found)
 
 
 def warmed_up(scenario: Scenario) -> int:
-    """Give when a group is in order that nothing happens to but its first start; 0 if nobody starts."""
-    return min((step.at + WARM_UP for step in scenario.steps if step.verb == "start"), default=0)
+    """Give when a group is in order that nothing happens to but its first start; 0 if nobody starts.
+
+    Who starts while the retry topic is being made has half of its route until he asks again; what he took by it he
+    gives back then, and the locks of an orderly group hold that up.
+    """
+    first = min((step.at for step in scenario.steps if step.verb == "start"), default=None)
+    if first is None:
+        return 0
+    return first + WARM_UP + (_longest_handoff(scenario) if scenario.is_orderly else 0)
 
 
 def settles_within(step: Step, scenario: Scenario) -> int:
@@ -75,10 +83,14 @@ def _lasts(step: Step) -> int:
 
 def _locks(step: Step, scenario: Scenario) -> int:
     """Give how long locks hold a handoff up."""
-    profiles = [profile(other.words[1]) for other in scenario.steps if other.verb == "start"]
-    handoff = max((_handoff(each, scenario.listener.high) for each in profiles), default=0)
+    handoff = _longest_handoff(scenario)
     nobody_gives_back = step.verb in {"kill", "die", "pause", "crash", "cut", "reset", "lose", "drop", "unsubscribe"}
     return max(handoff, LOCK + ROUND) if nobody_gives_back else handoff
+
+
+def _longest_handoff(scenario: Scenario) -> int:
+    profiles = [profile(step.words[1]) for step in scenario.steps if step.verb == "start"]
+    return max((_handoff(each, scenario.listener.high) for each in profiles), default=0)
 
 
 def _handoff(of: Profile, listener_ms: int) -> int:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from rebalance_engine.simulation.bounds import WARM_UP, deadlines
+from rebalance_engine.simulation.bounds import WARM_UP, settles_within
 from rebalance_engine.simulation.clients import Listener
 from rebalance_engine.simulation.scenario import Scenario, Sender, Step
 
@@ -79,7 +79,7 @@ class _Drawing:
             senders=(Sender("sender", luck.choice(("5.5.0", "4.9.7")), 600 if is_slow else luck.choice((200, 300))),),
             steps=tuple(steps),
         )
-        settled = deadlines(drawn)[-1]
+        settled = max(FIRST_START + WARM_UP, *(step.at + settles_within(step, drawn) for step in steps))
         rest = TIME_TO_FINISH + (LEAKED_LOCK if self._is_orderly else 0)
         return replace(drawn, sends_until=min(settled, steps[-1].at + 40_000), ends_at=settled + rest)
 

@@ -10,6 +10,7 @@ from rebalance_engine.simulation.bounds import (
     settles_within,
     unlocks_within,
 )
+from rebalance_engine.simulation.running import run
 from rebalance_engine.simulation.scenario import Step, profile
 from rebalance_engine.simulation.timers import LOCK, PULL_IDLE, ROUND, UNLOCK_DELAY
 from tests.rebalance_engine.simulation.small import cluster
@@ -53,7 +54,24 @@ def test_a_group_must_be_in_order_before_the_next_step_if_there_is_time_and_afte
 
     assert deadlines(cluster(far)) == (FIRST_START + WARM_UP, 60_000 + NOTIFIED)
     assert deadlines(cluster(far, near)) == (FIRST_START + WARM_UP, 61_000 + NOTIFIED)
+    assert deadlines(cluster(near, far)) == deadlines(cluster(far, near))
     assert deadlines(cluster("54000 kill A")) == (54_000 + NOTIFIED,)
+
+
+def test_steps_are_judged_by_their_times_however_they_are_listed() -> None:
+    scenario = cluster("60000 kill A", "90000 kill B")
+
+    assert deadlines(replace(scenario, steps=scenario.steps[::-1])) == deadlines(scenario)
+
+
+def test_a_member_that_started_with_half_a_route_gives_back_what_it_took_by_it_and_its_lock() -> None:
+    by_go = replace(
+        cluster(group="AVG orderly"),
+        steps=(Step(2_000, "start", ("A", "go")), Step(4_000, "start", ("B", "go")), Step(9_000, "start", ("C", "go"))),
+    )
+
+    assert deadlines(by_go) == (FIRST_START + WARM_UP + LOCK + ROUND,)
+    assert run(replace(by_go, ends_at=180_000)).breach is None
 
 
 def test_a_group_warms_up_from_its_first_start_on() -> None:
