@@ -13,6 +13,7 @@ import asyncio
 import errno
 import logging
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from rebalance_engine.cli import BadArguments
@@ -73,7 +74,7 @@ def _settings(asked: argparse.Namespace) -> ClusterSettings:
         )
         return ClusterSettings(
             brokers=asked.brokers,
-            topics=dict(map(_topic, asked.topic)),
+            topics=_topics(asked.topic),
             directory=asked.dir,
             host=asked.host,
             port=_within("--port", asked.port, range(65_536)),
@@ -88,6 +89,14 @@ def _within(option: str, number: int, allowed: range) -> int:
     if number not in allowed:
         raise ValueError(f"{option} {number}; it needs to be {allowed[0]} to {allowed[-1]}")
     return number
+
+
+def _topics(words: Iterable[str]) -> dict[str, int]:
+    topics: dict[str, int] = {}
+    for topic, queues in map(_topic, words):
+        if topics.setdefault(topic, queues) != queues:
+            raise ValueError(f"--topic {topic!r} has {topics[topic]} queues and has {queues}; it needs to have one number")
+    return topics
 
 
 def _topic(word: str) -> tuple[str, int]:

@@ -154,7 +154,7 @@ async def _send(producer: Producer, message: Message, lines: Lines) -> bool:
     try:
         result = await producer.send(message)
     except (SendFailed, BadMessage, Closed, MachineBroke) as error:
-        lines.say("failed", reason=" Now: ".join(filter(None, (str(error), "; ".join(producer.troubles)))))
+        lines.say("failed", reason=". Now: ".join(filter(None, (str(error), "; ".join(producer.troubles)))))
         return False
     lines.say("sent", queue=queue_name(result.queue), offset=result.offset, latency_ms=result.latency_ms)
     return True

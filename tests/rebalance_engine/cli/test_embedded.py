@@ -61,6 +61,7 @@ def test_a_topic_that_has_more_queues_already_is_not_cut(tmp_path: Path) -> None
     [
         (["--topic", "orders"], "NAME:QUEUES"),
         (["--topic", "orders:0"], "1 to 1024"),
+        (["--topic", "orders:2", "--topic", "orders:3"], "'orders' has 2 queues and has 3"),
         (["--topic", "or ders:1"], "illegal characters"),
         (["--brokers", "0"], "1 to 26"),
         (["--version", "3.2.6"], "3.2.6"),
