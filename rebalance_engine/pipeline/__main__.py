@@ -28,6 +28,10 @@ DEFAULT_CLUSTER = "default"
 FAILED, SPARK_OFF, STOPPED = 1, 3, 130
 
 
+class SeveralClusters(Exception):
+    """The history is of several clusters, and a run is of one."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m rebalance_engine.pipeline", description=__doc__.splitlines()[0])
@@ -35,7 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--in", dest="source", type=Path, required=True, metavar="DIR", help="the folder to read")
     parser.add_argument("--out", dest="target", type=Path, required=True, metavar="DIR", help="the folder to write")
     parser.add_argument(
-        "--cluster", default=DEFAULT_CLUSTER, type=_name, help="the cluster's name; 'default' by default"
+        "--cluster",
+        default=DEFAULT_CLUSTER,
+        type=_name,
+        help="the cluster's name; 'default' by default; one that begins with - as --cluster=-NAME",
     )
     parser.add_argument(
         "--zone",
@@ -56,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(words, asked)
     except BadZone as error:
         parser.error(str(error))
-    except (NoInput, NoReport, Busy, OtherVersion) as error:
+    except (NoInput, NoReport, SeveralClusters, Busy, OtherVersion) as error:
         _say(f"{error}")
         return FAILED
     except SparkOff as error:
@@ -68,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _name(word: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", word):
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", word):
         raise argparse.ArgumentTypeError(f"{word!r} is given; a cluster's name has letters, digits, _ and - only")
     return word
 
@@ -88,7 +95,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     job = JOBS[words.job]
     if not job.reads_logs:
         read_report(asked.source)  # refuses what is no finished run
-    files = [file for file in find_files(asked.source) if _is_of(file, asked.cluster)] if job.reads_logs else []
+    files = _files(asked) if job.reads_logs else []
     notes = read_notes(asked.target)
     fresh = [file for file in files if notes.files.get(file.path, {}).get("fingerprint") != file.fingerprint]
     _say(_plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
@@ -105,9 +112,21 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     return _answer(job, files, told, asked)
 
 
-def _is_of(file: SourceFile, cluster: str) -> bool:
-    """Leave out the history of other clusters, DAY/CLUSTER.jsonl; the default cluster takes them all."""
-    return file.layout is not HISTORY or cluster in (DEFAULT_CLUSTER, Path(file.path).stem)
+def _files(asked: Asked) -> list[SourceFile]:
+    """Find what there is to read; of history, DAY/CLUSTER.jsonl, that of one cluster.
+
+    Raises:
+        SeveralClusters: nobody says of which cluster the history is to be read.
+    """
+    files = find_files(asked.source)
+    clusters = sorted({Path(file.path).stem for file in files if file.layout is HISTORY})
+    if len(clusters) > 1 and asked.cluster == DEFAULT_CLUSTER and DEFAULT_CLUSTER not in clusters:
+        raise SeveralClusters(
+            f"the history is of {len(clusters)} clusters, whose groups may have equal names: {', '.join(clusters[:9])};"
+            f" a run is of one, say which: --cluster={clusters[0]}"
+        )
+    mine = clusters if len(clusters) == 1 and asked.cluster == DEFAULT_CLUSTER else [asked.cluster]
+    return [file for file in files if file.layout is not HISTORY or Path(file.path).stem in mine]
 
 
 def _plan(files: list[SourceFile], fresh: list[SourceFile]) -> str:

@@ -101,7 +101,7 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
 
 def _read_lines(store: Store, asked: Asked, fresh: list[SourceFile], told: Told) -> int:
     frames, seen = [], []
-    for layout, records in lines.read_records(store.spark, fresh, asked.source):
+    for layout, records in lines.read_records(store.spark, fresh, asked.source, store.names):
         seen.append(Observation(layout.name if layout else "no layout"))
         parsed = lines.parse_lines(records, layout).observe(seen[-1], F.count(F.lit(1)).alias("records"))
         frames.append(lines.lines_of(parsed, layout, asked.cluster))

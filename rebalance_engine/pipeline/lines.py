@@ -7,6 +7,7 @@ from all records but a file's first.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from pathlib import Path
@@ -26,34 +27,47 @@ GLOB = str.maketrans({sign: f"\\{sign}" for sign in "\\{}[]*?"})
 
 
 def read_records(
-    spark: SparkSession, files: Sequence[SourceFile], folder: Path
+    spark: SparkSession, files: Sequence[SourceFile], folder: Path, aside: Path
 ) -> list[tuple[Layout | None, DataFrame]]:
-    """Read text as records of (file, host, place, value), one frame for each layout."""
+    """Read text as records of (file, host, place, value), one frame for each layout.
+
+    Args:
+        aside: where links are made to files whose names begin with ``_``, which Spark would leave out silently.
+    """
     frames = []
     for layout in (*LAYOUTS.values(), None):
         mine = [file for file in files if file.layout == layout and file.is_readable]
         if mine:
             separator = f"\n{layout.begins}" if layout else "\n"
-            frames.append((layout, _records(spark, mine, folder, separator)))
+            frames.append((layout, _records(spark, mine, folder, separator, aside)))
     return frames
 
 
-def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, separator: str) -> DataFrame:
+def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, separator: str, aside: Path) -> DataFrame:
     root = folder.resolve()
-    paths = [f"file://{str(root / file.path).translate(GLOB)}" for file in files]
-    text = spark.read.text(paths, lineSep=separator)
-    by_path = {str(root / file.path): file for file in files}
+    by_path = {str(_seen_by_spark(root / file.path, aside)): file for file in files}
+    text = spark.read.text([f"file://{path.translate(GLOB)}" for path in by_path], lineSep=separator)
     # The reader names files as Java escapes them.
     escaped = [name.removeprefix("file://").removeprefix("file:") for name in text.inputFiles()]
     records = text.select(
         F.col("_metadata.file_path").alias("path"), F.col("_metadata.file_block_start").alias("block"), F.col("value")
     )
-    if all(name == unquote(name) and "/" in by_path[name].path for name in escaped):
+    if all(name == unquote(name) and name.startswith(f"{root}/") and "/" in by_path[name].path for name in escaped):
         file = _tail(F.col("path"), len(f"file:{root}/".encode()))  # half of what looking it up costs
         return records.select(file.alias("file"), F.substring_index(file, "/", 1).alias("host"), "block", "value")
     rows = [(f"file:{name}", by_path[unquote(name)].path, by_path[unquote(name)].host) for name in escaped]
     named = spark.createDataFrame(rows, "path string, file string, host string")
     return records.join(F.broadcast(named), on="path", how="inner").select("file", "host", "block", "value")
+
+
+def _seen_by_spark(path: Path, aside: Path) -> Path:
+    if not path.name.startswith("_"):
+        return path
+    link = aside.resolve() / hashlib.sha256(str(path.parent).encode()).hexdigest()[:16] / f"named{path.name}"
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(path)
+    return link
 
 
 def _tail(text: Column, skipped: int | Column) -> Column:

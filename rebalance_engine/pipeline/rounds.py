@@ -29,6 +29,8 @@ GOES = {
 ROUTES = {"route changed": "route changed"}
 BROKERS = {"broker gone": "broker gone", "broker back": "broker back"}
 CAUSES = COMES | GOES | ROUTES | BROKERS
+SECOND_MS = 1_000  # what a broker's time stamps tell
+STARTS_WITHIN_MS = 60_000  # from a client's first line to its first heartbeat
 SAID_WITHIN_MS = 10_000  # what all brokers and the client say of one coming or going; brokers have seconds only
 
 
@@ -106,7 +108,7 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
     """
     last: dict[tuple[str, str | None], int] = {}
     found = []
-    for cause in _about_brokers(sorted(causes, key=lambda cause: cause.at_ms)):
+    for cause in _about_brokers(_registered(sorted(causes, key=lambda cause: cause.at_ms))):
         way = "comes" if cause.what in COMES else "goes" if cause.what in GOES else cause.what
         who = cause.by if cause.what in BROKERS else cause.client
         seen = last.get((way, who))
@@ -114,6 +116,29 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
         if seen is None or cause.at_ms - seen > SAID_WITHIN_MS:
             found.append(cause)
     return found
+
+
+def _registered(causes: Sequence[Cause]) -> list[Cause]:
+    """Let a member come when a broker first lists it, not when its process begins to start, which may be long before.
+
+    A broker tells the second only: it was not before the client began to start.
+    """
+    joined = [cause for cause in causes if cause.what == "joined"]
+    began: dict[Cause, int] = {}
+    found = []
+    for cause in causes:
+        listed = [
+            other
+            for other in joined
+            if cause.what == "consumer started"
+            and other.client == cause.client
+            and -SECOND_MS < other.at_ms - cause.at_ms <= STARTS_WITHIN_MS
+        ]
+        began |= dict.fromkeys(listed, cause.at_ms)
+        if not listed:
+            found.append(cause)
+    told = [replace(cause, at_ms=max(cause.at_ms, began.get(cause, cause.at_ms))) for cause in found]
+    return sorted(told, key=lambda cause: cause.at_ms)
 
 
 def _about_brokers(causes: list[Cause]) -> Iterable[Cause]:

@@ -14,6 +14,7 @@ from rebalance_engine.pipeline.layouts import LAYOUTS, Layout, find_layout
 LOOKED_AT = 256 * 1024  # enough for a first line with a target of thousands of queues in it
 FINGERPRINTED = 64 * 1024
 HEAD = 200  # bytes: shorter than any log that holds a line or two, long enough for two time stamps
+NOT_LOGS = ("_SUCCESS", "_evenkeel.json")  # left by Spark, and by a run whose output lies in its input
 GZIP = b"\x1f\x8b"
 
 
@@ -65,7 +66,7 @@ class SourceFile:
 
 
 def find_files(folder: Path) -> list[SourceFile]:
-    """Look at every file below a folder; those whose names begin with a dot or an underscore are left alone.
+    """Look at every file below a folder; those whose names begin with a dot are left alone.
 
     Raises:
         NoInput: there is no such folder.
@@ -77,7 +78,7 @@ def find_files(folder: Path) -> list[SourceFile]:
 
 def _files_below(folder: Path) -> Iterator[Path]:
     for path in folder.iterdir():
-        if path.name.startswith((".", "_")):
+        if path.name.startswith(".") or path.name in NOT_LOGS:
             continue
         if path.is_dir():
             yield from _files_below(path)

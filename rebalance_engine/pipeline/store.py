@@ -63,6 +63,11 @@ class Store:
         self.spark = spark
         self.notes = read_notes(folder)
 
+    @property
+    def names(self) -> Path:
+        """Give where links to files of the input may be made, until the run ends."""
+        return self.folder / ".staged" / "names"
+
     def save(self) -> None:
         """Write the notes, whole or not at all."""
         beside = self.folder / f".{NOTES}"
@@ -180,7 +185,8 @@ class Store:
     def _place(self, table: str, key: str) -> Path:
         cluster, day = key.split("/", 1)
         if table in FLAT:
-            return self.folder / table / f"{cluster}.{day}.parquet"
+            seen = f"cluster.{cluster}" if cluster.startswith("_") else cluster  # Spark and Arrow leave _NAME out
+            return self.folder / table / f"{seen}.{day}.parquet"
         return self.folder / table / f"cluster={cluster}" / f"day={day}"
 
     def _exists(self, table: str, key: str) -> bool:

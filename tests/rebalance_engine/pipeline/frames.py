@@ -13,7 +13,7 @@ QUEUE = "MessageQueue [topic=orders, brokerName={}, queueId={}]"
 
 def read_lines(spark: SparkSession, folder: Path) -> DataFrame:
     """Read every file of a folder, unparsed lines too."""
-    records = lines.read_records(spark, find_files(folder), folder)
+    records = lines.read_records(spark, find_files(folder), folder, folder / ".names")
     frames = [lines.lines_of(lines.parse_lines(frame, layout), layout, "default") for layout, frame in records]
     return reduce(DataFrame.unionByName, frames).localCheckpoint()
 

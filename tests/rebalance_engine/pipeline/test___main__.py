@@ -12,6 +12,13 @@ def words(source: Path, target: Path, *more: str) -> list[str]:
     return ["logs", "--in", str(source), "--out", str(target), *more]
 
 
+def history(folder: Path, *clusters: str) -> None:
+    line = '{"v":1,"event":"MemberSeen","at":1,"source":{"origin":"admin answer"},"exactness":{"bound":"exact"}}\n'
+    (folder / "2026-11-21").mkdir()
+    for cluster in clusters:
+        (folder / "2026-11-21" / f"{cluster}.jsonl").write_text(line)
+
+
 def test_a_dry_run_says_what_would_be_read_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -22,17 +29,30 @@ def test_a_dry_run_says_what_would_be_read_and_writes_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_history_of_other_clusters_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = '{"v":1,"event":"MemberSeen","at":1,"source":{"origin":"admin answer"},"exactness":{"bound":"exact"}}\n'
-    (tmp_path / "2026-11-21").mkdir()
-    for cluster in ("east", "west"):
-        (tmp_path / "2026-11-21" / f"{cluster}.jsonl").write_text(line)
+@pytest.mark.parametrize("name", ["east", "_east", "-east"])
+def test_the_history_of_other_clusters_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    history(tmp_path, name, "west")
 
-    main(words(tmp_path, tmp_path.parent / "out", "--dry-run", "--cluster", "east"))
-    main(words(tmp_path, tmp_path.parent / "out", "--dry-run"))
+    status = main(words(tmp_path, tmp_path.parent / "out", "--dry-run", f"--cluster={name}"))
 
-    said = capsys.readouterr().err.splitlines()
-    assert [line.split(" files")[0] for line in said] == ["1", "2"]
+    assert (status, capsys.readouterr().err.split(" files")[0]) == (0, "1")
+
+
+def test_the_history_of_several_clusters_is_not_mingled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history(tmp_path, "-east", "west")
+
+    assert main(words(tmp_path, tmp_path.parent / "out", "--dry-run")) == 1
+    assert "history is of 2 clusters" in (said := capsys.readouterr().err)
+    assert "-east, west; a run is of one, say which: --cluster=-east" in said
+
+
+def test_the_history_of_the_only_cluster_needs_no_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history(tmp_path, "east")
+
+    assert main(words(tmp_path, tmp_path.parent / "out", "--dry-run")) == 0
+    assert capsys.readouterr().err.startswith("1 files")
 
 
 def test_without_java_spark_is_off_and_says_why(

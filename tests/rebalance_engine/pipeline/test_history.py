@@ -85,6 +85,25 @@ def test_looks_are_compared_and_a_first_one_tells_no_beginning(spark: SparkSessi
 
 
 @pytest.mark.slow
+def test_a_cluster_whose_name_spark_would_hide_is_read_and_written_as_any_other(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark and Arrow leave out files whose names begin with an underscore, without a word."""
+    source, target = tmp_path / "in", tmp_path / "out"
+    queue = {"group": "g", "client": "A", "queue": ["orders", "east", 0]}
+    (source / "2026-11-21").mkdir(parents=True)
+    lines = (fact("QueueTaken", 1, **queue), fact("QueueDropped", 5, **queue, reason="not in target"))
+    (source / "2026-11-21" / "_east.jsonl").write_text("".join(f"{line}\n" for line in lines))
+
+    told = run_logs(spark, Asked(source=source, target=target, cluster="_east"), find_files(source), print)
+
+    (hold,) = read_table(target / "holds")
+    assert (hold["from_ms"], hold["until_ms"]) == (MIDNIGHT_MS + 1_000, MIDNIGHT_MS + 5_000)
+    assert (told.records, told.changed["holds"]) == (2, ["_east/2026-11-21"])
+    assert [row["file"] for row in read_table(target / "events")] == ["2026-11-21/_east.jsonl"] * 2
+
+
+@pytest.mark.slow
 def test_a_simulated_run_is_recovered_from_its_event_log(spark: SparkSession, tmp_path: Path) -> None:
     facts = play(SCENARIO.format(profile="java-5.5.0"))
     source, target = tmp_path / "in", tmp_path / "out"

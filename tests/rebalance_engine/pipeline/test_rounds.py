@@ -90,3 +90,14 @@ def test_a_group_that_holds_nothing_has_its_rounds_still() -> None:
     (only,) = rounds_of({}, [Cause(1_000, "joined", "A", "east")])
 
     assert (only.settled_ms, only.members_after, only.moves) == (None, ["A"], 0)
+
+
+def test_a_member_that_is_long_in_starting_comes_when_a_broker_lists_it() -> None:
+    """Within the second that the broker tells, and never before its process began to start."""
+    slow = [Cause(60_400, "consumer started", "A", "web1"), Cause(83_000, "joined", "A", "east")]
+    quick = [Cause(60_400, "consumer started", "A", "web1"), Cause(60_000, "joined", "A", "east")]
+
+    (one,), (other,) = (rounds_of(holding((0, 90_000, 900_000, "A")), causes) for causes in (slow, quick))
+
+    assert (one.opened_ms, one.causes) == (83_000, ["member joined"])
+    assert (other.opened_ms, other.causes) == (60_400, ["member joined"])

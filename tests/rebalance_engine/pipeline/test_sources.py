@@ -36,7 +36,7 @@ def test_a_file_without_a_folder_is_of_the_input_itself(tmp_path: Path) -> None:
 
 def test_hidden_files_are_left_alone(tmp_path: Path) -> None:
     put(tmp_path / ".git" / "x.log", LINE)
-    put(tmp_path / "_done", LINE)
+    put(tmp_path / "_SUCCESS", b"")
 
     assert find_files(tmp_path) == []
 
