@@ -1,0 +1,72 @@
+"""What a process and everything that it started has used: processor time, and the most memory. From ``/proc``."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1_048_576
+LOOK_EVERY_S = 0.5
+
+
+@dataclass
+class Spent:
+    """Seconds by the clock, processor seconds, and the most memory at any look, in MB; of all processes together."""
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+    _by_process: dict[int, float] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Take in what is used now; what has ended since counts with what it had used at the last look."""
+        used = _descendants()
+        self._by_process |= {pid: cpu for pid, (cpu, _) in used.items()}
+        self.cpu_s = sum(self._by_process.values())
+        self.peak_mb = max(self.peak_mb, sum(memory for _, memory in used.values()))
+
+
+@contextmanager
+def spending() -> Iterator[Spent]:
+    """Measure what the block uses."""
+    spent, begun, ended = Spent(), perf_counter(), threading.Event()
+    before = {pid: cpu for pid, (cpu, _) in _descendants().items()}
+
+    def watch() -> None:
+        while not ended.wait(LOOK_EVERY_S):
+            spent.look()
+
+    watching = threading.Thread(target=watch, name="spending")
+    watching.start()
+    try:
+        yield spent
+    finally:
+        ended.set()
+        watching.join()
+        spent.look()
+        spent.wall_s = perf_counter() - begun
+        spent.cpu_s -= sum(before.values())
+
+
+def _descendants() -> dict[int, tuple[float, float]]:
+    """Give processor seconds and MB of this process and all below it."""
+    children, used = defaultdict(list), {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (place / "stat").read_text().rpartition(")")[2].split()
+            children[int(words[1])].append(int(place.name))
+            used[int(place.name)] = ((int(words[11]) + int(words[12])) / TICKS, int(words[21]) * PAGE_MB)
+    found, waiting = {}, [os.getpid()]
+    while waiting:
+        pid = waiting.pop()
+        if pid in used:
+            found[pid] = used[pid]
+        waiting += children[pid]
+    return found
