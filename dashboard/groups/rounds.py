@@ -176,12 +176,22 @@ def _runs(numbers: list[int]) -> str:
 
 
 def _duration(row: Round, now: int) -> str:
-    figures = {"n": row.move_count, "span": span((row.closed_at or now) - row.opened_at)}
+    figures: dict[str, object] = {"n": row.move_count, "span": between(row.took_low, row.took_high)[0]}
     if row.closed_at is None:
+        figures["span"] = span(now - row.opened_at)
         return (
             ngettext(
                 "%(n)s queue is to change owner; still open after %(span)s.",
                 "%(n)s queues are to change owner; still open after %(span)s.",
+                row.move_count,
+            )
+            % figures
+        )
+    if row.took_high is None:
+        return (
+            ngettext(
+                "%(n)s queue was to change owner; how long that took is unknown.",
+                "%(n)s queues were to change owner; how long that took is unknown.",
                 row.move_count,
             )
             % figures

@@ -79,7 +79,10 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
 def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
     """Figures of each group's latest round that ended."""
     latency = GaugeMetricFamily(
-        "rebalance_latency_seconds", "Seconds from the opening of the latest round that ended to its end.", labels=GROUP
+        "rebalance_latency_seconds",
+        "Seconds that the latest round that ended took at most: from the earliest time at which its cause may have "
+        "come to the look that saw its end. Where that time is unknown there is no sample.",
+        labels=GROUP,
     )
     pause = GaugeMetricFamily(
         "queue_pause_seconds",
@@ -88,11 +91,11 @@ def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
         labels=[*GROUP, "bound"],
     )
     newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))
-    rows = Round.objects.filter(pk__in=[row["last"] for row in newest]).only("pk", "group", "opened_at", "closed_at")
+    rows = Round.objects.filter(pk__in=[row["last"] for row in newest]).only("pk", "group", "opened_low", "closed_at")
     of_round = {row.pk: names[row.group_id] for row in rows if row.group_id in names}
     for row in rows:
         if row.pk in of_round:
-            latency.add_metric(of_round[row.pk], ((row.closed_at or row.opened_at) - row.opened_at) / 1_000)
+            _add(latency, of_round[row.pk], None if row.took_high is None else row.took_high / 1_000)
     moved = Handoff.objects.filter(round__in=of_round, dropped_at__isnull=False, taken_at__isnull=False)
     for each in moved.values("round").annotate(
         low=Max(Coalesce("pause_low", "unowned_low")),  # nobody pulls what nobody has

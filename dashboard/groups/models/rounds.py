@@ -109,6 +109,16 @@ class Round(models.Model):
             ),
         ]
 
+    @property
+    def took_high(self) -> int | None:
+        """How long it took at most, in ms; None where it is open, or nobody knows since when it may have been."""
+        return None if self.closed_at is None or self.opened_low is None else self.closed_at - self.opened_low
+
+    @property
+    def took_low(self) -> int | None:
+        """How long it took at least: what it came from may be seen after all of its queues have moved."""
+        return self.took_high if self.took_high is None or self.opened_low == self.opened_at else 0
+
     def __str__(self) -> str:
         """Its number and cause."""
         return f"{self.number}: {self.cause}"

@@ -47,7 +47,22 @@ def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
     del group
     close()
 
-    assert sentence().startswith("C joined. 1 queue changed owner in 2.0 s. 1 queue had no owner, the longest for ")
+    assert sentence().startswith("C joined. 1 queue changed owner in ≤ 3.0 s. 1 queue had no owner, the longest for ")
+
+
+def test_how_long_a_round_took_is_said_as_far_as_it_is_known(group: Group) -> None:
+    del group
+    close()
+    took = Round.objects.get()
+    assert took.closed_at is not None
+    assert (took.took_low, took.took_high) == (0, 3_000)
+
+    Round.objects.update(opened_low=took.closed_at - 2_000, opened_at=took.closed_at - 2_000)
+    assert "1 queue changed owner in 2.0 s." in sentence()
+    Round.objects.update(opened_low=took.closed_at - 3_100, opened_at=took.closed_at, last_cause_at=took.closed_at)
+    assert "1 queue changed owner in ≤ 3.1 s." in sentence()
+    Round.objects.update(opened_low=None)
+    assert "1 queue was to change owner; how long that took is unknown." in sentence()
 
 
 def test_who_does_not_answer_is_named(group: Group) -> None:

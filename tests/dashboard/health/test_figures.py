@@ -6,11 +6,21 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
 from dashboard.clusters.models import Cluster, Watch
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import Figures
-from rebalance_engine.events import EXACT, DropReason, Fact, QueueDropped, QueuePulled, QueueTaken
-from tests.dashboard.story import REPORT, T0, held, joined, missed, queue, route, seen, told
+from rebalance_engine.events import (
+    EXACT,
+    Departure,
+    DropReason,
+    Exactness,
+    Fact,
+    MemberLeft,
+    QueueDropped,
+    QueuePulled,
+    QueueTaken,
+)
+from tests.dashboard.story import EAST, REPORT, T0, held, joined, missed, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -50,11 +60,25 @@ def test_a_round_counts_and_is_timed() -> None:
     found = figures(10_000)
 
     assert found["rebalance_total"] == {G: 1}
-    assert found["rebalance_latency_seconds"] == {G: 2.0}
+    assert found["rebalance_latency_seconds"] == {G: 3.0}  # at most: C may have come a second before it was seen
     assert found["last_rebalance_seconds_ago"] == {G: 5.0}
     assert found["queue_pause_seconds"] == {("low", *G): 0.0}  # who looks does not see when the first pull came
     assert found["orphan_queues"] == found["double_owned_queues"] == {G: 0}
     assert found["group_converged"] == {G: 1}
+
+
+def test_a_round_is_timed_from_the_earliest_that_its_cause_may_have_come_or_not_at_all() -> None:
+    settle()
+    bounds = Exactness.between(T0 + 4_900, T0 + 8_000)  # seen after A had taken over
+    gone = MemberLeft(at=T0 + 8_000, source=EAST, exactness=bounds, group="g", client="B", departure=Departure.UNKNOWN)
+    told(held("A", 8_000, [0, 1, 2, 3]), gone)
+    turn(8_100)
+    row = Round.objects.get()
+    assert row.opened_at == row.closed_at == T0 + 8_000
+    assert figures(10_000)["rebalance_latency_seconds"] == {G: 3.1}
+
+    Round.objects.update(opened_low=None)
+    assert figures(10_000)["rebalance_latency_seconds"] == {}
 
 
 def said(kind: type[QueueTaken | QueuePulled], client: str, at: int) -> Fact:
