@@ -95,7 +95,9 @@ def _topics(words: Iterable[str]) -> dict[str, int]:
     topics: dict[str, int] = {}
     for topic, queues in map(_topic, words):
         if topics.setdefault(topic, queues) != queues:
-            raise ValueError(f"--topic {topic!r} has {topics[topic]} queues and has {queues}; it needs to have one number")
+            raise ValueError(
+                f"--topic {topic!r} has {topics[topic]} queues and has {queues}; it needs one number of them"
+            )
     return topics
 
 
