@@ -21,6 +21,9 @@ PAGE = 100
 SORTS = ("state", "name", "members", "queues", "round")
 FILTERS = ("all", "findings", "moving", "unknown")
 MOST_FINDINGS = 6
+OF_ROUNDS = frozenset({"orphan queue", "double owner"})
+YOUNG_MS = 20_000  # a rebalance takes no longer where nothing is wrong
+BEFORE_MS = 5_000  # what a round explains may have been seen a look earlier
 STRIP_MS = 10 * 60_000  # what the small time axis shows
 LARGEST_SMALL = 200_000  # bytes of a stored state; a larger group's map in the small is left out
 
@@ -86,16 +89,31 @@ def listed(*, group: Group) -> Listed:
     return _listed(group, group.cluster)
 
 
-def findings_now(*, clusters: Sequence[Cluster], access: Access) -> tuple[list[Finding], int]:
-    """Give the faults there are, confirmed and old ones first, and how many there are in all."""
+def findings_now(*, clusters: Sequence[Cluster], access: Access, now: int) -> tuple[list[Finding], list[Group], int]:
+    """Give the faults there are, confirmed and old ones first; groups that only rebalance; how many faults in all.
+
+    Queues without owner and with two belong to every rebalance: while a group's round is young, they are no faults.
+    """
     rows = (
         Finding.objects.filter(cluster__in=clusters, cleared_at=None)
         .select_related("group", "cluster")
         .order_by("confirmed_at", "suspected_at")
     )
-    seen = [row for row in rows[:2_000] if row.group is None or may_see(row.group, row.cluster, access)]
+    found = [row for row in rows[:2_000] if row.group is None or may_see(row.group, row.cluster, access)]
+    seen = [row for row in found if not _is_of_a_round(row, now)]
+    busy = {row.group_id: row.group for row in found if row.group is not None and _is_of_a_round(row, now)}
     first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))
-    return _one_of_a_kind(first)[:MOST_FINDINGS], len(seen)
+    return _one_of_a_kind(first)[:MOST_FINDINGS], list(busy.values())[:MOST_FINDINGS], len(seen)
+
+
+def _is_of_a_round(row: Finding, now: int) -> bool:
+    """Whether a young round that is open explains a finding that began with it."""
+    if row.group is None or row.kind not in OF_ROUNDS or row.confirmed_at is not None:
+        return False
+    opened_at = row.group.round_opened_at
+    if opened_at is None or row.group.round_closed_at is not None:
+        return False
+    return now - opened_at < YOUNG_MS and row.suspected_at >= opened_at - BEFORE_MS
 
 
 def may_see(group: Group, cluster: Cluster, access: Access) -> bool:

@@ -209,6 +209,7 @@ def _plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[s
         "closed_at": row.closed_at,
         "now": now,
         "count": len(lanes),
+        "knew_all_before": _knew_all_before(row, lanes),
         "lanes": [
             {
                 "queue": f"{lane.topic}/{lane.broker}/{lane.queue_id}",
@@ -229,15 +230,25 @@ def _plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[s
     }
 
 
+def _knew_all_before(row: Round, lanes: list[story.Lane]) -> bool:
+    """Whether a queue that nobody is known to have had before a round had nobody: every member had answered then."""
+    if all(lane.from_client for lane in lanes):
+        return False
+    before = rounds.state_json(bytes(row.before))
+    head = before.get("head") if isinstance(before, dict) else None
+    return isinstance(head, dict) and head.get("orphans") is not None
+
+
 def _now(clusters: list[Cluster], access: Access, now: int) -> dict[str, object]:
     """Give what the overview says besides its rows: who does not answer, what is wrong, and who backs away."""
     answers = answering(clusters=clusters, now=now)
-    findings, count = listing.findings_now(clusters=clusters, access=access)
+    findings, rebalancing, count = listing.findings_now(clusters=clusters, access=access, now=now)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
     return {
         "answering": [each for each in answers if not each.is_fine],
         "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
         "findings": findings,
+        "rebalancing": rebalancing,
         "finding_count": count,
         "backing": backing,
         "has_producers": has_producers,

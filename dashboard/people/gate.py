@@ -78,8 +78,11 @@ class RoleMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Pass on."""
-        return self.get_response(request)
+        """Pass on; what somebody gets who is logged in stays in no cache, so that "back" shows it to nobody else."""
+        response = self.get_response(request)
+        if hasattr(request, "access"):
+            response.headers.setdefault("Cache-Control", "no-store")
+        return response
 
     def process_view(
         self, request: HttpRequest, view: View, _arguments: tuple[object, ...], _named: dict[str, object]

@@ -12,6 +12,7 @@ import { span, ticks } from "../../static/js/lib/time.js";
 import { stateOf } from "../../static/js/lib/state.js";
 import { fill } from "../../static/js/lib/words.js";
 import { shown } from "../../static/js/lib/shown.js";
+import { verdict } from "../../static/js/views/lanes.js";
 import { seenWords, tailsOf } from "../../static/js/views/map.js";
 
 const read = (file) => JSON.parse(readFileSync(new URL(`../words/${file}`, import.meta.url)));
@@ -184,4 +185,11 @@ test("of a member without an answer only a live page says since when; a kept rou
   assert.equal(seenWords(silent, { seen: null, now: 5 }), "no answer");
   assert.equal(seenWords(told, { seen: null, now: 5 }), "");
   assert.equal(seenWords(silent, { seen: new Map(), now: 5 }), "never answered");
+});
+
+test("who had a queue before is nobody where everybody had answered, else unknown", () => {
+  const lane = { from: "", unowned: [0, null], overlap: [null, null] };
+
+  assert.deepEqual(verdict(lane, true), ["", "nobody had it before"]);
+  assert.deepEqual(verdict(lane, false), ["", "owner before unknown"]);
 });

@@ -27,11 +27,11 @@ export function drawLanes(host, story) {
     svg.append(draw("path", { class: "grid-line", d: `M${x} ${HEAD - 4}V${height}` }), draw("text", { x, y: 12, "text-anchor": "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
   }
   svg.append(draw("path", { class: "lane-cause", d: `M${scale(story.opened_at)} ${HEAD - 4}V${height}` }));
-  story.lanes.forEach((lane, i) => svg.append(drawLane(lane, HEAD + i * ROW, scale, since - margin, until + margin, isWaiting ? end : until + margin)));
+  story.lanes.forEach((lane, i) => svg.append(drawLane(lane, HEAD + i * ROW, scale, since - margin, until + margin, isWaiting ? end : until + margin, story.knew_all_before)));
   host.replaceChildren(svg);
 }
 
-function drawLane(lane, y, scale, first, last, end) {
+function drawLane(lane, y, scale, first, last, end, knewAll) {
   const middle = y + ROW / 2;
   const group = draw("g", {}, draw("rect", { class: "hit", y, width: "100%", height: ROW }));
   group.append(draw("text", { class: "queue", x: 0, y: middle + 4 }, shown(lane.queue, 28), draw("title", {}, shown(lane.queue))));
@@ -45,16 +45,17 @@ function drawLane(lane, y, scale, first, last, end) {
   else if (dropped !== null && taken !== null && taken < dropped) bar("lane-two", taken, dropped, 3, 13);
   else if (dropped !== null) bar("lane-none", dropped, taken ?? end, 3, 13);
   if (lane.first_pull_at !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(lane.first_pull_at)} ${y + 2}V${y + ROW - 2}` }));
-  const [look, words] = verdict(lane);
+  const [look, words] = verdict(lane, knewAll);
   group.append(draw("text", { class: look, x: "100%", y: middle + 4, "text-anchor": "end" }, words));
   return group;
 }
 
-function verdict({ unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap }) {
+export function verdict({ from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap }, knewAll = false) {
   if (isShared) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: bounds(overlap) })];
   if (isOverlap && overlap[1] !== null) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
   if (isWaiting) return ["word-none", fill(gettext("%(span)s no owner so far"), { span: bounds(unowned) })];
   if (isGap) return ["word-none", fill(gettext("%(span)s no owner"), { span: bounds(unowned) })];
+  if (!from && knewAll) return ["", gettext("nobody had it before")];
   return ["", unowned[1] === 0 ? gettext("no gap") : gettext("owner before unknown")];
 }
 

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.listing import PAGE, Wish, findings_now, list_groups, listed, may_see, smalls
+from dashboard.groups.listing import PAGE, YOUNG_MS, Wish, findings_now, list_groups, listed, may_see, smalls
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Access, Role, Scope
@@ -68,11 +68,28 @@ def test_findings_of_a_kind_are_one_that_says_how_many_more(groups: Cluster) -> 
     told(held("B", 5_000, [0], group="orphaned"))
     rebalance_once(group=Group.objects.get(name="orphaned").pk, now=T0 + 5_100)
 
-    findings, count = findings_now(clusters=[groups], access=ALL)
+    findings, rebalancing, count = findings_now(clusters=[groups], access=ALL, now=T0 + 60_000)
 
     assert count == 3
     assert [(each.kind, each.others) for each in findings] == [("orphan queue", 2)]  # type: ignore[attr-defined] # of the list
-    assert findings_now(clusters=[groups], access=Access("b", (Scope(Role.VIEWER, "*", "g"),))) == ([], 0)
+    assert rebalancing == []
+    narrow = Access("b", (Scope(Role.VIEWER, "*", "g"),))
+    assert findings_now(clusters=[groups], access=narrow, now=T0 + 60_000) == ([], [], 0)
+
+
+def test_queues_without_owner_are_no_fault_while_the_round_that_explains_them_is_young(groups: Cluster) -> None:
+    told(held("B", 5_000, [0], group="orphaned"))
+    group = Group.objects.get(name="orphaned")
+    rebalance_once(group=group.pk, now=T0 + 5_100)
+    Group.objects.filter(pk=group.pk).update(
+        round_number=1, round_cause="member joined", round_opened_at=T0 + 5_000, round_closed_at=None
+    )
+
+    young = findings_now(clusters=[groups], access=ALL, now=T0 + 6_000)
+    old = findings_now(clusters=[groups], access=ALL, now=T0 + 5_000 + YOUNG_MS)
+
+    assert (young[0], [each.pk for each in young[1]], young[2]) == ([], [group.pk], 0)
+    assert ([each.kind for each in old[0]], old[1], old[2]) == (["orphan queue"], [], 3)
 
 
 def test_the_small_picture_has_map_and_rounds(groups: Cluster) -> None:

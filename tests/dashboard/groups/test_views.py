@@ -70,6 +70,10 @@ def test_the_overview_keeps_what_was_asked_for_in_its_links(viewer: Client) -> N
     assert viewer.get("/?page=x&sort=nonsense&only=nonsense").status_code == 200
 
 
+def test_a_page_for_somebody_who_is_logged_in_stays_in_no_cache(viewer: Client) -> None:
+    assert viewer.get("/")["Cache-Control"] == "no-store"
+
+
 def test_an_empty_overview_says_what_to_do(client: Client) -> None:
     client.force_login(person(Role.VIEWER, clusters="another"))
 
