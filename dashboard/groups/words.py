@@ -49,7 +49,11 @@ def state_of(row: Row) -> State:
 
 def _by_answers(row: Row) -> State:
     if row.silent:
-        words = _("%(silent)s of %(members)s members do not answer")
+        words = ngettext(
+            "%(silent)s of %(members)s members does not answer",
+            "%(silent)s of %(members)s members do not answer",
+            row.silent,
+        )
         return State("unknown", words % {"silent": row.silent, "members": row.members})
     if row.untold:
         return State("unknown", _("unknown whether others are members"))

@@ -95,7 +95,7 @@ def test_orphans_double_owners_and_silence_look_different(turn: Turn, page: Page
     turn(5_100)
     expect(cells(page, "maybe")).to_have_count(2)
     expect(page.locator(".sign-unknown")).to_have_count(3)
-    expect(page.locator("#figures")).to_contain_text("1 of 2 members do not answer")
+    expect(page.locator("#figures")).to_contain_text("1 of 2 members does not answer")
 
 
 def test_who_left_stays_for_a_while_struck_through(turn: Turn, page: Page) -> None:

@@ -116,8 +116,8 @@ def test_who_joins_is_killed_or_hangs_is_shown_with_what_can_be_known_of_it(
         hung = room.member(c_id)
         assert (hung.missing, hung.left_at, room.group.orphan_count) == ("timeout", None, None)
         assert Round.objects.count() == rounds
-        assert "1 of 2 members do not answer" in room.page()
-        assert "1 of 2 members do not answer" in room.overview()
+        assert "1 of 2 members does not answer" in room.page()
+        assert "1 of 2 members does not answer" in room.overview()
         gone = Member.objects.filter(client_id=c_id, left_at__isnull=False)
         room.until(gone.exists, "C's heartbeat expiring", within_s=EXPIRED_WITHIN_S)
         room.until(lambda: Round.objects.count() == rounds + 1, "a round of that")

@@ -8,7 +8,7 @@ export function stateOf(row) {
   if (row.doubles) return say("two", twoOwners(row.doubles), { n: row.doubles });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
-  if (row.silent) return say("unknown", gettext("%(silent)s of %(members)s members do not answer"));
+  if (row.silent) return say("unknown", notAnswering(row.silent));
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who holds what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
@@ -17,6 +17,9 @@ export function stateOf(row) {
 
 export const twoOwners = (n) =>
   ngettext("%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", n);
+
+const notAnswering = (n) =>
+  ngettext("%(silent)s of %(members)s members does not answer", "%(silent)s of %(members)s members do not answer", n);
 
 export const noOwner = (n) =>
   ngettext("%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", n);
