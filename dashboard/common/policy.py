@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 SOURCES = {
     "default-src": "'none'",
@@ -24,12 +25,21 @@ PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 class PolicyMiddleware:
     """Adds the policies to every answer. Client ids come from strangers: what they hold must never run."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer, with the policies."""
-        response = self.get_response(request)
+        response = _whole(self.get_response(request))
         response.headers.setdefault("Content-Security-Policy", POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response
+
+
+def _whole(response: HttpResponseBase) -> HttpResponseBase:
+    """Read a static file at once: they are small, and the server has no way to read one in pieces without a warning."""
+    if not isinstance(response, FileResponse) or response.is_async:
+        return response
+    whole = HttpResponse(b"".join(response), status=response.status_code, headers=dict(response.headers))
+    response.close()
+    return whole

@@ -89,6 +89,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         self.person: object = None
         self.tasks: list[asyncio.Task[None]] = []
         self.work = asyncio.Event()
+        self.is_closed = False
         headers = dict(self.scope["headers"])
         origin, host = (headers.get(name, b"").decode("latin-1") for name in (b"origin", b"host"))
         if not is_ours(origin, host, settings.CSRF_TRUSTED_ORIGINS):
@@ -107,9 +108,16 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         self.sockets[self.person] += 1
         self.tasks = [asyncio.create_task(self._send_all()), asyncio.create_task(self._beat())]
 
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Close, once: what a browser still sends meanwhile closes nothing a second time."""
+        if not self.is_closed:
+            self.is_closed = True
+            await super().close(code, reason)
+
     async def disconnect(self, code: int) -> None:
         """End what was begun."""
         del code
+        self.is_closed = True
         if self.person is not None:
             self.sockets[self.person] -= 1
             self.person = None
@@ -121,6 +129,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Follow or leave a stream."""
+        if self.is_closed:
+            return
         self.questions += 1
         if self.questions > MOST_QUESTIONS:
             await self.close(TOO_MUCH)

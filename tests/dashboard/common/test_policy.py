@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 
 import pytest
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.test import RequestFactory
 
 from dashboard.common.policy import POLICY, PolicyMiddleware
@@ -20,6 +21,17 @@ def test_every_answer_says_what_may_run() -> None:
     assert response["Content-Security-Policy"] == POLICY
     assert "unsafe" not in POLICY
     assert "default-src 'none'" in POLICY
+
+
+def test_a_static_file_is_read_at_once_and_keeps_its_headers() -> None:
+    def serve(_request: HttpRequest) -> FileResponse:
+        return FileResponse(BytesIO(b"body{}"), content_type="text/css", headers={"ETag": '"1"'})
+
+    response = PolicyMiddleware(serve)(RequestFactory().get("/static/a.css"))
+
+    assert not response.streaming
+    assert isinstance(response, HttpResponse)
+    assert (response.content, response["Content-Type"], response["ETag"]) == (b"body{}", "text/css", '"1"')
 
 
 @pytest.mark.parametrize("path", [str(path) for path in files("*.html") if path.parts[0] == "templates"])

@@ -233,6 +233,23 @@ def test_who_asks_without_end_is_sent_out(viewer: User) -> None:
     assert look() == consumers.TOO_MUCH
 
 
+def test_what_comes_after_the_end_closes_nothing_again(viewer: User) -> None:
+    @async_to_sync
+    async def look() -> list[int]:
+        consumer, closed = LiveConsumer(), list[int]()
+
+        async def send(message: dict[str, object]) -> None:
+            closed.append(int(str(message["code"])))
+
+        consumer.base_send, consumer.questions, consumer.is_closed = send, consumers.MOST_QUESTIONS, False
+        await consumer.receive("one too many")
+        await consumer.receive("and one more")
+        return closed
+
+    del viewer
+    assert look() == [consumers.TOO_MUCH]
+
+
 def test_one_person_has_only_so_many_sockets(viewer: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "MOST_SOCKETS", 1)
 
