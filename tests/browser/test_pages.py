@@ -112,6 +112,7 @@ def test_the_keyboard_goes_everywhere(turn: Turn, page: Page) -> None:
     expect(page.locator("#time-bar svg")).to_be_visible()
     page.keyboard.press("o")
     expect(page.locator("#paragraph")).to_contain_text("C joined.")
+    page.wait_for_load_state("load")  # likewise below: keys are somebody's once the modules are there
     page.keyboard.press("g")
     page.keyboard.press("o")
     page.wait_for_url("/")  # loaded: a key pressed while the heading is there and the modules are not is nobody's
