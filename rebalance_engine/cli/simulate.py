@@ -29,6 +29,7 @@ from rebalance_engine.simulation.scenario import ScenarioError, read, write
 from rebalance_engine.simulation.shrinking import shrink
 
 MOST_SEEDS = 10_000_000
+LAST_SEED = 2**63 - 1
 MOST_JOBS = 256
 CHUNK = 8  # seeds that a process runs before it asks for more
 DEFAULTS = {"seeds": 1, "first": 0, "jobs": 1, "log": None}
@@ -37,8 +38,10 @@ LAST_LINES = 40  # of what happened, shown for a failing seed; its scenario show
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """State what the command takes."""
-    parser.add_argument("--seeds", type=_count, default=1, metavar="N", help="how many seeds to run; 1 by default")
-    parser.add_argument("--first", type=_seed, default=0, metavar="S", help="the first seed; 0 by default")
+    how_many = f"how many seeds to run, {MOST_SEEDS} at most; 1 by default"
+    parser.add_argument("--seeds", type=_count, default=1, metavar="N", help=how_many)
+    which = f"the first seed, from 0 to {LAST_SEED}; 0 by default"
+    parser.add_argument("--first", type=_seed, default=0, metavar="S", help=which)
     parser.add_argument("--jobs", type=_jobs, default=1, metavar="J", help="how many at once; 1 by default")
     parser.add_argument("--log", type=Path, metavar="FILE", help="write every fact there, as lines of the event log")
     parser.add_argument("--play", type=Path, metavar="FILE", help="play the scenario of a file instead of seeds")
@@ -55,10 +58,9 @@ def run(asked: argparse.Namespace) -> int:
         raise BadArguments(f"--play is given together with {', '.join(given)}; it plays one scenario, alone")
     if asked.log and asked.jobs > 1:
         raise BadArguments(f"--log is given together with --jobs {asked.jobs}; one process alone can write the log")
-    try:
-        return _play(asked.play) if asked.play else _simulate(asked)
-    except (ScenarioError, OSError, UnicodeDecodeError) as error:
-        raise BadArguments(str(error)) from error
+    if asked.first + asked.seeds - 1 > LAST_SEED:
+        raise BadArguments(f"the last seed is {asked.first + asked.seeds - 1}; it needs to be {LAST_SEED} at most")
+    return _play(asked.play) if asked.play else _simulate(asked)
 
 
 def _count(word: str) -> int:
@@ -66,7 +68,7 @@ def _count(word: str) -> int:
 
 
 def _seed(word: str) -> int:
-    return _number(word, least=0)
+    return _number(word, least=0, most=LAST_SEED)
 
 
 def _jobs(word: str) -> int:
@@ -87,14 +89,18 @@ def _number(word: str, least: int, most: int = MOST_SEEDS) -> int:
 
 
 def _play(path: Path) -> int:
-    played, holds = transcript.play_and_judge(path.read_text())
+    try:
+        played, holds = transcript.play_and_judge(path.read_text())
+    except (ScenarioError, OSError, UnicodeDecodeError) as error:
+        raise BadArguments(str(error)) from error
     sys.stdout.write(played)
+    sys.stdout.flush()
     return 0 if holds else 1
 
 
 def _simulate(asked: argparse.Namespace) -> int:
     total, failed = Figures(), 0
-    with asked.log.open("w", encoding="ascii") if asked.log else nullcontext() as log:
+    with _opened(asked.log) if asked.log else nullcontext() as log:
         for outcome in _outcomes(range(asked.first, asked.first + asked.seeds), asked.jobs, log):
             total.add(outcome.figures)
             if outcome.breach is not None:
@@ -102,6 +108,13 @@ def _simulate(asked: argparse.Namespace) -> int:
                 _tell_failure(outcome)
     _say(str(total) if not failed else f"{total}; {failed} failed")
     return 1 if failed else 0
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("w", encoding="ascii")
+    except OSError as error:
+        raise BadArguments(str(error)) from error
 
 
 def _outcomes(seeds: range, jobs: int, log: TextIO | None) -> Iterator[Outcome]:
@@ -121,11 +134,15 @@ def _run_seed(seed: int, log: TextIO | None = None) -> Outcome:
     if log is None:
         return running.run(draw(seed))
 
+    lines: list[str] = []
+
     def record(fact: Fact) -> None:  # each seed is a cluster of its own: where one ends and the next begins can be seen
         source = replace(fact.source, cluster=f"seed {seed}")
-        log.write(f"{eventlog.write(replace(fact, source=source))}\n")
+        lines.append(f"{eventlog.write(replace(fact, source=source))}\n")
 
-    return running.run(draw(seed), record)
+    outcome = running.run(draw(seed), record)
+    log.writelines(lines)  # not within the run: a full disk is no error of a machine
+    return outcome
 
 
 def _tell_failure(outcome: Outcome) -> None:

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,48 @@ def test_seeds_that_hold_end_with_one_line_of_figures(capsys: pytest.CaptureFixt
     assert status == 0
     assert line.startswith("2 seeds, ")
     assert all(word in line for word in (" events, ", " moves, ", " overlaps, ", " duplicates"))
+
+
+@pytest.mark.parametrize("first", [20261121, 2**63 - 1])
+def test_seeds_may_begin_anywhere(first: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", "--first", str(first)]) == 0
+    assert capsys.readouterr().out.startswith("1 seed, ")
+
+
+def test_the_limits_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["simulate", "--help"])
+
+    told = " ".join(capsys.readouterr().out.split())
+    assert "10000000 at most" in told
+    assert "from 0 to 9223372036854775807" in told
+
+
+@pytest.mark.parametrize("is_played", [False, True])
+def test_who_does_not_read_on_is_no_mistake_of_the_arguments(is_played: bool, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.txt"
+    path.write_text(write(cluster()))
+    command = [sys.executable, "-m", "rebalance_engine", "simulate", *(["--play", str(path)] if is_played else [])]
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    with os.fdopen(writing, "wb") as nobody_reads:
+        ended = subprocess.run(command, check=False, stdout=nobody_reads, stderr=subprocess.PIPE, timeout=60)
+
+    assert (ended.returncode, ended.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--log", "/dev/full"]])
+def test_a_full_disk_is_no_mistake_of_the_arguments_or_of_a_machine(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "rebalance_engine", "simulate", *arguments]
+
+    with Path("/dev/full").open("wb") as full:
+        out = subprocess.PIPE if arguments else full
+        ended = subprocess.run(command, check=False, stdout=out, stderr=subprocess.PIPE, timeout=60)
+
+    assert ended.returncode == 1
+    assert b"No space left on device" in ended.stderr
+    assert not ended.stdout or b"broke" not in ended.stdout
 
 
 def test_several_jobs_come_to_the_same(capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,6 +127,9 @@ def test_every_fact_can_be_written_down(tmp_path: Path) -> None:
         (["simulate", "--seeds", "many"], "'many' is given"),
         (["simulate", "--seeds", "9" * 99], "needed is a whole number"),
         (["simulate", "--first", "-1"], "'-1' is given; needed is a whole number from 0"),
+        (["simulate", "--first", str(2**63)], "needed is a whole number from 0 to 9223372036854775807"),
+        (["simulate", "--first", str(2**63 - 1), "--seeds", "2"], "the last seed is 9223372036854775808; it needs to"),
+        (["simulate", "--log", "."], "Is a directory"),
         (["simulate", "--first", "²"], "needed is a whole number"),
         (["simulate", "--play", "nowhere.txt"], "No such file"),
         (["simulate", "--jobs", "10000000"], "'10000000' is given; needed is a whole number from 1 to 256"),
