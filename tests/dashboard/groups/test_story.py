@@ -97,6 +97,18 @@ def test_a_queue_that_a_member_may_have_whom_no_broker_names_is_unknown_too() ->
     assert (lane.is_waiting, lane.is_unknown) == (False, True)
 
 
+def test_a_queue_that_another_one_took_before_the_round_began_is_not_waited_for() -> None:
+    settle()
+    told(*seen("C", 4_400), held("C", 4_500, [3]))
+    told(left("A", 5_000), held("B", 6_000, [2]), held("C", 6_000, [3]))
+    turn(6_100)
+
+    lanes = {lane.queue_id: lane for lane in lanes_of(Round.objects.get(closed_at=None), now=T0 + 16_000)}
+
+    assert (lanes[3].from_client, lanes[3].to_client, lanes[3].is_gap, lanes[3].unowned) == ("B", "C", False, (0, 0))
+    assert lanes[0].is_waiting
+
+
 def test_lanes_of_a_round_that_ended_stay_as_they_were() -> None:
     settle()
     join()
