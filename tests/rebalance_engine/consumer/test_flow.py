@@ -7,6 +7,8 @@ import pytest
 from rebalance_engine.consumer import CPP, GO, Message, Mode, Profile, java
 from rebalance_engine.consumer.messages import read_stored
 from rebalance_engine.consumer.process_queue import MIB
+from rebalance_engine.consumer.threads import Code
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.errors import TooMuch
 from rebalance_engine.remoting.requests.consuming import PullMessageResponse
@@ -145,6 +147,30 @@ def test_an_offset_that_the_broker_does_not_have_is_repaired(version: str, ms: i
     assert "A drops orders/east/0 at 5: offset illegal" in lines
     assert broker.offsets["G", EAST] == 100
     assert ("A takes orders/east/0 at 100" in lines) is goes_on
+
+
+@pytest.mark.parametrize(("version", "ms", "stored"), [("5.1.4", 10_000, 107), ("5.2.0", 0, 100)])
+def test_from_5_2_on_nothing_moves_an_offset_while_it_is_repaired(version: str, ms: int, stored: int) -> None:
+    world, member = running(java(version))
+    updated: list[int] = []
+    persist = member.offsets.persist
+
+    def a_listener_ends_late(mq: MessageQueue) -> Code[None]:
+        if not updated:
+            updated.append(107)
+            member.offsets.update(mq, 107, increase_only=True)
+        return persist(mq)
+
+    world.put(EAST, 5)
+    world.run(100)
+    broker = world.broker("east")
+    broker.messages[EAST], broker.first[EAST] = [], 100
+    member.offsets.persist = a_listener_ends_late  # type: ignore[method-assign]  # between the repair and its storing
+    world.put(EAST, 1)
+    world.run(ms + 50)
+
+    assert broker.offsets["G", EAST] == stored
+    assert updated
 
 
 def test_a_pull_loop_ends_with_its_queue() -> None:

@@ -87,6 +87,18 @@ def test_what_is_gone_is_stored_and_forgotten() -> None:
     assert member.offsets.in_memory(EAST) is None
 
 
+def test_an_offset_that_is_left_from_before_is_forgotten_when_a_queue_is_taken() -> None:
+    world, member = running()
+    run_code(world, reconcile(member, "orders", (), needs_lock=False))
+    world.broker("east").offsets.pop(("G", EAST), None)
+    member.offsets.update_and_freeze(EAST, 77)  # a listener ended after the queue had gone
+
+    run_code(world, reconcile(member, "orders", (EAST,), needs_lock=False))
+    member.offsets.update(EAST, 3)
+
+    assert member.offsets.in_memory(EAST) == 3
+
+
 def test_a_queue_that_is_removed_otherwise_says_why() -> None:
     world, member = running()
     told(world)
