@@ -133,7 +133,7 @@ class ProcessQueue:
                 cached[offset] = message
                 self._enter(offset)
                 self.bytes += message.size
-            self.max_offset = offset
+                self.max_offset = offset
         if cached and not self.is_consuming:
             self.is_consuming = True
             return True

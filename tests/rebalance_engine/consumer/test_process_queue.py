@@ -27,6 +27,14 @@ def test_the_smallest_cached_offset_is_how_far_it_is() -> None:
     assert pq.last_consume == 2_000
 
 
+def test_what_is_cached_already_does_not_say_how_far_the_queue_was_read() -> None:
+    pq = queue_of(5, 6, 7)
+
+    pq.put(messages(5))  # again: as in Java, only what is new moves ``queueOffsetMax``
+
+    assert pq.remove(messages(5, 6, 7), 2_000) == 8
+
+
 def test_removing_from_an_empty_queue_says_nothing_about_how_far_it_is() -> None:
     assert queue_of().remove(messages(5), 2_000) == -1
 
