@@ -30,6 +30,18 @@ def test_the_version_matrix(version: str, usable: bool, in_5: bool, probes: bool
     assert (profile.repair_delay, profile.repair_wakes) == ((0, True) if in_5_2 else (10_000, False))
 
 
+@pytest.mark.parametrize("profile", [CPP, GO], ids=str)
+def test_cpp_and_go_have_no_floor_no_dispatch_delay_and_do_not_wait_for_listeners(profile: Profile) -> None:
+    assert (profile.round_floor, profile.dispatch_delay, profile.removal_wait) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("profile", "idles"), [(java("4.9.4"), True), (java("4.9.5"), False), (CPP, False), (GO, False)], ids=str
+)
+def test_a_new_orderly_queue_idles_until_the_next_renewal_in_java_up_to_4_9_4(profile: Profile, idles: bool) -> None:
+    assert profile.idles_until_renewal is idles
+
+
 def test_java_4_asks_for_locks_even_when_broadcasting() -> None:
     assert java("4.9.7").locks_broadcasting
     assert not java("5.0.0").locks_broadcasting
