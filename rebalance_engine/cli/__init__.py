@@ -65,9 +65,10 @@ def _run(words: list[str], ear: signals.Ear) -> int:
     import argparse  # noqa: PLC0415  # after signals are heard
     import importlib  # noqa: PLC0415  # likewise
 
-    parser = argparse.ArgumentParser(prog="evenkeel", description="A control room for Apache RocketMQ rebalancing.")
+    sentence = "A control room for Apache RocketMQ rebalancing."
+    parser = argparse.ArgumentParser(prog="evenkeel", description=sentence, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    own = {name: commands.add_parser(name, help=sentence) for name, sentence in COMMANDS.items()}
+    own = {name: commands.add_parser(name, help=sentence, allow_abbrev=False) for name, sentence in COMMANDS.items()}
     name = next((word for word in words if not word.startswith("-")), None)
     if name not in own:
         parser.parse_args(words)  # says what is wrong, or helps

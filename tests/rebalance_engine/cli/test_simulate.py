@@ -123,6 +123,7 @@ def test_every_fact_can_be_written_down(tmp_path: Path) -> None:
     ("arguments", "complaint"),
     [
         (["fly"], "invalid choice: 'fly'"),
+        (["simulate", "--seed", "5"], "unrecognized arguments: --seed 5"),
         (["simulate", "--seeds", "0"], "'0' is given; needed is a whole number from 1"),
         (["simulate", "--seeds", "many"], "'many' is given"),
         (["simulate", "--seeds", "9" * 99], "needed is a whole number"),
