@@ -36,7 +36,8 @@ class Desk:
         round_lock: held while a rebalance runs.
         fingerprints: address -> that of the heartbeat which this broker last took as known, and
         second_versions: the brokers that understand heartbeats without subscriptions.
-        heartbeat_lock: held while heartbeats are sent; whoever else wants to skips his.
+        heartbeat_lock: held while heartbeats are sent; whoever else wants to skips his, or waits
+            (``waits_to_heartbeat``).
     """
 
     def __init__(

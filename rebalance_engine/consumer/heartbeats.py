@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rebalance_engine.consumer.desk import Desk
-from rebalance_engine.consumer.threads import Code, ask
+from rebalance_engine.consumer.threads import Code, Take, ask
 from rebalance_engine.effects import Address
 from rebalance_engine.remoting.binding import to_java
 from rebalance_engine.remoting.bodies.clients import HeartbeatData
@@ -20,19 +20,26 @@ from rebalance_engine.remoting.tags import java_hash
 HEARTBEAT_TIMEOUT = 3_000  # ms
 
 
-def heartbeat_all(desk: Desk, *, anew: bool = False) -> Code[bool]:
+def heartbeat_all(desk: Desk, *, anew: bool = False, has_news: bool = True) -> Code[bool]:
     """Tell all brokers of all our consumers, one broker after the other.
 
     Args:
         anew: the subscriptions have a new version, which every broker needs.
+        has_news: something changed that brokers should know; False: it is only time again.
 
     Returns:
         whether there was anybody to tell; whether anybody heard it does not matter. False too if somebody else is
-        sending heartbeats right now: then none are sent.
+        sending heartbeats right now: then none are sent, unless there is news and the client waits with it.
     """
-    if not desk.members or not desk.threads.try_take(desk.heartbeat_lock):
+    if not desk.members:
+        return False
+    if has_news and desk.settings.waits_to_heartbeat:
+        yield Take(desk.heartbeat_lock)
+    elif not desk.threads.try_take(desk.heartbeat_lock):
         return False
     try:
+        if not desk.members:  # they left while it waited
+            return False
         if anew:
             desk.fingerprints.clear()
         data = _data(desk)

@@ -86,7 +86,7 @@ def refresh_routes(desk: Desk) -> Code[None]:
 def beat(desk: Desk) -> Code[None]:
     """Forget brokers that are in no route, and tell the others that we are here."""
     desk.routes.forget_offline()
-    yield from heartbeat_all(desk)
+    yield from heartbeat_all(desk, has_news=False)
 
 
 def persist_all(desk: Desk) -> Code[None]:

@@ -37,6 +37,8 @@ class ClientSettings:
         name_servers: where they listen.
         heartbeat_v2: ``useHeartbeatV2``: leave out subscriptions that a broker already has (5.1.3 and later).
         utc_offset_ms: by how much the machine's zone is ahead of UTC; only Go's start by timestamp looks at it.
+        waits_to_heartbeat: news for brokers waits while other heartbeats are sent, and goes out after them. Java skips
+            it, and its brokers refuse pulls until the next heartbeat is due; but there the sending takes a millisecond.
         channel_listener: heartbeat and rebalance when a channel opens (``enableHeartbeatChannelEventListener``).
         persist_every_ms: ``persistConsumerOffsetInterval``.
         heartbeat_every_ms: ``heartbeatBrokerInterval``.
@@ -47,6 +49,7 @@ class ClientSettings:
     name_servers: tuple[Address, ...]
     heartbeat_v2: bool = False
     utc_offset_ms: int = 0
+    waits_to_heartbeat: bool = False
     channel_listener: bool = True
     persist_every_ms: int = 5_000
     heartbeat_every_ms: int = 30_000

@@ -270,4 +270,4 @@ def _client_settings(name: str, name_servers: tuple[Address, ...], options: Cons
     times: dict[str, Any] = {
         key: options[key] for key in ("persist_every_ms", "heartbeat_every_ms", "routes_every_ms") if key in options
     }
-    return ClientSettings(client_id=name, name_servers=name_servers, **times)
+    return ClientSettings(client_id=name, name_servers=name_servers, waits_to_heartbeat=True, **times)

@@ -5,6 +5,7 @@ import pytest
 from rebalance_engine.consumer import Suspend, java
 from rebalance_engine.consumer.heartbeats import fingerprint, heartbeat_all
 from rebalance_engine.consumer.threads import Code
+from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumerData, HeartbeatData, SubscriptionData
 from tests.rebalance_engine.consumer.running import running, told
 from tests.rebalance_engine.consumer.world import World
@@ -34,6 +35,62 @@ def test_whoever_sends_while_another_does_skips_his() -> None:
     world.run(1_000)
 
     assert heard == [False, True]
+
+
+def versions_after_a_change_during_heartbeats(model: MessageModel, *, waits: bool) -> tuple[int, int, int]:
+    """Give the newest version, that which the broker knows, and how many heartbeats it took there."""
+    world = World()
+    world.topic("orders", "east=1")
+    world.topic("bills", "west=1")
+    client = world.make_client("A", java("5.3.3"), waits_to_heartbeat=waits)
+    world.start("A", "G", "orders,bills", model=model)
+    world.run(500)
+    world.delays |= {"east": 10, "west": 1_000}
+    world.shown = {"HeartBeat"}
+    told(world)
+
+    world.run(8_000)  # the first round and the second heartbeat are both due after a second
+
+    newest = client.member("G").subscriptions.all[0].sub_version
+    known = world.broker("east").members["G"]["A"]["orders"]
+    return newest, known, sum("A -> east HeartBeat" in line for line in told(world))
+
+
+@pytest.mark.parametrize("model", MessageModel)
+def test_a_new_version_waits_for_the_heartbeats_under_way_if_it_should(model: MessageModel) -> None:
+    newest, known, count = versions_after_a_change_during_heartbeats(model, waits=True)
+
+    assert known == newest and count > 1
+
+
+def test_a_new_version_is_not_told_by_java_while_heartbeats_are_under_way() -> None:
+    newest, known, count = versions_after_a_change_during_heartbeats(MessageModel.BROADCASTING, waits=False)
+
+    assert known < newest and count == 1
+
+
+def test_whose_consumers_leave_while_he_waits_to_send_sends_nothing_and_what_is_only_due_never_waits() -> None:
+    world = World()
+    world.topic("orders", "east=1")
+    desk = world.make_client("A", java("5.3.3"), waits_to_heartbeat=True).desk
+    world.start("A", "G", "orders")
+    world.run(5_000)
+    heard: list[bool] = []
+
+    def code(*, has_news: bool) -> Code[None]:
+        heard.append((yield from heartbeat_all(desk, has_news=has_news)))
+
+    desk.threads.try_take(desk.heartbeat_lock)
+    for has_news in (True, False):
+        desk.threads.spawn(code(has_news=has_news))
+    world.hear("A", Suspend("G"))
+    assert heard == [False]
+
+    del desk.members["G"]
+    desk.threads.release(desk.heartbeat_lock)
+    desk.threads.run()
+
+    assert (heard, desk.heartbeat_lock.is_held) == ([False, False], False)
 
 
 def test_a_channel_that_opens_makes_a_heartbeat_and_a_round_from_5_2_on() -> None:

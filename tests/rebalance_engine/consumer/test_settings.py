@@ -27,7 +27,7 @@ def test_the_other_defaults_are_java_s() -> None:
     assert (settings.pop_batch, settings.pop_threshold, settings.pop_invisible_ms) == (32, 96, 60_000)
     assert (settings.rebalances, settings.auto_commit_ms) == (True, 5_000)
     assert (client.routes_every_ms, client.heartbeat_every_ms, client.persist_every_ms) == (30_000, 30_000, 5_000)
-    assert client.channel_listener and not client.heartbeat_v2
+    assert client.channel_listener and not client.heartbeat_v2 and not client.waits_to_heartbeat
 
 
 @pytest.mark.parametrize(("ms", "may_be"), [(4_999, False), (5_000, True), (300_000, True), (300_001, False)])
