@@ -8,15 +8,21 @@ from __future__ import annotations
 import logging
 
 from rebalance_engine.effects import Address
-from rebalance_engine.model import RETRY_TOPIC_PREFIX
+from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.acl import is_refused_by_acl
 from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.requests.consuming import PullMessage
 from rebalance_engine.remoting.requests.contract import Refused
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic
 
 logger = logging.getLogger(__name__)
 
+OF_SUBSCRIPTION: dict[int, str] = {
+    ResponseCode.SUBSCRIPTION_NOT_EXIST: "it does not know the subscription",
+    ResponseCode.SUBSCRIPTION_NOT_LATEST: "it does not know the newest version of the subscription",
+}
+MOST_IN_A_ROW = 3  # refused pulls of a queue; so many can come with a change of the group, and mean nothing
 DEFAULT_TOPIC = "TBW102"  # ``TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC``: is asked for, and need not be there
 MOST = 1_000  # reasons that are kept
 
@@ -34,6 +40,7 @@ class Complaints:
         self._name = name
         self._said: dict[Reason, str] = {}
         self._refused: dict[Address, set[type]] = {}
+        self._refused_pulls: dict[MessageQueue, int] = {}
 
     @property
     def now(self) -> tuple[str, ...]:
@@ -49,10 +56,17 @@ class Complaints:
         """Note what somebody answered."""
         if self._said:
             self._end(("reach", by), f"{by} answers again")
+        if isinstance(request, PullMessage):
+            self._note_pull(request, answer)
         if isinstance(answer, Refused):
             self._note_refusal(by, request, answer)
         elif self._said:
             self._note_success(by, request)
+
+    def dropped(self, mq: MessageQueue) -> None:
+        """Note that a queue is not pulled any more; nobody will hear whether it could be."""
+        if self._refused_pulls and self._refused_pulls.pop(mq, 0) > MOST_IN_A_ROW:
+            self._end_refused_pulls(mq)
 
     def say(self, what: str, words: str) -> None:
         """Say once what is wrong with something else than answers."""
@@ -72,6 +86,26 @@ class Complaints:
             words = f"{by} refuses {type(request).__name__}: {refused.remark or f'code {refused.code}'}"
             self._begin(("refusal", by), words)
 
+    def _note_pull(self, pull: PullMessage, answer: object) -> None:
+        mq = MessageQueue(pull.topic, pull.bname or "", pull.queue_id)
+        if not isinstance(answer, Refused):
+            self.dropped(mq)
+        elif (why := OF_SUBSCRIPTION.get(answer.code)) and (mq in self._refused_pulls or self._has_room):
+            self._refused_pulls[mq] = count = self._refused_pulls.get(mq, 0) + 1
+            if count > MOST_IN_A_ROW:
+                words = f"{mq.broker} refuses pulls of topic {mq.topic!r}, {count} in a row: {why}"
+                self._begin(_pulls_of(mq), f"{words} (code {answer.code})")
+
+    @property
+    def _has_room(self) -> bool:
+        return len(self._refused_pulls) < MOST
+
+    def _end_refused_pulls(self, mq: MessageQueue) -> None:
+        """Say that it is over, unless another queue of the topic is still refused there."""
+        others = (_pulls_of(other) for other, count in self._refused_pulls.items() if count > MOST_IN_A_ROW)
+        if _pulls_of(mq) not in others:
+            self._end(_pulls_of(mq), f"{mq.broker} refuses no more pulls of topic {mq.topic!r}")
+
     def _note_success(self, by: Address, request: object) -> None:
         if isinstance(request, GetRouteInfoByTopic):
             self._end(("topic", request.topic), f"topic {request.topic!r} is there now")
@@ -90,6 +124,10 @@ class Complaints:
     def _end(self, reason: Reason, words: str) -> None:
         if self._said.pop(reason, None) is not None:
             logger.info("%s: %s", self._name, words)
+
+
+def _pulls_of(mq: MessageQueue) -> Reason:
+    return "pull", f"{mq.broker}/{mq.topic}"
 
 
 def _is_trouble(refused: Refused) -> bool:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 
 from rebalance_engine.effects import Heard
-from rebalance_engine.events import Fact
+from rebalance_engine.events import Fact, QueueDropped
 from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.driver import Driver, MachineBroke, React, Step
 from rebalance_engine.network.facts import Facts, Following, OnFact
@@ -84,6 +84,8 @@ class Process:
 
     def _tell(self, fact: object) -> None:
         assert isinstance(fact, Fact)
+        if isinstance(fact, QueueDropped):
+            self.complaints.dropped(fact.queue)
         self._on_own_fact(fact)
         self.facts.tell(fact)
         if self._reporter is not None:

@@ -3,9 +3,11 @@ import logging
 import pytest
 
 from rebalance_engine.effects import Failure
-from rebalance_engine.network.complaints import MOST, Complaints
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, Complaints
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic
@@ -87,6 +89,74 @@ def test_what_belongs_to_every_day_is_no_trouble(code: int, remark: str, is_trou
     complaints.answered(EAST, LIST, refused(code, remark))
 
     assert bool(complaints.now) is is_trouble
+
+
+OLD = ResponseCode.SUBSCRIPTION_NOT_LATEST
+NO_NEWS = PullMessageResponse(suggest_which_broker_id=0, next_begin_offset=0, min_offset=0, max_offset=0)
+
+
+def pull(queue: int, broker: str = "broker-a") -> PullMessage:
+    return PullMessage(
+        consumer_group="G",
+        topic="orders",
+        queue_id=queue,
+        queue_offset=0,
+        max_msg_nums=32,
+        sys_flag=2,
+        commit_offset=0,
+        suspend_timeout_millis=15_000,
+        sub_version=1,
+        bname=broker,
+    )
+
+
+def refuse_pulls(complaints: Complaints, queue: int, times: int, code: int = OLD) -> None:
+    for _ in range(times):
+        complaints.answered(EAST, pull(queue), refused(code))
+
+
+def test_pulls_that_are_refused_on_and_on_for_the_subscription_are_named_once_for_a_topic_of_a_broker(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    complaints = Complaints("consumer")
+    refuse_pulls(complaints, 0, MOST_IN_A_ROW)
+    complaints.answered(EAST, pull(0), NO_NEWS)  # the row ends
+    refuse_pulls(complaints, 0, MOST_IN_A_ROW)
+    assert not complaints.now
+    refuse_pulls(complaints, 0, 2)
+    refuse_pulls(complaints, 1, MOST_IN_A_ROW + 1)
+    assert len(complaints.now) == 1
+
+    complaints.answered(EAST, pull(0), NO_NEWS)
+    complaints.answered(EAST, pull(1, "broker-b"), NO_NEWS)
+    assert len(complaints.now) == 1
+    complaints.answered(EAST, pull(1), NO_NEWS)
+
+    why = "it does not know the newest version of the subscription (code 25)"
+    assert caplog.messages == [
+        f"consumer: broker-a refuses pulls of topic 'orders', 4 in a row: {why}",
+        "consumer: broker-a refuses no more pulls of topic 'orders'",
+    ]
+    assert not complaints.now
+
+
+def test_refused_pulls_are_over_too_when_the_queue_is_dropped() -> None:
+    complaints = Complaints("consumer")
+    complaints.dropped(MessageQueue("orders", "broker-a", 0))
+    refuse_pulls(complaints, 0, 10, ResponseCode.SUBSCRIPTION_NOT_EXIST)
+    assert "it does not know the subscription (code 24)" in complaints.now[0]
+
+    complaints.dropped(MessageQueue("orders", "broker-a", 1))
+    assert len(complaints.now) == 1
+    complaints.dropped(MessageQueue("orders", "broker-a", 0))
+    assert not complaints.now
+
+
+def test_pulls_that_are_refused_for_something_else_are_no_matter_of_the_subscription() -> None:
+    complaints = Complaints("consumer")
+    refuse_pulls(complaints, 0, 10, ResponseCode.SYSTEM_BUSY)
+
+    assert complaints.now == ()
 
 
 def test_what_is_kept_is_bounded() -> None:
