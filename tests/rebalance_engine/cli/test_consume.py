@@ -245,6 +245,38 @@ async def test_a_rebalance_that_takes_many_queues_is_one_line_with_the_time_of_t
     assert [(line["ms"], len(line["queues"])) for line in said] == [(8, 8), (9, 9)]
 
 
+class Leaver(Member):
+    """A consumer that drops what it holds when nobody follows its changes any more."""
+
+    client_id = "A"
+
+    async def start(self) -> None:
+        self.hold(1, taken(1))
+
+    async def __aiter__(self) -> AsyncIterator[object]:
+        for message in list[object]():
+            yield message
+
+    async def close(self) -> None:
+        if all(task.get_name() not in ("stop", "changes") for task in asyncio.all_tasks()):
+            self.hold(0, dropped(2))
+
+
+@on_a_loop
+async def test_what_is_dropped_after_the_last_look_of_who_follows_is_said_before_stopped() -> None:
+    said: list[Line] = []
+    lines = Lines(lambda data: said.extend(map(json.loads, data.splitlines())))
+    changes, stop = Changes(), asyncio.Event()
+    leaver: Any = Leaver(changes)
+    changes.say(lines, (MessageQueue("orders", "east", 0),))
+    asyncio.get_running_loop().call_soon(stop.set)
+
+    assert await consume._consume(leaver, changes, lines, stop) == 0
+    await lines.close()
+
+    assert [(line["saw"], line.get("queues")) for line in said][-2:] == [("held", []), ("stopped", None)]
+
+
 @on_a_loop
 async def test_what_is_dropped_is_said_at_once_though_the_rebalance_goes_on() -> None:
     async with followed() as (member, said):
