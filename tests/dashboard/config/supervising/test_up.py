@@ -80,9 +80,26 @@ class Instance:
             except OSError:
                 continue
             if int(parent) == self.process.pid:
-                kinds = ("redis-server", "dashboard.demo", "watch_cluster", "web", "worker", "beat", "reaper")
+                kinds = (
+                    "redis-server",
+                    "dashboard.demo",
+                    "watch_cluster",
+                    "web",
+                    "queues=jobs",
+                    "worker",
+                    "beat",
+                    "reaper",
+                )
                 found[next((kind for kind in kinds if kind in words), words)] = int(folder.name)
         return found
+
+    def started(self, *kinds: str) -> dict[str, int]:
+        """Give its processes once these are among them."""
+        for _ in range(MOST_LOOKS):
+            if set(kinds) <= set(processes := self.children()):
+                return processes
+            self.listen(0.25)
+        pytest.fail(f"of {kinds} there are only {set(processes)}: {self.said}")
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Stop it, and read what it says to its end."""
@@ -143,8 +160,7 @@ def test_it_stops_in_order_leaves_no_process_and_starts_again_where_it_was(prepa
     shutil.copytree(prepared, home)
     with up(home) as again:
         again.open()
-        processes = again.children()
-        assert {"redis-server", "dashboard.demo", "web", "worker"} <= set(processes)
+        processes = again.started("redis-server", "dashboard.demo", "web", "worker", "beat")
 
         assert again.stop() == 0
         assert all(map(ends, processes.values()))
@@ -160,7 +176,7 @@ def test_a_process_that_is_killed_comes_back(prepared: Path, tmp_path: Path) -> 
         instance.open()
 
         for name, kind in (("web", "web"), ("redis", "redis-server"), ("worker", "worker")):
-            killed = instance.children()[kind]
+            killed = instance.started(kind)[kind]
             os.kill(killed, signal.SIGKILL)
             instance.until(rf"{name} ended \(killed by signal 9\)")
         instance.until(r"(?s)web ended .*web is ready")
@@ -174,7 +190,7 @@ def test_nothing_is_left_when_the_supervisor_itself_is_killed(prepared: Path, tm
     shutil.copytree(prepared, home)
     with up(home) as instance:
         instance.open()
-        processes = instance.children()
+        processes = instance.started("worker", "beat")
 
         instance.stop(signal.SIGKILL)
 
