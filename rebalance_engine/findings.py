@@ -162,9 +162,8 @@ def lock_refusals(group: str, refusals: Iterable[Refusal], now: int) -> Iterator
             continue
         queue, holder = spell(each.queue), each.holder or "somebody"
         times = "once" if each.count == 1 else f"{each.count} times"
-        gone = (
-            f", and is gone: the lock ends within {LOCK_EXPIRES_MS // 1_000} s of that" if each.ends_at is not None else ""
-        )
+        ends = f", and is gone: the lock ends within {LOCK_EXPIRES_MS // 1_000} s of that"
+        gone = ends if each.ends_at is not None else ""
         sentence = f"{each.client_id} was refused the lock of {queue} {times}: {holder} has it{gone}."
         proof: tuple[str, ...] = (f"a broker refused {each.client_id} the lock of {queue}, {times}",)
         if each.holder is not None:
