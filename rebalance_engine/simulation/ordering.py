@@ -11,7 +11,7 @@ from rebalance_engine.simulation.bounds import unlocks_within
 from rebalance_engine.simulation.breach import Breach, Rule, Weather, hold
 from rebalance_engine.simulation.clients import ConsumerProcess
 from rebalance_engine.simulation.clock import Clock
-from rebalance_engine.simulation.locking import Lock, LockBook, Loss, Lost
+from rebalance_engine.simulation.locking import LockBook, Loss, Lost
 from rebalance_engine.simulation.sessions import QueueBook, Session
 from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND, UNLOCK_DELAY
 
@@ -35,84 +35,108 @@ class Ordering:
 
     def delivered(self, process: ConsumerProcess, book: QueueBook) -> None:
         """Hold a listener that gets messages to its lock, and to being the only one."""
-        self._hold_alone(process, book)
-        self._hold_lock(process, book)
+        objection = self._objection(process, book)
+        self._hold_alone(process, book, objection)
+        if objection is not None:
+            raise Breach(Rule.LOCKED, f"{process.name} consumes {book}{objection}")
+        self._hold_renewed(process, book)
 
-    def _hold_alone(self, process: ConsumerProcess, book: QueueBook) -> None:
-        """Hold to one listener at a time, unless the rules say why another one still has something."""
-        for other, _ in book.in_hand:
+    def _hold_alone(self, process: ConsumerProcess, book: QueueBook, objection: str | None) -> None:
+        """Hold to one listener at a time, unless the rules say why one of two consumes without the lock.
+
+        One of them has no lock. If it is the one that gets messages, what is held against that is held against it here;
+        if it is the other one, it must have a reason to have messages still.
+        """
+        for (other, _), session in book.in_hand.items():
             if other is process:
                 raise Breach(Rule.ALONE, f"{process.name} consumes {book} twice at a time")
             if other.client_id == process.client_id:
                 continue  # locks do not tell two processes of one client id apart
-            if not self._has_lost_lock(other, book.queue) and not self._believes_in_vain(process, book.queue):
+            is_excused, what = objection is None, "has the lock"
+            if not self._has_lock(other, book.queue):
+                is_excused, what = self._may_finish(other, session, book), "gave its lock back too soon"
+            if not is_excused:
                 raise Breach(
-                    Rule.ALONE,
-                    f"{process.name} and {other.name} both consume {book}, and {other.name} has the lock",
+                    Rule.ALONE, f"{process.name} and {other.name} both consume {book}, and {other.name} {what}"
                 )
 
-    def _believes_in_vain(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
-        """Say whether its lock is gone without its doing; it learns that with its next renewal.
+    def _objection(self, process: ConsumerProcess, book: QueueBook) -> str | None:
+        """Say what is held against its consuming: a lock that it never had, gave back, or renewed too long ago.
 
-        A broker that was started again forgot it, or a twin gave it back: locks are those of a client id.
+        It may believe for half a minute in a lock that is gone without its knowing. While a process stands still,
+        answers grow old in its inbox without its knowing, too.
         """
-        lost = self.locks.lost(process.client_id, queue)
-        return lost is not None and (lost.how is Loss.FORGOTTEN or _was_given_back_by_twin(process, lost))
-
-    def _has_lost_lock(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
-        lost = self.locks.lost(process.client_id, queue)
-        if lost is None:
-            return False
-        if lost.how is not Loss.RELEASED or _was_given_back_by_twin(process, lost):
-            return True
-        removal = process.profile.removal
-        is_forced = removal is OrderlyRemoval.FORCES_UNLOCK and lost.unrenewed_ms > UNLOCK_DELAY
-        is_of_earlier = self._was_released_late(process, self._book(queue), lost.at, least=UNLOCK_DELAY)
-        return is_forced or removal is OrderlyRemoval.UNLOCKS or is_of_earlier
-
-    def _hold_lock(self, process: ConsumerProcess, book: QueueBook) -> None:
-        """Insist on a lock that was renewed no longer ago than a client believes in it.
-
-        While a process stands still, answers grow old in its inbox without its knowing.
-        """
-        now, name = self._clock.now, process.name
-        lock = self.locks.lock(book.queue)
-        if lock is not None and lock.client == process.client_id:
-            age = now - lock.renewed_at
-            self._hold_renewed(process, book, lock)
-        else:
-            lost = self.locks.lost(process.client_id, book.queue)
-            if lost is None:
-                raise Breach(Rule.LOCKED, f"{name} consumes {book} without ever having had its lock")
-            if lost.how is Loss.RELEASED and not _was_given_back_by_twin(process, lost):
-                if self._was_released_late(process, book, lost.at):
-                    return
-                raise Breach(Rule.LOCKED, f"{name} consumes {book}, and gave its lock back {now - lost.at} ms ago")
-            age = now - lost.at + lost.unrenewed_ms
-        if age > BELIEVED + ON_THE_WAY and self._weather.was_awake(now - age, now, name):
-            raise Breach(Rule.LOCKED, f"{name} consumes {book}, and last renewed its lock {age} ms ago")
-
-    def _was_released_late(self, process: ConsumerProcess, book: QueueBook, at: int, least: int = 0) -> bool:
-        """Say whether the unlock was that of an earlier hold: to 5.1 it comes 20 s after the drop, whatever came then.
-
-        ``least`` is how long after the drop it came at least, where one that came at once excuses nothing.
-        A process that shuts down consumes on what it has cached, until the last of its queues is dropped.
-        """
-        earlier = (
-            each.ended_at
-            for each in book.sessions
-            if each.holder is process and each.ended_at is not None and each.ended_at <= at
-        )
-        is_delayed = process.profile.removal is OrderlyRemoval.DELAYS_UNLOCK
-        most = unlocks_within(process.profile, process.listener.high)
-        return process.is_stopping or (is_delayed and any(least <= at - ended_at <= most for ended_at in earlier))
-
-    def _hold_renewed(self, process: ConsumerProcess, book: QueueBook, lock: Lock) -> None:
         now = self._clock.now
-        session = book.session_of(process)
-        since = max(lock.renewed_at, session.began_at if session else now)
+        renewed_at = self._renewed_at(process, book.queue)
+        if renewed_at is None:
+            return " without ever having had its lock"
+        lost, session = self._lost(process, book.queue), book.session_of(process)
+        if lost is not None and not self._is_unaware(process, session, book, lost):
+            return f", and gave its lock back {now - lost.at} ms ago"
+        age = now - renewed_at
+        if age > BELIEVED + ON_THE_WAY and self._weather.was_awake(renewed_at, now, process.name):
+            return f", and last renewed its lock {age} ms ago"
+        return None
+
+    def _hold_renewed(self, process: ConsumerProcess, book: QueueBook) -> None:
+        """Insist on renewals; who lost a lock without knowing it learns it from the next one."""
+        now, renewed_at, session = self._clock.now, self._renewed_at(process, book.queue), book.session_of(process)
+        since = max(renewed_at or 0, session.began_at if session else now)
         if now - since > RENEWED and self._weather.was_fair(since, now, process.name, book.queue.broker):
             raise Breach(Rule.RENEWED, f"{process.name} has held {book} for {now - since} ms without renewing its lock")
+
+    # ---- reasons to consume without the lock ----
+
+    def _is_unaware(self, process: ConsumerProcess, session: Session | None, book: QueueBook, lost: Lost) -> bool:
+        """Say whether a lock went without the hold that a process has of the queue, or had, giving it back.
+
+        A broker that was started again forgot it, or gave it to another one when it had run out: a process that stood
+        still may not know that. A twin gave it back: locks are those of a client id. The unlock was that of an earlier
+        hold (``_is_of_earlier``). Or it shuts down, and consumes what it has cached until the last of its queues is
+        dropped.
+        """
+        if lost.how is not Loss.RELEASED or lost.by != process.name or process.is_stopping:
+            return True
+        ends = [
+            each.ended_at
+            for each in book.sessions
+            if each.holder is process and each is not session and each.ended_at is not None
+        ]
+        return self._is_of_earlier(process, ends, lost)
+
+    def _is_of_earlier(self, process: ConsumerProcess, ends: list[int], lost: Lost) -> bool:
+        """Say whether an unlock belongs to a hold that ended before: to 5.1 it comes 20 s later, whatever came then."""
+        if process.profile.removal is not OrderlyRemoval.DELAYS_UNLOCK:
+            return False
+        most = unlocks_within(process.profile, process.listener.high)
+        return any(UNLOCK_DELAY <= lost.at - ended_at <= most for ended_at in ends)
+
+    def _may_finish(self, process: ConsumerProcess, session: Session, book: QueueBook) -> bool:
+        """Say why a process without the lock may have messages of a hold in hand still, besides not being aware of it.
+
+        C++ unlocks whoever consumes. From 5.2 on an unlock is forced 20 s after the last renewal.
+        """
+        lost = self._lost(process, book.queue)
+        if lost is None:
+            return False
+        removal = process.profile.removal
+        is_forced = removal is OrderlyRemoval.FORCES_UNLOCK and lost.unrenewed_ms > UNLOCK_DELAY
+        is_unaware = self._is_unaware(process, session, book, lost)
+        return is_unaware or removal is OrderlyRemoval.UNLOCKS or is_forced
+
+    def _has_lock(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
+        lock = self.locks.lock(queue)
+        return lock is not None and lock.client == process.client_id
+
+    def _lost(self, process: ConsumerProcess, queue: MessageQueue) -> Lost | None:
+        return None if self._has_lock(process, queue) else self.locks.lost(process.client_id, queue)
+
+    def _renewed_at(self, process: ConsumerProcess, queue: MessageQueue) -> int | None:
+        """Give when a lock that a process has, or had, was last renewed; None if it never had it."""
+        lock, lost = self.locks.lock(queue), self._lost(process, queue)
+        if lock is not None and lock.client == process.client_id:
+            return lock.renewed_at
+        return None if lost is None else lost.at - lost.unrenewed_ms
 
     def locked_since(self, process: ConsumerProcess, queue: MessageQueue) -> int:
         """Give since when a process has a lock without a break; now, if it has none."""
@@ -174,8 +198,3 @@ class Ordering:
             if session is not None and session.ended_at is not None and session.ended_at < lock.granted_at:
                 return True
         return False
-
-
-def _was_given_back_by_twin(process: ConsumerProcess, lost: Lost) -> bool:
-    """Say whether another process of its client id gave its lock back; nobody tells it."""
-    return lost.how is Loss.RELEASED and lost.by != process.name

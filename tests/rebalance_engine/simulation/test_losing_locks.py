@@ -1,0 +1,103 @@
+"""Why a process may consume an orderly queue without having its lock, and why not."""
+
+import pytest
+
+from rebalance_engine.consumer import java
+from rebalance_engine.simulation.breach import Breach, Rule
+from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND
+from tests.rebalance_engine.simulation.stage import QUEUE, Stage
+
+
+def holds_it() -> Stage:
+    stage = Stage(is_orderly=True)
+    stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
+    stage.take(stage.a)
+    return stage
+
+
+def gives_back_what_it_dropped_before(version: str, after_ms: int, *, renewed_after_ms: int = 0) -> Stage:
+    stage = Stage(is_orderly=True, profile=java(version))
+    locks, clock = stage.ledger.ordering.locks, stage.network.clock
+    locks.granted("A", [QUEUE], clock.now)
+    stage.take(stage.a)
+    stage.drop(stage.a)
+    stage.wait(1_000)
+    stage.take(stage.a)
+    if renewed_after_ms:
+        stage.wait(renewed_after_ms - 1_000)
+        locks.granted("A", [QUEUE], clock.now)
+    stage.wait(after_ms - max(1_000, renewed_after_ms))
+    locks.released("A", [QUEUE], clock.now, "A")
+    locks.granted("B", [QUEUE], clock.now)
+    stage.take(stage.b)
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("version", "after_ms", "is_allowed"),
+    [("4.9.7", 20_000, True), ("5.1.4", 20_000, True), ("5.1.4", 19_999, False), ("5.5.0", 20_000, False)],
+)
+def test_who_lost_his_lock_by_his_own_delayed_unlock_consumes_beside_the_new_holder(
+    version: str, after_ms: int, is_allowed: bool
+) -> None:
+    stage = gives_back_what_it_dropped_before(version, after_ms)
+    stage.give(stage.b, 0)
+
+    if is_allowed:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="A and B both consume orders/east/0, and B has the lock") as broken:
+            stage.give(stage.a, 0)
+        assert broken.value.rule is Rule.ALONE
+
+
+def test_who_lost_his_lock_by_his_own_delayed_unlock_learns_it_with_his_next_renewal() -> None:
+    stage = gives_back_what_it_dropped_before("5.1.4", 20_000)
+    stage.wait(1_000 + ROUND + ON_THE_WAY - 20_000)
+    stage.consume(stage.a, 0)
+    stage.commit(stage.a, 1)
+    stage.wait(1)
+
+    with pytest.raises(Breach, match="for 23001 ms without renewing its lock"):
+        stage.give(stage.a, 1)
+
+
+def test_who_lost_his_lock_by_his_own_delayed_unlock_believes_in_it_for_half_a_minute_at_most() -> None:
+    stage = gives_back_what_it_dropped_before("5.1.4", 20_000)
+    stage.weather.turns_foul(stage.network.clock.now, stage.network.clock.now + 99_000)
+    stage.wait(BELIEVED + ON_THE_WAY - 20_000 + 1)
+
+    with pytest.raises(Breach, match="last renewed its lock 33001 ms ago"):
+        stage.give(stage.a, 0)
+
+
+@pytest.mark.parametrize("stood_still", [True, False])
+def test_who_stood_still_consumes_beside_him_who_got_the_lock_meanwhile(stood_still: bool) -> None:
+    stage = holds_it()
+    now = stage.network.clock.now
+    stage.weather.turns_foul(now, now + 70_000, "A")
+    if stood_still:
+        stage.weather.stops(now, now + 70_000, "A")
+    stage.wait(70_000)
+    stage.ledger.ordering.locks.granted("B", [QUEUE], stage.network.clock.now)
+    stage.take(stage.b)
+    stage.give(stage.b, 0)
+
+    if stood_still:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="both consume orders/east/0, and B has the lock"):
+            stage.give(stage.a, 0)
+
+
+def test_of_two_without_the_lock_each_needs_a_reason() -> None:
+    stage = holds_it()
+    stage.give(stage.a, 0)
+    locks, now = stage.ledger.ordering.locks, stage.network.clock.now
+    locks.released("A", [QUEUE], now, "A")
+    locks.granted("B", [QUEUE], now)
+    stage.take(stage.b)
+    stage.ledger.restarted("east", now)
+
+    with pytest.raises(Breach, match="B and A both consume orders/east/0, and A gave its lock back too soon"):
+        stage.give(stage.b, 0)
