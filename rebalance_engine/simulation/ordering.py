@@ -102,14 +102,21 @@ class Ordering:
             for each in book.sessions
             if each.holder is process and each is not session and each.ended_at is not None
         ]
-        return self._is_of_earlier(process, ends, lost)
+        return self._is_of_earlier(process, book, ends, lost)
 
-    def _is_of_earlier(self, process: ConsumerProcess, ends: list[int], lost: Lost) -> bool:
-        """Say whether an unlock belongs to a hold that ended before: to 5.1 it comes 20 s later, whatever came then."""
+    def _is_of_earlier(self, process: ConsumerProcess, book: QueueBook, ends: list[int], lost: Lost) -> bool:
+        """Say whether an unlock belongs to a hold that ended before: to 5.1 it comes 20 s later, whatever came then.
+
+        It comes later still if its process stood still meanwhile, or was cut off.
+        """
         if process.profile.removal is not OrderlyRemoval.DELAYS_UNLOCK:
             return False
         most = unlocks_within(process.profile, process.listener.high)
-        return any(UNLOCK_DELAY <= lost.at - ended_at <= most for ended_at in ends)
+        return any(
+            UNLOCK_DELAY <= lost.at - ended_at <= most
+            or (lost.at - ended_at > most and not self._weather.was_fair(ended_at, lost.at, *_names(process, book)))
+            for ended_at in ends
+        )
 
     def _may_finish(self, process: ConsumerProcess, session: Session, book: QueueBook) -> bool:
         """Say why a process without the lock may have messages of a hold in hand still, besides not being aware of it.
@@ -198,3 +205,7 @@ class Ordering:
             if session is not None and session.ended_at is not None and session.ended_at < lock.granted_at:
                 return True
         return False
+
+
+def _names(process: ConsumerProcess, book: QueueBook) -> tuple[str, str]:
+    return process.name, book.queue.broker

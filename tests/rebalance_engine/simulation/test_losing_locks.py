@@ -101,3 +101,18 @@ def test_of_two_without_the_lock_each_needs_a_reason() -> None:
 
     with pytest.raises(Breach, match="B and A both consume orders/east/0, and A gave its lock back too soon"):
         stage.give(stage.b, 0)
+
+
+@pytest.mark.parametrize("was_cut_off", [True, False])
+def test_a_delayed_unlock_comes_later_still_where_a_fault_holds_it_up(was_cut_off: bool) -> None:
+    stage = gives_back_what_it_dropped_before("5.1.4", 40_000, renewed_after_ms=24_000)
+    now = stage.network.clock.now
+    if was_cut_off:
+        stage.weather.turns_foul(now - 25_000, now, "A")
+    stage.give(stage.b, 0)
+
+    if was_cut_off:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="both consume orders/east/0, and B has the lock"):
+            stage.give(stage.a, 0)
