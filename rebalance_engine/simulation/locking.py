@@ -26,22 +26,25 @@ class Lost:
 
     Attributes:
         at: when; ``unrenewed_ms`` is how long it had not been renewed then.
-        by: the process that gave it back.
+        by: the process that gave it back; ``by_unrenewed_ms`` is how long that one had not renewed it, where a twin of
+            the same client id may have.
     """
 
     how: Loss
     at: int
     unrenewed_ms: int
     by: str = ""
+    by_unrenewed_ms: int = 0
 
 
 @dataclass(slots=True)
 class Lock:
-    """A lock that a client has, as far as anybody told."""
+    """A lock that a client has, as far as anybody told; ``renewed_by`` is when each process of it last asked."""
 
     client: str
     granted_at: int
     renewed_at: int
+    renewed_by: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -51,16 +54,16 @@ class LockBook:
     _held: dict[MessageQueue, Lock] = field(default_factory=dict)
     _lost: dict[tuple[str, MessageQueue], Lost] = field(default_factory=dict)
 
-    def granted(self, client: str, queues: Iterable[MessageQueue], at: int) -> None:
-        """Note that a broker said yes; it must not, while another one's lock lives."""
+    def granted(self, client: str, queues: Iterable[MessageQueue], at: int, by: str = "") -> None:
+        """Note that a broker said yes to a process; it must not, while another one's lock lives."""
         for queue in queues:
             lock = self._held.get(queue)
             if lock is not None and lock.client == client:
-                lock.renewed_at = at
+                lock.renewed_at = lock.renewed_by[by] = at
                 continue
             if lock is not None:
                 self._take_over(lock, client, queue, at)
-            self._held[queue] = Lock(client, at, at)
+            self._held[queue] = Lock(client, at, at, {by: at})
             self._lost.pop((client, queue), None)
 
     def _take_over(self, lock: Lock, client: str, queue: MessageQueue, at: int) -> None:
@@ -78,7 +81,8 @@ class LockBook:
             lock = self._held.get(queue)
             if lock is not None and lock.client == client:
                 del self._held[queue]
-                self._lost[client, queue] = Lost(Loss.RELEASED, at, at - lock.renewed_at, by)
+                renewed_at = lock.renewed_by.get(by, lock.renewed_at)
+                self._lost[client, queue] = Lost(Loss.RELEASED, at, at - lock.renewed_at, by, at - renewed_at)
 
     def forgotten(self, broker: str, at: int) -> None:
         """Note that a broker was started again and knows no lock."""

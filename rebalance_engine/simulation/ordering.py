@@ -121,13 +121,17 @@ class Ordering:
     def _may_finish(self, process: ConsumerProcess, session: Session, book: QueueBook) -> bool:
         """Say why a process without the lock may have messages of a hold in hand still, besides not being aware of it.
 
-        C++ unlocks whoever consumes. From 5.2 on an unlock is forced 20 s after the last renewal.
+        C++ unlocks whoever consumes. From 5.2 on an unlock is forced 20 s after the last renewal of which the client
+        heard; of one in foul weather it may not have.
         """
         lost = self._lost(process, book.queue)
         if lost is None:
             return False
-        removal = process.profile.removal
-        is_forced = removal is OrderlyRemoval.FORCES_UNLOCK and lost.unrenewed_ms > UNLOCK_DELAY
+        removal, renewed_at = process.profile.removal, lost.at - lost.by_unrenewed_ms
+        is_forced = removal is OrderlyRemoval.FORCES_UNLOCK and (
+            lost.by_unrenewed_ms > UNLOCK_DELAY
+            or not self._weather.was_fair(renewed_at, renewed_at + ON_THE_WAY, *_names(process, book))
+        )
         is_unaware = self._is_unaware(process, session, book, lost)
         return is_unaware or removal is OrderlyRemoval.UNLOCKS or is_forced
 

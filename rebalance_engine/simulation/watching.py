@@ -74,13 +74,14 @@ class Watch:
     def _asked(self, broker: BrokerProcess, received: Received, _: Iterable[object]) -> None:
         self._paces.asked(_consumer(broker, received.channel), self._clock.now)
 
-    def _locked(self, _: BrokerProcess, received: Received, responses: Iterable[object]) -> None:
+    def _locked(self, broker: BrokerProcess, received: Received, responses: Iterable[object]) -> None:
         request, ordering = received.request, self.ledger.ordering
         assert isinstance(request, LockBatchMq)
+        by = broker.links[received.channel].client.name
         for response in responses:
             if isinstance(response, LockBatchMqResponse):
                 granted = response.body.lock_ok_mq_set
-                ordering.locks.granted(request.body.client_id, granted, self._clock.now)
+                ordering.locks.granted(request.body.client_id, granted, self._clock.now, by)
                 for queue in sorted(set(request.body.mq_set) - set(granted)):
                     ordering.refused(queue)
 

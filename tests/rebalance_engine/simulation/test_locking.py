@@ -76,6 +76,17 @@ def test_who_gets_a_lock_again_has_not_lost_it() -> None:
     assert book.lost("A", QUEUE) is None
 
 
+def test_a_process_that_gives_a_lock_back_has_its_own_last_renewal() -> None:
+    book = LockBook()
+    book.granted("A", [QUEUE], 0, "A")
+    book.granted("A", [QUEUE], 15, "twin")
+
+    book.released("A", [QUEUE], 20, "A")
+
+    lost = book.lost("A", QUEUE)
+    assert lost is not None and (lost.by, lost.unrenewed_ms, lost.by_unrenewed_ms) == ("A", 5, 20)
+
+
 def test_a_lock_knows_when_it_was_granted_and_when_renewed() -> None:
     book = LockBook()
     book.granted("A", [QUEUE], 10)

@@ -116,3 +116,34 @@ def test_a_delayed_unlock_comes_later_still_where_a_fault_holds_it_up(was_cut_of
     else:
         with pytest.raises(Breach, match="both consume orders/east/0, and B has the lock"):
             stage.give(stage.a, 0)
+
+
+@pytest.mark.parametrize(
+    ("renewed_by", "was_foul", "is_allowed"), [("A", False, False), ("A", True, True), ("twin", False, True)]
+)
+def test_a_lock_is_forced_open_20_s_after_the_last_renewal_of_which_its_holder_heard(
+    renewed_by: str, was_foul: bool, is_allowed: bool
+) -> None:
+    stage = Stage(is_orderly=True)
+    locks, clock = stage.ledger.ordering.locks, stage.network.clock
+    locks.granted("A", [QUEUE], clock.now, "A")
+    stage.take(stage.a)
+    stage.wait(8_000)
+    stage.consume(stage.a, 0)
+    stage.commit(stage.a, 1)
+    stage.wait(7_000)
+    locks.granted("A", [QUEUE], clock.now, renewed_by)
+    if was_foul:
+        stage.weather.turns_foul(clock.now, clock.now, "A")
+    stage.give(stage.a, 1)
+    stage.wait(6_000)
+    stage.drop(stage.a, committed=1)
+    locks.released("A", [QUEUE], clock.now, "A")
+    locks.granted("B", [QUEUE], clock.now, "B")
+    stage.take(stage.b, at=1)
+
+    if is_allowed:
+        stage.give(stage.b, 1)
+    else:
+        with pytest.raises(Breach, match="B and A both consume orders/east/0, and A gave its lock back too soon"):
+            stage.give(stage.b, 1)
