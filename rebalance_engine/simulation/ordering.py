@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rebalance_engine.consumer.profiles import OrderlyRemoval
+from rebalance_engine.consumer.profiles import LockTime, OrderlyRemoval
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.bounds import unlocks_within
@@ -92,8 +92,8 @@ class Ordering:
 
         A broker that was started again forgot it, or gave it to another one when it had run out: a process that stood
         still may not know that. A twin gave it back: locks are those of a client id. The unlock was that of an earlier
-        hold (``_is_of_earlier``). Or it shuts down, and consumes what it has cached until the last of its queues is
-        dropped.
+        hold (``_is_of_earlier``), or it crossed an answer (``_has_crossed``). Or it shuts down, and consumes what it
+        has cached until the last of its queues is dropped.
         """
         if lost.how is not Loss.RELEASED or lost.by != process.name or process.is_stopping:
             return True
@@ -102,7 +102,7 @@ class Ordering:
             for each in book.sessions
             if each.holder is process and each is not session and each.ended_at is not None
         ]
-        return self._is_of_earlier(process, book, ends, lost)
+        return self._is_of_earlier(process, book, ends, lost) or _has_crossed(process, session, ends, lost)
 
     def _is_of_earlier(self, process: ConsumerProcess, book: QueueBook, ends: list[int], lost: Lost) -> bool:
         """Say whether an unlock belongs to a hold that ended before: to 5.1 it comes 20 s later, whatever came then.
@@ -209,6 +209,17 @@ class Ordering:
             if session is not None and session.ended_at is not None and session.ended_at < lock.granted_at:
                 return True
         return False
+
+
+def _has_crossed(process: ConsumerProcess, session: Session | None, ends: list[int], lost: Lost) -> bool:
+    """Say whether an unlock crossed the answer to a request before it, which then counts for the next hold.
+
+    C++ takes a queue before it has its lock: the answer that comes then says that it has it, and it has given it back.
+    """
+    if process.profile.lock_time is not LockTime.BEFORE_PULL or session is None:
+        return False
+    is_of_earlier = any(0 <= lost.at - ended_at <= ON_THE_WAY for ended_at in ends)
+    return is_of_earlier and session.began_at <= lost.at - lost.unrenewed_ms + ON_THE_WAY
 
 
 def _names(process: ConsumerProcess, book: QueueBook) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rebalance_engine.consumer import java
+from rebalance_engine.consumer import CPP, Profile, java
 from rebalance_engine.simulation.breach import Breach, Rule
 from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND
 from tests.rebalance_engine.simulation.stage import QUEUE, Stage
@@ -147,3 +147,25 @@ def test_a_lock_is_forced_open_20_s_after_the_last_renewal_of_which_its_holder_h
     else:
         with pytest.raises(Breach, match="B and A both consume orders/east/0, and A gave its lock back too soon"):
             stage.give(stage.b, 1)
+
+
+@pytest.mark.parametrize(
+    ("profile", "renewed_before_ms", "is_allowed"), [(CPP, 3_000, True), (CPP, 3_001, False), (java("5.5.0"), 1, False)]
+)
+def test_an_unlock_that_crosses_an_answer_counts_for_the_hold_before(
+    profile: Profile, renewed_before_ms: int, is_allowed: bool
+) -> None:
+    stage = Stage(is_orderly=True, profile=profile)
+    locks, clock = stage.ledger.ordering.locks, stage.network.clock
+    stage.take(stage.a)
+    locks.granted("A", [QUEUE], clock.now, "A")
+    stage.wait(renewed_before_ms)
+    stage.drop(stage.a)
+    locks.released("A", [QUEUE], clock.now, "A")
+    stage.take(stage.a)
+
+    if is_allowed:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="gave its lock back 0 ms ago"):
+            stage.give(stage.a, 0)
