@@ -122,7 +122,8 @@ class Ordering:
         """Say why a process without the lock may have messages of a hold in hand still, besides not being aware of it.
 
         C++ unlocks whoever consumes. From 5.2 on an unlock is forced 20 s after the last renewal of which the client
-        heard; of one in foul weather it may not have.
+        heard; of one in foul weather it may not have. And if it has taken the queue again since, as a topic was given
+        up and wanted again, the unlock waited for the listener of that hold only.
         """
         lost = self._lost(process, book.queue)
         if lost is None:
@@ -132,8 +133,9 @@ class Ordering:
             lost.by_unrenewed_ms > UNLOCK_DELAY
             or not self._weather.was_fair(renewed_at, renewed_at + ON_THE_WAY, *_names(process, book))
         )
+        has_taken_again = book.last_session_of(process) is not session
         is_unaware = self._is_unaware(process, session, book, lost)
-        return is_unaware or removal is OrderlyRemoval.UNLOCKS or is_forced
+        return is_unaware or removal is OrderlyRemoval.UNLOCKS or is_forced or has_taken_again
 
     def _has_lock(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
         lock = self.locks.lock(queue)

@@ -3,6 +3,7 @@
 import pytest
 
 from rebalance_engine.consumer import CPP, Profile, java
+from rebalance_engine.events import DropReason
 from rebalance_engine.simulation.breach import Breach, Rule
 from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND
 from tests.rebalance_engine.simulation.stage import QUEUE, Stage
@@ -169,3 +170,22 @@ def test_an_unlock_that_crosses_an_answer_counts_for_the_hold_before(
     else:
         with pytest.raises(Breach, match="gave its lock back 0 ms ago"):
             stage.give(stage.a, 0)
+
+
+@pytest.mark.parametrize("has_taken_again", [True, False])
+def test_an_unlock_waits_for_the_listener_of_its_own_hold_only(has_taken_again: bool) -> None:
+    stage = holds_it()
+    stage.give(stage.a, 0)
+    stage.drop(stage.a, reason=DropReason.NOT_SUBSCRIBED)
+    if has_taken_again:
+        stage.take(stage.a)
+        stage.drop(stage.a)
+    stage.ledger.ordering.locks.released("A", [QUEUE], stage.network.clock.now, "A")
+    stage.ledger.ordering.locks.granted("B", [QUEUE], stage.network.clock.now)
+    stage.take(stage.b)
+
+    if has_taken_again:
+        stage.give(stage.b, 0)
+    else:
+        with pytest.raises(Breach, match="both consume orders/east/0, and A gave its lock back too soon"):
+            stage.give(stage.b, 0)
