@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import logging
 import signal
 import sys
@@ -16,6 +15,8 @@ from random import Random
 from dashboard.demo.door import serve
 from dashboard.demo.stage import Stage
 
+logger = logging.getLogger("dashboard.demo")
+
 
 def main() -> None:
     """Read the arguments, and play."""
@@ -25,7 +26,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="of what happens; any by default")
     parser.add_argument("--waits", type=float, default=0.0, metavar="S", help="so long for an audience; 0 by default")
     asked = parser.parse_args()
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format="%(message)s")
     logging.getLogger("dashboard.demo").setLevel(logging.INFO)
     logging.getLogger("rebalance_engine").setLevel(logging.ERROR)  # faults are played here on purpose
     if asked.dir is not None:
@@ -41,15 +42,14 @@ def _stage(directory: Path, asked: argparse.Namespace) -> Stage:
 
 
 async def play(stage: Stage, directory: Path) -> None:
-    """Play until a signal comes; once clients can join one line says where, ``{"saw":"ready","namesrv":…}``."""
+    """Play until a signal comes; once clients can join one line says where."""
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
 
     async def open_doors() -> None:
         await doors.enter_async_context(serve(stage, directory))
-        sys.stdout.write(json.dumps({"saw": "ready", "namesrv": stage.cluster.namesrv}) + "\n")
-        sys.stdout.flush()
+        logger.info("clients can join by the name server %s", stage.cluster.namesrv)
 
     ended = asyncio.create_task(over.wait(), name="signal")
     async with AsyncExitStack() as doors:

@@ -18,6 +18,10 @@ DEMO_WAITS_S = 40  # for page and watcher; the first round must be there within 
 REDIS_LOG = "redis.log"
 CLIENTS, SERVERS, FLOOR = 2, 1, 0  # levels: who uses others is stopped before them
 RUN_AS_ROOT = "ignore:You're running the worker"  # ten lines of warning that help nobody in a container
+SAID_BY_LIBRARIES = {  # what no setting keeps them from printing, in words for the person at the terminal
+    "worker: Warm shutdown (MainProcess)": "stopping: what it works at is finished first",
+    "worker: Cold shutdown (MainProcess)": "stopping at once: what it works at is done again later",
+}
 MOST_WORKER_KB = 400_000  # a worker process that has grown beyond is replaced after its task
 
 
@@ -141,6 +145,11 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
 
 def _manage(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, str(ROOT / "manage.py"), *arguments)
+
+
+def in_our_words(line: str) -> str:
+    """Give a line that a child has printed as a person is to read it."""
+    return SAID_BY_LIBRARIES.get(line.strip(), line)
 
 
 def redis_program() -> Path:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 MOST_WAITING = 2_000
 MOST_LINE_BYTES = 4_000
-WIDTH = 10
+WIDTH = 12  # a longer name, of a cluster, pushes its own lines
 
 
 @dataclass(slots=True)
@@ -57,9 +57,9 @@ class Terminal:
 
     def tell(self, who: str, text: str) -> None:
         """Write a line, if there is room."""
-        if self._left_out and self._put(f"{'evenkeel':<{WIDTH}}| {self._left_out} lines were left out: nobody read"):
+        if self._left_out and self._put(f"{'evenkeel':<{WIDTH}} | {self._left_out} lines were left out: nobody read"):
             self._left_out = 0
-        if not self._put(f"{who:<{WIDTH}}| {text}"):
+        if not self._put(f"{who:<{WIDTH}} | {text}"):
             self._left_out += 1
 
     def _put(self, line: str) -> bool:

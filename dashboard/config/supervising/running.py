@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from dashboard.config.supervising import machine, reaper
-from dashboard.config.supervising.children import Start
+from dashboard.config.supervising.children import Start, in_our_words
 from dashboard.config.supervising.output import Lines, Terminal
 
 logger = logging.getLogger(__name__)
@@ -174,11 +174,11 @@ class Runner:
             try:
                 while data := await reader.read(65_536):
                     for line in filter(str.strip, lines.take(data)):
-                        self.say(line, name)
+                        self.say(in_our_words(line), name)
             finally:
                 transport.close()
                 for line in lines.rest():
-                    self.say(line, name)
+                    self.say(in_our_words(line), name)
 
     def _begin_probe(self, name: str) -> asyncio.Task[None] | None:
         if self.supervisor.state(name) is not machine.State.STARTING:

@@ -55,6 +55,7 @@ class Up:
         self._home = home
         self._asked = asked
         self._began = time.monotonic()
+        self._has_opened = False
         self._luck = random.Random()  # noqa: S311 # it chooses ports
         own_redis = not os.environ.get("REDIS_URL", "").strip()
         self._spark_is_off = java_trouble()
@@ -245,7 +246,9 @@ class Up:
         host, port = self._web.getsockname()[:2]
         if not await probes.web_answers(host, port):
             return False
-        self._runner.say(f"open http://{_shown(self._asked.host)}:{port}/  ({self._took()})")
+        took = "" if self._has_opened else f"  ({self._took()})"  # a web process that starts again says its own time
+        self._has_opened = True
+        self._runner.say(f"open http://{_shown(self._asked.host)}:{port}/{took}")
         if self._wanted.has_demo:
             with contextlib.suppress(NoDemo):  # one that starts a second time begins by itself
                 await ask_to_begin(self._home / "demo")

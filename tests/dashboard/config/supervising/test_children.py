@@ -13,6 +13,7 @@ from dashboard.config.supervising.children import (
     Places,
     Wanted,
     children,
+    in_our_words,
     redis_program,
     redis_settings,
     start_of,
@@ -102,3 +103,8 @@ def test_our_redis_is_for_loopback_with_a_password_and_keeps_nothing(tmp_path: P
 
     assert {"bind 127.0.0.1", "port 16000", "requirepass word", 'save ""', "appendonly no"} <= set(settings)
     assert redis_program().is_file()
+
+
+def test_what_a_library_prints_at_its_end_is_said_in_our_words() -> None:
+    assert in_our_words("worker: Warm shutdown (MainProcess)") == "stopping: what it works at is finished first"
+    assert in_our_words("billing-4 joins billing") == "billing-4 joins billing"

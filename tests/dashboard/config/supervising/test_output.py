@@ -30,7 +30,7 @@ def test_each_line_says_who_said_it() -> None:
     terminal.close()
     os.close(writing)
 
-    assert os.read(reading, 100) == b"web       | hello\n"
+    assert os.read(reading, 100) == b"web          | hello\n"
     os.close(reading)
 
 
@@ -48,7 +48,7 @@ def test_a_terminal_that_nobody_reads_holds_nobody_up_and_says_later_what_was_le
     os.close(writing)
     os.close(reading)
 
-    assert heard.startswith(b"web       | 0: xxx")
+    assert heard.startswith(b"web          | 0: xxx")
 
 
 def test_a_terminal_that_is_gone_is_no_error() -> None:

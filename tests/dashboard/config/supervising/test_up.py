@@ -183,6 +183,8 @@ def test_a_process_that_is_killed_comes_back(prepared: Path, tmp_path: Path) -> 
         instance.until(r"(?s)redis ended .*redis is ready")
 
         assert instance.get("/healthz")[0] == 200
+        opened = re.findall(r"open http://[^ ]+/(.*)", instance.said)
+        assert len(opened) > 1 and opened[0].strip() and not any(map(str.strip, opened[1:]))  # its age is told once
 
 
 def test_nothing_is_left_when_the_supervisor_itself_is_killed(prepared: Path, tmp_path: Path) -> None:
