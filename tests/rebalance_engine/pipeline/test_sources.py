@@ -61,7 +61,11 @@ def test_a_cut_packed_file_is_read_as_far_as_it_goes_and_says_so(tmp_path: Path)
     assert "cut" in file.trouble
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.log", gzip.compress(LINE)), ("a.log.gz", LINE), ("a.log.gz", b"")])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.log", gzip.compress(LINE)), ("a.log.gz", LINE), ("a.log.gz", b"")],
+    ids=["packed but named plain", "plain but named packed", "empty but named packed"],
+)
 def test_a_name_that_lies_about_packing_is_told(tmp_path: Path, name: str, content: bytes) -> None:
     put(tmp_path / "web1" / name, content)
 
