@@ -6,7 +6,7 @@ import pytest
 
 from rebalance_engine.consumer import CPP, GO, Message, Mode, Profile, java
 from rebalance_engine.consumer.messages import read_stored
-from rebalance_engine.consumer.process_queue import MIB
+from rebalance_engine.consumer.process_queue import MIB, ProcessQueue
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.codes import ResponseCode
@@ -171,6 +171,23 @@ def test_from_5_2_on_nothing_moves_an_offset_while_it_is_repaired(version: str, 
 
     assert broker.offsets["G", EAST] == stored
     assert updated
+
+
+def test_a_repair_ends_a_later_hold_of_its_queue_too() -> None:
+    world, member = running(java("5.1.4"))
+    broker = world.broker("east")
+    broker.first[EAST] = 100
+    world.put(EAST, 1)
+    world.run(50)
+    assert member.table.pop(EAST).is_dropped
+    later = ProcessQueue(EAST, world.at, is_locked=False)
+    member.take(later, 3)
+    told(world)
+
+    world.run(10_000)
+
+    assert later.is_dropped and EAST not in member.table
+    assert "A drops orders/east/0 at 100: offset illegal" in told(world)
 
 
 def test_a_pull_loop_ends_with_its_queue() -> None:
