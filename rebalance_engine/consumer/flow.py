@@ -155,6 +155,8 @@ class PullLoop:
 
     def _take_in(self, answer: PullMessageResponse, subscription: SubscriptionData) -> Code[int]:
         member, pq = self.member, self.pq
+        if pq.is_dropped and member.desk.profile.ignores_late_answers:
+            return OVER
         try:
             messages, following = read_wanted(member, answer, subscription)
         except BrokenMessage:
@@ -166,7 +168,7 @@ class PullLoop:
             return OVER
         if answer.code != ResponseCode.SUCCESS:
             if not pq.count:
-                member.offsets.update(pq.mq, self.next_offset)
+                member.note_nothing_left(pq, self.next_offset)
             return 0
         if messages and not pq.is_dropped:
             must_start = pq.put(messages)
@@ -186,9 +188,10 @@ class PullLoop:
         else:
             member.offsets.update(pq.mq, self.next_offset, increase_only=False)
         yield from member.offsets.persist(pq.mq)
-        if member.table.get(pq.mq) is pq:
-            del member.table[pq.mq]
-            yield from let_go(member, pq)
+        held = member.table.pop(pq.mq, None)  # a later hold goes too: ``removeProcessQueue`` looks for the queue only
+        if held is not None:
+            member.drop(held, DropReason.OFFSET_ILLEGAL)
+            yield from let_go(member, held)
         if profile.repair_wakes:
             member.desk.wake()
 

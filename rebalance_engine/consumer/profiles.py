@@ -101,6 +101,7 @@ class Profile:
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
         unregisters: shutting down says good-bye.
         unlocks_all: shutting down gives back every lock; C++ forgets the first one of each broker.
+        ignores_late_answers: what was pulled for a queue that has been dropped since says nothing of how far it is.
         repair_delay: from an illegal offset to its repair.
         repair_wakes: the repair is followed by a rebalance.
         knows_assignment: can let the broker divide queues.
@@ -149,6 +150,7 @@ class Profile:
     channel_heartbeat: bool = False
     unregisters: bool = True
     unlocks_all: bool = True
+    ignores_late_answers: bool = False
     repair_delay: int = 10_000
     repair_wakes: bool = False
     knows_assignment: bool = False
@@ -238,6 +240,7 @@ CPP = Profile(
     finds_by_time=False,
     bumps_version=False,
     unlocks_all=False,
+    ignores_late_answers=True,  # ``DefaultMQPushConsumerImpl.cpp``, ``AsyncPullCallback::onSuccess``
     repair_delay=0,
     queue_mib=None,
     span=None,

@@ -25,7 +25,15 @@ from rebalance_engine.simulation.ordering import Ordering
 from rebalance_engine.simulation.returning import Returns
 from rebalance_engine.simulation.sessions import QueueBook, Session
 from rebalance_engine.simulation.store import Returned
-from rebalance_engine.simulation.timers import FIRST_PERSISTED, FLUSHED_EVERY, ON_THE_WAY, PERSISTED_EVERY, ROUND, WAITS
+from rebalance_engine.simulation.timers import (
+    FIRST_PERSISTED,
+    FLUSHED_EVERY,
+    ON_THE_WAY,
+    PERSISTED_EVERY,
+    PULLED,
+    ROUND,
+    WAITS,
+)
 
 KEPT = 180_000  # ms; how long an ended session is remembered
 STORED_LATE = PERSISTED_EVERY + ON_THE_WAY  # what was finished longer ago is stored
@@ -139,8 +147,10 @@ class Ledger:
         claim = session.start_offset if fact.committed_offset is None else fact.committed_offset
         if session.given and fact.reason is not DropReason.OFFSET_ILLEGAL:
             fair = self._weather.was_fair(self._clock.now - STORED_LATE, self._clock.now, process.name)
+            # the answer to a pull of an earlier hold may have come in this one (``correctTagsOffset``)
+            may_be = claim <= session.at_most or book.was_left_at(claim, process, session.began_at - PULLED)
             hold(
-                (session.finished <= claim or not fair) and claim <= session.at_most,
+                (session.finished <= claim or not fair) and may_be,
                 Rule.CLAIM,
                 f"{process.name} drops {book} at {claim}; it has finished it up to {session.finished}",
             )

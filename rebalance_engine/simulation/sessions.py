@@ -143,6 +143,16 @@ class QueueBook:
         """Give the session in which a process holds the queue, or last held it."""
         return next((session for session in reversed(self.sessions) if session.holder is process), None)
 
+    def was_left_at(self, offset: int, by: ConsumerProcess, since: int) -> bool:
+        """Say whether an earlier hold of a process, ended since then, had pulled up to this offset and no further."""
+        return any(
+            session.holder is by
+            and session.ended_at is not None
+            and session.ended_at >= since
+            and offset == max(session.given, default=session.start_offset - 1) + 1
+            for session in self.sessions
+        )
+
     def note_commit(self, offset: int, at: int, by: Session | None = None) -> None:
         """Note that an offset was stored."""
         self.commits.append(Stored(at, offset, by))

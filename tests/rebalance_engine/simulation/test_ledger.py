@@ -7,7 +7,7 @@ from rebalance_engine.consumer.application import Result
 from rebalance_engine.simulation.breach import Breach, Rule
 from rebalance_engine.simulation.ledger import STORED_LATE
 from rebalance_engine.simulation.store import Store
-from rebalance_engine.simulation.timers import FLUSHED_EVERY, ON_THE_WAY, ROUND, WAITS
+from rebalance_engine.simulation.timers import FLUSHED_EVERY, ON_THE_WAY, PULLED, ROUND, WAITS
 from tests.rebalance_engine.simulation.stage import QUEUE, Stage
 
 
@@ -219,6 +219,24 @@ def test_who_drops_a_queue_knows_how_far_he_is(stage: Stage, claim: int, is_righ
     else:
         with pytest.raises(Breach, match=f"drops orders/east/0 at {claim}; it has finished it up to 3"):
             stage.drop(stage.a, committed=claim)
+
+
+@pytest.mark.parametrize(
+    ("claim", "later_ms", "is_right"), [(3, 1_000, True), (2, 1_000, False), (3, PULLED + 1_000, False)]
+)
+def test_an_answer_to_a_pull_of_an_earlier_hold_may_say_how_far_it_is(
+    stage: Stage, claim: int, later_ms: int, is_right: bool
+) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, 1, 2)
+    stage.drop(stage.a, committed=3)
+    stage.weather.turns_foul(0, stage.network.clock.now + 2 * later_ms)  # so that it may begin behind
+    stage.wait(later_ms)
+    stage.take(stage.a, at=0)
+    stage.give(stage.a, 0)
+
+    with nullcontext() if is_right else pytest.raises(Breach, match=f"drops orders/east/0 at {claim}"):
+        stage.drop(stage.a, committed=claim)
 
 
 def test_an_offset_behind_what_was_finished_long_before(stage: Stage) -> None:
