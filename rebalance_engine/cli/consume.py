@@ -191,13 +191,14 @@ class Changes:
 
 async def _consume(consumer: Consumer, changes: Changes, lines: Lines, stop: asyncio.Event) -> int:
     """Be a member from here until told to stop; the last lines say that nothing is held, and that it has stopped."""
+    lines.when_lost(stop.set)
     closing = asyncio.create_task(_close_when_told(consumer, lines, stop), name="stop")
     following: asyncio.Task[None] | None = None
     try:
         if not stop.is_set():
             await _start(consumer)
             lines.say("started", client_id=consumer.client_id)
-            following = asyncio.create_task(_follow(changes, lines, consumer, stop), name="changes")
+            following = asyncio.create_task(changes.follow(lines, consumer), name="changes")
             await _say_messages(consumer, changes, lines)
         await closing
     except Closed:
@@ -226,14 +227,6 @@ async def _say_messages(consumer: Consumer, changes: Changes, lines: Lines) -> N
         await lines.room()
         body = message.body.decode("utf-8", "replace")
         lines.say("got", queue=queue_name(message.queue), offset=message.offset, body=body)
-
-
-async def _follow(changes: Changes, lines: Lines, consumer: Consumer, stop: asyncio.Event) -> None:
-    try:
-        await changes.follow(lines, consumer)
-    except OSError:
-        stop.set()  # nobody reads what would be said
-        raise
 
 
 async def _close_when_told(consumer: Consumer, lines: Lines, stop: asyncio.Event) -> None:

@@ -53,6 +53,7 @@ class Lines:
         self._moved = asyncio.Event()
         self._hurry: asyncio.TimerHandle | None = None
         self._is_late = False
+        self._when_lost: Callable[[], object] | None = None
         self._thread = threading.Thread(target=self._run, name="lines", daemon=True)  # it may never return
         self._thread.start()
 
@@ -108,6 +109,16 @@ class Lines:
 
     # ---- the end ----
 
+    def when_lost(self, call: Callable[[], object]) -> None:
+        """Call this once nothing can be written any more: who says nothing more for long would not notice."""
+        self._when_lost = call
+        self._move()
+
+    def _move(self) -> None:
+        self._moved.set()
+        if self.error is not None and self._when_lost is not None:
+            self._when_lost()
+
     async def close(self, within_s: float = READER_S) -> None:
         """Wait until everything is written.
 
@@ -157,7 +168,7 @@ class Lines:
             self._bytes -= written
             self.error = error
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(self._moved.set)
+            self._loop.call_soon_threadsafe(self._move)
 
 
 async def saying(main: Callable[[Lines], Awaitable[int]]) -> int:

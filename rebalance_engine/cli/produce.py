@@ -95,6 +95,7 @@ async def _produce(producer: Producer, asked: argparse.Namespace, lines: Lines, 
         await producer.start()
     except OSError as error:
         raise BadArguments(f"the producer cannot start: {error}") from error
+    lines.when_lost(stop.set)
     hurrying = asyncio.create_task(_hurry_when_told(lines, stop), name="stop")
     try:
         return await _send_all(producer, asked, lines, stop)

@@ -134,13 +134,14 @@ def waiting_in(pipe: int) -> int:
 
 
 @on_a_loop
-async def test_a_reader_who_goes_ends_it_in_order_with_1() -> None:
+async def test_a_reader_who_goes_ends_it_in_order_with_1_at_the_next_line() -> None:
+    """That line is the last for long: whoever says nothing more hears of it too."""
     async with cluster() as east, Producer(east.namesrv) as producer:
         reading, writing = os.pipe()
         words = ["--namesrv", east.namesrv, "--group", "G", "--topic", "orders", "--from", "first", "--version", QUICK]
         async with command("consume", *words, stdout=writing, hears_complaints=True) as member:
             os.close(writing)
-            await until(lambda: waiting_in(reading) > 0)
+            await until(lambda: waiting_in(reading) > 0 and b'"held"' in os.read(reading, 65_536))
             os.close(reading)
             await put(producer, ["a"])
             said, status = await member.words(), await member.process.wait()

@@ -102,6 +102,22 @@ async def test_a_reader_who_has_gone_is_an_error_for_whoever_speaks() -> None:
         await lines.close()
 
 
+@on_a_loop
+async def test_who_says_nothing_more_hears_that_the_reader_has_gone() -> None:
+    def write(_: bytes) -> None:
+        raise BrokenPipeError("gone")
+
+    lines, lost, lost_too = Lines(write), asyncio.Event(), asyncio.Event()
+    lines.when_lost(lost.set)
+    lines.say("got")
+    await lost.wait()
+    lines.when_lost(lost_too.set)
+
+    assert lost_too.is_set()
+    with pytest.raises(BrokenPipeError):
+        await lines.close()
+
+
 def _stalls(_: Lines) -> None:
     raise ReaderStalls("is not read")
 
