@@ -57,7 +57,9 @@ async def test_three_consumers_divide_the_queues_through_joins_and_leaves() -> N
         await divided(8, *consumers[:2])
         await consumers[2].start()
         await divided(8, *consumers)
-        assert sorted(len(consumer.held) for consumer in consumers) == [2, 3, 3]
+        # once more: B may give two queues to C before A gives one to B
+        await until(lambda: sorted(len(consumer.held) for consumer in consumers) == [2, 3, 3])
+        await divided(8, *consumers)
 
         await consumers[0].close()
 
