@@ -49,7 +49,6 @@ from rebalance_engine.simulation.timers import FLUSHED_EVERY
 
 REGISTER_EVERY = 30_000  # ms; ``registerNameServerPeriod``
 REGISTER_TIMEOUT = 24_000  # ms; ``registerBrokerTimeoutMills``
-CHECK_EVERY = 4  # events of a broker, from one look at all its tables to the next
 SUSPEND = 2  # ``PullSysFlag.FLAG_SUSPEND``
 COMMITS = 1  # ``PullSysFlag.FLAG_COMMIT_OFFSET``
 HOUSEKEEPING = Timer.HOUSEKEEPING
@@ -112,7 +111,6 @@ class BrokerProcess(Process):
         self._watcher = watcher
         self._held: dict[tuple[str, int], list[_Held]] = {}
         self._tokens = 0
-        self._heard = 0
         self._registered_version = -1
         self._serving: dict[type, Callable[[Received, Any, int], Response | None]] = {
             PullMessage: self._pull,
@@ -153,10 +151,8 @@ class BrokerProcess(Process):
         return effects
 
     def check(self) -> None:
-        """Hold the membership to its invariants now and then; its table of members is looked at after every step."""
-        self._heard += 1
-        if self._heard % CHECK_EVERY == 0:
-            self.machine.check()
+        """Hold the membership to its invariants."""
+        self.machine.check()
 
     def put_topic(self, topic: str, queues: int) -> None:
         """Create a topic, or change its number of queues."""

@@ -34,7 +34,6 @@ from rebalance_engine.simulation.nameserver import ADDRESS as NAME_SERVER
 from rebalance_engine.simulation.process import Place, Process
 
 MOST_FAILURES = 2  # of one message: with the delays of the first two retries a run still comes to an end
-CHECK_EVERY = 16  # events of a process, from one look at all its tables to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,6 @@ class ConsumerProcess(Process):
         self._audience = audience
         self._members: list[Member] = []
         self._is_stopping = False
-        self._heard = 0
         self.started_at = place.network.clock.now
         self.machine = Client(
             profile,
@@ -129,10 +127,8 @@ class ConsumerProcess(Process):
         return self.machine.handle(heard, at)
 
     def check(self) -> None:
-        """Hold the client to its invariants now and then, and end the process after its consumers have stopped."""
-        self._heard += 1
-        if self._heard % CHECK_EVERY == 0:
-            self.machine.check()
+        """Hold the client to its invariants, and end the process after its consumers have stopped."""
+        self.machine.check()
         if self._is_stopping and not self.is_gone and not any(member.is_running for member in self._members):
             self.network.end(self)
             self._audience.ended(self)

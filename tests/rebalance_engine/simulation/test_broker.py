@@ -19,7 +19,7 @@ from rebalance_engine.remoting.requests.consuming import (
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import HeartBeat
 from rebalance_engine.remoting.requests.producing import SendMessage, SendMessageResponse, SendMessageV2
-from rebalance_engine.simulation.broker import CHECK_EVERY, BrokerProcess, Disk, Found
+from rebalance_engine.simulation.broker import BrokerProcess, Disk, Found
 from rebalance_engine.simulation.clock import EPOCH
 from rebalance_engine.simulation.nameserver import ADDRESS, NameServer
 from rebalance_engine.simulation.network import Network
@@ -247,12 +247,11 @@ def test_a_question_that_is_not_simulated_is_refused(bench: Bench) -> None:
     assert isinstance(response, Refused) and response.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
 
-def test_its_tables_are_checked(bench: Bench) -> None:
+def test_its_tables_are_checked_after_every_event(bench: Bench) -> None:
     bench.broker.machine.channels.clear()
-    bench.broker._heard = CHECK_EVERY - 1
 
     with pytest.raises(AssertionError):
-        bench.broker.check()
+        bench.broker.do(lambda: None)
 
 
 def test_time_begins_at_the_epoch() -> None:

@@ -1,8 +1,11 @@
 import random
 
+import pytest
+
 from rebalance_engine.consumer import Deliver, GroupSettings, Subscribe, java
 from rebalance_engine.consumer.application import Result
 from rebalance_engine.consumer.messages import Message
+from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.effects import Send
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.codes import Language
@@ -109,6 +112,17 @@ def test_a_consumer_that_just_started_holds_nothing() -> None:
     process.start(GroupSettings(group="g", topics={"orders": "*"}))
 
     assert process.held("g") == ()
+
+
+def test_its_tables_are_checked_after_every_event() -> None:
+    process = consumer(Seats())
+    process.start(GroupSettings(group="g", topics={"orders": "*"}))
+    held = ProcessQueue(QUEUE, process.clock.now, is_locked=False)
+    process.machine.member("g").take(held, 0)
+
+    held.bytes = 1
+    with pytest.raises(AssertionError, match="1 bytes counted, 0 there"):
+        process.do(lambda: None)
 
 
 def test_messages_are_taken_out_of_an_answer() -> None:
