@@ -15,6 +15,8 @@ from rebalance_engine.cli.judging import Judgement
 from rebalance_engine.cli.terminal import Column, Paper, count, cut, safe, seconds, table, wrapped
 from rebalance_engine.findings import spell
 from rebalance_engine.model import MessageModel, MessageQueue
+from rebalance_engine.network.answers import why_missing
+from rebalance_engine.network.asked import Heard
 from rebalance_engine.network.looking import GroupLook, MemberLook
 from rebalance_engine.remoting.versions import version_name
 
@@ -22,6 +24,7 @@ NOBODY, SEVERAL, UNKNOWN, SAME = "-", "#", "?", "."
 HUES = ("cyan", "green", "magenta", "blue", "yellow")
 MOST_ROWS = 20
 LABEL = 16
+LONGEST = 300  # of a server's words, which may be a whole exception; ``--json`` has them all
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ class Drawing:
         yield from self._rows("Not as the target says", list(self._differences()))
         yield from self._findings()
         yield from self._rows("Servers that do not agree", [safe(line) for line in self.look.disagreements()])
-        yield from self._rows("Missing", [safe(one.why) for one in self.look.troubles()])
+        yield from self._rows("Missing", [_missing(one) for one in self.look.troubles()])
 
     # ---- head and members ----
 
@@ -126,7 +129,7 @@ class Drawing:
     def _answered(self, member: MemberLook) -> str:
         running = member.running
         if running.value is None:
-            return f"no: {safe(running.why)}"
+            return "no" if running.trouble is None else f"no: {why_missing(running.trouble).value}"  # more stands below
         return f"{seconds(self.look.ended_at - running.by.at)} ago"
 
     def _waiting(self, member: MemberLook | None) -> str:
@@ -241,6 +244,12 @@ def _program(member: MemberLook) -> str:
     if one is None:
         return UNKNOWN
     return f"{one.language.name} {version_name(one.version)}" if one.version > 0 else one.language.name
+
+
+def _missing(heard: Heard[object]) -> str:
+    """Say what did not come, and of whom; the table above says of a member only that it did not answer."""
+    client, why = heard.by.client, safe(heard.why, LONGEST)
+    return why if client is None or client in heard.why else f"{safe(client, 120)}: {why}"
 
 
 def _names(owners: tuple[str, ...]) -> str:

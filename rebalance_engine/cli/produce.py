@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
+from collections.abc import Sequence
 
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.clients import (
@@ -151,11 +152,17 @@ def _message(asked: argparse.Namespace, number: int) -> Message:
     return Message(topic=asked.topic, body=body, tags=asked.tags, keys=str(number), sharding_key=asked.key)
 
 
+def reason_of(failure: str, troubles: Sequence[str]) -> str:
+    """Join why a send failed with what is wrong now, but for what the failure itself says."""
+    others = [trouble for trouble in troubles if (trouble.partition(": ")[2] or trouble) not in failure]
+    return ". Now: ".join(filter(None, (failure, "; ".join(others))))
+
+
 async def _send(producer: Producer, message: Message, lines: Lines) -> bool:
     try:
         result = await producer.send(message)
     except (SendFailed, BadMessage, Closed, MachineBroke) as error:
-        lines.say("failed", reason=". Now: ".join(filter(None, (str(error), "; ".join(producer.troubles)))))
+        lines.say("failed", reason=reason_of(str(error), producer.troubles))
         return False
     lines.say("sent", queue=queue_name(result.queue), offset=result.offset, latency_ms=result.latency_ms)
     return True

@@ -74,12 +74,15 @@ class SendFailed(Exception):
 def _failure(result: Failed, story: Story) -> str:
     code = f", code {result.code}" if result.code >= 0 else ""
     words = f"the message to {story.topic!r} was not sent: {result.error.value}{code}: {result.text}"
-    told = [
-        f"{number}. {attempt.broker or 'no broker'}/{attempt.queue.queue_id} for {attempt.latency_ms} ms: "
-        f"{attempt.outcome.text or attempt.outcome.kind.value}"
-        for number, attempt in enumerate(story.attempts, 1)
-        if attempt.outcome is not None
-    ]
+    told: list[str] = []
+    said = words  # a broker's exception may be long: it is told once
+    for number, attempt in enumerate(story.attempts, 1):
+        if attempt.outcome is None:
+            continue
+        why = attempt.outcome.text or attempt.outcome.kind.value
+        where = f"{number}. {attempt.broker or 'no broker'}/{attempt.queue.queue_id} for {attempt.latency_ms} ms"
+        told.append(f"{where}: {'the same' if why in said else why}")
+        said += f"; {why}"
     return f"{words}. Tried: {'; '.join(told) or 'nothing'}"
 
 

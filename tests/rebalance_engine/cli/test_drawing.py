@@ -1,10 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.cli.drawing import Drawing
 from rebalance_engine.cli.judging import judge
-from rebalance_engine.cli.terminal import Paper, width_of
+from rebalance_engine.cli.terminal import ENDLESS, Paper, width_of
 from rebalance_engine.model import MessageModel, MessageQueue
+from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.looking import GroupLook
+from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
+from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.cli.looks import look, member, queues
 
 Q = queues(4)
@@ -49,6 +54,22 @@ def test_what_a_silent_member_may_hold_is_unknown() -> None:
     assert "  east              0  A A ? ?" in text
     assert "east:1: no answer in time" in text
     assert "Findings" not in text
+
+
+def test_what_a_broker_says_of_a_member_is_said_once_and_stretches_no_table() -> None:
+    words = "the consumer is not online, " * 40
+    silent = member("B", None)
+    refused = Denied(
+        "east:1", GetConsumerRunningInfo(consumer_group="billing", client_id="B"), Refused(code=206, remark=words)
+    )
+    silent = replace(silent, running=replace(silent.running, trouble=refused))
+    lines = drawn(look(Q, [member("A", Q[:2]), silent]), ENDLESS)
+
+    (row,) = [line for line in lines if line.startswith("B  B ")]
+    assert "no: not online" in row and len(row) < 80
+    (below,) = [line for line in lines if words[:20] in line]
+    assert below.startswith("  B: east:1 refused GetConsumerRunningInfo with code 206 (CONSUMER_NOT_ONLINE): the con")
+    assert below.endswith("...") and len(below) < 320
 
 
 def test_hostile_names_and_many_queues_stay_within_the_width() -> None:

@@ -6,6 +6,7 @@ import pytest
 import trustme
 
 from rebalance_engine import cli
+from rebalance_engine.cli.produce import reason_of
 from rebalance_engine.network.listener import Listener
 from rebalance_engine.network.tls import ServerTls
 from tests.rebalance_engine.cli.commands import command
@@ -54,6 +55,14 @@ async def test_a_failure_is_a_line_with_its_reason_and_ends_with_1() -> None:
 
     (line,) = produce.lines
     assert line["saw"] == "failed" and "Tried: 1. broker-a/" in line["reason"]
+
+
+def test_what_a_failure_says_is_not_said_again_as_what_is_wrong_now() -> None:
+    failure = "the message to 'orders' was not sent: code 16: No accessKey is configured. Tried: 1. east/1 for 2 ms"
+    refusal = "127.0.0.1:7 refuses SendMessage: No accessKey is configured"
+
+    assert reason_of(failure, [refusal]) == failure
+    assert reason_of(failure, [refusal, "east:9 does not answer"]) == f"{failure}. Now: east:9 does not answer"
 
 
 @on_a_loop

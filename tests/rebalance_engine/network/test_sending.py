@@ -57,6 +57,24 @@ def test_a_failure_tells_every_attempt() -> None:
     assert failed.value.story.attempts == attempts
 
 
+def test_what_every_broker_says_is_told_once() -> None:
+    words = "org.apache.rocketmq.acl.common.AclException: No accessKey is configured"
+    refused = Outcome(kind=SendOutcome.BROKER_ERROR, code=1, text=words)
+    attempts = [
+        Attempt(queue=QUEUE, broker=broker, began_at=100, latency_ms=20, outcome=refused) for broker in ("east", "west")
+    ]
+
+    told = []
+    for text in (words, "Send [2] times, still failed"):
+        with pytest.raises(SendFailed) as failed:
+            result_of(PARCEL, story(Failed(error=Error.BROKER, text=text, code=1), *attempts))
+        told.append(str(failed.value))
+
+    assert [one.count(words) for one in told] == [1, 1]
+    assert told[0].endswith("Tried: 1. east/1 for 20 ms: the same; 2. west/1 for 20 ms: the same")
+    assert told[1].endswith(f"Tried: 1. east/1 for 20 ms: {words}; 2. west/1 for 20 ms: the same")
+
+
 def test_a_call_that_tried_nothing_says_so() -> None:
     with pytest.raises(SendFailed, match=r"ClientException: no route\. Tried: nothing"):
         result_of(PARCEL, story(Failed(error=Error.CLIENT, text="no route")))
