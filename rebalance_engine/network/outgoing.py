@@ -99,7 +99,9 @@ def pack(message: Message, message_id: str, packing: Packing) -> Parcel:
     _check(message, packing)
     body, sys_flag = message.body, 0
     if packing.compress_from is not None and len(body) >= packing.compress_from:
-        body, sys_flag = compress(packing.compression, body), with_compression(0, packing.compression)
+        smaller = compress(packing.compression, body)
+        if len(smaller) < len(body):  # Java sends it larger, and brokers refuse what is over their limit then
+            body, sys_flag = smaller, with_compression(0, packing.compression)
     properties = _encoded(message, message_id)
     ready = _ready(topic=message.topic, body=body, properties=properties, sys_flag=sys_flag, flag=message.flag)
     return Parcel(ready, (message_id,))

@@ -1,9 +1,19 @@
+import random
 from typing import Any
 
 import pytest
 
 from rebalance_engine.network.identity import MessageIds
-from rebalance_engine.network.outgoing import BadMessage, Message, Packing, check_group, check_topic, pack, pack_batch
+from rebalance_engine.network.outgoing import (
+    MAX_SIZE,
+    BadMessage,
+    Message,
+    Packing,
+    check_group,
+    check_topic,
+    pack,
+    pack_batch,
+)
 from rebalance_engine.remoting.batches import decode_batch
 from rebalance_engine.remoting.compression import inflate
 from rebalance_engine.remoting.properties import decode_properties
@@ -48,6 +58,15 @@ def test_bodies_from_4_kib_on_are_compressed(kind: Compression) -> None:
     assert (small.sys_flag, len(small.body)) == (0, 4_095)
     assert compression_of(large.sys_flag) is kind and len(large.body) < 200
     assert inflate(kind, large.body) == b"x" * 4_096
+
+
+@pytest.mark.parametrize("kind", Compression)
+def test_a_body_that_compression_would_make_larger_goes_as_it_is(kind: Compression) -> None:
+    body = random.Random(1).randbytes(MAX_SIZE)
+    packed = pack(message(body=body), "ID", Packing(compression=kind)).message
+
+    assert packed.sys_flag == 0
+    assert packed.body is body
 
 
 def test_compression_can_be_switched_off() -> None:
