@@ -6,6 +6,8 @@ PY := $(VENV)/bin/python
 DJANGO := DJANGO_SETTINGS_MODULE=tests.dashboard.settings $(PY) manage.py
 UV := UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv
 JOBS ?= 2
+# More than there are cores: the tests on clusters mostly wait.
+TESTERS ?= 4
 PORT ?= 8000
 NAMESRV ?=
 # What the checks and tests start besides Python.
@@ -27,11 +29,11 @@ run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:po
 
 .PHONY: test
 test: debs check ## run the checks, then every test
-	$(PY) -m pytest -n $(JOBS)
+	$(PY) -m pytest -n $(TESTERS) --durations=40
 
 .PHONY: test-all
 test-all: debs check ## the same, with RocketMQ 5.3.3 besides 5.5.0 and 4.9.7
-	EVENKEEL_TEST_ALL=1 $(PY) -m pytest -n $(JOBS)
+	EVENKEEL_TEST_ALL=1 $(PY) -m pytest -n $(TESTERS)
 
 .PHONY: rocketmq
 rocketmq: debs install ## fetch the released RocketMQ servers and clients that tests start
@@ -83,7 +85,7 @@ fmt: install ## format the Python files, and mend what lint can mend
 
 .PHONY: test-fast
 test-fast: install ## run the tests that need neither Java, Spark, a browser nor patience
-	$(PY) -m pytest -n $(JOBS) -m "not (java or spark or browser or slow)"
+	$(PY) -m pytest -n $(TESTERS) -m "not (java or spark or browser or slow)"
 
 .PHONY: bench
 bench: debs install ## measure speed side by side with RocketMQ's and Kafka's Java classes

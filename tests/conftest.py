@@ -29,22 +29,35 @@ def postgres_programs() -> Path | None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # the marks come before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Put the tests that start large programs last, each kind in one process, so that a kind's fixture starts once.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Keep the tests that start large programs together, each kind in one process, so that its fixtures start once.
 
-    Browser tests come after all others: in their process a loop goes on running, in which nothing else can run one. And
-    pytest-django has an order of its own, so this one is made after it.
+    Alone they run last, after what is quick to fail. Beside others (-n) they begin first: each cluster's tests mostly
+    wait, and take longest. Browser tests come after all others: in their process a loop goes on running, in which no
+    other can run one. And pytest-django has an order of its own, so this one is made after it.
     """
     for item in items:
         for kind in PROGRAMS:
             if item.get_closest_marker(kind):
-                item.add_marker(pytest.mark.xdist_group(kind))
+                item.add_marker(pytest.mark.xdist_group("-".join([kind, *_cluster(item)])))
     yield
-    items.sort(key=_turn)
+    is_beside = hasattr(config, "workerinput")
+    items.sort(key=lambda item: _turn(item, is_beside=is_beside))
 
 
-def _turn(item: pytest.Item) -> int:
-    return 2 if item.get_closest_marker("browser") else int(item.get_closest_marker("xdist_group") is not None)
+def _cluster(item: pytest.Item) -> list[str]:
+    """Name the release of the cluster that a test runs on, if it runs on one."""
+    callspec = getattr(item, "callspec", None)
+    named = None if callspec is None else callspec.params.get("cluster")
+    return [] if named is None else [str(named).partition("-")[0]]
+
+
+def _turn(item: pytest.Item, *, is_beside: bool) -> int:
+    if item.get_closest_marker("browser"):
+        return 2
+    if item.get_closest_marker("xdist_group") is None:
+        return 0
+    return 1 if not is_beside else -2 if _cluster(item) else -1
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

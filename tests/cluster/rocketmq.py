@@ -13,10 +13,10 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from rebalance_engine.remoting.requests.changes import UpdateAndCreateTopic
 from rebalance_engine.remoting.requests.contract import Request, Response
@@ -32,7 +32,9 @@ ALL_RELEASES = (*RELEASES, "5.3.3")
 KEPT = maven.ROOT / "build" / "cluster"
 READ_AND_WRITE = 6
 UP_WITHIN_S = 120
-TURN_WITHIN_S = 1800  # another test run on this machine has its cluster
+AT_A_TIME = 2  # so many clusters fit on a machine of 8 GB
+TURN_WITHIN_S = 1800  # other test runs on this machine have their clusters
+OWNER = "owner"  # who runs the cluster of a folder has this file of it locked
 
 JVM = (
     "-XX:+UseSerialGC",
@@ -217,15 +219,14 @@ class RealCluster:
 
 @contextmanager
 def running(setup: Setup) -> Iterator[RealCluster]:
-    """Start a cluster, and end it; only one runs on this machine at a time. What it logged stays if the block fails.
+    """Start a cluster, and end it; only two run on this machine at a time. What it logged stays if the block fails.
 
     Raises:
         Unavailable: there is no Java, or the release cannot be fetched.
     """
     maven.program("servers", setup.release)
-    with _turn():
-        folder = KEPT / f"{setup.release}-{os.getpid()}-{time.time_ns() // 1_000_000}"
-        folder.mkdir(parents=True)
+    folder = KEPT / f"{setup.release}-{os.getpid()}-{time.time_ns() // 1_000_000}"
+    with _turn(), _owned(folder):
         cluster = RealCluster(setup, folder)
         try:
             cluster.start()
@@ -241,25 +242,43 @@ def running(setup: Setup) -> Iterator[RealCluster]:
 @contextmanager
 def _turn() -> Iterator[None]:
     KEPT.mkdir(parents=True, exist_ok=True)
-    with (KEPT / "lock").open("a") as lock:
+    with ExitStack() as stack:
+        locks = [stack.enter_context((KEPT / f"lock-{place}").open("a")) for place in range(AT_A_TIME)]
         end = time.monotonic() + TURN_WITHIN_S
-        while True:
-            try:
-                flock(lock, LOCK_EX | LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise TooLate(f"another test run has had a cluster on this machine for {TURN_WITHIN_S} s") from None
-                time.sleep(LOOK_EVERY_S)
+        while not any(_has_taken(lock) for lock in locks):
+            if time.monotonic() > end:
+                raise TooLate(f"other test runs have had {AT_A_TIME} clusters on this machine for {TURN_WITHIN_S} s")
+            time.sleep(LOOK_EVERY_S)
         _end_left_over()
         yield
 
 
+@contextmanager
+def _owned(folder: Path) -> Iterator[None]:
+    """Make a folder for a cluster, and say for as long as it runs that it is not left over."""
+    folder.mkdir(parents=True)
+    with (folder / OWNER).open("a") as lock:
+        if not _has_taken(lock):
+            raise RuntimeError(f"somebody took the cluster of {folder.name} for one left over")
+        yield
+
+
+def _has_taken(lock: TextIO) -> bool:
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _end_left_over() -> None:
-    """End what a test run left that was itself killed; whoever has the lock may."""
+    """End what a test run left that was itself killed: what runs in a folder that nobody owns."""
     for written in KEPT.glob("*/*.pid"):
-        pid = int(written.read_text() or 0)
-        with suppress(OSError):
-            if written.parent.name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)
-        written.unlink()
+        with (written.parent / OWNER).open("a") as lock:
+            if not _has_taken(lock):
+                continue
+            pid = int(written.read_text() or 0)
+            with suppress(OSError):
+                if written.parent.name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
+            written.unlink()

@@ -1,4 +1,4 @@
-"""Marked tests: skipped where their programs are missing, never in CI, and last in any case."""
+"""Marked tests: skipped where their programs are missing, never in CI, last if alone, and first beside others."""
 
 import pytest
 
@@ -10,6 +10,14 @@ import pytest
 @pytest.mark.java
 @pytest.mark.parametrize("queue", range(6))
 def test_java(queue): pass
+"""
+CLUSTERS = """
+import pytest
+
+@pytest.mark.java
+@pytest.mark.parametrize("queue", range(2))
+@pytest.mark.parametrize("cluster", ["5.5.0", "4.9.7", "5.5.0-secured", "4.9.7-secured"])
+def test_java_cluster(cluster, queue): pass
 """
 PYTHON = "def test_python(): pass\n"
 
@@ -51,6 +59,22 @@ def test_java_tests_run_last(suite_with_java: pytest.Pytester) -> None:
     result = suite_with_java.runpytest_subprocess(".", "-v")
 
     result.stdout.fnmatch_lines(["*::test_python*", "*::test_python*", "*::test_java*", "*::test_java*"])
+
+
+def test_beside_others_java_tests_begin_first_each_cluster_in_a_process_of_its_own(
+    suite_with_java: pytest.Pytester,
+) -> None:
+    suite_with_java.makepyfile(test_middle=CLUSTERS)
+
+    result = suite_with_java.runpytest_subprocess("test_middle.py", "test_east.py", "-v", "-n", "2")
+
+    result.assert_outcomes(passed=15)
+    begun = [line for line in result.outlines if line.startswith("test_") and "PASSED" not in line]
+    assert all("test_java_cluster" in line for line in begun[:2])
+    done = [line for line in result.outlines if "PASSED" in line]
+    ways = [{line.split()[0] for line in done if f"@java-{release}" in line} for release in ("5.5.0", "4.9.7")]
+    assert sorted(map(len, ways)) == [1, 1]
+    assert ways[0] != ways[1]
 
 
 def test_java_tests_share_one_process(suite_with_java: pytest.Pytester) -> None:
