@@ -68,7 +68,7 @@ def test_storage_passes_on_postgresql_too(postgres: str) -> None:
         check=False,
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1800,
     )
 
     assert tests.returncode == 0, tests.stdout[-4000:] + tests.stderr[-2000:]
