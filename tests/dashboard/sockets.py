@@ -33,7 +33,7 @@ class Browser:
 
     async def __aenter__(self) -> Browser:
         await self.end.send_input({"type": "websocket.connect"})
-        first = await self.end.receive_output(timeout=5)
+        first = await self.end.receive_output(timeout=30)
         if first["type"] == "websocket.close":
             self.code = first["code"]
         return self
@@ -42,7 +42,7 @@ class Browser:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.end.send_input({"type": "websocket.disconnect", "code": 1000})
-        await self.end.wait(timeout=5)
+        await self.end.wait(timeout=30)
 
     async def ask(self, **question: object) -> None:
         await self.say(json.dumps(question))
