@@ -2,7 +2,7 @@
 
 import pytest
 
-from rebalance_engine.consumer import CPP, Profile, java
+from rebalance_engine.consumer import CPP, GO, Profile, java
 from rebalance_engine.events import DropReason
 from rebalance_engine.simulation.breach import Breach, Rule
 from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND
@@ -189,3 +189,83 @@ def test_an_unlock_waits_for_the_listener_of_its_own_hold_only(has_taken_again: 
     else:
         with pytest.raises(Breach, match="both consume orders/east/0, and A gave its lock back too soon"):
             stage.give(stage.b, 0)
+
+
+@pytest.mark.parametrize(("version", "is_allowed"), [("5.1.4", True), ("5.5.0", False)])
+def test_only_to_5_1_an_unlock_is_delayed_however_foul_the_weather(version: str, is_allowed: bool) -> None:
+    stage = gives_back_what_it_dropped_before(version, 40_000, renewed_after_ms=24_000)
+    stage.weather.turns_foul(stage.network.clock.now - 14_000, stage.network.clock.now, "A")
+    stage.give(stage.b, 0)
+
+    if is_allowed:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="both consume orders/east/0, and B has the lock"):
+            stage.give(stage.a, 0)
+
+
+def gives_its_lock_back_while_it_consumes(profile: Profile, unrenewed_ms: int) -> Stage:
+    stage = Stage(is_orderly=True, profile=profile)
+    locks, clock = stage.ledger.ordering.locks, stage.network.clock
+    locks.granted("A", [QUEUE], clock.now, "A")
+    stage.take(stage.a)
+    stage.give(stage.a, 0)
+    stage.wait(unrenewed_ms)
+    stage.drop(stage.a)
+    locks.released("A", [QUEUE], clock.now, "A")
+    locks.granted("B", [QUEUE], clock.now, "B")
+    stage.take(stage.b)
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("profile", "unrenewed_ms", "is_allowed"),
+    [
+        (CPP, 10_000, True),
+        (java("5.5.0"), 20_000, False),
+        (java("5.5.0"), 20_001, True),
+        (java("5.1.4"), 20_001, False),
+        (GO, 20_001, False),
+    ],
+    ids=str,
+)
+def test_who_unlocks_beneath_a_listener(profile: Profile, unrenewed_ms: int, is_allowed: bool) -> None:
+    stage = gives_its_lock_back_while_it_consumes(profile, unrenewed_ms)
+
+    if is_allowed:
+        stage.give(stage.b, 0)
+    else:
+        with pytest.raises(Breach, match="B and A both consume orders/east/0, and A gave its lock back too soon"):
+            stage.give(stage.b, 0)
+
+
+@pytest.mark.parametrize(("after_ms", "is_allowed"), [(3_000, True), (3_001, False)])
+def test_an_unlock_long_after_a_hold_crosses_no_answer_to_it(after_ms: int, is_allowed: bool) -> None:
+    stage = Stage(is_orderly=True, profile=CPP)
+    locks, clock = stage.ledger.ordering.locks, stage.network.clock
+    stage.take(stage.a)
+    stage.drop(stage.a)
+    stage.wait(after_ms)
+    locks.granted("A", [QUEUE], clock.now, "A")
+    stage.take(stage.a)
+    locks.released("A", [QUEUE], clock.now, "A")
+
+    if is_allowed:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="gave its lock back 0 ms ago"):
+            stage.give(stage.a, 0)
+
+
+@pytest.mark.parametrize("shuts_down", [True, False])
+def test_who_shuts_down_consumes_what_it_has_cached_without_its_lock(shuts_down: bool) -> None:
+    stage = holds_it()
+    if shuts_down:
+        stage.a.stop()
+    stage.ledger.ordering.locks.released("A", [QUEUE], stage.network.clock.now, "A")
+
+    if shuts_down:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="gave its lock back 0 ms ago"):
+            stage.give(stage.a, 0)
