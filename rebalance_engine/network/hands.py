@@ -232,7 +232,12 @@ class TaskHands(Hands):
         self._begin(deliver.token)
         task = asyncio.get_running_loop().create_task(self._consume(deliver), name=f"consume {deliver.token}")
         self._tasks[task] = deliver.token
-        task.add_done_callback(self._tasks.pop)
+        task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        del self._tasks[task]
+        if not task.cancelled():
+            task.exception()  # one that is meant for the program has reached it
 
     def stop(self) -> None:
         """Begin nothing more; a listener that calls this goes on, and its message comes again."""

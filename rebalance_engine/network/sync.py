@@ -13,6 +13,7 @@ The calls mean what the asynchronous ones mean, and may come from any thread.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent import futures
@@ -33,6 +34,8 @@ from rebalance_engine.network.sending import SendResult
 from rebalance_engine.producer import Choice
 from rebalance_engine.producer.selectors import Selector
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
 OWN_LOOP = "called in its own event loop; an async listener needs Consumer, not SyncConsumer"
 
@@ -48,7 +51,8 @@ class LoopThread:
         self._thread.start()
 
     def _run(self) -> None:
-        self._loop.run_forever()
+        while not self._run_once():
+            pass
         tasks = asyncio.all_tasks(self._loop)
         for task in tasks:
             task.cancel()  # or whoever waits for one in another thread would wait for ever
@@ -56,6 +60,17 @@ class LoopThread:
             self._loop.run_until_complete(asyncio.wait(tasks))
         self._loop.run_until_complete(asyncio.sleep(0))  # who has just ended tells his thread so in the next turn
         self._loop.close()
+
+    def _run_once(self) -> bool:
+        """Run the loop; say whether it is to end."""
+        try:
+            self._loop.run_forever()
+        except (KeyboardInterrupt, SystemExit) as error:
+            # what a listener raises ends the program where its loop is the program's; here it would leave a loop that
+            # nobody runs, and threads that wait for it
+            logger.warning("%r ends nothing in a loop of its own; close the consumer instead", error)
+            return self._is_closed
+        return True
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there and wait for it; when the wait is interrupted, it is cancelled.

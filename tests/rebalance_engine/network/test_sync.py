@@ -106,6 +106,28 @@ def test_an_async_listener_is_told_that_it_cannot_close_what_its_loop_runs() -> 
     assert said == ["called in its own event loop; an async listener needs Consumer, not SyncConsumer"]
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_what_an_async_listener_raises_does_not_end_the_loop_that_others_wait_for(kind: type[BaseException]) -> None:
+    tries: list[bytes] = []
+    again = threading.Event()
+
+    async def listen(message: ReceivedMessage) -> None:
+        tries.append(message.body)
+        if len(tries) == 1:
+            raise kind
+        again.set()
+
+    with running() as east, SyncProducer(east.namesrv) as producer:
+        producer.send(Message(topic="orders", body=b"x"))
+        with SyncConsumer(
+            east.namesrv, "G", "orders", listen, version=QUICK, from_where=FIRST, orderly=True
+        ) as consumer:
+            assert again.wait(30)
+            assert len(consumer.held) == 4
+
+    assert tries == [b"x", b"x"]
+
+
 def test_what_ends_together_with_its_loop_has_ended() -> None:
     """The answer was there, and the loop stops before it would have told the thread that waits."""
     thread = LoopThread("ending")
