@@ -41,6 +41,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 LOGIN_URL = "log in"
 LOGIN_REDIRECT_URL = "/"
+CSRF_FAILURE_VIEW = "dashboard.api.errors.csrf_failed"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -66,6 +67,7 @@ INSTALLED_APPS = [
     "dashboard.groups",
     "dashboard.plans",
     "dashboard.reports",
+    "dashboard.api",
     "dashboard.history",
     "dashboard.common",
     "dashboard.config",
@@ -77,6 +79,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "dashboard.api.door.ApiMiddleware",  # before the next: who comes with a token needs no other one
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",

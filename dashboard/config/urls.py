@@ -7,12 +7,17 @@ from django.views.i18n import JavaScriptCatalog, set_language
 
 from dashboard.people.gate import open_to_all
 
+handler400 = "dashboard.api.errors.bad_request"  # the API answers in JSON, the pages in pages
+handler403 = "dashboard.api.errors.forbidden"
+handler404 = "dashboard.api.errors.not_found"
+handler500 = "dashboard.api.errors.failed"
 admin.site.site_header = admin.site.site_title = "Evenkeel"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("dashboard.groups.urls")),
     path("", include("dashboard.plans.urls")),
     path("", include("dashboard.reports.urls")),
+    path("", include("dashboard.api.urls")),
     path("", include("dashboard.auditing.urls")),
     path("", include("dashboard.people.urls")),
     path("", include("dashboard.health.urls")),

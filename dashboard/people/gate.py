@@ -7,7 +7,7 @@ has anywhere. Where a view is about one cluster or group, it asks again for that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
 from django.contrib.admin import AdminSite, ModelAdmin
@@ -31,11 +31,12 @@ class Request(HttpRequest):
     access: Access
 
 
-def needs(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark a view with the lowest role that may call it."""
+def needs(role: Role, *, by_method: Mapping[str, Role] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark a view with the lowest role that may call it; ``by_method`` has those of methods that need another one."""
 
     def mark(view: Callable[P, R]) -> Callable[P, R]:
         view.needs_role = role  # type: ignore[attr-defined] # functions take attributes, types do not know
+        view.needs_role_by_method = dict(by_method or {})  # type: ignore[attr-defined] # likewise
         return view
 
     return mark
@@ -47,11 +48,12 @@ def open_to_all(view: Callable[P, R]) -> Callable[P, R]:
     return login_not_required(view)
 
 
-def needed_role(view: object) -> Role | None:
+def needed_role(view: object, method: str | None = None) -> Role | None:
     """Give the role that a view was marked with; Django's own admin needs an admin; None is not marked."""
     role = getattr(view, "needs_role", None)
     if isinstance(role, Role):
-        return role
+        special = getattr(view, "needs_role_by_method", {}).get(method)
+        return special if isinstance(special, Role) else role
     return Role.ADMIN if is_of_djangos_admin(view) else None
 
 
@@ -96,7 +98,7 @@ class RoleMiddleware:
             return None
         access = access_of(user=request.user)
         request.access = access  # type: ignore[attr-defined] # see Request
-        role, has = needed_role(view), access.highest()
+        role, has = needed_role(view, request.method), access.highest()
         if role is None:
             raise PermissionDenied(_("This address says of no role that it may come in."))
         if has is None or not has.includes(role):

@@ -63,11 +63,13 @@ def read(text: str) -> Assignment:
 
 def write(assignment: Mapping[str, Iterable[MessageQueue]]) -> str:
     """Write a document, clients and queues sorted, neighbours together; reading it gives the same assignment."""
-    clients = [
-        f"  {json.dumps(client)}: [{_lines(list(_runs(sorted(queues))))}]"
-        for client, queues in sorted(assignment.items())
-    ]
+    clients = [f"  {json.dumps(client)}: [{_lines(runs)}]" for client, runs in as_lists(assignment).items()]
     return "{\n" + ",\n".join(clients) + "\n}\n" if clients else "{}\n"
+
+
+def as_lists(assignment: Mapping[str, Iterable[MessageQueue]]) -> dict[str, list[str]]:
+    """Give an assignment as plain values, clients and queues sorted, neighbours together."""
+    return {client: list(_runs(sorted(queues))) for client, queues in sorted(assignment.items())}
 
 
 class _Pairs(list[tuple[str, object]]):

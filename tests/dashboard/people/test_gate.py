@@ -70,3 +70,9 @@ def test_a_view_without_a_mark_is_closed_and_an_open_one_is_open() -> None:
 def test_djangos_admin_is_known_by_its_views() -> None:
     assert is_of_djangos_admin(admin.site.index)
     assert not is_of_djangos_admin(view)
+
+
+def test_a_view_may_need_another_role_by_method() -> None:
+    marked = needs(Role.VIEWER, by_method={"POST": Role.ADMIN})(another_view())
+
+    assert [needed_role(marked, method) for method in (None, "GET", "POST")] == [Role.VIEWER, Role.VIEWER, Role.ADMIN]

@@ -1,0 +1,164 @@
+"""Clusters with their brokers, and what is wrong now."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+from ninja import Query, Schema
+
+from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown, page_of
+from dashboard.api.site import reads
+from dashboard.clusters.models import Broker, Cluster
+from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.silences import Answering, answering
+from dashboard.common.clock import now_ms
+from dashboard.groups import listing
+from dashboard.groups.models import Finding
+from dashboard.groups.views import access_in
+from dashboard.people.roles import Access, Role
+
+MOST_BROKERS = 2_000
+MOST_READ = 5_000
+
+
+class BrokerOut(Schema):
+    """One broker process; ``gone_at`` is set while it is away."""
+
+    name: Text
+    broker_id: int
+    address: Text
+    version: Text | None
+    seen_at: Instant
+    gone_at: Instant | None
+
+
+class SilentOut(Schema):
+    """A server that does not answer; without a broker it is a NameServer."""
+
+    server: Text
+    broker: Text | None
+    since: Instant
+    answered_at: Instant | None
+    why: Text
+
+
+class ClusterOut(Schema):
+    """One cluster. ``answered_at`` is when anything of it answered last, null: never."""
+
+    id: int
+    name: Text
+    namesrv: Text
+    is_demo: bool
+    is_read_only: bool
+    is_watched: bool
+    answered_at: Instant | None
+    silent: list[SilentOut]
+    more_silent: int
+    brokers: list[BrokerOut]
+    unknown: Unknown
+
+
+class ClustersOut(Schema):
+    """The clusters of which somebody may see anything."""
+
+    at: Instant
+    rows: list[ClusterOut]
+
+
+class FindingOut(Schema):
+    """A fault; ``confirmed_at`` null: suspected so far. ``ends_at``: when it must end by itself, where known."""
+
+    cluster: Text
+    group_id: int | None
+    group: Text | None
+    kind: Text
+    subject: Text
+    sentence: Text
+    proof: list[Text]
+    origin: str
+    suspected_at: Instant
+    confirmed_at: Instant | None
+    ends_at: Instant | None
+
+
+class OfCluster(Paging):
+    """Findings of one cluster, or of all."""
+
+    cluster: str = ""
+
+
+@reads("/clusters", name="api clusters", answer=ClustersOut)
+def clusters(request: HttpRequest) -> ClustersOut:
+    """List the clusters, how they answer, and their brokers."""
+    now, mine = now_ms(), visible_clusters(access=access_in(request))
+    brokers: dict[int, list[BrokerOut]] = {}
+    for row in Broker.objects.filter(cluster__in=mine).order_by("name", "broker_id")[:MOST_BROKERS]:
+        brokers.setdefault(row.cluster_id, []).append(_broker(row))
+    answers = answering(clusters=mine, now=now)
+    return ClustersOut(at=now, rows=[_cluster(each, brokers.get(each.cluster.pk, [])) for each in answers])
+
+
+@reads("/findings", name="api findings", answer=Page[FindingOut])
+def findings(request: HttpRequest, asked: Query[OfCluster]) -> Page[FindingOut]:
+    """List what is wrong now, what is confirmed first."""
+    access = access_in(request)
+    mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
+    rows = Finding.objects.filter(cluster__in=mine, cleared_at=None).select_related("group", "cluster")
+    seen = [row for row in rows.order_by("suspected_at")[:MOST_READ] if _may_see(row, access)]
+    first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))
+    return page_of(first, finding_out, asked, now_ms())
+
+
+def finding_out(row: Finding) -> FindingOut:
+    """Shape a finding."""
+    return FindingOut(
+        cluster=row.cluster.name,
+        group_id=row.group_id,
+        group=row.group.name if row.group is not None else None,
+        kind=row.kind,
+        subject=row.subject,
+        sentence=row.sentence,
+        proof=[str(each) for each in row.proof],
+        origin=row.origin,
+        suspected_at=row.suspected_at,
+        confirmed_at=row.confirmed_at,
+        ends_at=row.ends_at,
+    )
+
+
+def _may_see(row: Finding, access: Access) -> bool:
+    if row.group is None:
+        return access.may_everywhere(Role.VIEWER, cluster=row.cluster.name)
+    return listing.may_see(row.group, row.cluster, access)
+
+
+def _broker(row: Broker) -> BrokerOut:
+    return BrokerOut(
+        name=row.name,
+        broker_id=row.broker_id,
+        address=row.address,
+        version=row.version or None,
+        seen_at=row.observed_at,
+        gone_at=row.gone_at,
+    )
+
+
+def _cluster(each: Answering, brokers: list[BrokerOut]) -> ClusterOut:
+    row: Cluster = each.cluster
+    return ClusterOut(
+        id=row.pk,
+        name=row.name,
+        namesrv=row.namesrv,
+        is_demo=row.is_demo,
+        is_read_only=row.is_read_only,
+        is_watched=each.is_watched,
+        answered_at=each.answered_at,
+        silent=[
+            SilentOut(
+                server=one.server, broker=one.broker or None, since=one.since, answered_at=one.answered_at, why=one.why
+            )
+            for one in each.silent
+        ],
+        more_silent=each.others,
+        brokers=brokers,
+        unknown={} if each.answered_at is not None else {"answered_at": "nothing of this cluster has answered yet"},
+    )

@@ -1,0 +1,58 @@
+"""Who is asking: a person's browser by its log-in, a person's program by a token. The gate then asks for roles.
+
+A token takes the place of the log-in, so that the gate, scopes and the audit log see the person. It comes in a header
+that no other site can make a browser send: it needs no further token against forged requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from dashboard.api import tokens
+from dashboard.api.errors import refused
+from dashboard.common.clock import now_ms
+
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+NEEDED = "needed is a log-in, or Authorization: Bearer <token>, as it was shown when it was made"
+
+
+class ApiMiddleware:
+    """Lets a token stand for its person, and answers those who are nobody in the API's own way."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Pass on."""
+        return self.get_response(request)
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view: Callable[..., HttpResponseBase],
+        _arguments: tuple[object, ...],
+        _named: dict[str, object],
+    ) -> HttpResponseBase | None:
+        """Find out who is asking, of the API's own views alone."""
+        if not getattr(view, "is_of_the_api", False):
+            return None
+        authorization = request.headers.get("Authorization", "")
+        if authorization:
+            return _by_token(request, authorization)
+        return None if request.user.is_authenticated else refused(401, f"nobody is logged in; {NEEDED}")
+
+
+def _by_token(request: HttpRequest, authorization: str) -> HttpResponseBase | None:
+    now = now_ms()
+    token = tokens.find(authorization=authorization, now=now)
+    if token is None or not token.user.is_active:
+        return refused(401, f"there is no token that is good; {NEEDED}")
+    if token.is_read_only and request.method not in READING:
+        return refused(403, f"this token may only read; {request.method} needs one that may also change")
+    tokens.note_use(token=token, now=now)
+    request.user = token.user
+    request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # Django's own mark; see above
+    return None

@@ -1,0 +1,70 @@
+"""What the API says where it does not do what was asked: ``{"problem": "…"}``, for whoever asks of it.
+
+The site's own pages keep their own words: the handlers of 400 to 500 ask first whose address it was.
+"""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.views import csrf, defaults
+
+ADDRESS = "/api/v1/"
+
+
+class Problem(Exception):
+    """The API does not do it: a status, and what was seen and what is needed."""
+
+    def __init__(self, status: int, words: str, **more: object) -> None:
+        super().__init__(words)
+        self.status = status
+        self.more = more
+
+
+def is_of_the_api(request: HttpRequest) -> bool:
+    """Ask whether an address is one of the API's."""
+    return request.path_info.startswith(ADDRESS)
+
+
+def refused(status: int, words: str, **more: object) -> JsonResponse:
+    """Say why not."""
+    answer = JsonResponse({"problem": words, **more}, status=status)
+    if status == 401:
+        answer["WWW-Authenticate"] = 'Bearer realm="api"'
+    return answer
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 400."""
+    if is_of_the_api(request):
+        return refused(400, "this is no request that can be read")
+    return defaults.bad_request(request, exception)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 403, with the reason that the gate gave."""
+    if is_of_the_api(request):
+        return refused(403, str(exception) or "this is not for you")
+    return defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 404."""
+    if is_of_the_api(request):
+        return refused(404, f"there is nothing at {request.path_info[:200]}; {ADDRESS}openapi.json lists what there is")
+    return defaults.page_not_found(request, exception)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Answer 500; what it was is in the log alone."""
+    if is_of_the_api(request):
+        return refused(500, "the control room failed here; its log says how")
+    return defaults.server_error(request)
+
+
+def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+    """Answer a change that came with a browser's log-in, but without its token against forged requests."""
+    if is_of_the_api(request):
+        needed = "needed is the header X-CSRFToken, or an API token instead of a log-in"
+        return refused(403, f"{reason or 'the request may be forged'}: {needed}")
+    return csrf.csrf_failure(request, reason)

@@ -1,0 +1,182 @@
+"""A group, a member and a queue as the API gives them. ``unknown`` stands last: a table leaves it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ninja import Schema
+
+from dashboard.api.shapes import Instant, Text, Unknown
+from dashboard.api.unknown import NOT_YET, why_of_row
+from dashboard.groups.listing import Listed
+from dashboard.groups.models import Member
+from dashboard.push.messages import Cell
+
+
+class GroupRow(Schema):
+    """A group as the overview has it; ``state`` is the gravest thing that is known, ``says`` the same in words.
+
+    ``silent`` members do not tell what they hold, ``untold`` brokers not who is a member; ``orphans`` are queues that
+    nobody holds, ``doubles`` those that two do.
+    """
+
+    id: int
+    cluster: Text
+    name: Text
+    state: str
+    says: Text
+    model: str | None
+    strategy: Text | None
+    members: int | None
+    queues: int | None
+    silent: int | None
+    untold: int
+    orphans: int | None
+    doubles: int | None
+    is_converged: bool | None
+    round: int | None
+    round_cause: str | None
+    round_opened_at: Instant | None
+    round_closed_at: Instant | None
+    round_moves: int | None
+    rebalanced_at: Instant | None
+    unknown: Unknown
+
+
+class GroupOut(GroupRow):
+    """One group. ``seq`` numbers its states, ``state_at`` is when the newest one came to be.
+
+    ``lag`` is how many messages were not consumed yet, as of ``lag_at``; ``duplicate_messages`` how many were consumed
+    twice, as consumers reported. ``strays`` are queues that somebody holds though no route has them.
+    """
+
+    at: Instant
+    state_at: Instant | None
+    seq: int | None
+    are_members_known: bool
+    untold_brokers: list[Text]
+    is_target_known: bool
+    waits_for: Text | None
+    findings: int
+    duplicate_messages: int | None
+    lag: int | None
+    lag_at: Instant | None
+    strays: list[Text]
+
+
+class MemberOut(Schema):
+    """One member. ``joined_at`` lies within its bounds; ``held_seen_at`` is when it last told what it holds.
+
+    ``held`` and ``target`` count queues.
+    """
+
+    client_id: Text
+    registrations: int
+    language: Text | None
+    version: Text | None
+    strategy: Text | None
+    consume_type: str | None
+    is_orderly: bool | None
+    addresses: list[Text]
+    joined_at: Instant
+    joined_low: Instant | None
+    joined_high: Instant | None
+    started_at: Instant | None
+    held: int | None
+    target: int | None
+    held_seen_at: Instant | None
+    missing: str | None
+    missing_at: Instant | None
+    origin: str
+    unknown: Unknown
+
+
+class QueueOut(Schema):
+    """One queue: who holds it, who should, and how far the group is behind there as of ``lag_at``.
+
+    An empty list of owners is nobody, which is known. ``are_all_owners_known`` false: others may hold it as well.
+    """
+
+    topic: Text
+    broker: Text
+    queue_id: int
+    held_by: list[Text] | None
+    are_all_owners_known: bool
+    target: list[Text] | None
+    end: int | None
+    committed: int | None
+    lag: int | None
+    consumed_up_to: Instant | None
+    lag_at: Instant | None
+    unknown: Unknown
+
+
+def row_out(each: Listed) -> GroupRow:
+    """Shape a row of the overview."""
+    row = each.row
+    return GroupRow(
+        id=row.id,
+        cluster=each.cluster.name,
+        name=row.group,
+        state=each.state.kind,
+        says=each.state.words,
+        model=row.model,
+        strategy=row.strategy or None,
+        members=row.members,
+        queues=row.queues,
+        silent=row.silent,
+        untold=row.untold,
+        orphans=row.orphans,
+        doubles=row.doubles,
+        is_converged=row.is_converged,
+        round=row.round,
+        round_cause=row.round_cause,
+        round_opened_at=row.round_opened_at,
+        round_closed_at=row.round_closed_at,
+        round_moves=row.round_moves,
+        rebalanced_at=row.rebalanced_at,
+        unknown=why_of_row(row),
+    )
+
+
+def member_out(each: Mapping[str, object], cells: Mapping[str, Cell], *, is_target_known: bool) -> MemberOut:
+    """Shape a member: its row, its addresses, and its cell in the state that is shown."""
+    member, addresses = each["member"], each["addresses"]
+    assert isinstance(member, Member)
+    assert isinstance(addresses, list)
+    cell = cells.get(member.client_id)
+    held = None if cell is None or cell.held is None or member.is_silent else sum(cell.held[1::2])
+    target = None if cell is None or not is_target_known else sum(cell.target[1::2])
+    return MemberOut(
+        client_id=member.client_id,
+        registrations=member.registrations,
+        language=member.language or None,
+        version=member.version or None,
+        strategy=member.strategy or None,
+        consume_type=member.consume_type,
+        is_orderly=member.is_orderly,
+        addresses=addresses,
+        joined_at=member.at,
+        joined_low=member.at_low,
+        joined_high=member.at_high,
+        started_at=member.started_at,
+        held=held,
+        target=target,
+        held_seen_at=member.held_seen_at,
+        missing=member.missing,
+        missing_at=member.missing_at,
+        origin=member.origin,
+        unknown=_why(member, held, target),
+    )
+
+
+def _why(member: Member, held: int | None, target: int | None) -> dict[str, str]:
+    figures = ("language", "version", "strategy", "consume_type", "is_orderly", "started_at")
+    reasons = {name: "it has not told, and no broker either" for name in figures if getattr(member, name) in {None, ""}}
+    if held is None:
+        reasons["held"] = f"it did not answer: {member.missing}" if member.missing else "it never told what it holds"
+        if not member.is_silent:
+            reasons["held"] = NOT_YET
+    if target is None:
+        reasons["target"] = "what it should have cannot be computed"
+    return reasons

@@ -1,0 +1,113 @@
+"""Orders: what was ordered of a group and what became of it, and ordering something."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest
+from ninja import Query, Schema, Status
+from pydantic import Field
+
+from dashboard.api.errors import Problem
+from dashboard.api.shapes import Instant, Page, Paging, Text, page_of
+from dashboard.api.site import does, reads
+from dashboard.clusters.models import Command
+from dashboard.common.clock import now_ms
+from dashboard.groups import asking
+from dashboard.groups.views import access_in, find_group
+from dashboard.people.roles import Role
+
+
+class OrderIn(Schema):
+    """What to order: ``group.recompute`` of any clustering group; of the demo's groups also what its page offers."""
+
+    verb: str = Field(default=asking.RECOMPUTE, max_length=40)
+    reason: str = Field(default="", max_length=10 * asking.LONGEST_REASON)
+    target: str = Field(default="", max_length=1_000)
+    how: str = Field(default="", max_length=40)
+
+
+class OrderRow(Schema):
+    """An order; ``state`` is waiting, taken, done, refused, failed or expired. ``receipts`` counts members' answers."""
+
+    id: int
+    verb: str
+    target: Text | None
+    reason: Text
+    author: Text
+    ordered_at: Instant
+    deadline: Instant
+    taken_at: Instant | None
+    finished_at: Instant | None
+    state: str
+    detail: Text
+    receipts: dict[str, int]
+
+
+class ReceiptOut(Schema):
+    """What an order did to one member: changed, unchanged, unknown, not asked."""
+
+    client_id: Text
+    answer: str
+    at: Instant
+    detail: Text
+
+
+class OrderOut(OrderRow):
+    """One order with the receipt of each member."""
+
+    members: list[ReceiptOut]
+
+
+@reads("/groups/{int:pk}/orders", name="api orders", answer=Page[OrderRow])
+def orders(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[OrderRow]:
+    """List what was ordered of a group, newest first."""
+    found, now = find_group(request, pk), now_ms()
+    rows = Command.objects.filter(cluster=found.cluster, group_name=found.name).order_by("-pk")
+    return page_of(rows.prefetch_related("receipts"), lambda row: _row(row, now), asked, now)
+
+
+@does(Role.OPERATOR, "/groups/{int:pk}/orders", name="api orders", status=202, answer=OrderRow)
+def order(request: HttpRequest, pk: int, asked: OrderIn) -> Status[OrderRow]:
+    """Order something; its watcher carries it out, and ``GET …/orders/<id>`` tells what became of it."""
+    found, access, now = find_group(request, pk), access_in(request), now_ms()
+    if not access.may(Role.OPERATOR, cluster=found.cluster.name, group=found.name):
+        raise Problem(403, asking.obstacle_to_ordering(cluster=found.cluster, group=found, access=access))
+    what = asking.Asked(verb=asked.verb, target=asked.target, reason=asked.reason, how=asked.how)
+    try:
+        row = asking.ask(
+            cluster=found.cluster, group=found, asked=what, access=access, author_id=request.user.pk, now=now
+        )
+    except asking.Refused as refusal:
+        raise Problem(409, str(refusal)) from refusal
+    return Status(202, _row(row, now))
+
+
+@reads("/groups/{int:pk}/orders/{int:number}", name="api one order", answer=OrderOut)
+def one_order(request: HttpRequest, pk: int, number: int) -> OrderOut:
+    """Give one order with its receipts."""
+    found, now = find_group(request, pk), now_ms()
+    row = Command.objects.filter(cluster=found.cluster, group_name=found.name, pk=number).first()
+    if row is None:
+        raise Http404(f"there is no order {number} of this group, or it is not kept any more")
+    receipts = [
+        ReceiptOut(client_id=each.client_id, answer=each.answer, at=each.at, detail=each.detail)
+        for each in row.receipts.order_by("client_id")
+    ]
+    return OrderOut(**_row(row, now).model_dump(), members=receipts)
+
+
+def _row(row: Command, now: int) -> OrderRow:
+    told = asking.tell(row, now)
+    return OrderRow(
+        id=row.pk,
+        verb=row.verb,
+        target=row.target or None,
+        reason=row.reason,
+        author=row.author_name,
+        ordered_at=row.ordered_at,
+        deadline=row.deadline,
+        taken_at=row.taken_at,
+        finished_at=row.finished_at,
+        state=told.state,
+        detail=row.detail,
+        receipts=dict(told.receipts),
+    )

@@ -1,0 +1,238 @@
+"""A round, what proves it, what moved in it, and handoffs, as the API gives them."""
+
+from __future__ import annotations
+
+from ninja import Schema
+
+from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
+from dashboard.groups.models import Handoff, Round, RoundCause
+from dashboard.groups.rounds import Load
+from dashboard.groups.story import Lane
+
+WAITS = "it has not ended yet"
+NOT_SEEN = "nobody saw it, and no member reported it"
+
+
+class RoundRow(Schema):
+    """A round. It began between ``opened_low`` (null: unknown) and ``opened_at``, and took what lies between bounds.
+
+    ``wave`` is the first round of a chain in which each superseded the one before: a deploy.
+    """
+
+    number: int
+    state: str
+    cause: str
+    opened_at: Instant
+    opened_low: Instant | None
+    last_cause_at: Instant
+    closed_at: Instant | None
+    not_converged_at: Instant | None
+    superseded_by: int | None
+    wave: int
+    moves: int
+    took_low: int | None
+    took_high: int | None
+    unknown: Unknown
+
+
+class CauseOut(Schema):
+    """One change of the group, with what proves it."""
+
+    cause: str
+    client_id: Text | None
+    evidence: Text
+    at: When
+    origin: str
+    observed_at: Instant
+    observed_by: Text
+
+
+class LoadOut(Schema):
+    """How many queues a member had, and has after the round; null: it was or is not there, or it is unknown."""
+
+    client_id: Text
+    before: int | None
+    after: int | None
+
+
+class RoundOut(RoundRow):
+    """One round as its page has it; ``sentence`` can be pasted into a report."""
+
+    at: Instant
+    sentence: Text
+    waits_for: Text | None
+    members_before: list[Text]
+    members_after: list[Text] | None
+    unsettled: list[Text]
+    unknown_members: list[Text]
+    causes: list[CauseOut]
+    loads: list[LoadOut]
+    longest_unowned: Bounds | None
+    unowned_queues: int
+    longest_overlap: Bounds | None
+    overlap_queues: int
+    longest_pause: Bounds | None
+    pause_queues: int
+    previous: int | None
+    next: int | None
+
+
+class MoveOut(Schema):
+    """One queue's handoff in a round, worst first; no client is nobody.
+
+    ``is_waiting``: nobody has taken it yet. ``is_unknown``: somebody who does not answer may have it.
+    """
+
+    topic: Text
+    broker: Text
+    queue_id: int
+    from_client: Text | None
+    to_client: Text | None
+    dropped_at: Instant | None
+    taken_at: Instant | None
+    first_pull_at: Instant | None
+    unowned_low: int | None
+    unowned_high: int | None
+    overlap_low: int | None
+    overlap_high: int | None
+    pause_low: int | None
+    pause_high: int | None
+    is_waiting: bool
+    is_shared: bool
+    is_unknown: bool
+    unknown: Unknown
+
+
+class HandoffOut(Schema):
+    """One moved queue's story as it was stored when its round had ended, each instant with its bounds."""
+
+    round: int
+    topic: Text
+    broker: Text
+    queue_id: int
+    from_client: Text | None
+    to_client: Text | None
+    dropped_at: Instant | None
+    dropped_low: Instant | None
+    dropped_high: Instant | None
+    taken_at: Instant | None
+    taken_low: Instant | None
+    taken_high: Instant | None
+    first_pull_at: Instant | None
+    unowned_low: int | None
+    unowned_high: int | None
+    overlap_low: int | None
+    overlap_high: int | None
+    pause_low: int | None
+    pause_high: int | None
+    unknown: Unknown
+
+
+SPANS = ("unowned", "overlap", "pause")
+
+
+def round_row(row: Round) -> RoundRow:
+    """Shape a round for a list."""
+    why = WAITS if row.closed_at is None else "nobody knows since when it may have been under way"
+    reasons = {name: why for name in ("took_low", "took_high") if getattr(row, name) is None}
+    if row.opened_low is None:
+        reasons["opened_low"] = "nothing is known of the time before its first cause was seen"
+    if row.closed_at is None:
+        reasons["closed_at"] = WAITS
+    return RoundRow(
+        number=row.number,
+        state=row.state,
+        cause=row.cause,
+        opened_at=row.opened_at,
+        opened_low=row.opened_low,
+        last_cause_at=row.last_cause_at,
+        closed_at=row.closed_at,
+        not_converged_at=row.not_converged_at,
+        superseded_by=row.superseded_by,
+        wave=row.wave,
+        moves=row.move_count,
+        took_low=row.took_low,
+        took_high=row.took_high,
+        unknown=reasons,
+    )
+
+
+def cause_out(row: RoundCause) -> CauseOut:
+    """Shape a cause."""
+    return CauseOut(
+        cause=row.cause,
+        client_id=row.client_id,
+        evidence=row.evidence,
+        at=When(at=row.at, low=row.at_low, high=row.at_high),
+        origin=row.origin,
+        observed_at=row.observed_at,
+        observed_by=row.observed_by,
+    )
+
+
+def load_out(load: Load) -> LoadOut:
+    """Shape a load."""
+    return LoadOut(client_id=load.client, before=load.before, after=load.after)
+
+
+def move_out(lane: Lane) -> MoveOut:
+    """Shape a handoff of a round that may be under way."""
+    out = MoveOut(
+        topic=lane.topic,
+        broker=lane.broker,
+        queue_id=lane.queue_id,
+        from_client=lane.from_client or None,
+        to_client=lane.to_client or None,
+        dropped_at=lane.dropped_at,
+        taken_at=lane.taken_at,
+        first_pull_at=lane.first_pull_at,
+        unowned_low=lane.unowned[0],
+        unowned_high=lane.unowned[1],
+        overlap_low=lane.overlap[0],
+        overlap_high=lane.overlap[1],
+        pause_low=lane.pause[0],
+        pause_high=lane.pause[1],
+        is_waiting=lane.is_waiting,
+        is_shared=lane.is_shared,
+        is_unknown=lane.is_unknown,
+        unknown={},
+    )
+    out.unknown = _why(out, "it is waited for still" if lane.is_waiting else "")
+    return out
+
+
+def handoff_out(row: Handoff) -> HandoffOut:
+    """Shape a stored handoff; its round is selected with it."""
+    names = [name for name in HandoffOut.model_fields if name not in {"round", "unknown", "from_client", "to_client"}]
+    out = HandoffOut(
+        round=row.round.number,
+        from_client=row.from_client or None,
+        to_client=row.to_client or None,
+        unknown={},
+        **{name: getattr(row, name) for name in names},
+    )
+    out.unknown = _why(out, "")
+    return out
+
+
+def _why(out: MoveOut | HandoffOut, waits: str) -> dict[str, str]:
+    reasons = {
+        name: waits or NOT_SEEN
+        for name in ("dropped_at", "taken_at", "first_pull_at")
+        if getattr(out, name) is None and not (name == "dropped_at" and out.from_client is None)
+    }
+    if out.from_client is None and out.dropped_at is None:
+        reasons["dropped_at"] = "nobody is known to have had it before"
+    for span in SPANS:
+        for name in (f"{span}_low", f"{span}_high"):
+            if getattr(out, name) is None:
+                reasons[name] = _why_span(span, out, waits)
+    return reasons
+
+
+def _why_span(span: str, out: MoveOut | HandoffOut, waits: str) -> str:
+    if waits:
+        return waits
+    if span == "pause" and out.first_pull_at is None:
+        return "its first pull is not known: members report it, brokers do not"
+    return "when it was let go, or taken, is not known closely enough"

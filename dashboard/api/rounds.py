@@ -1,0 +1,112 @@
+"""Rounds of a group, one of them, what moved in it, and the handoffs of all of them."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import Query, Schema
+
+from dashboard.api.round_shapes import (
+    HandoffOut,
+    MoveOut,
+    RoundOut,
+    RoundRow,
+    cause_out,
+    handoff_out,
+    load_out,
+    move_out,
+    round_row,
+)
+from dashboard.api.shapes import Bounds, Instant, Page, Paging, cut, page_of
+from dashboard.api.site import reads
+from dashboard.common.clock import now_ms
+from dashboard.common.tables import attached, write_csv
+from dashboard.groups import rounds as read
+from dashboard.groups import story
+from dashboard.groups.models import Handoff, Round
+from dashboard.groups.views import find_group
+
+
+class Within(Paging):
+    """Of rounds that were open in this time; without an end until now."""
+
+    since: Instant = 0
+    until: Instant | None = None
+
+
+@reads("/groups/{int:pk}/rounds", name="api rounds", answer=Page[RoundRow], is_table=True)
+def rounds(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[RoundRow] | HttpResponse:
+    """List a group's rounds that are kept, newest first."""
+    found, now = find_group(request, pk), now_ms()
+    rows = Round.objects.filter(group=found, opened_at__lte=asked.until or now).order_by("-number")
+    rows = rows.exclude(closed_at__lt=asked.since).defer("before", "after")
+    page = page_of(rows, round_row, asked, now)
+    if asked.format == "csv":
+        return attached(_table(RoundRow, page.rows), f"rounds-{found.name}")
+    return page
+
+
+@reads("/groups/{int:pk}/rounds/{int:number}", name="api round", answer=RoundOut)
+def one_round(request: HttpRequest, pk: int, number: int) -> RoundOut:
+    """Give one round: its sentence, what proves its cause, loads before and after, the worst of its handoffs."""
+    row, now = _find(request, pk, number), now_ms()
+    lanes = story.lanes_of(row, now=now)
+    worst, (before, after) = story.worst(lanes), read.neighbours_of(row)
+    return RoundOut(
+        **round_row(row).model_dump(),
+        at=now,
+        sentence=read.sentence_of(row, lanes, now=now),
+        waits_for=row.waits_for or None,
+        members_before=row.members_before,
+        members_after=row.members_after,
+        unsettled=row.unsettled,
+        unknown_members=row.unknown_members,
+        causes=[cause_out(each) for each in read.causes_of(row)],
+        loads=[load_out(each) for each in read.loads_of(row)],
+        longest_unowned=_bounds(worst["unowned"]),
+        unowned_queues=int(str(worst["unowned_queues"])),
+        longest_overlap=_bounds(worst["overlap"]),
+        overlap_queues=int(str(worst["overlap_queues"])),
+        longest_pause=_bounds(worst["pause"]),
+        pause_queues=int(str(worst["pause_queues"])),
+        previous=before.number if before is not None else None,
+        next=after.number if after is not None else None,
+    )
+
+
+@reads("/groups/{int:pk}/rounds/{int:number}/moves", name="api moves", answer=Page[MoveOut], is_table=True)
+def moves(request: HttpRequest, pk: int, number: int, asked: Query[Paging]) -> Page[MoveOut] | HttpResponse:
+    """List the handoffs of a round, worst first; of one that is under way as far as it is known."""
+    row, now = _find(request, pk, number), now_ms()
+    lanes = story.lanes_of(row, now=now)
+    rows = [move_out(lane) for lane in lanes[asked.span]]
+    if asked.format == "csv":
+        return attached(_table(MoveOut, rows), f"round-{number}-{row.group.name}")
+    return cut(rows, len(lanes), asked, now)
+
+
+@reads("/groups/{int:pk}/handoffs", name="api handoffs", answer=Page[HandoffOut], is_table=True)
+def handoffs(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[HandoffOut] | HttpResponse:
+    """List the handoffs of rounds that have ended, the newest round first."""
+    found, now = find_group(request, pk), now_ms()
+    rows = Handoff.objects.filter(round__group=found, round__opened_at__lte=asked.until or now)
+    rows = rows.exclude(round__closed_at__lt=asked.since).select_related("round").defer("round__before", "round__after")
+    page = page_of(rows.order_by("-round__number", "topic", "broker", "queue_id", "pk"), handoff_out, asked, now)
+    if asked.format == "csv":
+        return attached(_table(HandoffOut, page.rows), f"handoffs-{found.name}")
+    return page
+
+
+def _find(request: HttpRequest, pk: int, number: int) -> Round:
+    row = read.find(group=find_group(request, pk), number=number)
+    if row is None:
+        raise Http404(f"there is no round {number} of this group, or it is not kept any more")
+    return row
+
+
+def _bounds(bounds: object) -> Bounds | None:
+    return Bounds(low=bounds[0], high=bounds[1]) if isinstance(bounds, tuple) else None
+
+
+def _table(shape: type[Schema], rows: list[RoundRow] | list[MoveOut] | list[HandoffOut]) -> str:
+    """Write rows; why something is unknown stands last, and is left out."""
+    return write_csv(list(shape.model_fields)[:-1], (list(row.model_dump().values())[:-1] for row in rows))

@@ -1,0 +1,88 @@
+r"""What all answers of the API are made of. Null is unknown, never 0, and ``unknown`` of the same object says why.
+
+Instants are UTC epoch ms, durations ms, as everywhere. A name may be any text; half of a surrogate pair, which JSON has
+no safe way to write, comes as ``\udXXX``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Generic, Literal, TypeVar
+
+from django.db.models import Model, QuerySet
+from ninja import Schema
+from pydantic import BeforeValidator, Field
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Model)
+LARGEST_PAGE = 1_000
+LARGEST_TABLE = 20_000  # rows of a CSV file
+_LONE = re.compile(r"[\ud800-\udfff]")
+
+
+def representable(text: object) -> object:
+    """Write what UTF-8 cannot have; what was written so stays as it is."""
+    return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if isinstance(text, str) else text
+
+
+Text = Annotated[str, BeforeValidator(representable)]
+Instant = Annotated[int, Field(description="UTC epoch ms")]
+Unknown = Annotated[dict[str, Text], Field(description="why a figure of this object is null, by its name")]
+
+
+class Refusal(Schema):
+    """Why it was not done: what was seen, and what is needed."""
+
+    problem: Text
+
+
+class Bounds(Schema):
+    """A duration in ms, at least and at most; both the same is exact, null is unknown on that side."""
+
+    low: int | None
+    high: int | None
+
+
+class When(Schema):
+    """An instant and what is known of it: within ``low`` and ``high``; both the same as ``at`` is exact."""
+
+    at: Instant | None
+    low: Instant | None
+    high: Instant | None
+
+
+class Paging(Schema):
+    """Which part of a list: ``page`` from 1, ``size`` rows each. With ``format=csv`` all rows, up to 20,000."""
+
+    page: int = Field(default=1, ge=1, le=1_000_000)
+    size: int = Field(default=100, ge=1, le=LARGEST_PAGE)
+    format: Literal["json", "csv"] = "json"
+
+    @property
+    def span(self) -> slice:
+        """Which rows; all that a table has, where it is one."""
+        if self.format == "csv":
+            return slice(0, LARGEST_TABLE)
+        return slice((self.page - 1) * self.size, self.page * self.size)
+
+
+class Page(Schema, Generic[T]):
+    """One page of a list; ``count`` is of the whole list."""
+
+    at: Instant
+    count: int
+    page: int
+    pages: int
+    rows: list[T]
+
+
+def page_of(rows: Sequence[M] | QuerySet[M], shape: Callable[[M], T], paging: Paging, now: int) -> Page[T]:
+    """Cut a page out of rows, and shape them."""
+    count = rows.count() if isinstance(rows, QuerySet) else len(rows)
+    return cut([shape(row) for row in rows[paging.span]], count, paging, now)
+
+
+def cut(rows: list[T], count: int, paging: Paging, now: int) -> Page[T]:
+    """Put a page together of rows that were cut out already."""
+    return Page(at=now, count=count, page=paging.page, pages=max(1, -(-count // paging.size)), rows=rows)

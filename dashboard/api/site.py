@@ -1,0 +1,145 @@
+"""The API as a whole: what is at which address, the role that each needs, and its description as OpenAPI 3.1.
+
+Operations are declared with ``reads`` and ``does``, which note the role for the gate: it asks for it before anything is
+read of the request, and asks again for the cluster or the group by the functions of the pages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_GET
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from dashboard.api.errors import ADDRESS, Problem, refused
+from dashboard.api.shapes import Refusal
+from dashboard.people.gate import needs
+from dashboard.people.roles import Role
+
+F = TypeVar("F", bound=Callable[..., object])
+PROBLEMS = dict.fromkeys((401, 403, 404, 422), Refusal)
+ROLES: dict[str, dict[str, Role]] = {}  # name of an address -> method -> role
+ABOUT = """Everything that the pages of Evenkeel show, and what they do, with the same permissions.
+
+Come with a log-in, or with `Authorization: Bearer <token>`; tokens are made on the page `/api/`. Instants are UTC epoch
+milliseconds. Null is unknown, never 0: `unknown` of the same object says why. Each answer but 2xx has `problem`."""
+
+api = NinjaAPI(
+    title="Evenkeel",
+    version="1",
+    description=ABOUT,
+    openapi_url=None,
+    docs_url=None,
+    urls_namespace="api",
+    openapi_extra={
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{"token": []}],
+    },
+)
+
+
+def reads(where: str, *, name: str, answer: object, is_table: bool = False) -> Callable[[F], F]:
+    """Declare what answers GET; of a table also as CSV. Viewers may."""
+    ROLES.setdefault(name, {})["GET"] = Role.VIEWER
+    extra: dict[str, object] = {"x-needs-role": Role.VIEWER.value}
+    if is_table:
+        extra["responses"] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
+    return api.get(where, response={200: answer, **PROBLEMS}, url_name=name, openapi_extra=extra)
+
+
+def reads_as(role: Role, where: str, *, name: str, answer: object) -> Callable[[F], F]:
+    """Declare what answers GET to a higher role alone, also as CSV."""
+    ROLES.setdefault(name, {})["GET"] = role
+    extra = {"x-needs-role": role.value, "responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
+    return api.get(where, response={200: answer, **PROBLEMS}, url_name=name, openapi_extra=extra)
+
+
+def does(role: Role, where: str, *, name: str, status: int, answer: object) -> Callable[[F], F]:
+    """Declare what answers POST: it changes something, and is refused with 409 where that cannot be now."""
+    ROLES.setdefault(name, {})["POST"] = role
+    extra = {"x-needs-role": role.value}
+    responses = {status: answer, 409: Refusal, **PROBLEMS}
+    return api.post(where, response=responses, url_name=name, openapi_extra=extra)
+
+
+@api.exception_handler(Problem)
+def _refuse(_request: HttpRequest, problem: Problem) -> HttpResponse:
+    return refused(problem.status, str(problem), **problem.more)
+
+
+@api.exception_handler(Http404)
+def _not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
+    return refused(404, str(error))
+
+
+@api.exception_handler(PermissionDenied)
+def _forbid(_request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    return refused(403, str(error))
+
+
+@api.exception_handler(HttpError)
+def _unreadable(_request: HttpRequest, error: HttpError) -> HttpResponse:
+    return refused(error.status_code, str(error))
+
+
+@api.exception_handler(ValidationError)
+def _invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
+    """Say of each wrong part where it is and what is wrong with it; the value itself is not sent back."""
+    wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors]
+    return refused(422, "; ".join(wrong[:20]))
+
+
+def _failed(_request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
+    """Leave what nobody thought of to Django: it logs it, and the handler of 500 answers."""
+    raise error
+
+
+api.add_exception_handler(Exception, _failed)
+
+
+def addresses() -> list[URLPattern]:
+    """Give Django's patterns of all operations that were declared, each marked with its roles for the gate."""
+    found = {str(each.pattern): each for each in api.urls[0] if isinstance(each, URLPattern) and each.name in ROLES}
+    return [path(f"{_ROOT}{route}", _guarded(each), name=each.name) for route, each in found.items()]
+
+
+_ROOT = ADDRESS.removeprefix("/")
+
+
+def _guarded(pattern: URLPattern) -> Callable[..., HttpResponseBase]:
+    """Let the gate know the roles; the view under it is not free of the check against forged requests."""
+    roles = ROLES[pattern.name or ""]
+    view: Callable[..., HttpResponseBase] = pattern.callback
+
+    def guarded(request: HttpRequest, *arguments: object, **named: object) -> HttpResponseBase:
+        return view(request, *arguments, **named)
+
+    lowest = min(roles.values(), key=lambda role: role.rank)
+    return of_the_api(needs(lowest, by_method=roles)(guarded))
+
+
+def of_the_api(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Mark a view as one that is asked with tokens too."""
+    view.is_of_the_api = True  # type: ignore[attr-defined] # functions take attributes, types do not know
+    return view
+
+
+@cache
+def description() -> bytes:
+    """Write the OpenAPI document; it does not change while a process runs."""
+    return json.dumps(api.get_openapi_schema(path_prefix=ADDRESS), default=str).encode()
+
+
+@require_GET
+@needs(Role.VIEWER)
+def openapi(_request: HttpRequest) -> HttpResponse:
+    """Give the description of the API."""
+    return HttpResponse(description(), content_type="application/json")

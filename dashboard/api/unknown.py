@@ -1,0 +1,47 @@
+"""Why a figure is unknown, in words for whoever reads the API. Pure: values in, reasons out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dashboard.push.messages import Head, Row
+
+NOT_YET = "the group was not looked at yet"
+
+
+def why_of_row(row: Row) -> dict[str, str]:
+    """Say why figures of a group's row are unknown."""
+    figures: Mapping[str, object] = {
+        "members": row.members,
+        "queues": row.queues,
+        "silent": row.silent,
+        "orphans": row.orphans,
+        "doubles": row.doubles,
+        "is_converged": row.is_converged,
+    }
+    why = _reason(row)
+    reasons = {name: why for name, figure in figures.items() if figure is None}
+    if not row.strategy:
+        reasons["strategy"] = "no member has told by which strategy it divides"
+    return reasons
+
+
+def why_no_owner(silent: int, head: Head) -> str:
+    """Say why it is unknown who holds a queue that nobody is known to hold."""
+    if head.untold:
+        return f"who is a member is not known of {', '.join(head.untold)}"
+    if silent:
+        return f"{silent} members do not tell what they hold"
+    return "nobody has told who is a member"
+
+
+def _reason(row: Row) -> str:
+    if row.rebalanced_at is None:
+        return NOT_YET
+    if row.members is None:
+        return "no broker has told who is a member"
+    if row.silent:
+        return f"{row.silent} of {row.members} members do not tell what they hold"
+    if row.untold:
+        return f"{row.untold} brokers did not tell who is a member"
+    return "not all of what is held, or of what should be, is known"

@@ -1,0 +1,16 @@
+"""The addresses of this room: importing a module of operations declares them."""
+
+from django.urls import URLPattern, path
+
+from dashboard.api import audit, clusters, groups, orders, plans, rounds, views
+from dashboard.api.site import addresses, of_the_api, openapi
+
+OPERATIONS = (audit, clusters, groups, orders, plans, rounds)
+
+urlpatterns: list[URLPattern] = [
+    path("api/", views.page, name="api"),
+    path("api/tokens/make", views.make_token, name="make api token"),
+    path("api/tokens/<int:pk>/revoke", views.revoke_token, name="revoke api token"),
+    path("api/v1/openapi.json", of_the_api(openapi), name="api openapi"),
+    *addresses(),
+]

@@ -1,0 +1,39 @@
+"""Tables for spreadsheets: CSV, in which no text from outside is computed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+from django.http import HttpResponse
+
+from dashboard.common.names import escape
+
+UNSAFE = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes what begins so for a formula
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write a table; None is an empty field, a list is written with spaces, a text that would be computed as a text."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows([_field(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def attached(text: str, name: str) -> HttpResponse:
+    """Give a table as a file; what a file name may not have is left out of it."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name)[:120]
+    headers = {"Content-Disposition": f'attachment; filename="{safe}.csv"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _field(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None or isinstance(value, int | float):
+        return value
+    text = escape(" ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+    return f"'{text}" if text.startswith(UNSAFE) else text

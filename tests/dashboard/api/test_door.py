@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from dashboard.api.tokens import make
+from dashboard.clusters.models import Cluster, Command
+from dashboard.common.clock import now_ms
+from dashboard.groups.models import Group
+from dashboard.people.models import Grant
+from dashboard.people.roles import Role
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0
+
+
+@pytest.fixture
+def group(cluster: Cluster) -> Group:
+    Cluster.objects.update(is_read_only=False)
+    return Group.objects.create(pk=1, cluster=cluster, name="g", added_at=T0)
+
+
+@pytest.fixture
+def strict(group: Group) -> Client:
+    """A client that Django asks for its token against forged requests, as it does browsers."""
+    assert group.pk
+    return Client(enforce_csrf_checks=True)
+
+
+def bearer(user: User, *, is_read_only: bool = False) -> dict[str, str]:
+    token, _row = make(user=user, is_read_only=is_read_only, days=1, note="", now=now_ms())
+    return {"Authorization": f"Bearer {token}"}
+
+
+def order(client: Client, headers: dict[str, str] | None = None) -> tuple[int, dict[str, object]]:
+    body = {"reason": "to see"}
+    answer = client.post("/api/v1/groups/1/orders", body, content_type="application/json", headers=headers or {})
+    return answer.status_code, answer.json()
+
+
+def test_a_token_does_what_its_person_may_and_the_person_is_who_did_it(strict: Client) -> None:
+    ops = person(Role.OPERATOR, name="ops")
+
+    status, said = order(strict, bearer(ops))
+
+    assert (status, said["author"], said["state"]) == (202, "ops", "waiting")
+    assert Command.objects.get().author == ops
+
+
+def test_a_token_that_may_only_read_changes_nothing(strict: Client) -> None:
+    headers = bearer(person(Role.ADMIN), is_read_only=True)
+
+    status, said = order(strict, headers)
+
+    assert (status, str(said["problem"]).partition(";")[0]) == (403, "this token may only read")
+    assert strict.get("/api/v1/groups/1", headers=headers).status_code == 200
+    assert not Command.objects.exists()
+
+
+def test_a_log_in_alone_cannot_be_used_by_another_site(strict: Client) -> None:
+    strict.force_login(person(Role.OPERATOR))
+
+    status, said = order(strict)
+
+    assert status == 403
+    assert "X-CSRFToken" in str(said["problem"])
+    assert not Command.objects.exists()
+
+
+def test_a_token_sees_no_more_than_its_person_does_now(strict: Client) -> None:
+    vera = person(Role.VIEWER, name="vera")
+    headers = bearer(vera)
+    Grant.objects.filter(user=vera).update(groups="orders-*")
+
+    assert strict.get("/api/v1/groups/1", headers=headers).status_code == 404
+    User.objects.filter(pk=vera.pk).update(is_active=False)
+    assert strict.get("/api/v1/groups", headers=headers).status_code == 401
+
+
+def test_a_token_opens_no_page(strict: Client) -> None:
+    answer = strict.get("/groups/1/", headers=bearer(person(Role.ADMIN)))
+
+    assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/login/")

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from dashboard.groups.models import Group
+from dashboard.groups.rebalancing import rebalance_once
+from tests.dashboard.api.conftest import Get
+from tests.dashboard.story import T0, add_cluster, held, missed, seen, told
+
+LISTS = ("/groups", "/groups/{pk}", "/groups/{pk}/members", "/groups/{pk}/queues", "/groups/{pk}/findings")
+
+
+def test_groups_are_searched_filtered_sorted_and_cut(get: Get, group: Group) -> None:
+    for name in ("billing", "orders", "audit"):
+        Group.objects.create(cluster=group.cluster, name=name, added_at=T0)
+    Group.objects.create(cluster=add_cluster("another"), name="orders", added_at=T0)
+
+    def names(**query: object) -> list[str]:
+        return [f"{row['cluster']}/{row['name']}" for row in get("/groups", **query)["rows"]]
+
+    assert names(sort="name", cluster="shop") == ["shop/audit", "shop/billing", "shop/g", "shop/orders"]
+    assert names(q="bill") == ["shop/billing"]
+    assert names(name="orders", sort="name") in (["shop/orders", "another/orders"], ["another/orders", "shop/orders"])
+    assert "shop/g" not in names(only="unknown")
+    second = get("/groups", sort="name", cluster="shop", page=2, size=3)
+    assert ([row["name"] for row in second["rows"]], second["count"], second["pages"]) == (["orders"], 4, 2)
+
+
+def test_a_group_says_how_it_stands_and_why_not(get: Get, group: Group) -> None:
+    row = get(f"/groups/{group.pk}")
+
+    assert (row["members"], row["queues"], row["orphans"], row["is_converged"]) == (3, 4, 0, True)
+    assert (row["strategy"], row["state"], row["round"]) == ("AVG", "quiet", 1)
+    assert row["seq"] >= 3
+    assert (row["lag"], row["unknown"]) == (None, {"lag": "the broker has not told its offsets"})
+
+
+def test_a_group_that_nobody_looked_at_knows_nothing(get: Get, group: Group) -> None:
+    empty = Group.objects.create(cluster=group.cluster, name="new", added_at=T0)
+
+    row = get(f"/groups/{empty.pk}")
+
+    figures = ("members", "queues", "orphans", "doubles", "is_converged", "lag", "state_at")
+    assert [row[name] for name in figures] == [None] * 7
+    assert set(figures) <= row["unknown"].keys()
+    assert get(f"/groups/{empty.pk}/queues")["rows"] == []
+
+
+def test_members_have_what_they_told(get: Get, group: Group) -> None:
+    told(missed("B", 9_000))
+    rebalance_once(group=group.pk, now=T0 + 9_100)
+
+    rows = {row["client_id"]: row for row in get(f"/groups/{group.pk}/members")["rows"]}
+
+    assert (rows["A"]["held"], rows["A"]["target"], rows["A"]["version"]) == (2, 2, "V5_5_0")
+    assert (rows["B"]["held"], rows["B"]["missing"]) == (None, "timeout")
+    assert rows["B"]["unknown"]["held"] == "it did not answer: timeout"
+    assert (rows["C"]["joined_low"], rows["C"]["joined_at"]) == (T0 + 4_000, T0 + 5_000)
+    assert rows["C"]["unknown"]["language"]
+
+
+def test_queues_have_who_holds_and_who_should(get: Get, group: Group) -> None:
+    rows = get(f"/groups/{group.pk}/queues")["rows"]
+
+    assert [(row["queue_id"], row["held_by"], row["target"]) for row in rows] == [
+        (0, ["A"], ["A"]),
+        (1, ["A"], ["A"]),
+        (2, ["B"], ["B"]),
+        (3, ["C"], ["C"]),
+    ]
+    assert all(row["are_all_owners_known"] and row["lag"] is None and row["unknown"]["lag"] for row in rows)
+    assert get(f"/groups/{group.pk}/queues", topic="elsewhere")["count"] == 0
+
+
+def test_a_queue_that_a_silent_member_may_hold_is_not_said_to_have_nobody(get: Get, group: Group) -> None:
+    told(held("A", 8_000, [0]), missed("B", 9_000))
+    rebalance_once(group=group.pk, now=T0 + 9_100)
+
+    row = get(f"/groups/{group.pk}/queues")["rows"][1]
+
+    assert (row["held_by"], row["are_all_owners_known"]) == (None, False)
+    assert row["unknown"]["held_by"] == "1 members do not tell what they hold"
+
+
+def test_a_queue_that_nobody_holds_has_nobody(get: Get, group: Group) -> None:
+    told(held("A", 8_000, [0]))
+    rebalance_once(group=group.pk, now=T0 + 8_100)
+
+    assert get(f"/groups/{group.pk}/queues")["rows"][1]["held_by"] == []
+
+
+def test_tables_come_as_csv_and_compute_nothing(get: Get, group: Group) -> None:
+    Group.objects.create(cluster=group.cluster, name="=1+1", added_at=T0)
+
+    groups = list(csv.DictReader(io.StringIO(get("/groups", format="csv", sort="name"))))
+    queues = list(csv.DictReader(io.StringIO(get(f"/groups/{group.pk}/queues", format="csv"))))
+    members = list(csv.DictReader(io.StringIO(get(f"/groups/{group.pk}/members", format="csv"))))
+
+    assert [row["name"] for row in groups] == ["'=1+1", "g"]
+    assert groups[0]["members"] == ""
+    assert [row["held_by"] for row in queues] == ["A", "A", "B", "C"]
+    assert [row["client_id"] for row in members] == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize("where", LISTS)
+def test_questions_do_not_grow_with_what_is_listed(
+    get: Get, client: Client, group: Group, where: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(12):
+        client_id = f"D{number}"
+        told(*seen(client_id, 20_000 + number), held(client_id, 20_100 + number, []))
+        Group.objects.create(cluster=group.cluster, name=f"g{number}", added_at=T0)
+    rebalance_once(group=group.pk, now=T0 + 21_000)
+    assert get("/clusters")
+
+    with django_assert_max_num_queries(9):
+        assert client.get(f"/api/v1{where}".format(pk=group.pk)).status_code == 200

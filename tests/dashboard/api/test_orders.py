@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from dashboard.clusters.models import Cluster, Command, CommandReceipt
+from dashboard.groups.models import Group
+from dashboard.people.models import Grant
+from dashboard.people.roles import Role
+from tests.dashboard.api.conftest import Get
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0
+
+
+@pytest.fixture
+def writable(group: Group) -> Group:
+    Cluster.objects.update(is_read_only=False)
+    return Group.objects.get(pk=group.pk)
+
+
+def order(client: Client, group: Group, **body: object) -> tuple[int, Any]:
+    answer = client.post(f"/api/v1/groups/{group.pk}/orders", body, content_type="application/json")
+    return answer.status_code, answer.json()
+
+
+def test_an_order_waits_for_the_watcher_and_tells_what_became_of_it(client: Client, writable: Group) -> None:
+    client.force_login(person(Role.OPERATOR, name="ops"))
+
+    status, said = order(client, writable, reason="lag grows")
+
+    assert (status, said["verb"], said["state"], said["reason"]) == (202, "group.recompute", "waiting", "lag grows")
+    row = Command.objects.get()
+    CommandReceipt.objects.create(command=row, client_id="A", answer="unchanged", at=T0)
+    shown = client.get(f"/api/v1/groups/{writable.pk}/orders/{said['id']}").json()
+    assert (shown["receipts"], shown["members"][0]["client_id"]) == ({"unchanged": 1}, "A")
+    assert client.get(f"/api/v1/groups/{writable.pk}/orders").json()["rows"][0]["id"] == row.pk
+    assert client.get(f"/api/v1/groups/{writable.pk}/orders/0").status_code == 404
+
+
+def test_what_cannot_be_ordered_is_refused_in_words(client: Client, writable: Group) -> None:
+    client.force_login(person(Role.OPERATOR, name="ops"))
+
+    no_reason = order(client, writable)
+    no_demo = order(client, writable, verb="demo.kill_consumer", reason="x")
+    Cluster.objects.update(is_read_only=True)
+    read_only = order(client, writable, reason="x")
+
+    assert [status for status, _said in (no_reason, no_demo, read_only)] == [409] * 3
+    assert "needs a reason" in no_reason[1]["problem"]
+    assert "--writable" in read_only[1]["problem"]
+    assert not Command.objects.exists()
+
+
+def test_an_operator_of_other_groups_orders_nothing_here(client: Client, writable: Group) -> None:
+    bo = person(Role.VIEWER, name="bo")
+    Grant.objects.create(user=bo, role=Role.OPERATOR.value, groups="orders-*")
+    client.force_login(bo)
+
+    status, said = order(client, writable, reason="x")
+
+    assert status == 403
+    assert "you have viewer" in said["problem"]
+
+
+def test_a_viewer_sees_orders_and_gives_none(get: Get, client: Client, writable: Group) -> None:
+    assert get(f"/groups/{writable.pk}/orders")["rows"] == []
+    assert order(client, writable, reason="x")[0] == 403

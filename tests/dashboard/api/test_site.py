@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.test import Client, RequestFactory
+from ninja.errors import HttpError
+
+from dashboard.api import clusters
+from dashboard.api.site import ROLES, _failed, _forbid, _unreadable, addresses, description
+from dashboard.people.gate import needed_role
+from dashboard.people.roles import Role
+from tests.dashboard.persons import person
+
+
+def test_the_description_has_every_operation_with_its_role_and_its_refusals() -> None:
+    paths = json.loads(description())["paths"]
+    told = {(method.upper(), each["x-needs-role"]) for methods in paths.values() for method, each in methods.items()}
+
+    assert sum(map(len, paths.values())) == sum(map(len, ROLES.values())) >= 20
+    assert told == {("GET", "viewer"), ("GET", "admin"), ("POST", "operator"), ("POST", "admin")}
+    for where, methods in paths.items():
+        assert where.startswith("/api/v1/")
+        for each in methods.values():
+            assert each["description"]
+            assert {"401", "403", "404", "422"} <= each["responses"].keys()
+
+
+def test_the_description_has_no_part_that_leads_nowhere() -> None:
+    document = json.loads(description())
+    text = json.dumps(document)
+    names = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
+
+    assert document["openapi"].startswith("3.1")
+    assert names
+    assert names <= document["components"]["schemas"].keys()
+
+
+def test_the_gate_knows_the_role_of_each_method() -> None:
+    views = {each.name: each.callback for each in addresses()}
+
+    assert needed_role(views["api orders"], "GET") is Role.VIEWER
+    assert needed_role(views["api orders"], "POST") is Role.OPERATOR
+    assert needed_role(views["api by config versions"], "POST") is Role.ADMIN
+    assert needed_role(views["api orders"], "DELETE") is Role.VIEWER  # 405
+
+
+@pytest.mark.django_db
+def test_the_description_can_be_asked_for(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    answer = client.get("/api/v1/openapi.json")
+
+    assert answer.json() == json.loads(description())
+    assert client.post("/api/v1/openapi.json").status_code == 405
+
+
+@pytest.mark.django_db
+def test_what_makes_no_sense_is_named_without_its_value(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    answer = client.get("/api/v1/groups", {"size": "5000", "sort": "<b>"})
+
+    assert answer.status_code == 422
+    assert "size" in answer.json()["problem"] and "sort" in answer.json()["problem"]
+    assert "<b>" not in answer.json()["problem"]
+
+
+@pytest.mark.django_db
+def test_a_body_that_cannot_be_read_is_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.force_login(person(Role.ADMIN))
+
+    answer = client.post("/api/v1/groups/1/orders", "{", content_type="application/json")
+
+    assert answer.status_code == 400
+    assert "problem" in answer.json()
+    client.raise_request_exception = False
+    monkeypatch.setattr(clusters, "visible_clusters", lambda **_named: 1 / 0)
+    broken = client.get("/api/v1/clusters")
+    assert (broken.status_code, "its log says how" in broken.json()["problem"]) == (500, True)
+
+
+def test_refusals_of_the_pages_own_functions_come_as_problems() -> None:
+    request = RequestFactory().get("/api/v1/groups")
+
+    assert _forbid(request, PermissionDenied("not you")).status_code == 403
+    assert _unreadable(request, HttpError(415, "no")).status_code == 415
+    with pytest.raises(ZeroDivisionError):
+        _failed(request, ZeroDivisionError())

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard.api.unknown import NOT_YET, why_no_owner, why_of_row
+from dashboard.push.messages import Head, Row
+
+ROW = Row(
+    id=1,
+    group="g",
+    model="CLUSTERING",
+    members=2,
+    queues=4,
+    silent=0,
+    orphans=0,
+    doubles=0,
+    is_converged=True,
+    strategy="AVG",
+    round=None,
+    round_opened_at=None,
+    round_closed_at=None,
+    round_cause=None,
+    round_moves=None,
+    rebalanced_at=7,
+)
+HEAD = Head(
+    cluster="shop",
+    group="g",
+    model="CLUSTERING",
+    strategy="AVG",
+    is_strategy_assumed=False,
+    is_target_known=True,
+    is_converged=True,
+    orphans=None,
+    doubles=None,
+    fault_count=0,
+    round=None,
+)
+
+
+def test_what_is_known_needs_no_reason() -> None:
+    assert why_of_row(ROW) == {}
+
+
+def test_each_figure_that_is_unknown_has_its_reason() -> None:
+    silent = replace(ROW, silent=1, orphans=None, is_converged=None)
+
+    assert why_of_row(silent) == dict.fromkeys(("orphans", "is_converged"), "1 of 2 members do not tell what they hold")
+    assert why_of_row(replace(ROW, orphans=None, untold=2))["orphans"] == "2 brokers did not tell who is a member"
+    assert why_of_row(replace(ROW, members=None))["members"] == "no broker has told who is a member"
+    assert why_of_row(replace(ROW, queues=None, rebalanced_at=None))["queues"] == NOT_YET
+    assert "not all of what is held" in why_of_row(replace(ROW, is_converged=None))["is_converged"]
+    assert "strategy" in why_of_row(replace(ROW, strategy=""))
+
+
+def test_a_queue_without_known_owner_says_who_may_have_it() -> None:
+    assert why_no_owner(1, HEAD) == "1 members do not tell what they hold"
+    assert "east" in why_no_owner(1, replace(HEAD, untold=("east",)))
+    assert why_no_owner(0, HEAD) == "nobody has told who is a member"

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from dashboard.api import tokens
+from dashboard.api.models import ApiToken
+from dashboard.api.views import operations
+from dashboard.people.roles import Role
+from tests.dashboard.persons import person
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_page_lists_every_operation(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get("/api/").content.decode()
+
+    assert all(str(each["address"]) in page for each in operations())
+    assert {"format", "page", "q"} <= set(re.split(r"\W+", page))
+
+
+def test_a_token_is_made_shown_once_and_opens(client: Client) -> None:
+    client.force_login(person(Role.VIEWER, name="vera"))
+
+    page = client.post("/api/tokens/make", {"note": "<b>", "may": "read", "days": "30"}).content.decode()
+
+    found = re.search(r"data-token>([^<]+)<", page)
+    assert found is not None
+    assert found[1] not in client.get("/api/").content.decode()
+    assert "<b>" not in page.replace("<b>\n", "")
+    headers = {"Authorization": f"Bearer {found[1]}"}
+    assert Client().get("/api/v1/clusters", headers=headers).status_code == 200
+    row = ApiToken.objects.get()
+    assert (row.is_read_only, row.note) == (True, "<b>")
+    assert client.post(f"/api/tokens/{row.pk}/revoke").status_code == 302
+    assert Client().get("/api/v1/clusters", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("days", ["0", "367", "x", "99999999999"])
+def test_days_that_make_no_sense_are_refused(client: Client, days: str) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    answer = client.post("/api/tokens/make", {"days": days, "may": "change"})
+
+    assert (answer.status_code, "1 to 366 days" in answer.content.decode()) == (400, True)
+    assert not ApiToken.objects.exists()
+
+
+def test_there_is_an_end_to_tokens(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST", 0)
+    client.force_login(person(Role.VIEWER))
+
+    assert client.post("/api/tokens/make", {"days": "1"}).status_code == 400
+
+
+def test_nobody_revokes_what_is_anothers(client: Client) -> None:
+    _token, row = tokens.make(user=person(Role.ADMIN), is_read_only=True, days=1, note="", now=1_700_000_000_000)
+    client.force_login(person(Role.VIEWER))
+
+    assert client.post(f"/api/tokens/{row.pk}/revoke").status_code == 404
