@@ -70,6 +70,11 @@ def locks_are_not_released(patch: pytest.MonkeyPatch) -> None:
 
 
 @bug
+def delayed_unlocks_come_twice_as_soon(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(removal, "UNLOCK_DELAY", removal.UNLOCK_DELAY // 2)
+
+
+@bug
 def offsets_are_committed_too_early(patch: pytest.MonkeyPatch) -> None:
     original = process_queue.ProcessQueue.remove
 

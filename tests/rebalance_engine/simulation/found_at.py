@@ -68,6 +68,8 @@ FOUND_AT = {
     "brokers_list_client_ids_once": 16,
     "brokers_serve_subscriptions_that_they_were_not_told": 1,
     "locks_are_given_back_while_the_listener_consumes": 103,
+    "delayed_unlocks_come_twice_as_soon": 13,
+    "cpp_clients_believe_in_locks_that_they_have_not_asked_for": 5,
     "queues_of_a_process_have_no_mutex": 63,
     "only_the_first_group_of_a_process_rebalances": 7,
     "heartbeats_name_the_first_group_only": 7,

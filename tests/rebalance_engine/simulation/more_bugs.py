@@ -21,7 +21,7 @@ from rebalance_engine.consumer import (
     starting,
     table,
 )
-from rebalance_engine.consumer.profiles import OrderlyRemoval
+from rebalance_engine.consumer.profiles import LockTime, OrderlyRemoval, Profile
 from rebalance_engine.consumer.routes import RouteBook
 from rebalance_engine.consumer.threads import HandOut, Lock
 from rebalance_engine.membership import checks, notification, registry
@@ -173,6 +173,15 @@ def failed_messages_of_orderly_queues_are_skipped(patch: Patch) -> None:
 def locks_are_given_back_while_the_listener_consumes(patch: Patch) -> None:
     waiting = (OrderlyRemoval.FORCES_UNLOCK, OrderlyRemoval.DELAYS_UNLOCK)
     patch.setattr(removal, "_RULES", {**removal._RULES, **dict.fromkeys(waiting, removal._unlock_at_once)})
+
+
+@bug
+def cpp_clients_believe_in_locks_that_they_have_not_asked_for(patch: Patch) -> None:
+    def believing(profile: Profile) -> Profile:
+        asks_late = profile.lock_time is LockTime.BEFORE_PULL
+        return replace(profile, new_queue_is_locked=profile.new_queue_is_locked or asks_late)
+
+    around(patch, clients, "Client", lambda of: lambda profile, *args, **named: of(believing(profile), *args, **named))
 
 
 @bug
