@@ -1,7 +1,13 @@
 """Messages that failed: back to their broker for another try, or to the dead letters.
 
-Where the broker does not take one, Java sends it as a new message to the retry topic; that needs a producer, which this
-room does not have, so the message stays and is tried here again.
+Two sends of Java's are not built; both need a producer, which this room does not have:
+
+- Where the broker does not take a message back or does not answer (``catch (Throwable t)``), Java's inner producer
+  sends it to the group's retry topic as a new message, on any broker, with the delay level of its next try. Here it
+  stays, counts as tried once more, and is consumed again after 5 s: as in Java where that send fails too, and in Go.
+- A dead letter of an orderly queue is sent to the retry topic by Java, and the broker that gets it puts it among the
+  dead letters, as it was tried too often or the group has locks. Here it is sent back with delay level -1, so that the
+  broker that has it does the same.
 
 Sources: ``client/.../impl/consumer/DefaultMQPushConsumerImpl.java`` (``sendMessageBack``),
 ``ConsumeMessageOrderlyService.java`` (``sendMessageBack``).

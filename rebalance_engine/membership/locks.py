@@ -1,7 +1,8 @@
 """Queue locks of orderly groups: a lock belongs to a client id, and lives for a minute from its last renewal.
 
 The broker never looks at a lock when messages are pulled; clients that hold to it are safe from each other, others are
-not. Locks are lost with the broker. ``lockInStrictMode``, which asks the other replicas too, is not built.
+not. Locks are lost with the broker. ``lockInStrictMode`` (5.0 and later, off by default) is not built: a lock is
+granted there if most of ``totalReplicas`` grant it within 2 s, which is no difference for one replica, the default.
 
 Source: ``broker/.../client/rebalance/RebalanceLockManager.java``.
 """
