@@ -38,6 +38,7 @@ class Desk:
         second_versions: the brokers that understand heartbeats without subscriptions.
         heartbeat_lock: held while heartbeats are sent; whoever else wants to skips his, or waits
             (``waits_to_heartbeat``).
+        unheard: the brokers that did not answer the last heartbeat.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Desk:
         self.bell = Bell()
         self.round_lock = Lock()
         self.heartbeat_lock = Lock()
+        self.unheard: set[Address] = set()
         self.fingerprints: dict[Address, int] = {}
         self.second_versions: set[Address] = set()
         self._route_lock = Lock()

@@ -29,14 +29,17 @@ def heartbeat_all(desk: Desk, *, anew: bool = False, has_news: bool = True) -> C
 
     Returns:
         whether there was anybody to tell; whether anybody heard it does not matter. False too if somebody else is
-        sending heartbeats right now: then none are sent, unless there is news and the client waits with it.
+        sending heartbeats right now: then none are sent, unless there is news and the client waits with it. Who waited
+        leaves out the brokers that did not answer just now, so that he needs no longer than one who did not wait.
     """
     if not desk.members:
         return False
-    if has_news and desk.settings.waits_to_heartbeat:
+    silent: frozenset[Address] = frozenset()
+    if not desk.threads.try_take(desk.heartbeat_lock):
+        if not (has_news and desk.settings.waits_to_heartbeat):
+            return False
         yield Take(desk.heartbeat_lock)
-    elif not desk.threads.try_take(desk.heartbeat_lock):
-        return False
+        silent = frozenset(desk.unheard)
     try:
         if not desk.members:  # they left while it waited
             return False
@@ -44,8 +47,10 @@ def heartbeat_all(desk: Desk, *, anew: bool = False, has_news: bool = True) -> C
             desk.fingerprints.clear()
         data = _data(desk)
         addresses = tuple(desk.routes.addresses())
+        desk.unheard &= silent
         for address in addresses:
-            yield from _heartbeat(desk, address, data)
+            if address not in silent:
+                yield from _heartbeat(desk, address, data)
         return bool(addresses)
     finally:
         desk.threads.release(desk.heartbeat_lock)
@@ -68,6 +73,7 @@ def _heartbeat(desk: Desk, address: Address, data: HeartbeatData) -> Code[None]:
     is_known = mark != 0 and address in desk.second_versions and desk.fingerprints.get(address) == mark
     body = _without_subscriptions(data) if is_known else data
     answer = yield from ask(address, HeartBeat(body=body), HEARTBEAT_TIMEOUT)
+    (desk.unheard.discard if isinstance(answer, HeartBeatResponse) else desk.unheard.add)(address)
     if mark == 0 or not isinstance(answer, HeartBeatResponse):
         return
     if answer.is_support_heart_beat_v2:

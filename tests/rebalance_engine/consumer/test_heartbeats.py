@@ -69,6 +69,36 @@ def test_a_new_version_is_not_told_by_java_while_heartbeats_are_under_way() -> N
     assert known < newest and count == 1
 
 
+def test_who_waited_asks_no_broker_again_that_was_silent_just_now() -> None:
+    world = World()
+    world.topic("orders", "east=1", "west=1")
+    desk = world.make_client("A", java("5.3.3"), waits_to_heartbeat=True).desk
+    world.start("A", "G", "orders")
+    world.run(5_000)
+    world.broker("west").silent.add("HeartBeat")
+    world.shown = {"HeartBeat"}
+    told(world)
+    took: list[int] = []
+
+    def code() -> Code[None]:
+        began = desk.at
+        yield from heartbeat_all(desk)
+        took.append(desk.at - began)
+
+    for _ in range(2):
+        desk.threads.spawn(code())
+    world.hear("A", Suspend("G"))
+    world.run(10_000)
+    sent = [line for line in told(world) if "A -> " in line]
+
+    assert [ms // 100 for ms in took] == [30, 30]
+    assert sum("-> east" in line for line in sent) - sum("-> west" in line for line in sent) == 1
+
+    world.broker("west").silent.clear()
+    world.run(60_000)
+    assert not desk.unheard
+
+
 def test_whose_consumers_leave_while_he_waits_to_send_sends_nothing_and_what_is_only_due_never_waits() -> None:
     world = World()
     world.topic("orders", "east=1")
