@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Finding, Group, Round
 from dashboard.groups.showing import row_of
-from dashboard.groups.small import Small, shrink
-from dashboard.groups.words import GRAVE, State, state_of
+from dashboard.groups.small import Small, figures_of, shrink
+from dashboard.groups.whose import whose
+from dashboard.groups.words import GRAVE, State, is_bound, state_of
 from dashboard.people.roles import Access, Role
 from dashboard.push.messages import GroupSnapshot, Row, decode
 from dashboard.push.models import Stream
@@ -30,11 +31,17 @@ LARGEST_SMALL = 200_000  # bytes of a stored state; a larger group's map in the 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One row."""
+    """One row; ``who`` stands behind its last round."""
 
     cluster: Cluster
     row: Row
     state: State
+    who: str = ""
+
+    @property
+    def doubles_at_least(self) -> str:
+        """How many queues two hold at least; empty where it is known exactly, or not at all."""
+        return f"≥ {self.row.doubles}" if self.row.doubles and is_bound(self.row) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,23 +141,43 @@ def may_see(group: Group, cluster: Cluster, access: Access) -> bool:
 def smalls(*, groups: Sequence[int], now: int) -> dict[int, dict[str, object]]:
     """Give maps in the small and the last rounds of groups, as plain values for the browser."""
     names = {group_stream(pk): pk for pk in groups}
-    found: dict[int, dict[str, object]] = {pk: {"map": None, "rounds": []} for pk in groups}
+    found: dict[int, dict[str, object]] = {
+        pk: {"map": None, "figures": {}, "rounds": [], "latest": None} for pk in groups
+    }
     for name, state in Stream.objects.filter(name__in=names).values_list("name", "state"):
         if state and len(state) <= LARGEST_SMALL:
             message = decode(bytes(state))
             assert isinstance(message, GroupSnapshot)
             found[names[name]]["map"] = _plain(shrink(message.state))
+            found[names[name]]["figures"] = figures_of(message.state)
     for group, rounds in _last_rounds(groups, now).items():
-        found[group]["rounds"] = rounds
+        found[group]["latest"] = rounds[-1]
+        found[group]["rounds"] = [each for each in rounds if _is_of_strip(each["closed_at"], now)]
     return found
 
 
+def beside_their_maps(page: Page, smalls: dict[int, dict[str, object]]) -> Page:
+    """Give the rows the figures of the states that their maps show, and name who stands behind their last rounds.
+
+    A group's row is read before its map: between the two a rebalance may have come.
+    """
+    return replace(page, rows=tuple(_beside(each, smalls[each.row.id]) for each in page.rows))
+
+
+def _beside(each: Listed, small: dict[str, object]) -> Listed:
+    row = replace(each.row, **small["figures"])  # type: ignore[arg-type] # fields of a row, by their names
+    latest = small["latest"]
+    who = latest["who"] if isinstance(latest, dict) and latest["number"] == row.round else ""
+    return Listed(each.cluster, row, state_of(row), who)
+
+
 def _last_rounds(groups: Sequence[int], now: int) -> dict[int, list[dict[str, object]]]:
-    rows: QuerySet[Round] = Round.objects.filter(
-        Q(closed_at=None) | Q(closed_at__gte=now - STRIP_MS), group__in=groups
-    ).order_by("opened_at")
+    """Give the rounds of the strip and the latest one, the latest last."""
+    is_shown = Q(closed_at=None) | Q(closed_at__gte=now - STRIP_MS) | Q(number=F("group__round_number"))
+    rows = Round.objects.filter(is_shown, group__in=groups)
+    names = whose(rounds=rows)
     rounds: dict[int, list[dict[str, object]]] = {}
-    for row in rows.only("group", "number", "cause", "opened_at", "closed_at", "move_count"):
+    for row in rows.order_by("number").only("group", "number", "cause", "opened_at", "closed_at", "move_count"):
         rounds.setdefault(row.group_id, []).append(
             {
                 "number": row.number,
@@ -158,9 +185,14 @@ def _last_rounds(groups: Sequence[int], now: int) -> dict[int, list[dict[str, ob
                 "opened_at": row.opened_at,
                 "closed_at": row.closed_at,
                 "moves": row.move_count,
+                "who": names.get(row.pk, ""),
             }
         )
     return rounds
+
+
+def _is_of_strip(closed_at: object, now: int) -> bool:
+    return not isinstance(closed_at, int) or closed_at >= now - STRIP_MS
 
 
 def _plain(small: Small) -> dict[str, object]:

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from dashboard.common.spans import between, span
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.story import Lane, worst
+from dashboard.groups.whose import whose
 from dashboard.groups.words import cause_words
 from dashboard.push.messages import GroupSnapshot, GroupState, decode
 from dashboard.push.runs import unpack
@@ -48,8 +49,8 @@ def latest_of(*, group: Group) -> Round | None:
 
 
 def newest(*, group: Group, most: int) -> list[Round]:
-    """Give the newest rounds, without their states."""
-    return list(Round.objects.filter(group=group).order_by("-number").defer("before", "after")[:most])
+    """Give the newest rounds, without their states; ``who`` of each stands behind its cause."""
+    return _named(list(Round.objects.filter(group=group).order_by("-number").defer("before", "after")[:most]))
 
 
 def find(*, group: Group, number: int) -> Round | None:
@@ -63,7 +64,14 @@ def page_of(*, group: Group, number: int) -> RoundsPage:
     count = rows.count()
     pages = max(1, -(-count // PAGE))
     number = min(max(1, number), pages)
-    return RoundsPage(tuple(rows[(number - 1) * PAGE : number * PAGE]), number, pages, count)
+    return RoundsPage(tuple(_named(list(rows[(number - 1) * PAGE : number * PAGE]))), number, pages, count)
+
+
+def _named(rows: list[Round]) -> list[Round]:
+    names = whose(rounds=Round.objects.filter(pk__in=[row.pk for row in rows]))
+    for row in rows:
+        row.who = names.get(row.pk, "")  # type: ignore[attr-defined] # for the template alone
+    return rows
 
 
 def neighbours_of(row: Round) -> tuple[Round | None, Round | None]:

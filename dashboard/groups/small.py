@@ -37,7 +37,7 @@ def shrink(state: GroupState) -> Small:
         return Small(0, (), ())
     bin_of = np.arange(queues) * columns // queues
     owners = np.zeros(queues, dtype=np.int64)
-    has_silent = not state.members and state.head.orphans is None  # who is a member is unknown too
+    has_silent = state.head.orphans is None  # a member does not answer, or a broker does not tell who is one
     bands = [np.zeros(columns, dtype=bool) for _ in range(rows)]
     for number, cell in enumerate(state.members):
         has_silent = has_silent or cell.held is None
@@ -49,6 +49,17 @@ def shrink(state: GroupState) -> Small:
         tuple(tuple(np.flatnonzero(band).tolist()) for band in bands),
         tuple(_verdicts(owners, bin_of, columns, state, has_silent=has_silent).tolist()),
     )
+
+
+def figures_of(state: GroupState) -> dict[str, object]:
+    """Give the figures that stand beside the map in the small: of the same state, so that they agree with it."""
+    return {
+        "silent": sum(cell.held is None for cell in state.members),
+        "untold": len(state.head.untold),
+        "orphans": state.head.orphans,
+        "doubles": state.head.doubles,
+        "is_converged": state.head.is_converged,
+    }
 
 
 def _verdicts(

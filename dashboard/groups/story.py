@@ -12,6 +12,7 @@ from dashboard.groups.bands import Held, Step, sweep
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
 from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, MemberList, Presence, Round
+from dashboard.groups.whose import cause_with_names, whose
 from dashboard.groups.words import cause_words, departure_words
 from rebalance_engine.findings import FindingKind
 
@@ -232,8 +233,9 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
     rounds = (
         Round.objects.filter(Q(closed_at=None) | Q(closed_at__gte=since), group=group)
         .order_by("-number")
-        .defer("before", "after")[:MOST_ROUNDS]
+        .defer("before", "after")
     )
+    names = whose(rounds=rounds)
     nobody, two, is_whole = _bands(group, since, now)
     told_until = _told_until(group.pk)
     if told_until is not None:  # who does not answer may have what nobody else has
@@ -241,7 +243,7 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
     return {
         "since": since,
         "until": now,
-        "rounds": [_round(row) for row in reversed(rounds)],
+        "rounds": [_round(row, names.get(row.pk, "")) for row in reversed(rounds[:MOST_ROUNDS])],
         "none": [_step(step) for step in nobody],
         "two": [_step(step) for step in two],
         "is_whole": is_whole,
@@ -287,6 +289,7 @@ def worst(lanes: Sequence[Lane]) -> dict[str, object]:
         "overlap_queues": len(overlap),
         "pause": max(pauses, key=_high, default=None),
         "pause_queues": len(pauses),
+        "unknown_queues": sum(lane.is_unknown for lane in lanes),
         "is_waiting": any(lane.is_waiting for lane in lanes),
     }
 
@@ -350,12 +353,12 @@ def _high(bounds: tuple[int | None, int | None]) -> float:
     return float("inf") if bounds[1] is None else bounds[1]
 
 
-def _round(row: Round) -> dict[str, object]:
+def _round(row: Round, names: str) -> dict[str, object]:
     return {
         "number": row.number,
         "state": row.state,
         "cause": row.cause,
-        "words": cause_words(row.cause),
+        "words": cause_with_names(cause_words(row.cause), names),
         "opened_at": row.opened_at,
         "closed_at": row.closed_at,
         "moves": row.move_count,

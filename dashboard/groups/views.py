@@ -37,7 +37,8 @@ def overview(request: HttpRequest) -> HttpResponse:
     wish = _wish(request)
     streams = {overview_stream(each.pk): current_seq(stream=overview_stream(each.pk)) for each in shown}  # before rows
     page = listing.list_groups(clusters=shown, access=access, wish=wish)
-    ids = [each.row.id for each in page.rows]
+    smalls = listing.smalls(groups=[each.row.id for each in page.rows], now=now)
+    page = listing.beside_their_maps(page, smalls)
     context = {
         "clusters_shown": shown,
         "page": page,
@@ -52,7 +53,7 @@ def overview(request: HttpRequest) -> HttpResponse:
             "streams": streams,
             "watched": {overview_stream(each.pk): each.watched_at for each in shown},
             "rows": [to_json(each.row) for each in page.rows],
-            "smalls": listing.smalls(groups=ids, now=now),
+            "smalls": smalls,
             "now": now,
         },
     }
@@ -224,6 +225,7 @@ def _plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[s
                 "is_shared": lane.is_shared,
                 "is_overlap": lane.is_overlap,
                 "is_gap": lane.is_gap,
+                "is_unknown": lane.is_unknown,
             }
             for lane in lanes[: story.MOST_LANES]
         ],

@@ -33,10 +33,7 @@ def state_of(row: Row) -> State:
     if row.members is None:
         return State("unknown", _("unknown who is a member"))
     if row.doubles:
-        words = ngettext(
-            "%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", row.doubles
-        )
-        return State("two", words % {"n": row.doubles, **figures})
+        return State("two", _two_owners(row.doubles, is_bound=is_bound(row)) % {"n": row.doubles, **figures})
     if row.members == 0:
         return State("none" if row.queues else "unknown", _("no members"))
     if row.orphans:
@@ -45,6 +42,21 @@ def state_of(row: Row) -> State:
         )
         return State("none", words % {"n": row.orphans, **figures})
     return _by_answers(row)
+
+
+def is_bound(row: Row) -> bool:
+    """Whether the row's figures are what is known at least: somebody does not answer."""
+    return bool(row.silent or row.untold)
+
+
+def _two_owners(n: int, *, is_bound: bool) -> str:
+    if is_bound:
+        return ngettext(
+            "at least %(n)s of %(queues)s queues with two owners",
+            "at least %(n)s of %(queues)s queues with two owners",
+            n,
+        )
+    return ngettext("%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", n)
 
 
 def _by_answers(row: Row) -> State:

@@ -172,3 +172,15 @@ def test_a_group_of_ten_thousand_queues_is_tiles_that_open_into_cells(turn: Turn
     expect(cells(page, "want")).to_have_count(1)
     page.keyboard.press("Escape")
     expect(page.locator(".tiles canvas")).to_be_visible()
+
+
+def test_a_queue_of_which_nobody_knows_who_has_it_is_drawn_as_unknown_not_as_empty(turn: Turn, page: Page) -> None:
+    group = turn(30)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_100, [0]), missed("B", 5_150))
+    turn(5_200)
+    page.goto(f"/groups/{group.pk}/?window=24h")
+
+    expect(page.locator(".lane-unknown").first).to_be_attached()
+    expect(page.locator('[data-is="lanes"]')).to_contain_text("unknown: no answer")
+    expect(page.locator(".band-unknown").first).to_be_attached()
+    expect(page.locator("#time-bar")).to_contain_text("1 member joined: C")

@@ -52,6 +52,15 @@ test("two owners are two, and the ring says who is right", () => {
   assert.deepEqual(cellsOf(judge(given), 2), [["A", "two", false], ["B", "two", true]]);
 });
 
+test("nobody is said to be without owner while a broker does not tell who is a member", () => {
+  const given = state({ A: [[0, 4], [0, 3]] });
+  given.head.untold = ["west"];
+  const picture = judge(given);
+
+  assert.equal(columnKind(picture, 3), "unknown");
+  assert.match(describe(picture, { broker: "east", number: 3 }, null, { now: 0 }), /^Unknown who holds it: west did not tell/);
+});
+
 test("somebody who holds what another one should have should let go", () => {
   const given = state({ A: [[0, 2], [0, 4]], B: [[2, 2], []] });
 
@@ -192,4 +201,11 @@ test("who had a queue before is nobody where everybody had answered, else unknow
 
   assert.deepEqual(verdict(lane, true), ["", "nobody had it before"]);
   assert.deepEqual(verdict(lane, false), ["", "owner before unknown"]);
+});
+
+test("a lane whose owner nobody knows says so, and what is known before", () => {
+  const lane = { from: "A", is_unknown: true, unowned: [0, null], overlap: [null, null] };
+
+  assert.deepEqual(verdict(lane), ["word-unknown", "unknown: no answer"]);
+  assert.deepEqual(verdict({ ...lane, unowned: [2500, null] }), ["word-unknown", "2.5 s no owner, then unknown: no answer"]);
 });

@@ -1,8 +1,8 @@
 // Who holds and who should hold each queue, and what that comes to: the grammar of the map. Pure.
 //
 // A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), unknown (nobody is known to
-// have it, but somebody does not answer). A cell is: ok, let, two, want (should take it), maybe (wanted by a member
-// that does not answer); `ring` marks the one of two owners that is right.
+// have it, but somebody does not answer, or a broker does not tell who is a member). A cell is: ok, let, two, want
+// (should take it), maybe (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
 import { unpack } from "../live/runs.js";
 
 const NOBODY = [];
@@ -25,6 +25,7 @@ export function judge(state) {
     holders,
     wanted,
     silent,
+    untold: state.head.untold ?? [],
     isShared: state.head.model === "BROADCASTING",
     knowsTarget: state.head.is_target_known,
   };
@@ -43,11 +44,11 @@ export function queuesOf(state) {
 }
 
 export function columnKind(picture, number) {
-  const { holders, wanted, silent, isShared, knowsTarget } = picture;
+  const { holders, wanted, silent, untold = [], isShared, knowsTarget } = picture;
   const count = holders[number].length;
   if (isShared) return count || silent.size ? "ok" : "none";
   if (count > 1) return "two";
-  if (count === 0) return silent.size ? "unknown" : "none";
+  if (count === 0) return silent.size || untold.length ? "unknown" : "none";
   return knowsTarget && !wanted[number].includes(holders[number][0]) ? "let" : "ok";
 }
 

@@ -26,6 +26,7 @@ function sentenceOf(kind, picture, wanted) {
     case "none":
       return isWanted ? gettext("Held by nobody; wanted by %(wanted)s, not yet taken.") : gettext("Held by nobody, and nobody is to take it.");
     case "unknown":
+      if (!picture.silent.size) return fill(gettext("Unknown who holds it: %(untold)s did not tell who is a member."), { untold: list(picture.untold) });
       return isWanted
         ? gettext("Unknown who holds it: no answer from %(silent)s; wanted by %(wanted)s.")
         : gettext("Unknown who holds it: no answer from %(silent)s.");

@@ -5,7 +5,7 @@ export function stateOf(row) {
   const say = (kind, text, more = {}) => ({ kind, words: fill(text, { ...row, ...more }) });
   if (row.rebalanced_at === null || row.queues === null) return say("unknown", gettext("not looked at yet"));
   if (row.members === null) return say("unknown", gettext("unknown who is a member"));
-  if (row.doubles) return say("two", twoOwners(row.doubles), { n: row.doubles });
+  if (row.doubles) return say("two", twoOwners(row.doubles, isBound(row)), { n: row.doubles });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.silent) return say("unknown", notAnswering(row.silent));
@@ -15,8 +15,13 @@ export function stateOf(row) {
   return say("quiet", gettext("held as wanted"));
 }
 
-export const twoOwners = (n) =>
-  ngettext("%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", n);
+/** Whether the row's figures are what is known at least: somebody does not answer. */
+export const isBound = ({ silent, untold }) => Boolean(silent || untold);
+
+const twoOwners = (n, isAtLeast) =>
+  isAtLeast
+    ? ngettext("at least %(n)s of %(queues)s queues with two owners", "at least %(n)s of %(queues)s queues with two owners", n)
+    : ngettext("%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", n);
 
 const notAnswering = (n) =>
   ngettext("%(silent)s of %(members)s members does not answer", "%(silent)s of %(members)s members do not answer", n);

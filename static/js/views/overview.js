@@ -1,8 +1,9 @@
 // The overview: rows are kept true by pushes; maps in the small and findings are asked for, gathered.
 import { AsOf } from "./as-of.js";
 import { Follower } from "../live/follower.js";
-import { causeWords, stateOf } from "../lib/state.js";
+import { causeWords, isBound, stateOf } from "../lib/state.js";
 import { drawSmall, drawStrip } from "./small.js";
+import { glyph } from "./glyphs.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { make } from "../lib/svg.js";
@@ -22,14 +23,19 @@ export function mountOverview(page) {
   const changed = new Set();
   let newcomers = 0;
 
-  const refresh = gather(async () => {
+  const refresh = gather(() => refreshParts(page, withPart("findings")).catch(() => {}), 700);
+
+  /** A row is painted with its map, and with the figures of the state that the map shows: they never disagree. */
+  const repaint = gather(async () => {
     const ids = [...changed].slice(0, 200);
-    changed.clear();
-    const answer = ids.length ? await getJson(`${location.pathname}groups/smalls?ids=${ids}`) : null;
-    for (const [id, small] of Object.entries(answer?.smalls ?? {})) smalls.set(Number(id), small);
-    await refreshParts(page, withPart("findings")).catch(() => {});
-    drawAll();
-  }, 700);
+    for (const id of ids) changed.delete(id);
+    const answer = await getJson(`${location.pathname}groups/smalls?ids=${ids}`);
+    for (const id of ids) {
+      smalls.set(id, answer?.smalls[id] ?? { ...smalls.get(id), map: null, figures: {} });
+      draw(id, items.get(id));
+    }
+    if (changed.size) repaint();
+  }, 250);
 
   function drawAll() {
     for (const [id, item] of items) draw(id, item);
@@ -38,6 +44,8 @@ export function mountOverview(page) {
   function draw(id, item) {
     const small = smalls.get(id);
     const now = asOf.now();
+    if (changed.has(id)) return;
+    fillRow(item, rows.get(id), small, now);
     drawSmall(item.querySelector('[data-is="map"]'), small?.map ?? null);
     drawStrip(item.querySelector('[data-is="strip"]'), small?.rounds ?? [], { since: now - STRIP_MS, until: now });
   }
@@ -49,8 +57,8 @@ export function mountOverview(page) {
       return;
     }
     rows.set(row.id, row);
-    fillRow(item, row, asOf.now());
     changed.add(row.id);
+    repaint();
   }
 
   function onMessage(message, result) {
@@ -71,7 +79,6 @@ export function mountOverview(page) {
   const clock = setInterval(() => {
     refresh(); // backoffs end by themselves
     drawAll();
-    for (const [id, row] of rows) if (items.has(id)) when(items.get(id), row, asOf.now());
   }, 5000);
   return () => {
     clearInterval(clock);
@@ -83,7 +90,8 @@ export function mountOverview(page) {
 /** Whether new groups should appear by themselves: when nobody searches, filters or reads another page. */
 const canTakeMore = (page) => location.search === "" && !page.activeElement?.matches("input");
 
-function fillRow(item, row, now) {
+function fillRow(item, pushed, small, now) {
+  const row = { ...pushed, ...small?.figures };
   const put = (name, text) => {
     const element = item.querySelector(`[data-is="${name}"]`);
     if (element.textContent !== text) element.textContent = text;
@@ -93,16 +101,22 @@ function fillRow(item, row, now) {
   put("state", state.words);
   put("strategy", row.strategy ? `, ${shown(row.strategy, 60)}` : "");
   put("size", sizeOf(row));
-  item.querySelector('[data-is="round"]').textContent = row.round === null ? gettext("no round seen yet") : `${row.round}: ${causeWords(row.round_cause)}`;
-  when(item, row, now);
-  for (const name of ["orphans", "doubles"]) {
-    const mark = row[name] === null ? "unknown" : "exact";
-    item.querySelector(`[data-is="${name}"]`).replaceChildren(make("span", { class: "fig", "data-mark": mark }, row[name] === null ? "–" : String(row[name])));
-  }
+  const who = small?.latest?.number === row.round ? small.latest.who : "";
+  item.querySelector('[data-is="round"]').replaceChildren(...roundOf(row, who));
+  put("when", whenWords(row, now));
+  item.querySelector('[data-is="orphans"]').replaceChildren(figure(row.orphans, false));
+  item.querySelector('[data-is="doubles"]').replaceChildren(figure(row.doubles, isBound(row)));
 }
 
-function when(item, row, now) {
-  item.querySelector('[data-is="when"]').textContent = whenWords(row, now);
+function roundOf({ round, round_cause: cause }, who) {
+  if (round === null) return [make("span", { class: "dim" }, gettext("no round seen yet"))];
+  return [glyph(cause), ` ${round}: ${causeWords(cause)} `, make("bdi", { class: "who" }, who)];
+}
+
+function figure(value, isAtLeast) {
+  if (value === null) return make("span", { class: "fig", "data-mark": "unknown", title: gettext("unknown") }, "–");
+  if (value && isAtLeast) return make("span", { class: "fig", "data-mark": "bound", title: gettext("at least: not everybody answers") }, `≥ ${value}`);
+  return make("span", { class: "fig", "data-mark": "exact" }, String(value));
 }
 
 function whenWords(row, now) {

@@ -5,6 +5,7 @@ import { draw } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { glyphOf } from "../lib/glyphs.js";
 
+const PER_LETTER = 6.4;
 const [LEFT, RIGHT, BASE, TWO, NONE, BOTTOM] = [104, 24, 50, 56, 70, 96];
 
 /** Draw the bar into `host`; `until` is now. Rounds lead to their pages at `base`. */
@@ -14,6 +15,7 @@ export function drawTimeBar(host, time, { until, base }) {
   const svg = draw("svg", { viewBox: `0 0 ${width} ${BOTTOM}`, height: BOTTOM, role: "group", "aria-label": gettext("Rounds over time") });
   svg.append(...axis(time, until, width, scale));
   svg.append(band(gettext("two owners"), TWO, width), band(gettext("no owner"), NONE, width));
+  svg.append(...unknown(time, scale, until));
   svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until));
   svg.append(...stems(time.rounds, scale, width, base));
   svg.append(draw("path", { class: "now-line", d: `M${scale(until)} 4V${NONE + 8}` }), draw("path", { class: "now-head", d: `M${scale(until) - 5} 0h10l-5 6z` }));
@@ -42,22 +44,45 @@ function steps(list, look, y, scale, until) {
   });
 }
 
+/** From when on somebody does not answer: whoever that is may have what nobody has, or a second time what another has. */
+function unknown({ told_until: told, since }, scale, until) {
+  if (told === null || told >= until) return [];
+  const [from, to] = [scale(Math.max(told, since)), scale(until)];
+  const words = gettext("unknown: no answer");
+  const title = fill(gettext("unknown since %(at)s: not everybody has answered since"), { at: clock(told) });
+  const rows = [TWO, NONE].map((y) => draw("rect", { class: "band-unknown", x: from, y, width: Math.max(1.5, to - from), height: 8 }, draw("title", {}, title)));
+  const isWide = to - from > words.length * 6.2 + 12;
+  const text = draw("text", { class: "says-unknown", x: isWide ? (from + to) / 2 : from - 6, y: NONE + 2, "text-anchor": isWide ? "middle" : "end" }, words, draw("title", {}, title));
+  return [...rows, text];
+}
+
 function stems(rounds, scale, width, base) {
   const most = Math.max(1, ...rounds.map((round) => round.moves));
-  let free = -1;
+  let free = LEFT;
   return rounds.map((round, i) => {
     const x = Math.max(LEFT, scale(round.opened_at));
     const y = BASE - 12 - (22 * round.moves) / most;
     const isLatest = i === rounds.length - 1;
-    const next = rounds[i + 1] ? Math.max(LEFT, scale(rounds[i + 1].opened_at)) : width;
-    const words = [`${round.number} ${causeWords(round.cause)}`, String(round.number)].find((each) => x > free && x + 10 + each.length * 6.2 < next);
-    if (words) free = x + 10 + words.length * 6.2;
+    const next = rounds[i + 1] ? Math.max(LEFT, scale(rounds[i + 1].opened_at)) : width - RIGHT;
+    const [words, isLeft] = labelOf(round, x, free, next);
+    free = Math.max(free, words && !isLeft ? x + 10 + words.length * PER_LETTER : x + 6);
     const [path, isHollow] = glyphOf(round.cause);
-    const title = `${round.number}: ${causeWords(round.cause)}, ${clock(round.opened_at, { millis: true })}, ${round.moves} ${round.closed_at === null ? gettext("to move") : gettext("moved")}`;
+    const title = `${round.number}: ${round.words}, ${clock(round.opened_at, { millis: true })}, ${round.moves} ${round.closed_at === null ? gettext("to move") : gettext("moved")}`;
     const link = draw("a", { href: `${base}rounds/${round.number}/`, class: isLatest ? "is-latest" : null, "aria-label": title });
     link.append(draw("title", {}, title), draw("rect", { class: "hit", x: x - 8, y: 0, width: 16, height: BASE }),
       draw("path", { class: "stem", d: `M${x} ${BASE}V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y})` }));
-    if (words) link.append(draw("text", { class: "says-round", x: x + 9, y: y + 4 }, words));
+    if (words) link.append(draw("text", { class: "says-round", x: isLeft ? x - 9 : x + 9, y: y + 4, "text-anchor": isLeft ? "end" : null }, words));
     return link;
   });
+}
+
+/** The longest label that has room beside a stem, and whether it stands to its left. */
+function labelOf({ number, words, cause }, x, free, next) {
+  const all = [`${number} ${words}`, `${number} ${causeWords(cause)}`, String(number)];
+  const width = (text) => 10 + text.length * PER_LETTER;
+  for (const text of all) {
+    if (x >= free && x + width(text) < next) return [text, false];
+    if (x - width(text) > free) return [text, true];
+  }
+  return [null, false];
 }

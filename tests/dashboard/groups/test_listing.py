@@ -5,11 +5,23 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.listing import PAGE, YOUNG_MS, Wish, findings_now, list_groups, listed, may_see, smalls
+from dashboard.groups.listing import (
+    PAGE,
+    STRIP_MS,
+    YOUNG_MS,
+    Wish,
+    beside_their_maps,
+    findings_now,
+    list_groups,
+    listed,
+    may_see,
+    smalls,
+)
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.small import NOBODY
 from dashboard.people.roles import Access, Role, Scope
-from tests.dashboard.story import T0, held, joined, route, seen, told
+from tests.dashboard.story import T0, held, joined, missed, route, seen, told
 
 ALL = Access("a", (Scope(Role.VIEWER),))
 
@@ -101,8 +113,51 @@ def test_the_small_picture_has_map_and_rounds(groups: Cluster) -> None:
 
     assert found[group.pk]["map"] == {"columns": 4, "bands": ((0, 1, 2, 3), ()), "faults": (1, 1, 1, 1)}
     assert [each["cause"] for each in found[group.pk]["rounds"]] == ["member joined"]  # type: ignore[attr-defined] # a list
-    assert found[999] == {"map": None, "rounds": []}
+    assert found[group.pk]["latest"]["who"] == "C"  # type: ignore[index] # a round
+    assert found[999] == {"map": None, "figures": {}, "rounds": [], "latest": None}
     del groups
+
+
+def test_a_row_says_what_its_map_shows_though_the_group_was_rebalanced_in_between(groups: Cluster) -> None:
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish(search="orphaned"))
+    told(held("B", 5_000, [0, 1, 2, 3], group="orphaned"))
+    rebalance_once(group=page.rows[0].row.id, now=T0 + 5_100)
+
+    small = smalls(groups=[page.rows[0].row.id], now=T0 + 6_000)
+    shown = beside_their_maps(page, small).rows[0]
+
+    assert page.rows[0].row.orphans == 1
+    assert shown.row.orphans == 0
+    assert "without owner" not in shown.state.words
+    assert NOBODY not in small[shown.row.id]["map"]["faults"]  # type: ignore[index] # of a map
+
+
+def test_who_joined_is_named_long_after_its_round_left_the_strip(groups: Cluster) -> None:
+    group = Group.objects.get(name="g")
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_100, [0, 1]))
+    rebalance_once(group=group.pk, now=T0 + 5_200)
+    told(held("A", 9_000, [0, 1]), held("C", 9_000, [2, 3]))
+    rebalance_once(group=group.pk, now=T0 + 9_100)
+    later = T0 + 2 * STRIP_MS
+
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish())
+    small = smalls(groups=[each.row.id for each in page.rows], now=later)
+    page = beside_their_maps(page, small)
+
+    assert small[group.pk]["rounds"] == []
+    assert [each.who for each in page.rows if each.row.id == group.pk] == ["C"]
+
+
+def test_while_somebody_is_silent_two_owners_are_at_least_so_many(groups: Cluster) -> None:
+    assert list_groups(clusters=[groups], access=ALL, wish=Wish()).rows[-1].doubles_at_least == ""
+    group = Group.objects.get(name="g")
+    told(*seen("C", 5_000), *seen("D", 5_000), held("C", 5_100, [0]), missed("D", 5_200))
+    rebalance_once(group=group.pk, now=T0 + 5_300)
+
+    found = listed(group=Group.objects.get(name="g"))
+
+    assert found.doubles_at_least == "≥ 1"
+    assert found.state.words.startswith("at least 1 of 4")
 
 
 def test_one_group_is_listed_as_all_are(groups: Cluster) -> None:

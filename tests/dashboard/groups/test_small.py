@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.groups.small import HELD, MOST_COLUMNS, MOST_ROWS, NOBODY, TWO, UNKNOWN, Small, shrink
+from dashboard.groups.small import HELD, MOST_COLUMNS, MOST_ROWS, NOBODY, TWO, UNKNOWN, Small, figures_of, shrink
 from dashboard.push.messages import Cell, GroupState, Queues
 from dashboard.push.runs import pack
 from tests.dashboard.push.states import cell, head
@@ -25,9 +25,18 @@ def test_faults_are_seen() -> None:
 
 
 def test_what_nobody_is_known_to_hold_is_unknown_while_somebody_is_silent() -> None:
-    small = shrink(state(cell("A", held=(0, 2)), cell("B", held=None)))
+    given = state(cell("A", held=(0, 2)), cell("B", held=None))
+    small = shrink(replace(given, head=replace(given.head, orphans=None)))
 
     assert small.faults == (HELD, HELD, UNKNOWN, UNKNOWN)
+
+
+def test_what_nobody_is_known_to_hold_is_unknown_while_a_broker_does_not_tell_who_is_a_member() -> None:
+    given = state(cell("A", held=(0, 2)))
+    given = replace(given, head=replace(given.head, orphans=None, untold=("west",)))
+
+    assert shrink(given).faults == (HELD, HELD, UNKNOWN, UNKNOWN)
+    assert figures_of(given)["untold"] == 1
 
 
 def test_broadcasting_members_have_no_faults() -> None:
