@@ -30,7 +30,7 @@ def test_a_dry_run_is_asked_by_a_form_and_shown_on_two_maps(turn: Turn, page: Pa
     page.get_by_label("these members leave").fill("A")
     page.get_by_role("button", name="Try it out").click()
 
-    expect(page.locator("#asked")).to_contain_text("C joins")
+    expect(page.locator(".head .facts")).to_contain_text("C joins")
     assert page.url.endswith("?add=C&remove=A&rename=&queues=&broker=&strategy=&params=")
     expect(cells(page, "ok", "held")).to_have_count(4)
     expect(cells(page, "gain")).to_have_count(4)  # B gets those of A, C those of B
