@@ -16,9 +16,12 @@ from dashboard.demo.shop import BROKERS
 from dashboard.groups import asking, listing
 from dashboard.groups.models import Group
 from dashboard.groups.programme import programme
+from dashboard.groups.showing import row_of
 from dashboard.groups.views import access_in, find_group
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
+from dashboard.push.publish import current_seq, overview_stream
+from dashboard.push.shapes import to_json
 
 
 @require_GET
@@ -46,21 +49,29 @@ def demo(request: HttpRequest, pk: int) -> HttpResponse:
     orders = asking.told(cluster=cluster, group=None, now=now)
     if request.GET.get("part") == "orders":
         return render(request, "groups/_orders.html", {"orders": orders, "now": now})
-    access = access_in(request)
+    access, stream = access_in(request), overview_stream(cluster.pk)
+    seq = current_seq(stream=stream)  # before rows
     groups = [
-        {"group": each, "obstacle": asking.obstacle_to_play(group=each, access=access)}
+        each
         for each in Group.objects.filter(cluster=cluster).select_related("cluster").order_by("name")
         if listing.may_see(each, cluster, access)
     ]
     context = {
         "cluster": cluster,
-        "groups": groups,
+        "groups": [{"group": each, "obstacle": asking.obstacle_to_play(group=each, access=access)} for each in groups],
         "brokers": BROKERS,
         "away": set(Broker.objects.filter(cluster=cluster, gone_at__isnull=False).values_list("name", flat=True)),
         "obstacle": asking.obstacle_to_ordering(cluster=cluster, group=None, access=access),
         "programme": programme(),
         "orders": orders,
         "now": now,
+        "facts": {
+            "stream": stream,
+            "seq": seq,
+            "watched_at": cluster.watched_at,
+            "rows": [to_json(row_of(each)) for each in groups],
+            "now": now,
+        },
     }
     return render(request, "groups/demo.html", context)
 
