@@ -26,6 +26,8 @@ PAGES = (
     "/groups/{group}/by-config/",
     "/groups/{group}/by-config/edit",
     "/demo/{cluster}/",
+    "/tokens/",
+    "/audit/",
     "/password/",
 )
 

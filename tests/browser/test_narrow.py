@@ -7,13 +7,42 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
+from dashboard.people.models import Grant
 from tests.browser.elsewhere import told
-from tests.dashboard.story import route, seen
+from tests.dashboard.story import held, joined, route, seen
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Turn = Callable[[int], Group]
+PAGES = (
+    "/",
+    "/groups/{group}/",
+    "/groups/{group}/rounds/",
+    "/groups/{group}/rounds/1/",
+    "/groups/{group}/plan/?strategy=CONSISTENT_HASH",
+    "/groups/{group}/by-config/edit",
+    "/demo/{cluster}/",
+    "/tokens/",
+    "/audit/",
+)
 RIGHT = "(name) => document.querySelector(name).getBoundingClientRect().right"
+
+
+def test_every_page_fits_a_narrow_window_and_shows_its_head_and_all_tabs(turn: Turn, page: Page) -> None:
+    Cluster.objects.update(is_demo=True, is_read_only=False)
+    Grant.objects.update(role="admin")
+    group = turn(30)
+    told(joined("a-rather-long-host-name@4711", 5_000, low=4_000), held("a-rather-long-host-name@4711", 5_100, []))
+    turn(5_200)
+    page.set_viewport_size({"width": 800, "height": 900})
+    for address in PAGES:
+        page.goto(address.format(group=group.pk, cluster=group.cluster_id))
+
+        expect(page.locator("h1")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 800, address
+        tabs = page.locator(".top nav")
+        assert tabs.evaluate("nav => nav.scrollWidth <= nav.clientWidth"), address
 
 
 def test_the_map_of_many_queues_stays_in_its_own_box(turn: Turn, page: Page) -> None:
