@@ -27,6 +27,7 @@ public final class Transact {
         producer.setInstanceName(options.text("name"));
         producer.setSendMsgTimeout(20_000);
         producer.setMqClientApiTimeout(20_000);
+        producer.setHeartbeatBrokerInterval(1_000); // a broker asks only whom it knows, and gives up after some checks
         producer.setTransactionListener(new TransactionListener() {
             @Override
             public LocalTransactionState executeLocalTransaction(Message message, Object argument) {
