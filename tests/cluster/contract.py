@@ -19,6 +19,8 @@ class Setup:
 
     Attributes:
         settings: of the brokers, beyond the usual.
+        lock_expires_s: how long brokers honour the lock of a member that renews it no more, as every member does each
+            20 s; they do for a minute unless told otherwise.
         acl: where given, brokers let in only who has these keys.
         tls: where given, all servers speak TLS; ``tls_mode`` says whether they speak anything else.
     """
@@ -26,6 +28,7 @@ class Setup:
     release: str
     brokers: tuple[str, ...] = ("broker-a", "broker-b")
     settings: dict[str, str] = field(default_factory=dict)
+    lock_expires_s: int = 60
     acl: Credentials | None = None
     tls: Certificate | None = None
     tls_mode: str = "enforcing"

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from rebalance_engine.embedded.cluster import Cluster, ClusterSettings
 from rebalance_engine.embedded.settings import EmbeddedSettings
+from rebalance_engine.membership.profiles import BrokerSettings
 from rebalance_engine.network.tls import ServerTls, TlsMode
 from rebalance_engine.remoting.requests.contract import Request, Response
 from tests.cluster import asking
@@ -42,6 +43,7 @@ class EmbeddedCluster:
                 directory=folder / "stores",
                 version=setup.release,
                 broker=EmbeddedSettings(
+                    membership=BrokerSettings(lock_expires_after_ms=setup.lock_expires_s * 1_000),
                     delay_levels=SETTINGS["messageDelayLevel"],
                     checks_transactions_every_ms=int(SETTINGS["transactionCheckInterval"]),
                     transaction_timeout_ms=int(SETTINGS["transactionTimeOut"]),

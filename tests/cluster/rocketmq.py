@@ -184,7 +184,9 @@ class RealCluster:
             (home / "conf" / f"logback_{part}.xml").write_text(LOGBACK.format(name=part))
         tls = self.setup.tls
         speaking = (*tls.server_options(self.setup.tls_mode), *tls.client_options()) if tls else ()
-        options = [*JVM, f"-Xms{heap}", f"-Xmx{heap}", f"-Duser.home={home}", f"-Drocketmq.home.dir={home}", *speaking]
+        locks = f"-Drocketmq.broker.rebalance.lockMaxLiveTime={self.setup.lock_expires_s * 1_000}"
+        memory, homes = [f"-Xms{heap}", f"-Xmx{heap}"], [f"-Duser.home={home}", f"-Drocketmq.home.dir={home}"]
+        options = [*JVM, locks, *memory, *homes, *speaking]
         command = maven.program("servers", self.setup.release).command(main, *options)
         program = Program(name, [*command, "-c", str(configuration)], home / "stdout.log")
         self.programs[name] = program

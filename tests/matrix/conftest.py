@@ -18,7 +18,7 @@ from tests.cluster.rocketmq import ALL_RELEASES, KEPT, RELEASES, running
 from tests.matrix.cells import GROUPS
 from tests.matrix.exchange import Exchanged, exchange
 from tests.matrix.faults import Faulty, Scene
-from tests.matrix.groups import Play, Stage
+from tests.matrix.groups import LOCK_EXPIRES_S, Play, Stage
 
 EMBEDDED = "embedded"
 SECURED = "-secured"
@@ -61,7 +61,7 @@ def start(name: str) -> AbstractContextManager[Cluster]:
     """Start the cluster of a name: two brokers that let in everybody, or one that is secured."""
     kind, _, secured = name.partition(SECURED[0])
     release = RELEASES[0] if kind == EMBEDDED else kind
-    setup = Setup(release=release)
+    setup = Setup(release=release, lock_expires_s=LOCK_EXPIRES_S)
     if secured:
         # 5.5.0 takes nothing but TLS, others take plain connections beside it
         mode = "enforcing" if kind == RELEASES[0] else "permissive"

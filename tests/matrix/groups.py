@@ -27,7 +27,7 @@ PYTHON = "python"
 PER_SECOND = 10  # of each producer
 ROUND_S = 20  # every client rebalances at least so often
 TWO_ROUNDS_S = 2 * ROUND_S
-LOCK_EXPIRES_S = 60  # an orderly member that is killed keeps its locks so long
+LOCK_EXPIRES_S = 30  # an orderly member that is killed keeps its locks so long; one that lives renews each 20 s
 ALL_SENT_IN_S = 60
 CHANGES = ("start", "join", "leave", "kill")
 
