@@ -16,6 +16,7 @@ admin.site.site_header = admin.site.site_title = "Evenkeel"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("dashboard.groups.urls")),
     path("", include("dashboard.plans.urls")),
+    path("", include("dashboard.pauses.urls")),
     path("", include("dashboard.reports.urls")),
     path("", include("dashboard.api.urls")),
     path("", include("dashboard.auditing.urls")),

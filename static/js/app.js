@@ -5,6 +5,7 @@ import { mountGlyphs } from "./views/glyphs.js";
 import { mountDemo } from "./views/demo.js";
 import { mountGroup } from "./views/group.js";
 import { mountOverview } from "./views/overview.js";
+import { mountPauses } from "./views/pauses.js";
 import { mountPlan } from "./views/plan.js";
 import { mountRound } from "./views/round.js";
 import { mountRows } from "./views/rows.js";
@@ -14,6 +15,7 @@ const VIEWS = {
   demo: mountDemo,
   group: mountGroup,
   overview: mountOverview,
+  pauses: mountPauses,
   plan: mountPlan,
   round: mountRound,
 };

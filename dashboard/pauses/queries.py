@@ -1,0 +1,161 @@
+"""What the page of pauses reads: rounds and handoffs of a window, as they were stored, and what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.whose import whose
+from dashboard.pauses.costs import Between, Cost, Told, cost_of, pause_of
+
+WINDOWS_MS = {"1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000}
+MOST_ROUNDS = 1_000
+MOST_HANDOFFS = 20_000
+MOST_QUEUES = 40
+COLUMNS = (
+    "round_id", "topic", "broker", "queue_id", "from_client", "to_client", "dropped_at", "taken_at",
+    "pause_low", "pause_high", "unowned_low", "unowned_high", "overlap_low", "overlap_high",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCost:
+    """One round, who stands behind it, and what it cost; None: its handoffs are not told yet."""
+
+    number: int
+    wave: int
+    cause: str
+    who: str
+    opened_at: int
+    closed_at: int | None
+    moves: int
+    cost: Cost | None
+
+
+@dataclass(frozen=True, slots=True)
+class CauseCost:
+    """What all rounds of one cause cost together; ``deploy`` is its first round's number, where it is one."""
+
+    cause: str
+    rounds: tuple[int, ...]
+    moves: int
+    cost: Cost
+    began_at: int
+    ended_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """A window of a group's pauses. ``is_whole``: no round and no handoff of it was left out."""
+
+    since: int
+    until: int
+    rounds: tuple[RoundCost, ...]
+    handoffs: tuple[Told, ...]
+    queues: tuple[str, ...]
+    queue_count: int
+    is_whole: bool
+
+
+def window_of(*, group: Group, asked: str, now: int) -> tuple[str, int]:
+    """Give the window and where it begins: the one that was asked for, or the first with a round."""
+    latest = group.round_opened_at
+    fitting = [name for name, length in WINDOWS_MS.items() if latest is not None and latest >= now - length]
+    name = asked if asked in WINDOWS_MS else fitting[0] if fitting else "24h"
+    return name, now - WINDOWS_MS[name]
+
+
+def pauses_of(*, group: Group, since: int, now: int) -> Pauses:
+    """Read a window, the oldest round first."""
+    shown = Round.objects.filter(Q(closed_at=None) | Q(closed_at__gte=since), group=group).order_by("-number")
+    rows = list(shown.defer("before", "after")[: MOST_ROUNDS + 1])
+    is_whole = len(rows) <= MOST_ROUNDS
+    rows = rows[:MOST_ROUNDS][::-1]
+    by_pk = {row.pk: row for row in rows}
+    told = list(Handoff.objects.filter(round__in=by_pk).order_by("-round__number", "pk")[: MOST_HANDOFFS + 1])
+    left_out = {row.round_id for row in told[MOST_HANDOFFS:]}  # a round is added up whole, or not at all
+    handoffs = tuple(_told(row, by_pk[row.round_id]) for row in told[:MOST_HANDOFFS] if row.round_id not in left_out)
+    by_round: dict[int, list[Told]] = {}
+    for each in handoffs:
+        by_round.setdefault(each.round, []).append(each)
+    names = whose(rounds=Round.objects.filter(pk__in=by_pk))
+    kept = [row for row in rows if row.pk not in left_out]
+    costs = tuple(_cost(row, names.get(row.pk, ""), by_round.get(row.number, [])) for row in kept)
+    worst = _worst_first(handoffs)
+    return Pauses(since, now, costs, handoffs, worst[:MOST_QUEUES], len(worst), is_whole and not left_out)
+
+
+def by_cause(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[CauseCost]:
+    """Add up by cause, the dearest first."""
+    causes: dict[str, list[RoundCost]] = {}
+    for each in rounds:
+        causes.setdefault(each.cause, []).append(each)
+    return sorted((_together(cause, each, handoffs) for cause, each in causes.items()), key=_dear, reverse=True)
+
+
+def deploys(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[CauseCost]:
+    """Add up rounds of which each superseded the one before: a deploy is two and more; the newest first."""
+    waves: dict[int, list[RoundCost]] = {}
+    for each in rounds:
+        waves.setdefault(each.wave, []).append(each)
+    chains = [each for _wave, each in sorted(waves.items(), reverse=True) if len(each) > 1]
+    return [_together(each[0].cause, each, handoffs) for each in chains]
+
+
+def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> CauseCost:
+    numbers = {each.number for each in rounds}
+    ends = [each.closed_at for each in rounds]
+    return CauseCost(
+        cause=cause,
+        rounds=tuple(sorted(numbers)),
+        moves=sum(each.moves for each in rounds),
+        cost=cost_of([each for each in handoffs if each.round in numbers]),
+        began_at=min(each.opened_at for each in rounds),
+        ended_at=None if None in ends else max(end for end in ends if end is not None),
+    )
+
+
+def _dear(each: CauseCost) -> int:
+    return each.cost.paused.high if each.cost.paused.high is not None else each.cost.paused.low
+
+
+def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
+    is_told = row.told_at is not None
+    return RoundCost(
+        number=row.number,
+        wave=row.wave,
+        cause=row.cause,
+        who=who,
+        opened_at=row.opened_at,
+        closed_at=row.closed_at,
+        moves=row.move_count,
+        cost=cost_of(handoffs) if is_told else None,
+    )
+
+
+def _told(row: Handoff, of: Round) -> Told:
+    unowned = Between(row.unowned_low, row.unowned_high)
+    at = row.dropped_at if row.dropped_at is not None else row.taken_at
+    return Told(
+        queue=f"{row.topic}/{row.broker}/{row.queue_id}",
+        round=of.number,
+        at=of.opened_at if at is None else at,
+        from_client=row.from_client,
+        to_client=row.to_client,
+        pause=pause_of(Between(row.pause_low, row.pause_high), unowned),
+        unowned=unowned,
+        overlap=Between(row.overlap_low, row.overlap_high),
+        is_seen=row.dropped_at is not None,
+    )
+
+
+def _worst_first(handoffs: Sequence[Told]) -> tuple[str, ...]:
+    """Order queues by how long they stood still in all, at most; what is unknown counts as far as it is known."""
+    totals: dict[str, int] = {}
+    for each in handoffs:
+        still = each.pause.high if each.pause.high is not None else each.pause.low
+        totals[each.queue] = totals.get(each.queue, 0) + (still or 0)
+    return tuple(sorted(totals, key=lambda queue: (-totals[queue], queue)))

@@ -1,0 +1,178 @@
+// What the charts of pauses draw: facts in, Plotly's traces and layouts out. Unknown is drawn as unknown, never as 0.
+import { fill, gettext } from "./words.js";
+import { span } from "./time.js";
+
+const SYMBOLS = {
+  "member joined": "triangle-up",
+  "member left": "triangle-down",
+  "heartbeat expired": "x",
+  "broker gone": "diamond-open",
+  "broker back": "diamond",
+  "route changed": "square",
+  "subscription changed": "square-open",
+};
+
+/** Put a duration between two bounds into words. */
+export function bounds([low, high]) {
+  if (low === null && high === null) return gettext("unknown");
+  if (low === high) return span(low);
+  if (high === null) return `≥ ${span(low)}`;
+  return low ? `${span(low)} – ${span(high)}` : `≤ ${span(high)}`;
+}
+
+/** Say one round in a sentence. */
+export function sayRound(round) {
+  const pause = round.is_told ? bounds(round.longest) : gettext("not told yet");
+  return fill(gettext("Round %(n)s, %(words)s: %(moves)s moved, longest pause %(pause)s. Enter opens it."), {
+    n: round.number,
+    words: round.words,
+    moves: round.moves,
+    pause,
+  });
+}
+
+/** The longest pause of each round: a mark at its upper bound, a whisker down to the lower one. */
+export function spikes(facts, ink) {
+  const known = facts.rounds.filter((round) => round.is_told && round.longest[1] !== null);
+  const open = facts.rounds.filter((round) => round.is_told && round.longest[1] === null && round.longest[0] !== null);
+  const unknown = facts.rounds.filter((round) => !round.is_told || (round.longest[0] === null && round.longest[1] === null));
+  return {
+    traces: [
+      {
+        ...marks(known, ink, (round) => round.longest[1] / 1000),
+        error_y: { ...whisker(ink), arrayminus: known.map((round) => (round.longest[1] - (round.longest[0] ?? 0)) / 1000), array: known.map(() => 0) },
+        marker: { color: ink.none, size: 9, symbol: known.map(symbol), line: { color: ink.none, width: 1 } },
+      },
+      {
+        ...marks(open, ink, (round) => round.longest[0] / 1000),
+        mode: "markers+text",
+        text: open.map(() => "≥"),
+        textposition: "top center",
+        textfont: { color: ink.strong },
+        marker: { color: ink.paper, size: 9, symbol: open.map(symbol), line: { color: ink.none, width: 1.5 } },
+      },
+      {
+        ...marks(unknown, ink, () => 0),
+        mode: "markers+text",
+        text: unknown.map(() => "–"),
+        textposition: "top center",
+        textfont: { color: ink.soft },
+        marker: { color: ink.paper, size: 7, symbol: "circle-open", line: { color: ink.soft, width: 1 } },
+      },
+    ],
+    layout: { ...frame(facts, ink), height: 240, yaxis: { ...axis(ink), title: { text: gettext("seconds") }, rangemode: "tozero" } },
+  };
+}
+
+/** When each queue stood still: surely, at most, and with an end that nobody knows. */
+export function queues(facts, ink) {
+  const round = new Map(facts.rounds.map((each) => [each.number, each]));
+  const parts = { sure: [], maybe: [], unknown: [] };
+  for (const each of facts.spans) {
+    const low = each.low ?? 0;
+    if (low > 0) parts.sure.push({ ...each, from: each.at, length: low });
+    if (each.high !== null && each.high > low) parts.maybe.push({ ...each, from: each.at + low, length: each.high - low });
+    if (each.high === null) parts.unknown.push(each);
+  }
+  const bar = (spans, marker) => ({
+    type: "bar",
+    orientation: "h",
+    base: spans.map((each) => each.from),
+    x: spans.map((each) => each.length),
+    y: spans.map((each) => each.queue),
+    customdata: spans.map((each) => each.round),
+    hovertext: spans.map((each) => `${each.queue}<br>${each.says}<br>${bounds([each.low, each.high])}<br>${round.get(each.round)?.words ?? ""}`),
+    hoverinfo: "text",
+    marker,
+    showlegend: false,
+  });
+  return {
+    traces: [
+      bar(parts.sure, { color: ink.none, line: { color: ink.none, width: 1 } }),
+      bar(parts.maybe, { color: ink.wash, line: { color: ink.none, width: 1 } }),
+      {
+        type: "scatter",
+        mode: "markers",
+        x: parts.unknown.map((each) => each.at + (each.low ?? 0)),
+        y: parts.unknown.map((each) => each.queue),
+        customdata: parts.unknown.map((each) => each.round),
+        hovertext: parts.unknown.map((each) => `${each.queue}<br>${each.says}<br>${bounds([each.low, null])}`),
+        hoverinfo: "text",
+        marker: { color: ink.paper, size: 7, symbol: "circle-open", line: { color: ink.soft, width: 1.5 } },
+        showlegend: false,
+      },
+    ],
+    layout: {
+      ...frame(facts, ink),
+      height: 60 + 18 * Math.max(4, facts.queues.length),
+      barmode: "overlay",
+      bargap: 0.35,
+      yaxis: { ...axis(ink), type: "category", categoryorder: "array", categoryarray: [...facts.queues].reverse(), automargin: true, tickfont: { family: ink.mono, size: 11, color: ink.soft } },
+    },
+  };
+}
+
+/** Pauses of all queues, deploy by deploy: what is sure, and what may come on top. */
+export function deploys(facts, ink) {
+  const waves = [...facts.waves].reverse();
+  const x = waves.map((wave) => `${wave.number}–${wave.last}`);
+  const low = waves.map((wave) => wave.paused[0] / 1000);
+  const more = waves.map((wave) => (wave.paused[1] === null ? 0 : (wave.paused[1] - wave.paused[0]) / 1000));
+  const open = waves.map((wave) => (wave.paused[1] === null ? "≥" : ""));
+  const bar = (y, marker, text) => ({
+    type: "bar",
+    x,
+    y,
+    marker,
+    text,
+    textposition: "outside",
+    textfont: { color: ink.strong },
+    customdata: waves.map((wave) => wave.number),
+    hovertext: waves.map((wave) => `${wave.words}<br>${bounds(wave.paused)}`),
+    hoverinfo: "text",
+    showlegend: false,
+  });
+  return {
+    traces: [bar(low, { color: ink.none }, open), bar(more, { color: ink.wash, line: { color: ink.none, width: 1 } })],
+    layout: {
+      ...frame(facts, ink),
+      height: 220,
+      barmode: "stack",
+      xaxis: { ...axis(ink), type: "category", title: { text: gettext("rounds") } },
+      yaxis: { ...axis(ink), title: { text: gettext("queue-seconds paused") }, rangemode: "tozero" },
+    },
+  };
+}
+
+const symbol = (round) => SYMBOLS[round.cause] ?? "circle";
+
+function marks(rounds, ink, y) {
+  return {
+    type: "scatter",
+    mode: "markers",
+    x: rounds.map((round) => round.at),
+    y: rounds.map(y),
+    customdata: rounds.map((round) => round.number),
+    hovertext: rounds.map((round) => `${round.number}: ${round.words}<br>${round.is_told ? bounds(round.longest) : gettext("not told yet")}`),
+    hoverinfo: "text",
+    showlegend: false,
+    cliponaxis: false,
+  };
+}
+
+const whisker = (ink) => ({ type: "data", symmetric: false, color: ink.none, thickness: 1.2, width: 4 });
+
+const axis = (ink) => ({ gridcolor: ink.line, zerolinecolor: ink.line, linecolor: ink.line, tickfont: { color: ink.soft, size: 11 }, titlefont: { color: ink.soft }, fixedrange: true });
+
+function frame(facts, ink) {
+  return {
+    paper_bgcolor: ink.paper,
+    plot_bgcolor: ink.sunk,
+    font: { family: ink.sans, size: 11, color: ink.soft },
+    hoverlabel: { bgcolor: ink.raised, bordercolor: ink.line, font: { color: ink.strong, family: ink.sans, size: 12 } },
+    margin: { l: 56, r: 16, t: 20, b: 40 },
+    hovermode: "closest",
+    dragmode: false,
+    xaxis: { ...axis(ink), type: "date", range: [facts.since, facts.until] },
+  };
+}

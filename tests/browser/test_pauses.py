@@ -1,0 +1,73 @@
+"""The page of pauses in a browser: charts are drawn under the site's own policy, and lead to rounds."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.common.clock import now_ms
+from dashboard.groups.models import Group
+from tests.browser.test_access_for_all import faults_of
+from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
+from tests.dashboard.story import add_cluster
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def group(transactional_db: None) -> Group:  # noqa: ARG001 - the server reads it
+    """Three rounds: one exactly known, one with bounds, one of which nobody knows the first pulls."""
+    group = Group.objects.create(cluster=add_cluster(), name="billing", added_at=1, model="CLUSTERING")
+    now = now_ms()
+    causes = ("member joined", "member left", "heartbeat expired")
+    for number, cause in enumerate(causes, 1):
+        chain = {"wave": 1, "superseded_by": 2} if number == 1 else {"wave": 1} if number == 2 else {}
+        row = add_round(group, number, now - 1_800_000 + number * 400_000, cause=cause, who=f"C{number}", **chain)
+        for queue in range(6):
+            pause = {1: pulled(row, 1_500, 1_500), 2: pulled(row, 900 + 200 * queue, 2_400 + 300 * queue)}.get(
+                number, {}
+            )
+            add_handoff(row, queue, **pause)
+    return group
+
+
+def open_page(page: Page, group: Group, theme: str = "light") -> None:
+    page.goto(f"/groups/{group.pk}/pauses/?window=1h&theme={theme}")
+    expect(page.locator("[data-chart] .main-svg").first).to_be_visible()
+    expect(page.locator("[data-chart=queues] .barlayer .point").first).to_be_attached()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_charts_are_drawn_in_both_themes_and_keep_nobody_out(page: Page, group: Group, theme: str) -> None:
+    open_page(page, group, theme)
+
+    assert page.locator("[data-chart=spikes] .scatterlayer .point").count() == 3
+    assert page.locator("[data-chart=deploys] .barlayer .point").count() >= 1
+    assert faults_of(page) == []
+
+
+def test_a_round_is_chosen_by_arrows_and_opened_by_enter(page: Page, group: Group) -> None:
+    open_page(page, group)
+
+    page.locator("[data-chart=spikes]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-chart=spikes] + [data-says]")).to_contain_text("Round 2, member left: C2")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url(f"**/groups/{group.pk}/rounds/2/")
+
+
+@pytest.mark.parametrize("chart", ["spikes", "queues", "deploys"])
+def test_a_click_leads_to_the_round(page: Page, group: Group, chart: str) -> None:
+    open_page(page, group)
+    mark = page.locator(f"[data-chart={chart}] :is(.scatterlayer, .barlayer) .point").first
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    assert box is not None
+
+    page.mouse.move(box["x"] + box["width"] / 2 - 1, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    page.wait_for_url(f"**/groups/{group.pk}/rounds/*/")

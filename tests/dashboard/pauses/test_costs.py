@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from dashboard.pauses.costs import Between, Sum, Told, cost_of, longest_of, pause_of, sum_of
+
+
+def told(queue: str, pause: Between, unowned: Between | None = None) -> Told:
+    return Told(queue, 1, 0, "A", "B", pause, unowned or Between(0, 0), Between(0, 0), is_seen=True)
+
+
+def test_the_longest_is_known_no_closer_than_its_bounds() -> None:
+    assert longest_of([]) == Between(0, 0)
+    assert longest_of([Between(5, 9), Between(1, 20)]) == Between(5, 20)
+    assert longest_of([Between(5, 9), Between(7, None)]) == Between(7, None)
+    assert longest_of([Between(None, None)]) == Between(None, None)
+
+
+def test_a_sum_with_something_unknown_has_no_upper_bound() -> None:
+    assert sum_of([Between(1, 2), Between(3, 4)]) == Sum(4, 6, 0)
+    assert sum_of([Between(1, 2), Between(3, None), Between(None, None)]) == Sum(4, None, 2)
+
+
+def test_without_a_first_pull_a_pause_lasts_at_least_as_long_as_nobody_had_the_queue() -> None:
+    assert pause_of(Between(3, 4), Between(1, 2)) == Between(3, 4)
+    assert pause_of(Between(None, None), Between(1, 2)) == Between(1, None)
+    assert pause_of(Between(None, None), Between(None, None)).is_known is False
+
+
+def test_a_cost_counts_a_queue_once() -> None:
+    cost = cost_of([told("a", Between(1, 2)), told("a", Between(3, 4), Between(2, 2)), told("b", Between(0, 0))])
+
+    assert (cost.queues, cost.longest) == (2, Between(3, 4))
+    assert (cost.paused, cost.unowned) == (Sum(4, 6, 0), Sum(2, 2, 0))

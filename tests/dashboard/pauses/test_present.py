@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.lag import lag_of
+from dashboard.groups.models import Group
+from dashboard.pauses.costs import Sum
+from dashboard.pauses.present import charts_of, costs_of, rows_of, written
+from dashboard.pauses.queries import by_cause, deploys, pauses_of
+from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
+from tests.dashboard.story import T0
+
+
+@pytest.mark.parametrize(
+    ("total", "words", "mark"),
+    [
+        (Sum(0, 0, 0), "0 ms", "exact"),
+        (Sum(1_000, 2_000, 0), "1.0 s – 2.0 s", "bound"),
+        (Sum(1_000, None, 2), "≥ 1.0 s", "bound"),
+        (Sum(0, None, 2), "unknown", "unknown"),
+    ],
+)
+def test_a_sum_is_written_with_what_is_known_of_it(total: Sum, words: str, mark: str) -> None:
+    assert written(total)[:2] == (words, mark)
+
+
+def test_charts_lead_to_rounds_and_leave_unknown_null(cluster: Cluster) -> None:
+    group = Group.objects.create(cluster=cluster, name="g", added_at=T0)
+    row = add_round(group, 1, T0)
+    add_handoff(row, 0, **pulled(row, 1_300, 1_700))
+    add_handoff(row, 1)
+    add_round(group, 2, T0 + 10_000, closed_at=None, told_at=None, state="open")
+    read = pauses_of(group=group, since=T0 - 1, now=T0 + 20_000)
+
+    facts = charts_of(read, deploys(read.rounds, read.handoffs), lag_of(group=group), group)
+
+    first, second = facts["rounds"]  # type: ignore[misc] # plain values for a browser
+    assert first["link"] == f"/groups/{group.pk}/rounds/1/"
+    assert (first["longest"], second["longest"]) == ([1_300, None], None)
+    assert [(each["low"], each["high"]) for each in facts["spans"]] == [(1_300, 1_700), (800, None)]  # type: ignore[attr-defined] # likewise
+    rows = rows_of(read.rounds)
+    assert [str(each["words"]) for each in rows] == ["member joined: C"] * 2
+    assert rows[0]["paused"] is None
+    [cost] = costs_of(by_cause(read.rounds, read.handoffs))
+    assert (cost["rounds"], cost["took"]) == (2, None)

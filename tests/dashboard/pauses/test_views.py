@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
+from dashboard.groups.models import Group
+from dashboard.people.roles import Role
+from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
+from tests.dashboard.persons import person
+
+
+@pytest.fixture
+def group(client: Client, cluster: Cluster) -> Group:
+    client.force_login(person(Role.VIEWER))
+    return Group.objects.create(cluster=cluster, name="g", added_at=1)
+
+
+def test_the_page_says_what_rounds_cost(client: Client, group: Group) -> None:
+    now = now_ms()
+    first = add_round(group, 1, now - 60_000, superseded_by=2)
+    add_handoff(first, 0, **pulled(first, 1_000, 1_000))
+    second = add_round(group, 2, now - 50_000, wave=1)
+    add_handoff(second, 1)
+    add_round(group, 3, now - 1_000, closed_at=None, told_at=None, state="open")
+
+    page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
+
+    assert f'href="/groups/{group.pk}/rounds/1/"' in page
+    assert "Round 3 is not over" in page
+    assert "≥ 1.8 s" in page
+    assert "What deploys cost" in page
+    assert "how far it is behind is unknown" in page
+
+
+def test_a_group_without_rounds_says_what_to_do(client: Client, group: Group) -> None:
+    page = client.get(f"/groups/{group.pk}/pauses/?window=30d").content.decode()
+
+    assert "let a member join" in page
+    assert 'aria-current="true">30d' in page.replace("\n", "")
