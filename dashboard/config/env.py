@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
 
 Environment = Mapping[str, str]
 
@@ -95,6 +93,10 @@ def sqlite(path: str) -> dict[str, object]:
 
 def postgresql(url: str) -> dict[str, object]:
     """Give the settings of a PostgreSQL by its address, as libpq reads it."""
+    # seven processes read the settings when all starts, and most homes have no PostgreSQL: loading it costs 0.1 s each
+    from psycopg import ProgrammingError  # noqa: PLC0415 - as said
+    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - likewise
+
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError as error:
