@@ -202,7 +202,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         self.outbox.caught_up(order.stream, missing.seq)
 
     async def _send(self, body: bytes) -> None:
-        await asyncio.wait_for(self.send(bytes_data=body), SEND_WITHIN_S)
+        async with asyncio.timeout(SEND_WITHIN_S):  # wait_for makes a task of every message
+            await self.send(bytes_data=body)
 
     async def _beat(self) -> None:
         """Now and then: is this person still let in, what is the newest step, and these streams are looked at."""
