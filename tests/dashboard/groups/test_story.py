@@ -160,6 +160,7 @@ def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
         "overlap_queues": 0,
         "pause": None,
         "pause_queues": 0,
+        "unknown_queues": 0,
         "is_waiting": False,
     }
 
