@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebalance_engine.diff import Alignment, Diff, diff
 from rebalance_engine.events import Cause
@@ -107,30 +106,6 @@ def rebalance(
         findings=(*find_faults(after), *_config_gaps(after, plan)),
         strays=after.strays,
     )
-
-
-def held_changes(before: GroupView, after: GroupView) -> int:
-    """Count the queues that somebody took or dropped, of members who told what they hold at both looks.
-
-    What a member holds that was not there before, or told nothing, is known now and need not have changed; a queue
-    that has no route any more, or had none before, is a change of routes.
-    """
-    if before.held is None or after.held is None:
-        return 0
-    silent = before.silent | after.silent
-    both = {name for name in before.clients.distinct if name not in silent} & set(after.clients.distinct)
-    number = {name: place for place, name in enumerate(sorted(both))}
-    alignment = Alignment.of(before.queues, after.queues)
-    old, new = _pairs_of(alignment.carry(before.held), number), _pairs_of(after.held, number)
-    changed = np.unique(np.setxor1d(old, new, assume_unique=True) >> 32)
-    return len(np.setdiff1d(changed, alignment.added, assume_unique=True))
-
-
-def _pairs_of(held: Ownership, numbers: Mapping[str, int]) -> NDArray[np.int64]:
-    """Give one number for each queue with each of its owners that has a number."""
-    queue, client = held.pairs()
-    owner = np.array([numbers.get(name, -1) for name in held.clients.names], dtype=np.int64)[client]
-    return (queue[owner >= 0].astype(np.int64) << 32) | owner[owner >= 0]
 
 
 def _diff_if_known(

@@ -6,6 +6,9 @@ what it left unowned. What changed first need not be seen first: a round that op
 nothing told why, gets its cause from a change that is seen later and may have come before. It closes when held equals
 target, and stays open while either is unknown; after 120 s it is said not to have converged. Recomputing without any
 change is no round.
+
+Looks of several members and brokers are not one: what a change did may be seen, and told, before the change is. So a
+round opened by the time at which anything of it was seen, whatever became known first.
 """
 
 from __future__ import annotations
@@ -67,8 +70,10 @@ class OpenRound:
     @property
     def began_low(self) -> int:
         """The earliest time at which it may have begun, at ``opened_at`` at the latest; 0 is unknown."""
-        early = [each for each in self.happenings if each.at <= self.opened_at or self.explains(each)]
-        return min([each.earliest for each in early], default=self.opened_at)
+        causes = [each for each in self.happenings if each.cause is not Cause.HELD_CHANGED] or list(self.happenings)
+        early = [each for each in causes if each.at <= self.opened_at or self.explains(each)]
+        early = early or [each for each in causes if self.may_come_from(each)]
+        return min([self.opened_at, *(each.earliest for each in early)])
 
     @property
     def is_unexplained(self) -> bool:
@@ -82,10 +87,20 @@ class OpenRound:
         """
         first = self.happenings[0].cause
         if first is Cause.ROUTE_CHANGED:
-            return each.cause in BROKERS_CHANGE and each.earliest <= self.opened_at + SAME_CAUSE_MS
+            return each.cause in BROKERS_CHANGE and self.may_come_from(each)
         if first is not Cause.HELD_CHANGED or each.cause is Cause.HELD_CHANGED:
             return False
+        return self.may_come_from(each)
+
+    def may_come_from(self, each: Happening) -> bool:
+        """Whether a change may have come before what was seen first; members let go before they say that they leave."""
         return each.earliest <= self.opened_at + SAME_CAUSE_MS
+
+    def seen_by(self, moved_at: int) -> OpenRound:
+        """Let it have opened by when something of it was seen; one that superseded another opened when that ended."""
+        earlier = replace(self, opened_at=min(self.opened_at, moved_at))
+        did_it = any(earlier.may_come_from(each) for each in self.happenings)
+        return earlier if did_it and self.number == self.wave else self
 
     def follows(self, each: Happening) -> bool:
         """Whether a change of routes may be what the going or coming of a broker in this round did."""
@@ -126,6 +141,7 @@ def advance(
     converged: bool | None,
     settled_at: int,
     now: int,
+    moved_at: int | None = None,
 ) -> Advance:
     """Let a group's rounds go on.
 
@@ -136,7 +152,10 @@ def advance(
         converged: whether held equals target now, seen after everything that happened; None is unknown.
         settled_at: when what is held last changed.
         now: the time.
+        moved_at: when what is held first changed since the last round that was not superseded; None is not known.
     """
+    if current is not None and moved_at is not None:
+        current = current.seen_by(moved_at)
     ended: list[Ended] = []
     changes = sorted((each for each in happenings), key=lambda each: each.at)
     orders = [each for each in changes if each.cause is Cause.MANUAL]
@@ -172,8 +191,11 @@ def _open(each: Happening, number: int, *, wave: int) -> OpenRound:
 
 
 def _join(current: OpenRound, each: Happening) -> OpenRound:
-    last = current.last_cause_at if each.cause is Cause.HELD_CHANGED else max(current.last_cause_at, each.at)
-    return replace(current, last_cause_at=last, happenings=(*current.happenings, each))
+    happenings = tuple(sorted((*current.happenings, each), key=lambda one: one.at))
+    first = min(current.opened_at, each.at) if current.number == current.wave else current.opened_at
+    causes = [one.at for one in happenings if one.cause is not Cause.HELD_CHANGED]
+    last = max(first, max(causes, default=current.last_cause_at))
+    return replace(current, opened_at=first, last_cause_at=last, happenings=happenings)
 
 
 def _explained(each: Happening, orders: Sequence[Happening]) -> Happening:

@@ -10,7 +10,7 @@ from dashboard.groups.rules import Rule, choose_rule, end_up
 from dashboard.groups.told import Told
 from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
-from rebalance_engine.engine import Outcome, held_changes, rebalance
+from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import Finding, find_faults, lock_refusals
 from rebalance_engine.group import GroupView
@@ -30,7 +30,7 @@ class Decision:
     Attributes:
         outcome: the engine's answer; None where the target cannot be known.
         converged: whether held equals target, by looks that are all newer than the last cause; None is unknown.
-        held_happening: a change of what is held that nothing else explains; ``held_changes`` queues changed.
+        held_happening: a change of what is held that was seen before anything that may explain it.
         waits_for: why it is unknown whether held equals target; empty where it is known.
         moot: keys of the changes that are no part of any round, since nobody has anything to hand over for them.
     """
@@ -42,7 +42,6 @@ class Decision:
     rounds: Advance
     findings: tuple[Finding, ...]
     held_happening: Happening | None
-    held_changes: int
     waits_for: str = ""
     moot: tuple[int, ...] = ()
 
@@ -67,8 +66,7 @@ def decide(
     outcome = _compute(look.view, past.state, rule)
     if rule.name and outcome is None:
         rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
-    changes = held_changes(view_of(past.state), look.view) if past.state else 0
-    held_happening = _held_change(look, past, happenings, changes, now)
+    held_happening = _held_change(look, past, happenings, now)
     every = (*happenings, held_happening) if held_happening else happenings
     last_cause_at = max([each.at for each in every], default=past.open.last_cause_at if past.open else 0)
     converged = _converged(look, outcome, rule, last_cause_at)
@@ -77,15 +75,16 @@ def decide(
         every,
         last_number=past.last_number,
         converged=converged,
-        settled_at=min(look.moved_at, now),
+        settled_at=look.moved_at,
         now=now,
+        moved_at=look.moves.at or None,
     )
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
     findings += tuple(lock_refusals(look.view.group, look.refusals, now))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)
-    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, changes, waits_for, keys)
+    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, waits_for, keys)
 
 
 def _is_moot(each: Happening, look: Look, past: Past) -> bool:
@@ -145,10 +144,11 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def _held_change(look: Look, past: Past, happenings: tuple[Happening, ...], changes: int, now: int) -> Happening | None:
-    """Find a change of what is held while nothing else happened and no round is open."""
-    explained = past.open is not None or any(each.cause is not Cause.MANUAL for each in happenings)
-    if explained or not changes or look.view.model is MessageModel.BROADCASTING:
+def _held_change(look: Look, past: Past, happenings: tuple[Happening, ...], now: int) -> Happening | None:
+    """Find a change of what is held that was seen, while no round is open, before any other change was."""
+    if past.open is not None or not look.moves.queues:
         return None
-    at = min(look.first_moved_at or look.moved_at or now, now)
-    return Happening(at, Cause.HELD_CHANGED, low=min(look.first_moved_low, at))
+    at = min(look.moves.at, now)
+    if any(each.at <= at and each.cause is not Cause.MANUAL for each in happenings):
+        return None
+    return Happening(at, Cause.HELD_CHANGED, low=min(look.moves.low, at))

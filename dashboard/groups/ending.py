@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.db import transaction
 from django.db.models import Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
-from dashboard.groups.handoffs import Bounds, Instant, Span, Story, pause_of, tell
-from dashboard.groups.models import Group, Handoff, Holding, Round
+from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, pause_of, tell
+from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
 from dashboard.groups.recording.held import LATE_MS
 from rebalance_engine.events import (
     EXACT,
@@ -31,7 +31,7 @@ from rebalance_engine.events import (
     Handoff as HandoffFact,
 )
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.rounds import SAME_CAUSE_MS
+from rebalance_engine.rounds import MEMBERS_CHANGE, SAME_CAUSE_MS
 
 DERIVED = Source(origin=Origin.DERIVED)
 UNTOLD = Q(closed_at__isnull=False, told_at__isnull=True)
@@ -83,22 +83,36 @@ def tell_ended(*, group: int, now: int) -> int:
     """Tell the handoffs of a group's rounds that have ended, each once; give how many rounds.
 
     After the transaction that ended them, in one of its own: browsers do not wait for ten thousand stories. Beat finds
-    what nobody came to tell.
+    what nobody came to tell. What a superseded round left unowned is told when it is taken, by a later round's end.
     """
     if not Round.objects.filter(UNTOLD, group=group).exists():
         return 0
     with transaction.atomic():
         Group.objects.select_for_update(no_key=True).get(pk=group)  # one teller at a time
-        rows = list(Round.objects.filter(UNTOLD, group=group).select_related("group__cluster").order_by("number"))
-        for row in rows:
-            stories = stories_of(row)
-            bulk.insert(Handoff, HANDOFF, (_handoff(row, story) for story in stories), on_conflict="DO NOTHING")
-            source = Source(origin=Origin.DERIVED, cluster=row.group.cluster.name)
-            facts = [fact for story in stories for fact in _facts_of(row, story, source)]
-            lines = outbox.lines_of(cluster=row.group.cluster, facts=facts)
-            outbox.append(cluster=row.group.cluster, lines=lines, now=now)
-        Round.objects.filter(pk__in=[row.pk for row in rows]).update(told_at=now)
-    return len(rows)
+        waves = Round.objects.filter(UNTOLD, group=group).order_by("wave").values_list("wave", flat=True).distinct()
+        told = [row for wave in waves for row in _tell_wave(group, wave, now)]
+        Round.objects.filter(pk__in=[row.pk for row in told]).update(told_at=now)
+    return len(told)
+
+
+def _tell_wave(group: int, wave: int, now: int) -> list[Round]:
+    """Tell the rounds of a wave that have ended, since the first that is not told, or not to its end; give them."""
+    rows = Round.objects.filter(group=group, wave=wave).order_by("number")
+    half = Q(handoffs__from_client="") | Q(handoffs__to_client="")
+    first = rows.filter(UNTOLD | half).values_list("number", flat=True).first()
+    later = list(rows.filter(number__gte=first).select_related("group__cluster").defer("before", "after"))
+    stories = _told(later)
+    ended = [row for row in later if row.closed_at is not None]
+    for row in ended:
+        if row.told_at is not None:
+            row.handoffs.all().delete()
+        values = (_handoff(row, story) for story in stories[row.number])
+        bulk.insert(Handoff, HANDOFF, values, on_conflict="DO NOTHING")
+        source = Source(origin=Origin.DERIVED, cluster=row.group.cluster.name)
+        facts = [fact for story in stories[row.number] for fact in _facts_of(row, story, source)]
+        lines = outbox.lines_of(cluster=row.group.cluster, facts=facts)
+        outbox.append(cluster=row.group.cluster, lines=lines, now=now)
+    return ended
 
 
 def tell_again(*, group: int, since: int, until: int, now: int) -> int:
@@ -141,13 +155,20 @@ def fact_of_end(row: Round) -> Fact:
 
 def stories_of(row: Round) -> list[Story]:
     """Tell the handoffs of a round, also of one that is open."""
-    exactly_since = _exactly_since(row)
-    window = Q(at__gte=exactly_since) | Q(until__gte=exactly_since)
-    if row.superseded_by is not None and row.closed_at is not None:
-        window &= Q(at__lt=row.closed_at)
+    rows = list(Round.objects.filter(group=row.group_id, wave=row.wave).order_by("number").defer("before", "after"))
+    return _told(rows)[row.number]
+
+
+def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
+    """Tell the handoffs of rounds of one wave, the numbers of which follow each other."""
+    parts = _parts(rows)
+    before = _next_since(rows[-1])
+    window = Q(at__gte=parts[0].since) | Q(until__gte=parts[0].since)
+    if before is not None:
+        window &= Q(at__lt=before)
     columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "at_high")
     ends = ("until", "until_low", "until_high", "first_pull_at")
-    rows = Holding.objects.filter(window, group=row.group_id).values_list(*columns, *ends)
+    holdings = Holding.objects.filter(window, group=rows[0].group_id).order_by("at", "pk").values_list(*columns, *ends)
     spans = (
         Span(
             MessageQueue(topic, broker, number),
@@ -156,30 +177,56 @@ def stories_of(row: Round) -> list[Story]:
             None if until is None else Instant(until, until_low, until_high),
             pull,
         )
-        for topic, broker, number, client, at, low, high, until, until_low, until_high, pull in rows
+        for topic, broker, number, client, at, low, high, until, until_low, until_high, pull in holdings
     )
-    before = row.closed_at if row.superseded_by is not None else None
-    exactly = (exactly_since, before if before is None else min(before, _exactly_before(row, before)))
-    return tell(spans, since=row.opened_at, before=before, exactly=exactly)
+    return {row.number: stories for row, stories in zip(rows, tell(spans, parts, before=before), strict=True)}
 
 
-def _exactly_since(row: Round) -> int:
+def _parts(rows: Sequence[Round]) -> list[Part]:
+    """Say of each round when it may have been under way, and who came and went."""
+    clients: dict[int, tuple[set[str], set[str]]] = {row.pk: (set(), set()) for row in rows}
+    causes = RoundCause.objects.filter(round__in=clients)
+    for number, cause, client in causes.values_list("round_id", "cause", "client_id"):
+        if client is not None and Cause(cause) in MEMBERS_CHANGE:
+            clients[number][Cause(cause) is not Cause.MEMBER_JOINED].add(client)
+    parts, earlier = list[Part](), _earlier(rows[0])
+    for row in rows:
+        came, went = clients[row.pk]
+        parts.append(Part(_since(row, earlier), _low(row, earlier), row.opened_at, frozenset(came), frozenset(went)))
+        earlier = row
+    return parts
+
+
+def _earlier(row: Round) -> Round | None:
+    return Round.objects.filter(group=row.group_id, number__lt=row.number).order_by("-number").first()
+
+
+def _low(row: Round, earlier: Round | None) -> int:
+    """Give when a round may have begun: not before the end of the one before, nor with one that it superseded."""
+    low = min(row.opened_low or row.opened_at, row.opened_at)
+    if earlier is None:
+        return low
+    bound = earlier.opened_at if earlier.superseded_by is not None else earlier.closed_at or 0
+    return min(row.opened_at, max(low, bound + 1))
+
+
+def _since(row: Round, earlier: Round | None) -> int:
     """Give when a round may have been under way: a while before it is known to have begun.
 
     Members let go before they say that they leave; and nothing else explains what they let go of while no round was
     open. Not before the end of the round before; one that this one superseded ended when this one may have begun.
     """
-    low = min(row.opened_low or row.opened_at, row.opened_at)
-    earlier = Round.objects.filter(group=row.group_id, number__lt=row.number).order_by("-number").first()
-    if earlier is not None and earlier.superseded_by is not None:
-        return min(row.opened_at, max(low, earlier.opened_at + 1))
-    return min(row.opened_at, max(low - SAME_CAUSE_MS, (earlier.closed_at or 0) + 1 if earlier is not None else 0))
+    low = _low(row, earlier) - SAME_CAUSE_MS
+    if earlier is None:
+        return low
+    bound = earlier.opened_at if earlier.superseded_by is not None else earlier.closed_at or 0
+    return min(row.opened_at, max(low, bound + 1))
 
 
-def _exactly_before(row: Round, closed_at: int) -> int:
-    """Give when the round that superseded this one may have been under way."""
-    later = Round.objects.filter(group=row.group_id, number=row.superseded_by or 0).first()
-    return closed_at if later is None else _exactly_since(later)
+def _next_since(row: Round) -> int | None:
+    """Give when the round after a chain may have been under way; None: there is none, or it is of the same chain."""
+    later = Round.objects.filter(group=row.group_id, number__gt=row.number).order_by("number").first()
+    return None if later is None else _since(later, row)
 
 
 def _handoff(row: Round, story: Story) -> bulk.Values:

@@ -36,7 +36,8 @@ def fingerprint(group: Group, look: Look, causes: Iterable[RoundCause]) -> str:
     digest = hashlib.blake2b(digest_size=16)
     waiting = [cause.pk for cause in causes]
     told = list(RoundCause.objects.filter(group=group, round__number=group.round_number or 0).values_list("pk", "at"))
-    digest.update(json.dumps([group.model, members, topics, waiting, sorted(view.strays)]).encode())
+    moved = [look.moves.at, look.moves.low, look.moves.queues]  # and may be where they were again
+    digest.update(json.dumps([group.model, members, topics, waiting, sorted(view.strays), moved]).encode())
     digest.update(
         json.dumps(
             [sorted(told), look.untold, look.is_empty, [(each.at, each.holder_left_at) for each in look.refusals]]

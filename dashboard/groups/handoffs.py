@@ -1,12 +1,13 @@
 """What became of the queues that moved in a round: dropped at A, taken at B, and the time in between, with bounds.
 
-Spans of holding may nest, and a queue may come back to whom it left: so the ends and the beginnings within a round
-are matched in their order, queue by queue. A queue that its own member let go and took again is no handoff.
+Spans of holding may nest, and a queue may come back to whom it left: so the ends and the beginnings are matched in
+their order, queue by queue, and only then given to the rounds. A queue that its own member let go and took again is no
+handoff.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rebalance_engine.model import MessageQueue
@@ -54,37 +55,108 @@ class Story:
     overlap: Bounds | None
 
 
-Window = tuple[int, int | None]
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One round of a chain in which each superseded the one before it, as far as handoffs are told by it.
+
+    It was seen to begin at ``at``, and did not before ``low``. ``since``: what is exact, and lies before ``low``, may
+    still be its doing: members let go before they say that they leave. ``came`` and ``went`` are its causes' clients.
+    """
+
+    since: int
+    low: int
+    at: int
+    came: frozenset[str] = frozenset()
+    went: frozenset[str] = frozenset()
 
 
-def tell(spans: Iterable[Span], *, since: int, before: int | None, exactly: Window | None = None) -> list[Story]:
-    """Tell the handoffs of a round from ``since`` until ``before`` (None: it is open).
+Pair = tuple[Span | None, Span | None]
+TAKE = 1  # of what one look shows, a drop comes first; but nobody drops what he did not take
+
+
+def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = None) -> list[list[Story]]:
+    """Tell the handoffs of a chain of rounds, each round's, until ``before`` (None: there was none since).
+
+    A drop and the take that follows it are one story, of the round in which the first of the two happened; but who
+    came in a later round took by that one. So a queue that a superseded round left unowned is its own to the end.
 
     Args:
-        exactly: since when it may have been under way, and before when: an instant that is exact belongs to it if it
-            lies within these. A look sees a change later than who made it. None: the same as the others.
+        spans: all that began or ended within the chain; what is handed over may have begun before.
+        parts: the rounds in their order, at least one.
+        before: since when the next chain may have been under way.
     """
     by_queue: dict[MessageQueue, list[Span]] = {}
     for span in spans:
         by_queue.setdefault(span.queue, []).append(span)
-    looked = (since, before)
-    return [story for queue in sorted(by_queue) for story in _of_queue(by_queue[queue], looked, exactly or looked)]
+    told: list[list[Story]] = [[] for _ in parts]
+    for queue in sorted(by_queue):
+        for lost, got in _pairs(by_queue[queue], parts[0].since, before):
+            number = _part_of(lost, got, parts)
+            if number is not None:
+                told[number].append(_story(lost, got))
+    return told
 
 
-def _of_queue(spans: list[Span], looked: Window, exactly: Window) -> Iterator[Story]:
-    def is_in(at: Instant | None) -> bool:
-        if at is None:
-            return False
-        since, before = exactly if at.low == at.high == at.at else looked
-        return since <= at.at and (before is None or at.at < before)
+def _pairs(spans: Sequence[Span], since: int, before: int | None) -> Iterator[Pair]:
+    """Walk through the takes and drops of one queue, and say which belong together; what has no other half is alone."""
+    ended = [
+        (span.until.at, 2 * TAKE * (span.until.at == span.since.at), span) for span in spans if span.until is not None
+    ]
+    began = [(span.since.at, TAKE, span) for span in spans]
+    events = sorted((*ended, *began), key=lambda event: (event[:2], event[2].client))
+    holders = [span for span in spans if span.since.at < since and (span.until is None or span.until.at >= since)]
+    dropped, taken, alone = list[Span](), list[Span](), list[Span]()
+    for at, kind, span in events:
+        if at < since or (before is not None and at >= before):
+            continue
+        if kind == TAKE:
+            if dropped:
+                yield dropped.pop(0), span
+            else:
+                (taken if holders else alone).append(span)
+            holders.append(span)
+            continue
+        holders = [other for other in holders if other is not span]
+        if any(other is span for other in taken):  # it had it beside another one for a while, who kept it
+            taken = [other for other in taken if other is not span]
+        elif taken:
+            yield span, taken.pop(0)
+        else:
+            dropped.append(span)
+    yield from ((span, None) for span in dropped)
+    yield from ((None, span) for span in (*taken, *alone))
 
-    dropped = sorted((span for span in spans if is_in(span.until)), key=_end)
-    taken = sorted((span for span in spans if is_in(span.since)), key=lambda span: span.since.at)
-    for number in range(max(len(dropped), len(taken))):
-        lost = dropped[number] if number < len(dropped) else None
-        got = taken[number] if number < len(taken) else None
-        if lost is None or got is None or lost.client != got.client:
-            yield _story(lost, got)
+
+def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:
+    """Find the round that a handoff is of; None: of none, or it is no handoff, since its own member took it again."""
+    if lost is not None and got is not None and lost.client == got.client:
+        return None
+    dropped, taken = lost.until if lost is not None else None, got.since if got is not None else None
+    places = [_place(at, parts, is_early=lost is not None) for at in (dropped, taken) if at is not None]
+    number = min((place for place in places if place is not None), default=None)
+    if number is None:
+        return None
+    for later in range(number + 1, len(parts)):
+        part = parts[later]
+        if got is not None and got.client in part.came and got.since.at >= part.low:
+            return later
+        if got is not None and got.client in parts[number].came:
+            continue
+        if lost is not None and dropped is not None and lost.client in part.went and dropped.at >= part.since:
+            return later
+    return number
+
+
+def _place(at: Instant, parts: Sequence[Part], *, is_early: bool) -> int | None:
+    """Find the round in which something happened: a look sees a change later than who made it.
+
+    What is ``is_early`` may have come a while before the first round began: what somebody let go of.
+    """
+    if at.low == at.high == at.at:
+        starts = [part.since if is_early and part is parts[0] else part.low for part in parts]
+    else:
+        starts = [part.at for part in parts]
+    return max((number for number, start in enumerate(starts) if start <= at.at), default=None)
 
 
 def _story(lost: Span | None, got: Span | None) -> Story:
@@ -118,8 +190,3 @@ def pause_of(story: Story) -> Bounds | None:
     if dropped is None or pull is None or (story.taken is not None and pull < (story.taken.low or pull)):
         return None
     return _after(dropped, Instant(pull, pull, pull))
-
-
-def _end(span: Span) -> int:
-    assert span.until is not None
-    return span.until.at

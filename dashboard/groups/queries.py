@@ -9,11 +9,12 @@ from itertools import chain
 
 import numpy as np
 from django.db import connection
-from django.db.models import Max, Min
+from django.db.models import Max
 
 from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.models import Group, Holding, LockRefusal, Member, MemberList, Subscription
+from dashboard.groups.moves import NO_MOVES, Moves, Taken, moves_since_the_last_round
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
 from rebalance_engine.findings import Refusal
@@ -22,7 +23,6 @@ from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, QueueTable
 
-NEVER = 2**62
 OPEN_SPANS = """
     SELECT member_id, queue_id, at, COALESCE(at_low, 0) FROM groups_holding WHERE group_id = %s AND until IS NULL
 """
@@ -37,8 +37,7 @@ class Look:
         members: who is a member now, sorted as the view sorts them.
         queue_pks: int64[n], the row of each queue of the view.
         moved_at: when somebody last took or dropped a queue; 0 is never.
-        first_moved_at: when somebody first did since the last rebalance and the end of the last round; 0 is not since.
-        first_moved_low: and the earliest time at which that may have been; 0 is unknown.
+        moves: what is known to have been taken or dropped since the last round ended.
         is_empty: nobody is a member, which is known: every broker that is there listed nobody.
         untold: brokers that did not tell who is a member when they were asked last; the others' members are known.
         refusals: members that a broker refused the lock of a queue.
@@ -48,8 +47,7 @@ class Look:
     members: tuple[Member, ...]
     queue_pks: Pks
     moved_at: int
-    first_moved_at: int
-    first_moved_low: int
+    moves: Moves
     is_empty: bool
     untold: tuple[str, ...]
     refusals: tuple[Refusal, ...] = ()
@@ -70,7 +68,7 @@ def look_at(*, group: Group) -> Look:
     columns = columns_of(cluster=group.cluster_id, topics=set().union(merged, *topics_of.values()))
     queues = columns.table
     held, strays, taken = _held(everybody, columns, clients)
-    first_moved_at, first_moved_low = _first_moved(group, taken)
+    model = MessageModel(group.model) if group.model else MessageModel.CLUSTERING
     lists = _lists(group)
     untold = tuple(sorted(broker for broker, missing in lists.items() if missing))
     is_empty = not members and bool(lists) and not untold
@@ -78,7 +76,7 @@ def look_at(*, group: Group) -> Look:
         group=group.name,
         queues=queues,
         clients=clients,
-        model=MessageModel(group.model) if group.model else MessageModel.CLUSTERING,
+        model=model,
         topics_of=topics_of,
         held=held,
         silent=frozenset(member.client_id for member in members if member.is_silent),
@@ -86,14 +84,13 @@ def look_at(*, group: Group) -> Look:
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
         untold=frozenset(untold),
     )
-    moved_at = max(int(taken[0].max(initial=0)), _dropped_at(group))
+    moved_at = max(int(taken.at.max(initial=0)), _dropped_at(group))
     return Look(
         view,
         everybody,
         columns.pks,
         moved_at,
-        first_moved_at,
-        first_moved_low,
+        NO_MOVES if model is MessageModel.BROADCASTING else moves_since_the_last_round(group, everybody, taken),
         is_empty,
         untold,
         _refusals(group, by_name),
@@ -187,8 +184,8 @@ def _topics(group: Group) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
 
 def _held(
     members: Sequence[Member], columns: Columns, clients: ClientTable
-) -> tuple[Ownership, tuple[tuple[str, MessageQueue], ...], tuple[Pks, Pks]]:
-    """Give who holds what, what is held though no route has it, and of these spans since when, and when at least."""
+) -> tuple[Ownership, tuple[tuple[str, MessageQueue], ...], Taken]:
+    """Give who holds what, what is held though no route has it, and since when."""
     answered = {member.pk: member.client_id for member in members if not member.is_silent}
     member, queue, at, low = _spans(members[0].group_id if members else 0)
     is_known = np.isin(member, np.fromiter(answered, dtype=np.int64, count=len(answered)))
@@ -200,7 +197,7 @@ def _held(
     owner = numbers[inverse] if len(member) else NO_INTS
     held = Ownership.from_pairs(columns.table, clients, number[is_routed], owner[is_routed])
     strays = _strays(answered, member[~is_routed].tolist(), queue[~is_routed].tolist())
-    return held, strays, (at, low)
+    return held, strays, Taken(member, queue, at, low)
 
 
 def _spans(group: int) -> tuple[Pks, Pks, Pks, Pks]:
@@ -210,22 +207,6 @@ def _spans(group: int) -> tuple[Pks, Pks, Pks, Pks]:
         rows = cursor.fetchall()
     flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=4 * len(rows)).reshape(-1, 4)
     return flat[:, 0], flat[:, 1], flat[:, 2], flat[:, 3]
-
-
-def _first_moved(group: Group, taken: tuple[Pks, Pks]) -> tuple[int, int]:
-    """Say when somebody first took or dropped a queue since the last rebalance, and the earliest that it may have been.
-
-    What is first known of a member has no earliest time, and is no change where anything else moved.
-    """
-    at, low = taken
-    since = max(group.rebalanced_at or 0, group.round_closed_at or 0)
-    dropped = Holding.objects.filter(group=group, until__gt=since).aggregate(at=Min("until"), low=Min("until_low"))
-    moved = at > since
-    first = min(int(at[moved].min(initial=NEVER)), dropped["at"] or NEVER)
-    earliest = min(int(low[moved & (low > 0)].min(initial=NEVER)), dropped["low"] or NEVER)
-    if first == NEVER:
-        return 0, 0
-    return first, earliest if earliest <= first else 0
 
 
 def _lists(group: Group) -> dict[str, str | None]:

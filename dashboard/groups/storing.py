@@ -24,8 +24,7 @@ from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, Happening, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
-SEEN_BY_EFFECT = frozenset({Cause.HELD_CHANGED.value, Cause.ROUTE_CHANGED.value})  # what they came from may come later
-NOTHING_ELSE = "and nothing else that is known changed"
+SEEN_BY_EFFECT = frozenset({Cause.HELD_CHANGED.value, Cause.ROUTE_CHANGED.value})  # what they come from is told later
 
 
 def open_round(group: Group) -> tuple[OpenRound | None, int]:
@@ -33,12 +32,13 @@ def open_round(group: Group) -> tuple[OpenRound | None, int]:
     latest = Round.objects.filter(group=group).order_by("-number").first()
     if latest is None or latest.closed_at is not None:
         return None, latest.number if latest else 0
-    rows = RoundCause.objects.filter(round=latest).order_by("at", "pk")
-    happenings = tuple(happening(row) for row in rows)
-    current = OpenRound(
-        latest.number, latest.opened_at, latest.last_cause_at, happenings, latest.wave, latest.not_converged_at
-    )
-    return current, latest.number
+    return _round_of(latest), latest.number
+
+
+def _round_of(row: Round) -> OpenRound:
+    """Give a round as the engine has it."""
+    happenings = tuple(happening(cause) for cause in row.causes.order_by("at", "pk"))
+    return OpenRound(row.number, row.opened_at, row.last_cause_at, happenings, row.wave, row.not_converged_at)
 
 
 def happening(row: RoundCause) -> Happening:
@@ -68,7 +68,10 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
 
 
 def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> list[Fact]:
-    """Write the rounds that opened, went on or ended; give them as facts."""
+    """Write the rounds that opened, went on or ended; give them as facts.
+
+    That one opened is told once: what is only seen by what it did waits for its cause, until it ends or is late.
+    """
     before = Round.objects.filter(group=group, closed_at=None).first()
     rows = {before.number: before} if before else {}
     ended = {end.round.number: end for end in decision.rounds.ended}
@@ -76,6 +79,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
     shown = read.past.stored
     RoundCause.objects.filter(pk__in=decision.moot, round=None).delete()
     members = _members_by_end(read, current, ended)
+    _open_earlier(group, current, read)
     facts: list[Fact] = []
     for each in current:
         row = rows.get(each.number) or Round(
@@ -86,9 +90,9 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             before=shown,
             members_before=members.get(each.number - 1, _shown_members(read)),
         )
-        is_new, was_late = row.pk is None, row.not_converged_at is not None
-        before_cause = row.cause
-        row.cause, row.last_cause_at = each.cause.value, each.last_cause_at
+        was_late = row.not_converged_at is not None
+        was_told = not row._state.adding and (was_late or row.cause not in SEEN_BY_EFFECT)
+        row.cause, row.opened_at, row.last_cause_at = each.cause.value, each.opened_at, each.last_cause_at
         row.opened_low = min(each.began_low, row.opened_at) or None
         row.not_converged_at = each.not_converged_at
         row.state = RoundState.NOT_CONVERGED.value if each.not_converged_at else RoundState.OPEN.value
@@ -101,14 +105,25 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             row.closed_at, row.superseded_by = end.at, end.superseded_by
             row.members_after = members[each.number]
         row.save()
-        _keep_causes(group, row, each, decision, now)
-        if is_new or (before_cause in SEEN_BY_EFFECT and row.cause != before_cause):
-            facts.append(fact_of_opening(row))
+        _keep_causes(group, row, each, read, now)
+        if row.cause not in SEEN_BY_EFFECT or each.number in ended or row.not_converged_at is not None:
+            facts += [] if was_told else [fact_of_opening(row)]
         if row.not_converged_at is not None and not was_late:
             facts.append(fact_of_not_converging(row))
         if each.number in ended:
             facts.append(fact_of_end(row))
     return facts
+
+
+def _open_earlier(group: Group, rounds: list[OpenRound], read: Read) -> None:
+    """Let the first round of a wave, that was superseded before all that it did was seen, have opened by that."""
+    moved_at = read.look.moves.at
+    if not rounds or rounds[0].number == rounds[0].wave or not moved_at:
+        return
+    for row in Round.objects.filter(group=group, number=rounds[0].wave, opened_at__gt=moved_at):
+        earlier = _round_of(row).seen_by(moved_at)
+        row.opened_at, row.opened_low = earlier.opened_at, min(earlier.began_low, earlier.opened_at) or None
+        row.save(update_fields=["opened_at", "opened_low"])
 
 
 def _members_by_end(read: Read, rounds: list[OpenRound], ended: dict[int, Ended]) -> dict[int, list[str]]:
@@ -144,31 +159,25 @@ def _rounds_of(decision: Decision) -> list[OpenRound]:
     return [*ended, decision.rounds.open] if decision.rounds.open else ended
 
 
-def _keep_causes(group: Group, row: Round, each: OpenRound, decision: Decision, now: int) -> None:
-    """Give the round its causes; a change of what is held is one that the two looks themselves prove.
+def _keep_causes(group: Group, row: Round, each: OpenRound, read: Read, now: int) -> None:
+    """Give the round its causes; a change of what is held is one where nothing explains it, as the looks prove.
 
-    When a cause of it is found later, that nothing else changed is said no longer.
+    When a cause is found later, it was what that came from: the same as if it had been seen first.
     """
     keys = [happening.key for happening in each.happenings if happening.key is not None]
     RoundCause.objects.filter(pk__in=keys, round=None).update(round=row)
-    seen = decision.held_happening
-    if seen is not None and any(happening.at == seen.at and happening.key is None for happening in each.happenings):
-        RoundCause.objects.create(
-            group=group,
-            round=row,
-            cause=Cause.HELD_CHANGED.value,
-            evidence=f"{_changed(decision.held_changes)}, {NOTHING_ELSE}",
-            at=seen.at,
-            at_low=seen.low or None,
-            at_high=seen.at,
-            origin=Origin.DERIVED.value,
-            observed_at=now,
-        )
-
+    by_itself = row.causes.filter(cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value)
     if not each.is_unexplained:
-        for cause in row.causes.filter(cause=Cause.HELD_CHANGED.value, evidence__endswith=NOTHING_ELSE):
-            cause.evidence = f"{cause.evidence.removesuffix(NOTHING_ELSE)}which was seen before its cause was"
-            cause.save(update_fields=["evidence"])
+        by_itself.delete()
+    elif read.look.moves.queues:
+        evidence = f"{_changed(read.look.moves.queues)}, and nothing else that is known changed"
+        when = {"at": row.opened_at, "at_low": row.opened_low, "at_high": row.opened_at, "observed_at": now}
+        told = by_itself.first() or RoundCause(
+            group=group, round=row, cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value
+        )
+        for name, value in {**when, "evidence": evidence}.items():
+            setattr(told, name, value)
+        told.save()
 
 
 def _changed(queues: int) -> str:

@@ -11,7 +11,7 @@ from rebalance_engine import MessageQueue
 from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.allocation.contract import UnknownStrategy
 from rebalance_engine.diff import MoveCause, apply
-from rebalance_engine.engine import Change, Outcome, held_changes, rebalance
+from rebalance_engine.engine import Change, Outcome, rebalance
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import FindingKind
 from rebalance_engine.group import GroupView, Member
@@ -207,28 +207,6 @@ def test_held_moves_are_what_really_happened() -> None:
     assert [(move.queue.queue_id, move.to_client) for move in outcome.outstanding] == [(2, "B")]
     assert outcome.held_skew is not None
     assert outcome.held_skew.max_over_mean == 1.5
-
-
-@pytest.mark.parametrize(
-    ("was", "now", "count"),
-    [
-        ({"A": "01", "B": "23"}, {"A": "01", "B": "23"}, 0),
-        ({"A": "01", "B": "23"}, {"A": "012", "B": "3"}, 1),
-        ({"A": "01", "B": "23"}, {"A": "01", "B": "2"}, 1),
-        ({"A": "01", "B": None}, {"A": "0", "B": "23"}, 1),  # B may have had its queues before
-        ({"A": "01", "B": "23"}, {"A": "01", "B": None}, 0),
-        ({"A": "01"}, {"A": "01", "B": "23"}, 0),  # who is new took, or had: nobody knows
-        ({"B": "23"}, {"A": "01", "B": "2"}, 1),  # A comes before B: numbers change, names do not
-    ],
-)
-def test_what_members_took_or_dropped_is_counted_where_both_looks_know_it(
-    was: dict[str, str | None], now: dict[str, str | None], count: int
-) -> None:
-    assert held_changes(view_of(was), view_of(now)) == count
-
-
-def test_a_queue_that_has_no_route_any_more_was_not_dropped() -> None:
-    assert held_changes(view_of({"A": "0123"}), view_of({"A": "012"}, ORDERS[:3])) == 0
 
 
 def test_held_skew_leaves_silent_members_out() -> None:

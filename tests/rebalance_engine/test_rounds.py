@@ -230,3 +230,45 @@ def test_routes_that_may_have_changed_by_a_broker_belong_to_its_round() -> None:
     one, two = (go_on(opened, each, last=1, after=5_000) for each in (with_it, long_after))
 
     assert (len(one.ended), len(two.ended)) == (0, 1)
+
+
+def test_a_round_opened_by_when_anything_of_it_was_seen_in_whatever_order_that_is_told() -> None:
+    join = Happening(T + 1_000, Cause.MEMBER_JOINED, "A", low=T - 500)
+    moved = Happening(T, Cause.HELD_CHANGED, low=T - 9_000)
+
+    first = go_on(go_on(None, moved).open, join, last=1).open
+    last = go_on(None, join).open
+    assert first is not None
+    assert last is not None
+    last = last.seen_by(T)
+
+    assert (first.opened_at, first.began_low, first.cause) == (T, T - 500, Cause.MEMBER_JOINED)
+    assert (last.opened_at, last.began_low, last.cause) == (T, T - 500, Cause.MEMBER_JOINED)
+
+
+def test_what_moved_long_before_a_rounds_cause_is_not_its_doing_nor_what_moved_before_the_last_one_ended() -> None:
+    join = Happening(T + 9_000, Cause.MEMBER_JOINED, "A", low=T + 8_000)
+    opened = OpenRound(1, T + 9_000, T + 9_000, (join,), 1)
+    superseding = OpenRound(2, T + 9_000, T + 9_000, (join,), 1)
+
+    assert opened.seen_by(T + 4_999) == opened
+    assert opened.seen_by(T + 5_000).opened_at == T + 5_000
+    assert superseding.seen_by(T + 8_500) == superseding
+
+
+def test_the_first_cause_of_a_round_is_the_first_in_time_though_it_is_told_last() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED, 900)).open
+
+    after = go_on(opened, happened(Cause.MEMBER_LEFT, 0, "B"), after=1_000, last=1).open
+
+    assert after is not None
+    assert (after.opened_at, after.last_cause_at, after.cause) == (T, T + 900, Cause.MEMBER_LEFT)
+
+
+def test_what_was_held_late_does_not_put_off_the_3_s_of_a_cause_that_is_told_after_it() -> None:
+    opened = go_on(None, happened(Cause.HELD_CHANGED, 6_000, None)).open
+    explained = go_on(opened, happened(Cause.MEMBER_JOINED), after=6_100, last=1).open
+
+    after = go_on(explained, happened(Cause.MEMBER_JOINED, 7_000, "B"), after=7_000, last=1)
+
+    assert [(end.round.opened_at, end.superseded_by) for end in after.ended] == [(T, 2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from dashboard.clusters.models import Cluster
 from dashboard.common.fields import printable, source_columns
@@ -135,13 +135,13 @@ class GroupBook:
 
 
 def _begin_with(kept: RoundCause, before: int) -> None:
-    """Let the round that a cause opened, at the time that was known before, begin at the closer one."""
+    """Let the round that a cause opened begin at the closer time; also one that was only seen by what it did."""
     if kept.round_id is None:
         return
     Group.objects.select_for_update(no_key=True).get(pk=kept.group_id)  # no rebalance writes it meanwhile
-    for row in Round.objects.filter(pk=kept.round_id, opened_at=before):
+    for row in Round.objects.filter(Q(opened_at=before) | Q(opened_at__gt=kept.at), pk=kept.round_id):
         earlier = Round.objects.filter(group=kept.group_id, number__lt=row.number).aggregate(end=Max("closed_at"))
-        row.opened_at = max(kept.at, min(earlier["end"] or 0, before))
+        row.opened_at = max(kept.at, min(earlier["end"] or 0, row.opened_at))
         row.opened_low = min(row.opened_at, kept.at_low) if kept.at_low is not None else None
         if row.cause in {Cause.MEMBER_LEFT.value, Cause.HEARTBEAT_EXPIRED.value}:
             row.cause = kept.cause

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.db import connection
+from django.db.models import Q
 
 from dashboard.clusters.recording.routes import Key, RouteBook
 from dashboard.common import bulk
@@ -107,8 +108,8 @@ class HeldBook:
         was_silent = member.is_silent
         mine = self.of(member)
         held = dict.fromkeys(self.routes.key(known_queue(queue), fact.at) for queue in fact.queues)
-        gone = [queue for queue in mine if queue not in held]
-        came = [queue for queue in held if queue not in mine]
+        gone = [queue for queue in mine if queue not in held and mine[queue].at <= fact.at]
+        came = [queue for queue in held if queue not in mine and not self._was_had(member, queue, fact.at)]
         self._end(fact, mine, gone, DropReason.UNKNOWN, low=before, high=fact.at)
         low = before if before is not None else member.at_low
         self._begin(fact, member, came, low=min(low, fact.at) if low is not None else None)
@@ -237,6 +238,10 @@ class HeldBook:
         rows = (row for row in self.ended if row.member_id == member.pk and row.queue_id == queue)
         return next((row for row in rows if fits(row)), None)
 
+    def _was_had(self, member: Member, queue: Key, at: int) -> bool:
+        """Whether a member said itself that it had a queue at the time of a look, and let it go after."""
+        return self._ended(member, queue, lambda row: row.at <= at < (row.until or at)) is not None
+
     def _row_of(self, span: Span) -> Holding | New:
         return span.new or self.refined.get(span.pk) or Holding.objects.get(pk=span.pk)
 
@@ -274,10 +279,15 @@ def _within(at: int, low: int | None, high: int | None) -> bool:
 
 
 def _lately_ended(members: list[Member], facts: Sequence[Fact]) -> list[Holding]:
-    reports = [fact for fact in facts if isinstance(fact, QueueTaken | QueueDropped | QueuePulled)]
-    if not reports or not members:
+    """Read the ended spans that a report may make exact, or that lasted at the time of a look."""
+    if not members:
         return []
-    numbers = {fact.queue.queue_id for fact in reports}
-    since = min(fact.at for fact in reports) - LATE_MS
-    rows = Holding.objects.filter(member__in=members, until__gte=since, queue__queue_id__in=numbers)
-    return list(rows.order_by("-until"))
+    of_members = Holding.objects.filter(group__in={row.group_id for row in members}, member__in=members)
+    reports = [fact for fact in facts if isinstance(fact, QueueTaken | QueueDropped | QueuePulled)]
+    looks = [fact.at for fact in facts if isinstance(fact, HeldSeen)]
+    wanted = Q(until__gt=min(looks)) if looks else Q()
+    if reports:
+        numbers = {fact.queue.queue_id for fact in reports}
+        since = min(fact.at for fact in reports) - LATE_MS
+        wanted |= Q(until__gte=since, queue__queue_id__in=numbers)
+    return list(of_members.filter(wanted).order_by("-until")) if wanted else []

@@ -85,3 +85,20 @@ def test_what_was_taken_and_dropped_in_one_batch_is_stored_as_one_span_that_ende
 
     span = Holding.objects.get()
     assert (span.at, span.until) == (T0 + 2_000, T0 + 2_500)
+
+
+def test_a_look_from_before_a_take_that_was_reported_does_not_end_it() -> None:
+    told(QueueTaken(**about(3_500)))
+    told(held("A", 3_000, []))
+
+    span = Holding.objects.get()
+    assert (span.at, span.until) == (T0 + 3_500, None)
+
+
+def test_a_look_from_before_a_drop_that_was_reported_does_not_take_the_queue_again() -> None:
+    told(held("A", 2_000, [0]))
+    told(QueueDropped(**about(3_500), reason=DropReason.NOT_IN_TARGET))
+    told(held("A", 3_000, [0]))
+
+    span = Holding.objects.get()
+    assert (span.at, span.until) == (T0 + 2_000, T0 + 3_500)

@@ -1,0 +1,77 @@
+"""What is known to have been taken or dropped since a group's last round ended: what a round must come from.
+
+Whatever became known in which order, and however often the group was rebalanced in between, the same rows give the
+same answer. To let go of a queue is always a change. To have one is a change only where it is known not to have been
+had before: what is first known of a member may have been so all the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import F, Max, Min, Q
+
+from dashboard.clusters.columns import Pks
+from dashboard.groups.models import Group, Holding, Member, Round
+from rebalance_engine.events import Cause
+from rebalance_engine.rounds import SAME_CAUSE_MS
+
+NEVER = 2**62
+# A span began after its member was there: a look before did not show it, or it said so itself.
+IS_MOVE = Q(at_low__lt=F("at"), at_low__gt=0, at_low__gte=F("member__at")) | Q(
+    at_low=F("at"), at__gt=F("member__at") + SAME_CAUSE_MS
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """Who holds which queue: rows of members and queues, since when, and when at the earliest (0: unknown)."""
+
+    member: Pks
+    queue: Pks
+    at: Pks
+    low: Pks
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """When the first queue was taken or dropped, at ``at``, not before ``low`` (0: unknown); of how many ``queues``."""
+
+    at: int
+    low: int
+    queues: int
+
+
+NO_MOVES = Moves(0, 0, 0)
+
+
+def moves_since_the_last_round(group: Group, members: Sequence[Member], taken: Taken) -> Moves:
+    """Find what moved since the end of the last round that nothing superseded; ``NO_MOVES`` where nothing did.
+
+    A queue that has no route any more is none: that is a change of routes.
+    """
+    ended = Round.objects.filter(group=group, superseded_by=None).aggregate(last=Max("closed_at"))
+    since = ended["last"] or 0
+    dropped = Holding.objects.filter(group=group, until__gt=since, queue__gone_at=None)
+    ends = dropped.aggregate(at=Min("until"), low=Min("until_low"))
+    begins = dropped.filter(IS_MOVE, at__gt=since).aggregate(at=Min("at"), low=Min("at_low"))
+    moved = _is_move(members, taken) & (taken.at > since)
+    at = min(int(taken.at[moved].min(initial=NEVER)), ends["at"] or NEVER, begins["at"] or NEVER)
+    if at == NEVER:
+        return NO_MOVES
+    low = min(int(taken.low[moved].min(initial=NEVER)), ends["low"] or NEVER, begins["low"] or NEVER)
+    queues = set(taken.queue[moved].tolist())
+    is_explained = group.round_closed_at is None and group.round_cause not in (None, Cause.HELD_CHANGED.value)
+    if not is_explained:  # nobody asks of how many, else
+        queues.update(dropped.values_list("queue_id", flat=True))
+    return Moves(at, low if low <= at else 0, len(queues))
+
+
+def _is_move(members: Sequence[Member], taken: Taken) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Ask the same of spans that last, which were read before."""
+    since = {member.pk: member.at for member in members}
+    came = np.array([since.get(pk, NEVER) for pk in taken.member.tolist()], dtype=np.int64)
+    was_said = taken.low == taken.at
+    return np.where(was_said, taken.at > came + SAME_CAUSE_MS, (taken.low > 0) & (taken.low >= came))

@@ -1,0 +1,143 @@
+"""The same facts in any order: looks of several members and brokers, and reports, do not come in the order of time.
+
+What one member's looks show, and what brokers list, comes in its own order; between them there is none. A group may be
+rebalanced at any time in between. Rounds, causes and handoffs come out the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.groups.models import Group, Handoff, Round, RoundCause
+from dashboard.groups.rebalancing import rebalance_once
+from rebalance_engine.events import EXACT, DropReason, Exactness, Fact, QueueDropped, QueueTaken
+from tests.dashboard.story import REPORT, T0, add_cluster, held, joined, left, listed, queue, route, seen, told
+
+Streams = tuple[tuple[Fact, ...], ...]
+Outcome = tuple[list[tuple], list[tuple], list[tuple], list[str]]
+
+
+def dropped(client: str, at: int, number: int) -> Fact:
+    fixed = {"source": REPORT, "exactness": EXACT, "reason": DropReason.NOT_IN_TARGET, "group": "g"}
+    return QueueDropped(at=T0 + at, client=client, queue=queue(number), **fixed)  # type: ignore[arg-type] # as named
+
+
+def taken(client: str, at: int, number: int) -> Fact:
+    return QueueTaken(at=T0 + at, source=REPORT, exactness=EXACT, group="g", client=client, queue=queue(number))
+
+
+def lost(client: str, at: int, low: int) -> Fact:
+    return replace(left(client, at), exactness=Exactness.between(T0 + low, T0 + at))
+
+
+A_JOIN: Streams = (
+    (joined("C", 5_000, low=4_000), held("C", 5_300, []), held("C", 6_900, [3])),
+    (held("A", 5_100, [0, 1]),),
+    (held("B", 4_700, [2]),),
+)
+A_REPORTED_JOIN: Streams = (*A_JOIN, (dropped("B", 4_650, 3),), (taken("C", 6_500, 3),))
+A_KILL: Streams = (
+    (lost("B", 53_000, low=50_900),),
+    (held("A", 50_800, [0, 1]), held("A", 51_200, [0, 1, 2]), held("A", 51_500, [0, 1, 2, 3])),
+)
+TWO_JOINS: Streams = (
+    (
+        *(joined("C", 5_000, low=4_000), held("C", 5_300, []), held("C", 11_900, [2])),
+        *(joined("D", 12_000, low=11_000), held("D", 12_100, []), held("D", 13_000, [3])),
+    ),
+    (held("A", 5_100, [0, 1]), held("A", 11_600, [0])),
+    (held("B", 4_700, [2]), held("B", 11_500, []), held("B", 12_500, [1])),
+)
+NO_CAUSE: Streams = ((held("A", 5_100, [0]), held("A", 9_000, [0, 1])), (held("B", 4_700, [1, 2, 3]),))
+LAST_LOOKS = {
+    A_JOIN: (held("A", 60_000, [0, 1]), held("B", 60_000, [2]), held("C", 60_000, [3])),
+    A_REPORTED_JOIN: (held("A", 60_000, [0, 1]), held("B", 60_000, [2]), held("C", 60_000, [3])),
+    A_KILL: (held("A", 60_000, [0, 1, 2, 3]),),
+    TWO_JOINS: tuple(held(client, 60_000, [number]) for number, client in enumerate("ABCD")),
+    NO_CAUSE: (held("A", 60_000, [0, 1]), held("B", 60_000, [2, 3])),
+}
+
+
+def mixed(streams: Streams, luck: Random) -> list[Fact]:
+    """Put streams into one another, each in its own order."""
+    left_over = [list(stream) for stream in streams]
+    facts: list[Fact] = []
+    while any(left_over):
+        facts.append(luck.choice([stream for stream in left_over if stream]).pop(0))
+    return facts
+
+
+def come_of(facts: list[Fact], last: tuple[Fact, ...], turns: set[int]) -> Outcome:
+    """Store facts one by one, rebalance after some, and give what came of it when all are in."""
+    Cluster.objects.all().delete()
+    add_cluster()
+    told(route(4), *seen("A"), *seen("B"), listed(0, "A", "B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    group = Group.objects.get().pk
+    rebalance_once(group=group, now=T0 + 20)
+    for number, fact in enumerate(facts):
+        told(fact)
+        if number in turns:
+            rebalance_once(group=group, now=T0 + 60_000 + number)
+    told(*last)
+    rebalance_once(group=group, now=T0 + 61_000)
+    rounds = Round.objects.order_by("number").values_list(
+        *("number", "cause", "state", "opened_at", "opened_low", "closed_at", "superseded_by", "wave"),
+        *("members_before", "members_after"),
+    )
+    causes = RoundCause.objects.order_by("at", "cause", "client_id").values_list(
+        *("round__number", "cause", "client_id", "evidence", "at", "at_low", "at_high")
+    )
+    handoffs = Handoff.objects.order_by("round__number", "topic", "queue_id", "dropped_at").values_list(
+        *("round__number", "queue_id", "from_client", "to_client", "dropped_low", "dropped_high"),
+        *("taken_low", "taken_high", "unowned_low", "unowned_high", "overlap_low", "overlap_high"),
+    )
+    lines = OutboxLine.objects.filter(line__contains='"event":"Round').values_list("line", flat=True)
+    return (
+        list(rounds),
+        list(causes),
+        list(handoffs),
+        sorted(line.split('"event":"')[1].split('"')[0] for line in lines),
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("streams", "rounds", "handoffs"),
+    [
+        (A_JOIN, [(1, "member joined")], [(1, 3, "B", "C")]),
+        (A_REPORTED_JOIN, [(1, "member joined")], [(1, 3, "B", "C")]),
+        (A_KILL, [(1, "member left")], [(1, 2, "B", "A"), (1, 3, "B", "A")]),
+        (
+            TWO_JOINS,
+            [(1, "member joined"), (2, "member joined")],
+            [(1, 1, "A", "B"), (1, 2, "B", "C"), (2, 3, "B", "D")],
+        ),
+        (NO_CAUSE, [(1, "held changed")], [(1, 1, "A", "B"), (1, 1, "B", "A")]),
+    ],
+    ids=["a join", "a reported join", "a kill", "two joins", "no cause"],
+)
+def test_facts_in_any_order_come_to_the_same_rounds_and_handoffs(
+    streams: Streams, rounds: list[tuple], handoffs: list[tuple]
+) -> None:
+    in_time = sorted((fact for stream in streams for fact in stream), key=lambda fact: fact.at)
+    known = come_of(in_time, LAST_LOOKS[streams], set(range(len(in_time))))
+
+    @settings(
+        max_examples=6,
+        deadline=None,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],  # each is whole rebalances on a database: no shrinking
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+    @given(st.randoms(use_true_random=False), st.sets(st.integers(0, len(in_time))))
+    def check(luck: Random, turns: set[int]) -> None:
+        assert come_of(mixed(streams, luck), LAST_LOOKS[streams], turns) == known
+
+    assert [row[:2] for row in known[0]] == rounds
+    assert [row[:4] for row in known[2]] == handoffs
+    check()
