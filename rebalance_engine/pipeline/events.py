@@ -5,6 +5,9 @@ The texts are RocketMQ's own ``log.info`` calls, see :mod:`rebalance_engine.pipe
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
@@ -26,14 +29,20 @@ def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
         lines: as ``LINES``.
         zones: as ``ZONES``, of the clients whose log does not tell its zone.
     """
-    placed = _without_copies(lines.where(F.col("wall_ms").isNotNull() & (F.col("what") != "alive")))
-    timed = _in_utc(placed, zones)
+    told = lines.where(F.col("wall_ms").isNotNull() & (F.col("what") != "alive"))
+    # Asked first: what there is nothing of costs a reading of all lines for each part of the plan that looks for it.
+    seen = lines.select("host", "layout", "file").distinct().collect()
+    files = [(row["host"], row["layout"], row["file"]) for row in seen]
+    timed = _in_utc(_without_copies(told, _with_siblings(files)), zones)
+    if HISTORY.name not in {layout for _, layout, _ in files}:
+        return _texts(timed)
     return _texts(timed.where(F.col("layout") != HISTORY.name)).unionByName(facts_of(timed))
 
 
 def _texts(timed: DataFrame) -> DataFrame:
+    queue = timed.withColumn("queue", _queue_of(F.col("message"), F.col("what")))  # computed once, used three times
     return shaped(
-        timed.select("*", *_told(), day_of(F.col("at_ms")).alias("day_utc"))
+        queue.select("*", *_told(), day_of(F.col("at_ms")).alias("day_utc"))
         .drop("day")
         .withColumnRenamed("day_utc", "day"),
         EVENTS,
@@ -58,31 +67,42 @@ def refused_hosts(lines: DataFrame, zones: DataFrame) -> DataFrame:
     )
 
 
-def _without_copies(lines: DataFrame) -> DataFrame:
+def _with_siblings(files: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Name the files beside which their host has others of the same log."""
+    families: dict[tuple[str, str], list[str]] = {}
+    for host, _, file in files:
+        families.setdefault((host, FAMILY.sub("", file.rpartition("/")[2])), []).append(file)
+    return sorted({file for those in families.values() if len(those) > 1 for file in those})
+
+
+def _without_copies(lines: DataFrame, with_siblings: list[str]) -> DataFrame:
     """Drop what several files of one host repeat: a rolled file and its copy. Two equal lines of one file stay two.
 
-    Only lines whose host has several files of a kind are sorted for it.
+    Only lines of files that have siblings are sorted for it.
     """
-    named = lines.withColumn("family", _family())
-    several = named.groupBy("host", "family").agg(F.countDistinct("file").alias("files"))
-    counted = named.join(F.broadcast(several), on=["host", "family"], how="inner")
+    if not with_siblings:
+        return lines
     same = ["host", "family", "wall_ms", "message"]
     in_file = Window.partitionBy(*same, "file").orderBy("place")
     among_files = Window.partitionBy(*same, "time").orderBy("file")
+    is_one_of_several = F.col("file").isin(with_siblings)
     once = (
-        counted.where(F.col("files") > 1)
+        lines.where(is_one_of_several)
+        .withColumn("family", _family())
         .withColumn("time", F.row_number().over(in_file))
         .withColumn("copy", F.row_number().over(among_files))
         .where(F.col("copy") == 1)
-        .drop("time", "copy")
+        .drop("family", "time", "copy")
     )
-    return counted.where(F.col("files") == 1).unionByName(once).drop("files", "family")
+    return lines.where(~is_one_of_several).unionByName(once)
+
+
+# Whatever rolled file of a log this is: ``other_days/rocketmq_client-3.log.gz`` is ``rocketmq_client``.
+FAMILY = re.compile(r"(\.gz|\.log|[-._]\d+|[-._]\d{8})+")
 
 
 def _family() -> Column:
-    """Name a log whatever rolled file of it this is: ``other_days/rocketmq_client-3.log.gz`` is ``rocketmq_client``."""
-    name = F.substring_index("file", "/", -1)
-    return F.regexp_replace(name, r"(\.gz|\.log|[-._]\d+|[-._]\d{8})+", "")
+    return F.regexp_replace(F.substring_index("file", "/", -1), FAMILY.pattern, "")
 
 
 def process_of() -> Column:
@@ -119,17 +139,22 @@ def _in_utc(lines: DataFrame, zones: DataFrame) -> DataFrame:
     )
 
 
+def _queue_of(message: Column, what: Column) -> Column:
+    """Give the queue that a line is about, as it stands there; its parts have neither comma nor bracket."""
+    many = what.isin("result", "broker result", "route changed", "heartbeat data", "instance made")
+    return F.when(~many, _found(message, QUEUE, 0))
+
+
 def _told() -> list[Column]:
     message, what = F.col("message"), F.col("what")
-    is_result = what.isin("result", "broker result")
-    in_queue = ~is_result & ~what.isin("route changed", "heartbeat data", "instance made")
+    is_result, queue = what.isin("result", "broker result"), F.col("queue")
     return [
         _group(message, what).alias("group"),
         F.coalesce(
             F.when(what == "route changed", _found(message, r"^the topic\[([^\]]+)\]")),
             F.when(is_result, _found(message, r"[, ][tT]opic[=:] ?([^,\s\]]+)")),
             F.when(what == "offset back", _found(message, r"key=([^@]+)@")),
-            F.when(in_queue, _found(message, QUEUE, 1)),
+            F.substr(F.substring_index(queue, ", ", 1), F.lit(len("MessageQueue [topic=") + 1)),
         ).alias("topic"),
         F.coalesce(
             F.when(what.isin("isolated", "unreachable", "reachable"), F.substring_index(message, " ", 1)),
@@ -137,10 +162,10 @@ def _told() -> list[Column]:
                 what.isin("heartbeat", "heartbeat failed", "broker gone", "unregistered"),
                 _found(message, r"broker\[([^ \]]+)"),
             ),
-            F.when(in_queue, _found(message, QUEUE, 2)),
+            F.substr(F.substring_index(F.substring_index(queue, ", ", 2), ", ", -1), F.lit(len("brokerName=") + 1)),
         ).alias("broker"),
         F.when(what == "offset back", _number(message, r"queueId=(\d+)"))
-        .when(in_queue, _number(message, QUEUE, 3))
+        .otherwise(F.rtrim(F.substring_index(queue, "=", -1), F.lit("]")).try_cast("int"))
         .alias("queue_id"),
         _client(message, what).alias("client_id"),
         _other(message, what).alias("other"),
@@ -155,6 +180,7 @@ def _told() -> list[Column]:
 
 def _group(message: Column, what: Column) -> Column:
     return F.coalesce(
+        F.when(_is_persisted(message), _word(message, 3)),
         F.when(
             message.startswith("doRebalance, ") | what.isin("pull expired", "expired and removed", "removed to repair"),
             _found(message, REBALANCE_GROUP),
@@ -172,8 +198,18 @@ def _group(message: Column, what: Column) -> Column:
     )
 
 
+def _is_persisted(message: Column) -> Column:
+    """Most lines of a log are of this kind, ``[persistAll] Group: G ClientId: C … Q N``: read without expressions."""
+    return message.startswith("[persist")
+
+
+def _word(message: Column, number: int) -> Column:
+    return F.substring_index(F.substring_index(message, " ", number), " ", -1)
+
+
 def _client(message: Column, what: Column) -> Column:
     return F.coalesce(
+        F.when(_is_persisted(message), _word(message, 5)),
         F.when(what.isin("instance started", "instance stopped"), _found(message, r"\[([^\]]+)\]")),
         F.when(
             what.isin("granted expired", "refused"),
@@ -200,7 +236,8 @@ def _other(message: Column, what: Column) -> Column:
 
 def _first_number(message: Column, what: Column) -> Column:
     return (
-        F.when(what.isin("persisted all", "persisted"), _number(message, r"(\d+)$"))
+        F.when(_is_persisted(message), F.substring_index(message, " ", -1).try_cast("bigint"))
+        .when(what.isin("persisted all", "persisted"), _number(message, r"(\d+)$"))
         .when(what.isin("start offset", "pull ended"), _number(message, r"(?:nextOffset=|offset:)(\d+)"))
         .when(what == "first pull", _number(message, r"NewOffset: (\d+)"))
         .when(what.isin("result", "broker result"), _number(message, r"(?:cidAllSize=|Total Consumer :#)(\d+)"))
