@@ -13,6 +13,7 @@ from rebalance_engine.pipeline.sweep import Change, Hold, changes, returns
 
 # From the add to the first pull: 5.x dispatches new pull requests 500 ms later (RebalancePushImpl.dispatchPullRequest).
 DISPATCHED_AFTER_MS = {"java5": 500}
+TELLS_REFUSALS = ("java5", "java4")  # the others' logs have no line for a pull that a broker refused
 FIRST_PULL_WITHIN_MS = 60_000  # an orderly queue is pulled at once when it is locked; else its line is another hold's
 REFUSED_WITHIN_MS = 35_000  # until the next heartbeat, which brings the subscription (rebalance.md 5)
 TRIED_AGAIN_AFTER_MS = 1_000  # pullTimeDelayMillsWhenException
@@ -38,7 +39,8 @@ class Handoff:
     Attributes:
         pause_ms: nobody pulled for so long, at least; exactly, within the logs' resolution, where ``first_pull_ms``
             is known.
-        refused: pulls that the broker refused because the new owner's subscription was not there yet.
+        refused: pulls that the broker refused because the new owner's subscription was not there yet; None where no
+            line would tell it.
         lock_wait_ms: from the first refused lock to the take; None where none was refused.
         silence_most_ms: no longer than this was nothing consumed; None where no line bounds it.
         duplicates_least, duplicates_most: None where no line bounds them.
@@ -48,7 +50,7 @@ class Handoff:
     change: Change
     first_pull_ms: int | None
     pause_ms: int
-    refused: int
+    refused: int | None
     lock_wait_ms: int | None
     silence_most_ms: int | None
     duplicates_least: int | None
@@ -74,7 +76,8 @@ def _handoff(queue: MessageQueue, change: Change, clues: Sequence[Clue]) -> Hand
     refused = _of(clues, taker, "pull refused", 0, REFUSED_WITHIN_MS)
     pulled = _of(clues, taker, "first pull", 0, FIRST_PULL_WITHIN_MS)
     first_pull_ms = pulled[0].at_ms if pulled else None
-    begins = first_pull_ms or taker.from_ms + DISPATCHED_AFTER_MS.get(taker.layout, 0)
+    taken = taker.from_ms if taker.from_after_ms is None else taker.from_after_ms
+    begins = first_pull_ms or taken + DISPATCHED_AFTER_MS.get(taker.layout, 0)
     if refused:
         begins = max(begins, refused[-1].at_ms + TRIED_AGAIN_AFTER_MS)
     return Handoff(
@@ -82,7 +85,7 @@ def _handoff(queue: MessageQueue, change: Change, clues: Sequence[Clue]) -> Hand
         change=change,
         first_pull_ms=first_pull_ms,
         pause_ms=max(0, begins - giver.until_ms),
-        refused=len(refused),
+        refused=len(refused) if refused or pulled or taker.layout in TELLS_REFUSALS else None,
         lock_wait_ms=_lock_wait(clues, taker),
         silence_most_ms=_silence(clues, change),
         duplicates_least=_surely_twice(clues, giver),

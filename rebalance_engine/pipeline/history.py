@@ -1,8 +1,9 @@
 """Evenkeel's own event log to events: the same stages then tell its holds, rounds and costs. Native functions only.
 
 What a member reported of itself is exact. Of a member that reports nothing the admin answers are compared, look by
-look (``HeldSeen``): a take or a release is filed at the look that showed it; what the first look shows began before,
-unless the member was seen to join after any look. How uncertain a look is stays in the history.
+look (``HeldSeen``): a take or a release is filed at the look that showed it, with the time of the look before as
+``number2``; what the first look shows began before, unless the member was seen to join after any look. How uncertain a
+look is stays in the history.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def facts_of(lines: DataFrame) -> DataFrame:
         lines: as ``LINES``, with at_ms, resolution_ms and process beside.
     """
     once = lines.where(F.col("layout") == HISTORY.name).dropDuplicates(["cluster", "message"])
-    read = once.withColumn("fact", F.from_json("message", FACT)).select(*_CARRIED, "fact.*")
+    facts = once.withColumn("fact", F.from_json("message", FACT)).select(*_CARRIED, "fact.*")
+    read = facts.localCheckpoint()  # each part would sort out the lines anew
     parts = [_plain(read), _offsets(read), _looks(read), _progress(read)]
     told = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
     return shaped(told.withColumn("day", day_of(F.col("at_ms"))), EVENTS)
@@ -91,16 +93,18 @@ def _looks(facts: DataFrame) -> DataFrame:
     nothing = F.array().cast("array<string>")
     is_look = F.col("event") == "HeldSeen"
     now = F.when(is_look, F.array_distinct("queues")).otherwise(nothing)  # who comes or went holds nothing
-    looks = seen.withColumn("now", now).withColumn("had", F.lag("now").over(of_member)).where(is_look)
-    first = looks.where(F.col("had").isNull()).withColumn("what", F.lit("persisted all"))
-    later = looks.where(F.col("had").isNotNull())
-    changes = [
-        first.withColumn("one", F.explode("now")),
-        later.withColumn("what", F.lit("added")).withColumn("one", F.explode(F.array_except("now", "had"))),
-        later.withColumn("what", F.lit("removed")).withColumn("one", F.explode(F.array_except("had", "now"))),
-    ]
-    told = reduce(DataFrame.unionByName, changes).withColumn("queue", F.from_json("one", "array<string>"))
-    return _event(told, F.col("what"))
+    before = {"had": F.lag("now").over(of_member), "had_at_ms": F.lag("at_ms").over(of_member)}
+    looks = seen.withColumn("now", now).withColumns(before).where(is_look)
+    changes = F.concat(_each("added", F.array_except("now", "had")), _each("removed", F.array_except("had", "now")))
+    shown = F.when(F.col("had").isNull(), _each("persisted all", F.col("now"))).otherwise(changes)
+    each = looks.withColumn("shown", F.explode(shown)).withColumn("what", F.col("shown.what"))
+    told = each.withColumn("queue", F.from_json("shown.one", "array<string>"))
+    # A change lies between two looks; what the first one shows lies before it.
+    return _event(told, F.col("what"), number2=F.col("had_at_ms"))
+
+
+def _each(what: str, queues: Column) -> Column:
+    return F.transform(queues, lambda one: F.struct(F.lit(what).alias("what"), one.alias("one")))
 
 
 def _progress(facts: DataFrame) -> DataFrame:

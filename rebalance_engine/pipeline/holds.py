@@ -36,16 +36,23 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         changes: of :func:`rebalance_engine.pipeline.clients.changes_of`.
         life: the last line of every process, of :func:`rebalance_engine.pipeline.events.signs_of_life`.
     """
-    begun = changes.where(F.col("what").isin(*ADDS)).withColumn("from_ms", F.col("at_ms"))
-    removed = changes.where(F.col("what").isin(*REMOVES))
+    looked_before = F.when(F.col("layout") == HISTORY.name, F.col("number2"))
+    begun = changes.where(F.col("what").isin(*ADDS)).withColumns(
+        {"from_ms": F.col("at_ms"), "from_after_ms": looked_before}
+    )
+    removed = changes.where(F.col("what").isin(*REMOVES)).withColumn("removed_after_ms", looked_before)
     earlier = _begun_before(begun.unionByName(removed, allowMissingColumns=True), events)
     marks = _marks(changes, events)
     timeline = (
-        begun.select(*_columns(), F.lit("begin").alias("mark"), "from_ms")
-        .unionByName(earlier.select(*_columns(), F.lit("begin").alias("mark"), "from_ms"))
+        begun.select(*_columns(), F.lit("begin").alias("mark"), "from_ms", "from_after_ms")
+        .unionByName(earlier.select(*_columns(), F.lit("begin").alias("mark"), "from_ms"), allowMissingColumns=True)
         .unionByName(
             removed.select(
-                *_columns(), F.lit("remove").alias("mark"), F.lit(None).cast("long").alias("from_ms"), "other"
+                *_columns(),
+                F.lit("remove").alias("mark"),
+                F.lit(None).cast("long").alias("from_ms"),
+                "other",
+                "removed_after_ms",
             ),
             allowMissingColumns=True,
         )
@@ -118,7 +125,7 @@ def _with_what_follows(timeline: DataFrame) -> DataFrame:
         return F.last(F.when(F.col("mark") == mark, moment()), ignorenulls=True).over(window)  # type: ignore[arg-type]
 
     # Only a member's own report tells why it let a queue go: logs have other lines for the end of a process.
-    removal = F.when(F.col("mark") == "remove", F.struct(moment().alias("moment"), "other"))
+    removal = F.when(F.col("mark") == "remove", F.struct(moment().alias("moment"), "other", "removed_after_ms"))
     return timeline.withColumns(
         {
             "next_removal": F.last(removal, ignorenulls=True).over(of_queue),
@@ -155,7 +162,13 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
         .otherwise("added again; its removal is not in the log")
     )
     by_line = closed.withColumns(
-        {"until_ms": F.col("end_ms"), "ended": ended, "evidence": evidence, "first_seen_ms": F.col("at_ms")}
+        {
+            "until_ms": F.col("end_ms"),
+            "until_after_ms": F.when(F.col("how") == "remove", F.col("next_removal.removed_after_ms")),
+            "ended": ended,
+            "evidence": evidence,
+            "first_seen_ms": F.col("at_ms"),
+        }
     )
     silent = told.where(F.col("how").isNull() | (F.col("how") == "start"))
     return by_line.unionByName(_ended_with_process(silent, events, life), allowMissingColumns=True)

@@ -26,6 +26,7 @@ STORM_GAP_MS, STORM_ROUNDS = 60_000, 4  # one process that is replaced makes two
 WAVE_GAP_MS, WAVE_MEMBERS = 300_000, 2
 MINUTE_MS = 60_000
 BEFORE_MINUTES, AFTER_MINUTES = 10, 15
+SILENT_ON_ISOLATION = ("java4", "cpp", "go")  # their producers leave brokers out, and log no line of it
 RECOVERED = 1.2  # times the rate before
 
 
@@ -35,7 +36,11 @@ def costs_of(
     """Sum up every group's day."""
     moved = handoffs.groupBy(*OF_DAY).agg(
         F.count(F.lit(1)).alias("handoffs"),
-        *(F.sum(name).alias(name) for name in ("pause_ms", "refused_pulls", "lock_wait_ms")),
+        *(F.sum(name).alias(name) for name in ("pause_ms", "lock_wait_ms")),
+        # Of members whose logs tell none there may have been any number: a sum of 0 would say too much.
+        F.when(
+            (F.sum("refused_pulls") > 0) | (F.count("refused_pulls") == F.count(F.lit(1))), F.sum("refused_pulls")
+        ).alias("refused_pulls"),
         *(F.sum(name).alias(name) for name in ("duplicates_least", "duplicates_most")),
         F.count(F.when(F.col("duplicates_most").isNull(), 1)).alias("duplicates_unbounded"),
     )
@@ -52,7 +57,9 @@ def costs_of(
     whole = idle
     for part in (told, moved, apart, flapped, skewed):
         whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
-    counts = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "refused_pulls", "above_fewest", "flaps")
+    none_moved = F.col("handoffs").isNull()
+    whole = whole.withColumn("refused_pulls", F.when(none_moved, F.lit(0)).otherwise(F.col("refused_pulls")))
+    counts = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "above_fewest", "flaps")
     return shaped(whole.fillna(0, subset=[*counts, "duplicates_unbounded"]), COSTS)
 
 
@@ -171,7 +178,11 @@ def _rates(events: DataFrame, spans: DataFrame) -> DataFrame:
 
 
 def heartbeats_of(events: DataFrame) -> DataFrame:
-    """Count heartbeats that failed at the sender, and members that a broker gave up, by host."""
+    """Count heartbeats that failed at the sender, and members that a broker gave up, by host.
+
+    Clients' logs name hosts by their folders, brokers by their addresses: what only one of them tells is of the other
+    unknown.
+    """
     failed = events.where(F.col("what") == "heartbeat failed").select(
         "cluster", "day", "host", F.lit(1).alias("failed")
     )
@@ -181,7 +192,7 @@ def heartbeats_of(events: DataFrame) -> DataFrame:
     )
     both = failed.unionByName(expired, allowMissingColumns=True)
     counted = both.groupBy("cluster", "day", "host").agg(
-        F.count("failed").alias("failed"), F.count("expired").alias("expired")
+        F.sum("failed").alias("failed"), F.sum("expired").alias("expired")
     )
     return shaped(counted, HEARTBEATS)
 
@@ -191,20 +202,32 @@ def brokers_of(events: DataFrame) -> DataFrame:
     watched = ("isolated", "unreachable", "resent", "send failed")
     told = events.where(F.col("what").isin(*watched) & F.col("broker").isNotNull())
     covered = events.groupBy("cluster", "day", "process").agg((F.max("at_ms") - F.min("at_ms")).alias("covered_ms"))
+    isolated = F.when(F.col("what") == "isolated", F.col("number")).otherwise(0)
+    isolation = {
+        "isolations": F.count(_when("isolated")),
+        "isolated_ms": F.sum(isolated),
+        "unreachable": F.count(_when("unreachable")),
+    }
     by_process = told.groupBy("cluster", "day", "broker", "process").agg(
-        F.count(_when("isolated")).alias("isolations"),
-        F.sum(F.when(F.col("what") == "isolated", F.col("number")).otherwise(0)).alias("isolated_ms"),
-        F.count(_when("unreachable")).alias("unreachable"),
+        *(
+            F.when(~F.coalesce(F.first("layout").isin(*SILENT_ON_ISOLATION), F.lit(False)), told).alias(name)
+            for name, told in isolation.items()
+        ),
         F.count(_when("resent", "send failed")).alias("resent"),
         F.max(_slow()).alias("slowest_ms"),
         F.sum(_slow()).alias("slow_ms"),
         F.count(_slow()).alias("timed"),
     )
     joined = by_process.join(covered, on=["cluster", "day", "process"], how="inner")
-    summed = joined.groupBy("cluster", "day", "broker").agg(
-        *(F.sum(name).alias(name) for name in ("isolations", "isolated_ms", "unreachable", "resent", "covered_ms")),
-        F.max("slowest_ms").alias("slowest_ms"),
-        (F.sum("slow_ms") / F.nullif(F.sum("timed"), F.lit(0))).alias("mean_ms"),
+    covering = F.when(F.col("isolations").isNotNull(), F.col("covered_ms"))
+    summed = (
+        joined.withColumn("covered_ms", covering)
+        .groupBy("cluster", "day", "broker")
+        .agg(
+            *(F.sum(name).alias(name) for name in ("isolations", "isolated_ms", "unreachable", "resent", "covered_ms")),
+            F.max("slowest_ms").alias("slowest_ms"),
+            (F.sum("slow_ms") / F.nullif(F.sum("timed"), F.lit(0))).alias("mean_ms"),
+        )
     )
     # Isolations that follow each other may overlap: a share is never more than the whole.
     share = F.least(F.col("isolated_ms") / F.nullif(F.col("covered_ms"), F.lit(0)), F.lit(1.0))

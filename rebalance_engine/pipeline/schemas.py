@@ -81,12 +81,14 @@ HOLDS = _schema(
     ended=TEXT,
 )
 FILED_HOLDS = StructType([*_schema(cluster=TEXT, day=TEXT).fields, *HOLDS.fields])  # the day on which they began
-# The same, and holds whose beginning lies before the input (from_ms is None), and what it rests on.
+# The same, and holds whose beginning lies before the input (from_ms is None), and what it rests on. from_after_ms,
+# until_after_ms: of the look before, where only a look tells that it began or ended; None where a line does.
 SPANS = StructType(
     [
         *_schema(cluster=TEXT, day=TEXT).fields,
         *HOLDS.fields,
         *_schema(host=TEXT, process=TEXT, layout=TEXT, from_place=LONG, first_seen_ms=LONG, evidence=TEXT).fields,
+        *_schema(from_after_ms=LONG, until_after_ms=LONG).fields,
     ]
 )
 
@@ -104,6 +106,7 @@ def day_of(at_ms: Column) -> Column:
 # ---- what groups' stories come to, see stories.py; at_ms is by which a row is filed ----
 
 STORIES = _schema(cluster=TEXT, group=TEXT, kind=TEXT, body=TEXT)
+INPUTS = _schema(cluster=TEXT, day=TEXT, group=TEXT, checksum=TEXT)  # of what a group's story is told from
 
 
 def _filed(**columns: DataType) -> StructType:

@@ -5,9 +5,11 @@ Spark hands each group's rows over as Arrow batches; what a group's story is, th
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 from pyspark.sql import Column, DataFrame, Window
@@ -18,11 +20,12 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.loads import loads_of
 from rebalance_engine.pipeline.rounds import CAUSES, COMES, Cause, Round, rounds_of
-from rebalance_engine.pipeline.schemas import STORIES, day_of, shaped
+from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sweep import Hold, stretches
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
+TOLD_BY = ("stories", "rounds", "handoffs", "loads", "sweep")
 QUEUE_KEY = ["cluster", "process", "topic", "broker", "queue_id"]
 
 
@@ -81,12 +84,38 @@ def _beside_changes(events: DataFrame, members: DataFrame) -> DataFrame:
     return chosen.drop("group").join(members, on=["cluster", "process"], how="inner")
 
 
+def inputs_of(spans: DataFrame, clues: DataFrame) -> DataFrame:
+    """Tell by a checksum for each group, as ``INPUTS``, whether its story may be another than when it was told last.
+
+    What tells it is part of the checksum: another version of these rooms tells all groups anew.
+    """
+    sums = [
+        rows.groupBy("cluster", "group").agg(
+            F.count(F.lit(1)).alias("rows"), F.sum(F.xxhash64(*rows.columns).cast("decimal(38,0)")).alias("sum")
+        )
+        for rows in (_told_from(spans), clues)
+    ]
+    told = [part.select("cluster", "group", F.concat_ws(" ", "rows", "sum").alias("told")) for part in sums]
+    both = told[0].withColumnRenamed("told", "spans").join(told[1], on=["cluster", "group"], how="left")
+    checksum = F.concat_ws("/", F.lit(_tellers()), "spans", "told")
+    return shaped(both.withColumns({"day": F.lit("all"), "checksum": checksum}), INPUTS)
+
+
+def _tellers() -> str:
+    rooms = b"".join((Path(__file__).parent / f"{room}.py").read_bytes() for room in TOLD_BY)
+    return hashlib.blake2b(rooms, digest_size=8).hexdigest()
+
+
+def _told_from(spans: DataFrame) -> DataFrame:
+    return spans.select(
+        "cluster", "group", "topic", "broker", "queue_id", "client_id", "process", "layout", "ended", "until_ms",
+        F.coalesce("from_ms", "first_seen_ms").alias("from_ms"), "from_after_ms", "until_after_ms",
+    )  # fmt: skip
+
+
 def stories_of(spans: DataFrame, clues: DataFrame) -> DataFrame:
     """Tell every group's story: rows of several kinds, each as one JSON text, as ``STORIES``."""
-    by_group = spans.select(
-        "cluster", "group", "topic", "broker", "queue_id", "client_id", "process", "layout", "ended", "until_ms",
-        F.coalesce("from_ms", "first_seen_ms").alias("from_ms"),
-    ).groupBy("cluster", "group")  # fmt: skip
+    by_group = _told_from(spans).groupBy("cluster", "group")
     apart = clues.toDF(*clues.columns)  # columns of their own: some came from the spans
     return by_group.cogroup(apart.groupBy("cluster", "group")).applyInArrow(_story, STORIES)
 
@@ -121,6 +150,7 @@ def tell(
         hold = Hold(
             _int(span["from_ms"]), _int(span["until_ms"]), str(span["client_id"]), str(span["ended"]),
             str(span["process"]), str(span["layout"]),
+            _known(span.get("from_after_ms")), _known(span.get("until_after_ms")),
         )  # fmt: skip
         holds.setdefault(_queue(span), []).append(hold)
     by_queue: dict[MessageQueue, list[Clue]] = {}
@@ -132,8 +162,7 @@ def tell(
             named = client if isinstance(client, str) else None
             causes.append(Cause(_int(clue["at_ms"]), what, named, str(clue["process"])))
         elif clue["queue_id"] is not None:
-            number = clue["number"]
-            found = Clue(_int(clue["at_ms"]), what, str(clue["process"]), None if number is None else _int(number))
+            found = Clue(_int(clue["at_ms"]), what, str(clue["process"]), _known(clue["number"]))
             by_queue.setdefault(_queue(clue), []).append(found)
     causes += _losses(holds)
     rounds = rounds_of(holds, causes)
@@ -150,6 +179,10 @@ def tell(
 def _int(value: object) -> int:
     assert isinstance(value, int)
     return value
+
+
+def _known(value: object) -> int | None:
+    return None if value is None else _int(value)
 
 
 def _queue(row: dict[str, object]) -> MessageQueue:
@@ -195,7 +228,7 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
         "overlap_ms": one.change.overlap_ms,
         "first_pull_ms": one.first_pull_ms,
         "pause_ms": one.pause_ms,
-        "pause_is": "exact" if one.first_pull_ms is not None else "at least",
+        "pause_is": "exact" if one.first_pull_ms is not None and giver.until_after_ms is None else "at least",
         "refused_pulls": one.refused,
         "lock_wait_ms": one.lock_wait_ms,
         "silence_most_ms": one.silence_most_ms,

@@ -14,7 +14,11 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """One client held the queue from ``from_ms`` until ``until_ms``; ``process`` wrote the lines that say so."""
+    """One client held the queue from ``from_ms`` until ``until_ms``; ``process`` wrote the lines that say so.
+
+    ``from_after_ms`` is given where nobody told the beginning and a look at ``from_ms`` showed it: it lies between;
+    ``until_after_ms`` likewise.
+    """
 
     from_ms: int
     until_ms: int
@@ -22,6 +26,8 @@ class Hold:
     ended: str = "released"
     process: str = ""
     layout: str = "java5"
+    from_after_ms: int | None = None
+    until_after_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

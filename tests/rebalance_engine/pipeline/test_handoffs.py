@@ -1,3 +1,5 @@
+import pytest
+
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.sweep import Hold
@@ -29,6 +31,25 @@ def test_refused_pulls_count_as_paused() -> None:
     )
 
     assert (refused.refused, refused.pause_ms) == (2, 3_000)
+
+
+@pytest.mark.parametrize("layout", ["cpp", "go", "history"])
+def test_refused_pulls_are_unknown_where_no_line_would_tell_them(layout: str) -> None:
+    assert told(layout=layout).refused is None
+    assert told(Clue(11_000, "pull refused", "b"), layout=layout).refused == 1
+    assert told(Clue(10_900, "first pull", "b", 7), layout=layout).refused == 0
+
+
+def test_what_two_looks_show_pauses_for_no_longer_than_is_certain() -> None:
+    """A looked-at member took it after 9,000, the look of 12,000 showed it; it was let go at 10,000 at the latest."""
+    a = Hold(0, 10_000, "A", "released", "a", "history", until_after_ms=8_000)
+
+    def pause(taken_after_ms: int) -> int:
+        b = Hold(12_000, 90_000, "B", "open", "b", "history", from_after_ms=taken_after_ms)
+        (only,) = handoffs_of({QUEUE: [a, b]}, {})
+        return only.pause_ms
+
+    assert (pause(9_000), pause(11_000)) == (0, 1_000)
 
 
 def test_a_lock_is_waited_for_from_its_first_refusal() -> None:

@@ -1,5 +1,6 @@
 import json
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ from pyspark.sql import SparkSession
 from rebalance_engine.eventlog import write
 from rebalance_engine.events import DropReason, QueueDropped, QueueTaken
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline import clients, holds, schemas, stories
+from rebalance_engine.pipeline.events import signs_of_life
 from rebalance_engine.pipeline.jobs import Asked, run_logs
 from rebalance_engine.pipeline.reports import read_table
 from rebalance_engine.pipeline.sources import find_files
-from tests.rebalance_engine.pipeline.frames import MIDNIGHT_MS, read_holds
+from tests.rebalance_engine.pipeline.frames import MIDNIGHT_MS, no_zones, read_events, read_holds, read_lines
 from tests.rebalance_engine.pipeline.runs import as_holds
 from tests.rebalance_engine.pipeline.test_written import SCENARIO
 from tests.rebalance_engine.pipeline.written import GROUP, play
@@ -24,21 +27,29 @@ def fact(event: str, second: float, **fields: Any) -> str:
     source = {"origin": "admin answer", "cluster": "east"}
     at = MIDNIGHT_MS + round(second * 1000)
     record = {"v": 1, "event": event, "at": at, "source": source, "exactness": {"bound": "exact"}, **fields}
+    return compact(record)
+
+
+def compact(record: dict[str, Any]) -> str:
     return json.dumps(record, separators=(",", ":"))
 
 
-def told(spark: SparkSession, folder: Path, *lines: str) -> list[tuple[Any, ...]]:
+def write_facts(folder: Path, *lines: str) -> None:
     path = folder / "2026-11-21" / "east.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(f"{line}\n" for line in lines))
-    rows = read_holds(spark, folder).collect()
-    began = [None if row["from_ms"] is None else (row["from_ms"] - MIDNIGHT_MS) / 1000 for row in rows]
-    ends = [(row["until_ms"] - MIDNIGHT_MS) / 1000 for row in rows]
-    found = [
-        (row["queue_id"], row["client_id"], begin, end, row["ended"])
-        for row, begin, end in zip(rows, began, ends, strict=True)
-    ]
-    return sorted(found, key=lambda hold: (*hold[:2], hold[2] or 0))
+
+
+def told(spark: SparkSession, folder: Path, *lines: str) -> list[tuple[Any, ...]]:
+    write_facts(folder, *lines)
+    return sorted(as_told(read_holds(spark, folder).collect()), key=lambda hold: (*hold[:2], hold[2] or 0))
+
+
+def as_told(rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Give queue, client, begin, end, in seconds, and how it ended."""
+    for row in rows:
+        began = None if row["from_ms"] is None else (row["from_ms"] - MIDNIGHT_MS) / 1000
+        yield row["queue_id"], row["client_id"], began, (row["until_ms"] - MIDNIGHT_MS) / 1000, row["ended"]
 
 
 def test_what_a_member_reports_of_itself_is_taken_as_it_stands_and_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -82,6 +93,42 @@ def test_looks_are_compared_and_a_first_one_tells_no_beginning(spark: SparkSessi
         (1, "A", 700, 700, "open"),
         (1, "B", 5.5, 20, "stopped"),
     ]
+
+
+def test_what_looks_alone_do_not_tell_is_unknown_and_no_zero(spark: SparkSession, tmp_path: Path) -> None:
+    """No routes, no offsets, no reports of members; facts without the bounds that later versions write."""
+    queue = ["orders", "east", 0]
+    looks = [
+        (100, "A", [queue]),
+        (160, "A", [queue]),
+        (160, "B", []),
+        (220, "A", []),
+        (280, "B", []),
+        (340, "B", [queue]),
+        (400, "B", [queue]),
+    ]
+    facts = [json.loads(fact("HeldSeen", at, group="g", client=who, queues=held)) for at, who, held in looks]
+    write_facts(tmp_path, *(compact({k: v for k, v in one.items() if k != "exactness"}) for one in facts))
+    events = read_events(spark, tmp_path)
+    changes = clients.changes_of(events).localCheckpoint()
+    spans = holds.spans_of(events, changes, signs_of_life(read_lines(spark, tmp_path), no_zones(spark)))
+    spans = spans.localCheckpoint()
+
+    told = stories.stories_of(spans, stories.clues_of(events, changes, spans)).localCheckpoint()
+
+    (handoff,) = stories.of_kind(told, "handoff", schemas.HANDOFFS).collect()
+    # Let go between 160 s and 220 s, taken between 280 s and 340 s.
+    assert (handoff["pause_ms"], handoff["pause_is"]) == (60_000, "at least")
+    unknown = (
+        "first_pull_ms",
+        "refused_pulls",
+        "lock_wait_ms",
+        "silence_most_ms",
+        "duplicates_least",
+        "duplicates_most",
+    )
+    assert [handoff[name] for name in unknown] == [None] * len(unknown)
+    assert {row["cause"] for row in stories.of_kind(told, "round", schemas.ROUNDS).collect()} == {"held changed"}
 
 
 @pytest.mark.slow

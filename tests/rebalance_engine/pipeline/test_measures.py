@@ -62,7 +62,24 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
     assert (row["rounds"], row["handoffs"], row["pause_ms"], row["above_fewest"]) == (1, 2, 1000, 2)
     assert (row["unowned_ms"], row["overlap_ms"], row["max_over_mean"], row["idle_ms"]) == (300, 10, 1.5, 100)
     assert (row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]) == (None, 3, 1)
-    assert row["lock_wait_ms"] is None
+    assert (row["lock_wait_ms"], row["refused_pulls"]) == (None, 0)
+
+
+def test_refused_pulls_that_some_logs_do_not_tell_are_no_zero(spark: SparkSession) -> None:
+    cases: dict[str, tuple[int | None, ...]] = {"g": (None, None), "h": (None, 0), "i": (None, 2), "j": (1, 2)}
+    rows = [
+        handoff(90_000 * n, "A", "B", refused_pulls=refused, group=group)
+        for group, told in cases.items()
+        for n, refused in enumerate(told)
+    ]
+    idle = {"client": "A", "present_ms": 1000, "idle_ms": 100, "queue_ms": 1, "group": "k"}
+    rounds, stretches, skew = (frame(spark, getattr(schemas, one)) for one in ("ROUNDS", "STRETCHES", "GROUP_LOADS"))
+
+    told = measures.costs_of(
+        rounds, frame(spark, schemas.HANDOFFS, *rows), stretches, frame(spark, schemas.MEMBER_LOADS, idle), skew
+    ).collect()
+
+    assert {row["group"]: row["refused_pulls"] for row in told} == {"g": None, "h": None, "i": 2, "j": 3, "k": 0}
 
 
 def test_rounds_that_follow_each_other_closely_are_a_storm_and_the_first_began_it(spark: SparkSession) -> None:
@@ -129,7 +146,22 @@ def test_brokers_are_isolated_for_a_share_of_what_the_logs_cover(spark: SparkSes
     assert (row["isolated_ms"], row["isolated_share"], row["resent"], row["slowest_ms"]) == (30_000, 0.25, 1, 3_000)
 
 
-def test_lost_heartbeats_are_counted_by_host(spark: SparkSession) -> None:
+def test_how_long_a_producer_that_logs_no_isolation_left_a_broker_out_is_unknown(spark: SparkSession) -> None:
+    base = {"process": "p", "broker": "east", "layout": "java4"}
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        {**base, "what": "resent", "at_ms": 1, "number": 3_000},
+        {**base, "what": "heartbeat", "at_ms": 120_000},
+    )
+
+    (row,) = measures.brokers_of(events).collect()
+
+    isolation = [row[name] for name in ("isolations", "isolated_ms", "isolated_share", "unreachable")]
+    assert (isolation, row["resent"], row["mean_ms"]) == ([None] * 4, 1, 3_000)
+
+
+def test_lost_heartbeats_are_counted_by_host_and_what_the_others_would_tell_is_unknown(spark: SparkSession) -> None:
     events = frame(
         spark,
         schemas.EVENTS,
@@ -140,4 +172,4 @@ def test_lost_heartbeats_are_counted_by_host(spark: SparkSession) -> None:
 
     told = {row["host"]: (row["failed"], row["expired"]) for row in measures.heartbeats_of(events).collect()}
 
-    assert told == {"web1": (2, 0), "10.0.0.2": (0, 1)}
+    assert told == {"web1": (2, None), "10.0.0.2": (None, 1)}
