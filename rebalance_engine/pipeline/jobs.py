@@ -58,6 +58,7 @@ class Told:
     unparsed: int = 0
     refused: list[str] = field(default_factory=list)  # a sentence for each host
     misses_holds: bool = False  # a refused host's lines tell of holding
+    told_anew: list[str] = field(default_factory=list)  # groups whose rounds, handoffs and loads were computed
     changed: dict[str, list[str]] = field(default_factory=dict)  # by table, the partitions that differ from before
 
 
@@ -167,12 +168,32 @@ STORIES = {
 
 
 def _publish_stories(store: Store, asked: Asked, told: Told) -> None:
+    """Tell the groups' stories anew whose spans or clues differ from when they were told last; the others stay."""
     spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
     mine = spans.where(F.col("cluster") == asked.cluster)
-    clues = stories.clues_of(store.read("events", EVENTS), changes, mine)
+    clues = stories.clues_of(store.read("events", EVENTS), changes, mine).localCheckpoint()
+    inputs = stories.inputs_of(mine, clues).localCheckpoint()
+    known = store.read("inputs", schemas.INPUTS).where(F.col("cluster") == asked.cluster)
+    before = _checksums(known) if all(map(store.is_whole, STORIES)) else {}
+    now = _checksums(inputs)
+    told.told_anew = sorted(group for group, checksum in now.items() if before.get(group) != checksum)
+    if now == before:
+        told.changed |= {table: [] for table in STORIES}
+        return
+    same = store.spark.createDataFrame([(group,) for group in now.keys() - {*told.told_anew}], "group string")
+    if before:  # a run that is cut from here on leaves none that is half told
+        _publish(store, asked, told, "inputs", inputs.join(same, on="group", how="left_semi").select(*inputs.columns))
+        mine, clues = (frame.join(same, on="group", how="left_anti") for frame in (mine, clues))
     all_told = stories.stories_of(mine, clues).localCheckpoint()
     for table, (kind, schema) in STORIES.items():
-        _publish(store, asked, told, table, stories.of_kind(all_told, kind, schema))
+        fresh, kept = stories.of_kind(all_told, kind, schema), store.read(table, schema)
+        whole = fresh.unionByName(kept.join(same, on="group", how="left_semi").select(*schema.names))
+        _publish(store, asked, told, table, whole if before else fresh)
+    _publish(store, asked, told, "inputs", inputs)
+
+
+def _checksums(inputs: DataFrame) -> dict[str, str]:
+    return {row["group"]: row["checksum"] for row in inputs.select("group", "checksum").collect()}
 
 
 def _publish_measures(store: Store, asked: Asked, told: Told) -> None:

@@ -162,6 +162,10 @@ class Store:
         self.save()
         return changed | gone
 
+    def is_whole(self, table: str) -> bool:
+        """Tell whether all partitions that were written are still there."""
+        return all(self._exists(table, key) for key in self.notes.partitions.get(table, {}))
+
     def read(self, table: str, schema: StructType) -> DataFrame:
         """Give a table; without rows where nothing was written."""
         if not any((self.folder / table).glob("**/*.parquet")):

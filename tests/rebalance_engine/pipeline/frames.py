@@ -11,10 +11,10 @@ from rebalance_engine.pipeline.sources import find_files
 QUEUE = "MessageQueue [topic=orders, brokerName={}, queueId={}]"
 
 
-def read_lines(spark: SparkSession, folder: Path) -> DataFrame:
+def read_lines(spark: SparkSession, folder: Path, cluster: str = "default") -> DataFrame:
     """Read every file of a folder, unparsed lines too."""
     records = lines.read_records(spark, find_files(folder), folder, folder / ".names")
-    frames = [lines.lines_of(lines.parse_lines(frame, layout), layout, "default") for layout, frame in records]
+    frames = [lines.lines_of(lines.parse_lines(frame, layout), layout, cluster) for layout, frame in records]
     return reduce(DataFrame.unionByName, frames).localCheckpoint()
 
 
@@ -33,6 +33,11 @@ def read_holds(spark: SparkSession, folder: Path, given: str | None = None) -> D
     if given:
         hosts = {row["host"]: given for row in found.select("host").distinct().collect()}
         known = spark.createDataFrame(zones.given_zones(hosts), zones.ZONES)
+    return holds_from(found, known)
+
+
+def holds_from(found: DataFrame, known: DataFrame) -> DataFrame:
+    """Give all holds of lines, which may be of several clusters."""
     told = events.events_of(found, known).localCheckpoint()
     changes = clients.changes_of(told).localCheckpoint()
     life = events.signs_of_life(found, known).localCheckpoint()
