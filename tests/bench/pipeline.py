@@ -144,7 +144,8 @@ def _workers(megabytes: int) -> Iterator[Row]:
         folder = Path(place)
         size = write_text(folder / "in", megabytes * 1_000_000) / 1e6
         one, two = (_on_workers(folder, count) for count in (1, 2))
-    note = _said(two, f"{size / two['wall_s']:.1f} MB/s on two workers, {size / one['wall_s']:.1f} on one")
+    rates = f"{size / two['wall_s']:.1f} MB/s on two workers, {size / one['wall_s']:.1f} on one"
+    note = _said(two, rates, f"one worker {one['cpu_s']:.1f} s of processor")
     yield Row(
         "text to events on two workers", f"{size:,.0f} MB", two["wall_s"], "s", "one worker", one["wall_s"], note=note
     )

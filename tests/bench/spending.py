@@ -23,21 +23,22 @@ class Spent:
     wall_s: float = 0.0
     cpu_s: float = 0.0
     peak_mb: float = 0.0
+    below: int = field(default_factory=os.getpid)
     _by_process: dict[int, float] = field(default_factory=dict)
 
     def look(self) -> None:
         """Take in what is used now; what has ended since counts with what it had used at the last look."""
-        used = _descendants()
+        used = _descendants(self.below)
         self._by_process |= {pid: cpu for pid, (cpu, _) in used.items()}
         self.cpu_s = sum(self._by_process.values())
         self.peak_mb = max(self.peak_mb, sum(memory for _, memory in used.values()))
 
 
 @contextmanager
-def spending() -> Iterator[Spent]:
-    """Measure what the block uses."""
-    spent, begun, ended = Spent(), perf_counter(), threading.Event()
-    before = {pid: cpu for pid, (cpu, _) in _descendants().items()}
+def spending(below: int | None = None) -> Iterator[Spent]:
+    """Measure what this process, or another, and all below it use while the block runs."""
+    spent, begun, ended = Spent(below=below or os.getpid()), perf_counter(), threading.Event()
+    before = {pid: cpu for pid, (cpu, _) in _descendants(spent.below).items()}
 
     def watch() -> None:
         while not ended.wait(LOOK_EVERY_S):
@@ -55,15 +56,15 @@ def spending() -> Iterator[Spent]:
         spent.cpu_s -= sum(before.values())
 
 
-def _descendants() -> dict[int, tuple[float, float]]:
-    """Give processor seconds and MB of this process and all below it."""
+def _descendants(root: int) -> dict[int, tuple[float, float]]:
+    """Give processor seconds and MB of a process and all below it."""
     children, used = defaultdict(list), {}
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (place / "stat").read_text().rpartition(")")[2].split()
             children[int(words[1])].append(int(place.name))
             used[int(place.name)] = ((int(words[11]) + int(words[12])) / TICKS, int(words[21]) * PAGE_MB)
-    found, waiting = {}, [os.getpid()]
+    found, waiting = {}, [root]
     while waiting:
         pid = waiting.pop()
         if pid in used:
