@@ -79,6 +79,8 @@ class ProducerBroker(Sourced):
     """One producer's view of one broker. NULL is unknown: a stock producer reports nothing.
 
     ``backoff_until`` is the end of the backoff as announced; it is cleared when the producer says that it ended.
+    ``sends`` are the last attempts that it told, oldest first: instant, latency in ms, outcome, topic (null: not told);
+    ``backoffs`` the last backoffs: instant, announced ms, whether for a failure, and when it ended (null: not told).
     """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="producers")
@@ -91,6 +93,8 @@ class ProducerBroker(Sourced):
     backoff_until = AtField(null=True, blank=True)
     is_isolated = models.BooleanField(null=True, blank=True)
     is_reachable = models.BooleanField(null=True, blank=True)
+    sends = models.JSONField(default=list, blank=True)
+    backoffs = models.JSONField(default=list, blank=True)
 
     class Meta:
         """A producer has one view of a broker; a backoff is whole or not there."""

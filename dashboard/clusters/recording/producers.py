@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dashboard.clusters.models import Cluster, ProducerBroker
 from dashboard.common.fields import observed_at, source_columns
-from dashboard.common.names import known_as
+from dashboard.common.names import escape, known_as
 from dashboard.common.rows import Rows
 from rebalance_engine.events import (
     BrokerBackedOff,
@@ -18,6 +18,9 @@ from rebalance_engine.events import (
     Fact,
     ProducerFact,
 )
+
+MOST_SENDS = 240  # a report each second tells the slowest of each broker, and every one that failed
+MOST_BACKOFFS = 60
 
 
 @dataclass
@@ -40,7 +43,6 @@ class ProducerBook:
 
     def apply(self, fact: ProducerFact) -> bool:
         """Store one report; an older one than the row's is late, and changes nothing."""
-        columns = _columns(fact)
         key = (known_as(fact.client), known_as(fact.broker))
         row = self.rows.get(key)
         if row is None:
@@ -48,7 +50,22 @@ class ProducerBook:
             self.rows.add(row)
         elif observed_at(fact) < row.observed_at:
             return False
-        return self.rows.update(row, **columns, **source_columns(fact))
+        return self.rows.update(row, **_columns(fact), **_lately(row, fact), **source_columns(fact))
+
+
+def _lately(row: ProducerBroker, fact: ProducerFact) -> dict[str, object]:
+    """Give what a page shows of the last minutes with this fact in it; the history files keep all of it."""
+    match fact:
+        case BrokerLatency():
+            topic = None if fact.queue is None else escape(fact.queue.topic)
+            return {"sends": [*row.sends, [fact.at, fact.latency_ms, fact.outcome.value, topic]][-MOST_SENDS:]}
+        case BrokerBackedOff():
+            return {"backoffs": [*row.backoffs, [fact.at, fact.backoff_ms, fact.is_isolated, None]][-MOST_BACKOFFS:]}
+        case BrokerBackoffEnded() if row.backoffs:
+            *before, last = row.backoffs
+            return {"backoffs": [*before, [*last[:3], fact.at]]}
+        case _:
+            return {}
 
 
 def _columns(fact: ProducerFact) -> dict[str, object]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.clusters.models import ProducerBroker
+from dashboard.clusters.recording import producers
 from rebalance_engine.events import (
     EXACT,
     BrokerBackedOff,
@@ -12,6 +13,7 @@ from rebalance_engine.events import (
     BrokerUnreachable,
     SendOutcome,
 )
+from rebalance_engine.model import MessageQueue
 from tests.dashboard.story import REPORT, T0, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -46,3 +48,26 @@ def test_an_older_report_that_arrives_late_changes_nothing() -> None:
 
     assert late.facts == 0
     assert ProducerBroker.objects.get().latency_ms == 3
+
+
+def test_the_last_sends_and_backoffs_are_kept_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(producers, "MOST_SENDS", 2)
+    monkeypatch.setattr(producers, "MOST_BACKOFFS", 1)
+    sent = MessageQueue("orders", "east", 3)
+
+    told(*(BrokerLatency(**about(at), latency_ms=at, outcome=SendOutcome.OK) for at in (1, 2)))
+    told(BrokerLatency(**about(3), latency_ms=3, outcome=SendOutcome.BROKER_ERROR, queue=sent))
+    told(BrokerBackedOff(**about(4), backoff_ms=2_000, is_isolated=False), BrokerBackoffEnded(**about(5)))
+    told(BrokerBackedOff(**about(6), backoff_ms=30_000, is_isolated=True))
+
+    row = ProducerBroker.objects.get()
+    assert row.sends == [[T0 + 2, 2, "ok", None], [T0 + 3, 3, "broker error", "orders"]]
+    assert row.backoffs == [[T0 + 6, 30_000, True, None]]
+
+
+def test_the_end_of_a_backoff_that_nobody_announced_is_no_backoff() -> None:
+    told(BrokerBackoffEnded(**about(5)))
+    assert ProducerBroker.objects.get().backoffs == []
+
+    told(BrokerBackedOff(**about(6), backoff_ms=2_000, is_isolated=False), BrokerBackoffEnded(**about(7)))
+    assert ProducerBroker.objects.get().backoffs == [[T0 + 6, 2_000, False, T0 + 7]]
