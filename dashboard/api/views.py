@@ -73,7 +73,7 @@ def operations() -> list[dict[str, object]]:
                     "method": method.upper(),
                     "address": where,
                     "role": each["x-needs-role"],
-                    "says": each["description"].splitlines()[0],
+                    "says": each["description"].splitlines()[0].replace("``", ""),
                     "parameters": names,
                 }
             )

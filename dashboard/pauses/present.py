@@ -99,6 +99,7 @@ def _round(each: RoundCost, group: Group) -> dict[str, object]:
     return {
         "number": each.number,
         "at": each.opened_at,
+        "until": each.closed_at,
         "cause": each.cause,
         "words": cause_with_names(cause_words(each.cause), each.who),
         "link": reverse("round", args=[group.pk, each.number]),

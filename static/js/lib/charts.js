@@ -123,6 +123,7 @@ export function deploys(facts, ink) {
     type: "bar",
     x,
     y,
+    width: Math.min(0.6, 0.06 * waves.length),
     marker,
     text,
     textposition: "outside",

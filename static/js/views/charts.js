@@ -48,10 +48,14 @@ export function readInk(root = document.documentElement) {
   return { ...ink, sans: style.getPropertyValue("--sans").trim(), mono: style.getPropertyValue("--mono").trim() };
 }
 
-/** One chart. `stops` are what its arrows walk along: each has `number`, `says` and `link`. */
+const BEFORE_MS = 5000;
+const AFTER_MS = 20000;
+
+/** One chart. `stops` are what its arrows walk along: each has `number`, `says` and `link`. One that `zooms` shows the
+ * time of the chosen stop, and all of it again after Escape. */
 export class Chart {
-  constructor(box, { Plotly, build, stops }) {
-    Object.assign(this, { box, Plotly, build, stops, at: -1 });
+  constructor(box, { Plotly, build, stops, zooms = false }) {
+    Object.assign(this, { box, Plotly, build, stops, zooms, at: -1 });
     this.says = box.nextElementSibling?.matches("[data-says]") ? box.nextElementSibling : null;
     this.press = (event) => this.onKey(event);
     box.addEventListener("keydown", this.press);
@@ -59,6 +63,8 @@ export class Chart {
 
   async draw() {
     const { traces, layout } = this.build(readInk());
+    const stop = this.stops[this.at];
+    if (this.zooms && stop) layout.xaxis.range = [stop.at - BEFORE_MS, Math.max(stop.until ?? 0, stop.at) + AFTER_MS];
     const config = { displayModeBar: false, responsive: true, showTips: false };
     await this.Plotly.react(this.box, traces, { ...layout, shapes: this.mark(layout) }, config);
     if (this.listens) return;
@@ -75,7 +81,11 @@ export class Chart {
 
   onKey(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -this.stops.length, End: this.stops.length }[event.key];
-    if (step && this.stops.length) {
+    if (event.key === "Escape" && this.at >= 0) {
+      this.at = -1;
+      if (this.says) this.says.textContent = "";
+      this.draw();
+    } else if (step && this.stops.length) {
       event.preventDefault();
       event.stopPropagation();
       const from = this.at < 0 && step < 0 ? this.stops.length : this.at;

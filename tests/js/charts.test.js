@@ -1,0 +1,40 @@
+// What the charts of pauses draw: bounds stay bounds, unknown stays unknown, and everything leads to a round.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { bounds, deploys, queues, sayRound, spikes } from "../../static/js/lib/charts.js";
+
+const INK = { none: "o", wash: "w", paper: "p", sunk: "s", line: "l", strong: "k", soft: "g", raised: "r", sans: "a", mono: "m" };
+const round = (number, longest, is_told = true) => ({ number, at: number * 1000, cause: "member joined", words: "member joined: C", moves: 2, is_told, longest });
+const facts = (more) => ({ since: 0, until: 9000, rounds: [], queues: ["q"], spans: [], waves: [], ...more });
+
+test("a duration says what is known of it", () => {
+  assert.deepEqual([[null, null], [5, 5], [5, null], [0, 9], [5, 9]].map(bounds), ["unknown", "5 ms", "≥ 5 ms", "≤ 9 ms", "5 ms – 9 ms"]);
+});
+
+test("a round without an upper bound stands at its lower one, and one that is not told is a dash", () => {
+  const { traces } = spikes(facts({ rounds: [round(1, [1000, 3000]), round(2, [2000, null]), round(3, null, false), round(4, [null, null])] }), INK);
+
+  assert.deepEqual(traces.map((each) => each.customdata), [[1], [2], [3, 4]]);
+  assert.deepEqual([traces[0].y, traces[0].error_y.arrayminus], [[3], [2]]);
+  assert.deepEqual([traces[1].y, traces[1].text], [[2], ["≥"]]);
+  assert.deepEqual(traces[2].text, ["–", "–"]);
+  assert.match(sayRound(round(3, null, false)), /not told yet/);
+});
+
+test("a queue is surely paused up to the lower bound, at most up to the upper one, and its end may be unknown", () => {
+  const span = { queue: "q", round: 1, at: 100, says: "B → C" };
+  const { traces } = queues(facts({ rounds: [round(1, [5, 9])], spans: [{ ...span, low: 5, high: 9 }, { ...span, low: null, high: null }] }), INK);
+
+  assert.deepEqual([traces[0].base, traces[0].x], [[100], [5]]);
+  assert.deepEqual([traces[1].base, traces[1].x], [[105], [4]]);
+  assert.deepEqual([traces[2].x, traces[2].customdata], [[100], [1]]);
+});
+
+test("a deploy that is only known from below says so", () => {
+  const wave = { words: "member joined" };
+  const { traces } = deploys(facts({ waves: [{ ...wave, number: 5, last: 6, paused: [2000, null] }, { ...wave, number: 1, last: 3, paused: [1000, 4000] }] }), INK);
+
+  assert.deepEqual(traces[0].x, ["1–3", "5–6"]);
+  assert.deepEqual([traces[0].y, traces[1].y, traces[0].text], [[1, 2], [3, 0], ["", "≥"]]);
+});
