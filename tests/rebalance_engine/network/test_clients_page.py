@@ -43,6 +43,22 @@ def test_every_chapter_with_a_program_is_run() -> None:
     assert len(PROGRAMS) == PAGE.read_text().count("```python") == 6
 
 
+@pytest.mark.slow
+def test_programs_elsewhere_are_checked_against_our_types(tmp_path: Path) -> None:
+    """A checker passes over packages without ``py.typed``, and takes anything then."""
+    for number, (_, program) in enumerate(PROGRAMS):
+        (tmp_path / f"right{number}.py").write_text(program)
+    wrong = 'from rebalance_engine.network import Consumer\n\nConsumer("a:1", "G", "orders", orderly="yes")\n'
+    (tmp_path / "wrong.py").write_text(wrong)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "."]
+
+    ended = subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    first, *rest = ended.stdout.splitlines()
+    assert first.startswith('wrong.py:3: error: Argument "orderly" to "Consumer" has incompatible type "str"'), ended
+    assert rest == ["Found 1 error in 1 file (checked 7 source files)"]
+
+
 def test_every_name_that_programs_import_is_there_and_no_other() -> None:
     assert all(getattr(network, name).__name__ == name for name in network.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Consumers'"):
