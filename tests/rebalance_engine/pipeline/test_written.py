@@ -1,12 +1,15 @@
 """What the simulator made happen is recovered from logs in the formats of all clients."""
 
-from pathlib import Path
+from functools import reduce
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline import zones
 from rebalance_engine.pipeline.holds import holds_of
-from tests.rebalance_engine.pipeline.frames import read_holds
+from tests.rebalance_engine.pipeline.frames import holds_from, read_lines
 from tests.rebalance_engine.pipeline.runs import as_holds
 from tests.rebalance_engine.pipeline.written import Logs, play
 
@@ -34,13 +37,28 @@ RESOLUTION_MS = {"java5": 1, "java4": 1, "cpp": 1, "go": 1000}
 UNSAID_MS = 2_500  # where no line of the client tells an end, a broker's second and its noticing do
 
 
-@pytest.mark.parametrize("layout", PROFILES)
-def test_what_was_simulated_is_recovered_whole(spark: SparkSession, tmp_path: Path, layout: str) -> None:
-    facts = play(SCENARIO.format(profile=PROFILES[layout]))
-    logs = Logs(tmp_path, dict.fromkeys("ABCD", layout))
-    logs.write(facts)
+@pytest.fixture(scope="module")
+def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Logs, list[Any]]]:
+    """Give, by layout, what was written and what holds are told; each is a cluster with hosts of its own, in one go."""
+    place, written, frames = tmp_path_factory.mktemp("written"), {}, []
+    for layout, profile in PROFILES.items():
+        written[layout] = Logs(place / layout, dict.fromkeys("ABCD", layout), prefix=f"{layout}-")
+        written[layout].write(play(SCENARIO.format(profile=profile)))
+        frames.append(read_lines(spark, place / layout, layout))
+    found = reduce(DataFrame.unionByName, frames).localCheckpoint()
     # C++ lines do not tell when a member joined: the zone of its hosts is given.
-    found = as_holds(holds_of(read_holds(spark, tmp_path, given="+00:00" if layout == "cpp" else None)).collect())
+    given = spark.createDataFrame(zones.given_zones({f"cpp-{client}": "+00:00" for client in "ABCD"}), zones.ZONES)
+    inferred = zones.infer_zones(found).where(F.col("layout") != "cpp")
+    spans: dict[str, list[Any]] = {layout: [] for layout in PROFILES}
+    for row in holds_of(holds_from(found, inferred.unionByName(given).localCheckpoint())).collect():
+        spans[row["cluster"]].append(row)
+    return {layout: (written[layout], spans[layout]) for layout in PROFILES}
+
+
+@pytest.mark.parametrize("layout", PROFILES)
+def test_what_was_simulated_is_recovered_whole(told: dict[str, tuple[Logs, list[Any]]], layout: str) -> None:
+    logs, rows = told[layout]
+    found = as_holds(rows)
 
     ended = {key: sorted(spans) for key, spans in logs.truth.items()}
     for (client, queue), since in logs.since.items():

@@ -28,10 +28,10 @@ def play(scenario: str) -> list[Fact]:
 
 
 class Logs:
-    """One folder of logs, one host a client or broker, written fact by fact."""
+    """One folder of logs, one host a client or broker, written fact by fact; the hosts' names begin with a prefix."""
 
-    def __init__(self, folder: Path, layouts: dict[str, str], zone_hours: int = 0) -> None:
-        self.folder, self.layouts, self.zone_hours = folder, layouts, zone_hours
+    def __init__(self, folder: Path, layouts: dict[str, str], zone_hours: int = 0, *, prefix: str = "") -> None:
+        self.folder, self.layouts, self.zone_hours, self.prefix = folder, layouts, zone_hours, prefix
         self.lines: dict[str, list[str]] = defaultdict(list)
         self.held: dict[str, list[MessageQueue]] = defaultdict(list)
         self.stopped: set[str] = set()
@@ -51,8 +51,9 @@ class Logs:
                 self._presence(fact)
         for host, lines in self.lines.items():
             name = "broker.log" if host in ("east", "west") else "rocketmq_client.log"
-            (self.folder / host).mkdir(parents=True)
-            (self.folder / host / name).write_text("".join(lines), newline="")
+            place = self.folder / f"{self.prefix}{host}"
+            place.mkdir(parents=True)
+            (place / name).write_text("".join(lines), newline="")
 
     def _dropped(self, fact: QueueDropped) -> None:
         since = self.since.pop((fact.client, fact.queue))
