@@ -40,6 +40,9 @@ def _whole(response: HttpResponseBase) -> HttpResponseBase:
     """Read a static file at once: they are small, and the server has no way to read one in pieces without a warning."""
     if not isinstance(response, FileResponse) or response.is_async:
         return response
-    whole = HttpResponse(b"".join(response), status=response.status_code, headers=dict(response.headers))
+    content = b"".join(response)
+    whole = HttpResponse(content, status=response.status_code, headers=dict(response.headers))
+    if content:
+        whole["Content-Length"] = len(content)  # was noted at the start: of a file that was changed since it is wrong
     response.close()
     return whole

@@ -34,6 +34,15 @@ def test_a_static_file_is_read_at_once_and_keeps_its_headers() -> None:
     assert (response.content, response["Content-Type"], response["ETag"]) == (b"body{}", "text/css", '"1"')
 
 
+def test_a_static_file_that_was_changed_since_the_start_is_served_whole() -> None:
+    def serve(_request: HttpRequest) -> FileResponse:
+        return FileResponse(BytesIO(b"body{color:red}"), content_type="text/css", headers={"Content-Length": "6"})
+
+    response = PolicyMiddleware(serve)(RequestFactory().get("/static/a.css"))
+
+    assert response["Content-Length"] == "15"
+
+
 @pytest.mark.parametrize("path", [str(path) for path in files("*.html") if path.parts[0] == "templates"])
 def test_no_template_holds_what_the_policy_refuses(path: str) -> None:
     text = (ROOT / path).read_text()
