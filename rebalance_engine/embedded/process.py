@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 
 from rebalance_engine.effects import Address, Answered, Heard, Unanswered
 from rebalance_engine.embedded.core import Ask, HandOn
@@ -28,11 +30,28 @@ from rebalance_engine.remoting.versions import version_number
 OnFact = Callable[[object], None]
 
 AUTHENTICATION_SINCE = (5, 3, 0)
-# Before, an AclException ends a request as any other exception does; afterwards it has a code of its own.
-REFUSALS = {
-    False: (ResponseCode.SYSTEM_ERROR, "org.apache.rocketmq.acl.common.AclException: "),
-    True: (ResponseCode.NO_PERMISSION, "AclException: "),
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """How a broker refuses who asks: nobody, somebody unknown, a forger; ``{key}`` is the access key that he gave."""
+
+    code: ResponseCode
+    nameless: str
+    unknown: str
+    forged: str
+
+
+# An AclException ends a request as any other exception does. Java names the line that threw it, too.
+OF_ACL = Refusals(
+    ResponseCode.SYSTEM_ERROR,
+    "org.apache.rocketmq.acl.common.AclException: No accessKey is configured",
+    "org.apache.rocketmq.acl.common.AclException: No acl config for {key}",
+    "org.apache.rocketmq.acl.common.AclException: Check signature failed for accessKey={key}",
+)
+OF_AUTHENTICATION = Refusals(
+    ResponseCode.NO_PERMISSION, "username cannot be null.", "User:{key} is not found.", "check signature failed."
+)
 
 
 class Process:
@@ -51,10 +70,8 @@ class Process:
         self.driver: Driver | None = None
         self._asking: set[asyncio.Task[None]] = set()
         if acl is not None:
-            code, prefix = REFUSALS[is_since(version, AUTHENTICATION_SINCE)]
-            self.channels.gate = lambda command: (
-                Refused(code=code, remark=f"{prefix}{wrong}") if (wrong := _wrong_with(command, acl)) else None
-            )
+            refusals = OF_AUTHENTICATION if is_since(version, AUTHENTICATION_SINCE) else OF_ACL
+            self.channels.gate = partial(_refused, refusals, acl)
 
     async def listen(self, host: str, ports: Iterable[int]) -> Address:
         """Listen on the first port that is free; give the address."""
@@ -103,10 +120,10 @@ class Process:
         await self.transport.close()
 
 
-def _wrong_with(command: Command, acl: Credentials) -> str | None:
+def _refused(refusals: Refusals, acl: Credentials, command: Command) -> Refused | None:
+    """Refuse who is not who he has to be (``PlainPermissionManager``, ``DefaultAuthenticationHandler``)."""
     key = (command.ext_fields or {}).get(ACCESS_KEY)
-    if key != acl.access_key:
-        return f"No accessKey is configured for {key}"
-    if not is_signed(command, acl.secret_key):
-        return "Check signature failed"
-    return None
+    if key == acl.access_key and is_signed(command, acl.secret_key):
+        return None
+    words = refusals.nameless if not key else refusals.forged if key == acl.access_key else refusals.unknown
+    return Refused(code=refusals.code, remark=words.replace("{key}", key or ""))
