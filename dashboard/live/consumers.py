@@ -185,6 +185,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
                         await self._catch_up(next_one)
         except TimeoutError:
             await self.close(TOO_SLOW)
+        except OSError:
+            logger.debug("the browser of %s went away in the middle of a message", self.person)
         except Exception:
             logger.exception("a socket of %s ended", self.person)
             await self.close(1011)

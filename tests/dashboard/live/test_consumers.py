@@ -294,6 +294,27 @@ def test_a_browser_that_takes_nothing_is_dropped_and_holds_up_nobody(
     assert code == consumers.TOO_SLOW
 
 
+def test_a_browser_that_goes_away_in_the_middle_of_a_message_is_no_error(
+    viewer: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def gone(_self: LiveConsumer, **_message: object) -> None:
+        raise ConnectionResetError
+
+    @async_to_sync
+    async def look() -> None:
+        name = await sync_to_async(stream)()
+        async with Browser(viewer) as browser:
+            with monkeypatch.context() as patch:
+                patch.setattr(LiveConsumer, "send", gone)
+                await browser.ask(follow=name, seq=None)
+                await browser.hears_nothing()
+
+    with caplog.at_level("DEBUG", logger="dashboard.live.consumers"):
+        look()
+
+    assert [(record.levelname, "went away" in record.message) for record in caplog.records] == [("DEBUG", True)]
+
+
 def test_questions_are_read_closed_to_anything_else() -> None:
     assert read_question('{"follow": "group-1", "seq": 3}') == Question("group-1", is_follow=True, seq=3)
     assert read_question('{"unfollow": "group-1"}') == Question("group-1", is_follow=False, seq=None)
