@@ -31,7 +31,7 @@ def show(
             cluster=group.cluster.name,
             group=group.name,
             model=group.model,
-            strategy=decision.rule.name or said_by_all(look.members),
+            strategy=strategy_of(look, decision),
             is_strategy_assumed=decision.rule.is_assumed,
             is_target_known=decision.outcome is not None,
             is_converged=decision.converged,
@@ -52,6 +52,11 @@ def show(
         strays=tuple(Stray(client, *queue) for client, queue in sorted(view.strays)),
         faults=tuple(fault(row) for row in faults[:MOST_FAULTS]),
     )
+
+
+def strategy_of(look: Look, decision: Decision) -> str:
+    """Name by what a group's members divide: page and overview ask here alone; empty is unknown."""
+    return decision.rule.name or said_by_all(look.members)
 
 
 def said_by_all(members: Sequence[Member]) -> str:

@@ -13,7 +13,7 @@ from dashboard.groups.faults import keep_faults
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
-from dashboard.groups.showing import MOST_EVIDENCE, count_doubles, count_orphans, row_of, show
+from dashboard.groups.showing import MOST_EVIDENCE, count_doubles, count_orphans, row_of, show, strategy_of
 from dashboard.groups.targets import Read, store_target
 from dashboard.push.messages import RoundCell
 from dashboard.push.publish import publish_group, publish_rows, state_in, stored_state
@@ -236,7 +236,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     look = read.look
     group.done_version = read.version
     group.fingerprint = read.fingerprint
-    group.strategy = decision.rule.name
+    group.strategy = strategy_of(look, decision)
     group.is_strategy_assumed = decision.rule.is_assumed
     group.rebalanced_at = now
     group.member_count = len(look.view.clients) if look.members or look.is_empty else None

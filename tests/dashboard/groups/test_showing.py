@@ -29,6 +29,8 @@ def test_a_strategy_that_all_members_say_is_named_though_its_target_cannot_be_kn
     state = group_state(group=group.pk)
     assert state is not None
     assert (state.head.strategy, state.head.is_target_known) == ("CONFIG", False)
+    group.refresh_from_db()
+    assert group.strategy == row_of(group).strategy == "CONFIG"
 
 
 def test_orphans_are_unknown_while_an_answer_is_missing() -> None:
