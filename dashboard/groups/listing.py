@@ -13,6 +13,7 @@ from dashboard.groups.showing import row_of
 from dashboard.groups.small import Small, figures_of, shrink
 from dashboard.groups.whose import whose
 from dashboard.groups.words import GRAVE, State, is_bound, state_of
+from dashboard.groups.young import is_explained
 from dashboard.people.roles import Access, Role
 from dashboard.push.messages import GroupSnapshot, Row, decode
 from dashboard.push.models import Stream
@@ -22,9 +23,6 @@ PAGE = 100
 SORTS = ("state", "name", "members", "queues", "round")
 FILTERS = ("all", "findings", "moving", "unknown")
 MOST_FINDINGS = 6
-OF_ROUNDS = frozenset({"orphan queue", "double owner"})
-YOUNG_MS = 20_000  # a rebalance takes no longer where nothing is wrong
-BEFORE_MS = 5_000  # what a round explains may have been seen a look earlier
 STRIP_MS = 10 * 60_000  # what the small time axis shows
 LARGEST_SMALL = 200_000  # bytes of a stored state; a larger group's map in the small is left out
 
@@ -124,13 +122,9 @@ def findings_now(*, clusters: Sequence[Cluster], access: Access, now: int) -> tu
 
 
 def _is_of_a_round(row: Finding, now: int) -> bool:
-    """Whether a young round that is open explains a finding that began with it."""
-    if row.group is None or row.kind not in OF_ROUNDS or row.confirmed_at is not None:
+    if row.group is None:
         return False
-    opened_at = row.group.round_opened_at
-    if opened_at is None or row.group.round_closed_at is not None:
-        return False
-    return now - opened_at < YOUNG_MS and row.suspected_at >= opened_at - BEFORE_MS
+    return is_explained(row, opened_at=row.group.round_opened_at, closed_at=row.group.round_closed_at, now=now)
 
 
 def may_see(group: Group, cluster: Cluster, access: Access) -> bool:

@@ -16,6 +16,7 @@ from dashboard.common.clock import now_ms
 from dashboard.groups import asking, listing, rounds, story
 from dashboard.groups.backing import backing_away
 from dashboard.groups.models import Group, Round
+from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
 from dashboard.push.publish import current_seq, group_snapshot, overview_stream
@@ -84,6 +85,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "group": found,
         "listed": listing.listed(group=found),
         "state": snapshot.state if snapshot else None,
+        "faults": unexplained(snapshot.state, now=now) if snapshot else [],
         "held_by": rounds.held_by(snapshot.state) if snapshot else [],
         "members": story.members_of(group=found),
         "round": latest,

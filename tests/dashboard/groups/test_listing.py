@@ -8,7 +8,6 @@ from dashboard.clusters.models import Cluster
 from dashboard.groups.listing import (
     PAGE,
     STRIP_MS,
-    YOUNG_MS,
     Wish,
     beside_their_maps,
     findings_now,
@@ -20,6 +19,7 @@ from dashboard.groups.listing import (
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.small import NOBODY
+from dashboard.groups.young import YOUNG_MS
 from dashboard.people.roles import Access, Role, Scope
 from tests.dashboard.story import T0, held, joined, missed, route, seen, told
 

@@ -1,0 +1,24 @@
+"""Young rounds: what every rebalance brings with it for a while, and is no fault unless it stays."""
+
+from __future__ import annotations
+
+from dashboard.groups.models import Finding
+from dashboard.push.messages import Fault, GroupState
+
+OF_ROUNDS = frozenset({"orphan queue", "double owner"})
+YOUNG_MS = 20_000  # a rebalance takes no longer where nothing is wrong
+BEFORE_MS = 5_000  # what a round explains may have been seen a look earlier
+
+
+def is_explained(found: Finding | Fault, *, opened_at: int | None, closed_at: int | None, now: int) -> bool:
+    """Whether a young round that is open explains a finding that began with it; one that is confirmed is a fault."""
+    if found.kind not in OF_ROUNDS or found.confirmed_at is not None or opened_at is None or closed_at is not None:
+        return False
+    return now - opened_at < YOUNG_MS and found.suspected_at >= opened_at - BEFORE_MS
+
+
+def unexplained(state: GroupState, *, now: int) -> list[Fault]:
+    """Give the faults of a group that its round does not explain."""
+    latest = state.head.round
+    opened_at, closed_at = (latest.opened_at, latest.closed_at) if latest else (None, None)
+    return [each for each in state.faults if not is_explained(each, opened_at=opened_at, closed_at=closed_at, now=now)]
