@@ -32,7 +32,7 @@ def test_java_and_python_share_a_topic(cluster: Cluster) -> None:
     keys = f"{KEYS.access_key}:{KEYS.secret_key}"
     common: dict[str, Option] = {"namesrv": cluster.namesrv, "acl": keys}
     reading: dict[str, Option] = {**common, "group": "sealed", "topics": TOPIC}
-    sending: dict[str, Option] = {**common, "topic": TOPIC, "count": EACH}
+    sending: dict[str, Option] = {**common, "topic": TOPIC, "count": EACH, "timeout": 20_000}
     jvm = [f"-Dtls.client.trustCertPath={ca}", "-Dtls.client.authServer=true"]
     jvm += ["-Dtls.test.mode.enable=false"]
     java = java_consumers(cluster.java, [{**reading, "name": "java", "tls": True}], folder, jvm)
