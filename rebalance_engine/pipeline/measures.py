@@ -230,7 +230,8 @@ def brokers_of(events: DataFrame) -> DataFrame:
         )
     )
     # Isolations that follow each other may overlap: a share is never more than the whole.
-    share = F.least(F.col("isolated_ms") / F.nullif(F.col("covered_ms"), F.lit(0)), F.lit(1.0))
+    ratio = F.col("isolated_ms") / F.nullif(F.col("covered_ms"), F.lit(0))
+    share = F.when(ratio.isNotNull(), F.least(ratio, F.lit(1.0)))  # the least of nothing and 1 is 1
     return shaped(summed.withColumn("isolated_share", share), BROKERS)
 
 
