@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("dashboard.groups.urls")),
     path("", include("dashboard.plans.urls")),
     path("", include("dashboard.pauses.urls")),
+    path("", include("dashboard.producers.urls")),
     path("", include("dashboard.reports.urls")),
     path("", include("dashboard.api.urls")),
     path("", include("dashboard.auditing.urls")),

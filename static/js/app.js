@@ -7,6 +7,7 @@ import { mountGroup } from "./views/group.js";
 import { mountOverview } from "./views/overview.js";
 import { mountPauses } from "./views/pauses.js";
 import { mountPlan } from "./views/plan.js";
+import { mountProducers } from "./views/producers.js";
 import { mountRound } from "./views/round.js";
 import { mountRows } from "./views/rows.js";
 
@@ -17,6 +18,7 @@ const VIEWS = {
   overview: mountOverview,
   pauses: mountPauses,
   plan: mountPlan,
+  producers: mountProducers,
   round: mountRound,
 };
 

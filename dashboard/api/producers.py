@@ -1,0 +1,92 @@
+"""Producers by brokers: what each reported of each. A stock producer reports nothing: unknown."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Schema
+
+from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown, cut
+from dashboard.api.site import reads
+from dashboard.clusters.shell import visible_clusters
+from dashboard.common.clock import now_ms
+from dashboard.common.tables import attached, write_csv
+from dashboard.groups.views import access_in
+from dashboard.producers.queries import Seen, producers_of
+from dashboard.producers.standing import Standing
+
+STOCK = "the producer reports nothing: a stock one tells nobody which brokers it leaves alone"
+
+
+class ProducerRow(Schema):
+    """One producer and one broker. ``state``: backs off, unreachable, available, quiet (told long ago) or unknown.
+
+    ``backoff_ms`` is as announced, ``left_ms`` what is left of it; ``median_ms`` is of the slowest send of each second
+    of the last minute, a bound of the median of all.
+    """
+
+    cluster: Text
+    client_id: Text
+    groups: list[Text]
+    language: Text | None
+    version: Text | None
+    broker: Text
+    state: str
+    told_at: Instant | None
+    backoff_ms: int | None
+    backoff_until: Instant | None
+    left_ms: int | None
+    is_isolated: bool | None
+    is_reachable: bool | None
+    median_ms: int | None
+    unknown: Unknown
+
+
+class ProducersAsked(Paging):
+    """Producers of one cluster, or of all."""
+
+    cluster: str = ""
+
+
+@reads("/producers", name="api producers", answer=Page[ProducerRow], is_table=True)
+def producers(request: HttpRequest, asked: Query[ProducersAsked]) -> Page[ProducerRow] | HttpResponse:
+    """List producers by brokers, those first that leave one alone. For who may see all groups of a cluster."""
+    access, now = access_in(request), now_ms()
+    mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
+    read = producers_of(clusters=mine, access=access, now=now)
+    everything = [_row(seen, each, now) for seen in read.rows for each in seen.standings]
+    rows = everything[asked.span]
+    if asked.format == "csv":
+        table = write_csv(list(ProducerRow.model_fields)[:-1], (list(row.model_dump().values())[:-1] for row in rows))
+        return attached(table, "producers")
+    return cut(rows, len(everything), asked, now)
+
+
+def _row(seen: Seen, each: Standing, now: int) -> ProducerRow:
+    row = ProducerRow(
+        cluster=seen.cluster.name,
+        client_id=seen.client,
+        groups=list(seen.groups),
+        language=seen.language or None,
+        version=seen.version or None,
+        broker=each.broker,
+        state=each.kind(now),
+        told_at=each.told_at,
+        backoff_ms=each.backoff_ms,
+        backoff_until=each.backoff_until,
+        left_ms=None if each.told_at is None else each.left_ms(now),
+        is_isolated=each.is_isolated,
+        is_reachable=each.is_reachable,
+        median_ms=each.median_ms(now),
+        unknown={},
+    )
+    names = ("language", "version", "told_at", "left_ms", "is_isolated", "is_reachable", "median_ms")
+    row.unknown = {name: _why(name, each) for name in names if getattr(row, name) is None}
+    return row
+
+
+def _why(name: str, each: Standing) -> str:
+    if name in {"language", "version"}:
+        return "no broker has told it"
+    if each.told_at is None:
+        return STOCK
+    return "no send was told in the last minute" if name == "median_ms" else "it has told nothing of this so far"

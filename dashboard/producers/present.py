@@ -1,0 +1,93 @@
+"""The page of producers as plain values for its template."""
+
+from __future__ import annotations
+
+from dashboard.producers.drawing import Box, draw
+from dashboard.producers.picking import Pick, Steps
+from dashboard.producers.queries import Producers, Seen, steps_for
+from dashboard.producers.standing import LATELY_MS, Standing
+from dashboard.producers.words import kind_words, skip_words, why_words
+
+LINES = (100, 550, 3_000)
+LONGEST_MS = 600_000
+LEAST_MS = 120_000
+
+
+def rows_of(read: Producers, *, now: int) -> list[dict[str, object]]:
+    """Give each producer with a cell for each broker; None where it has nothing to do with one."""
+    return [_row(row, read, now) for row in read.rows]
+
+
+def history_of(row: Seen, read: Producers, *, now: int) -> list[dict[str, object]]:
+    """Give the last minutes of one producer, broker by broker, on one axis of time."""
+    told = [send.at for each in row.standings for send in each.sends]
+    told += [backoff.at for each in row.standings for backoff in each.backoffs if now - backoff.at < LONGEST_MS]
+    since = min(now - LEAST_MS, max(min(told, default=now), now - LONGEST_MS))
+    return [
+        {
+            "broker": each.broker,
+            "picture": draw(Box(1_000, 96, since, now), each.sends, each.backoffs, LINES),
+            "sends": len(each.sends),
+            "since": since,
+            "backoffs": list(reversed(each.backoffs)),
+            "is_away": (row.cluster.pk, each.broker) in read.away,
+        }
+        for each in row.standings
+        if each.told_at is not None
+    ]
+
+
+def ladder_of(row: Seen, steps: Steps, *, now: int) -> list[dict[str, object]]:
+    """Give the steps, and how many of the sends that were told in the last minute fall into each, by broker."""
+    standings = [each for each in row.standings if each.told_at is not None]
+    ladder = []
+    for place, (low, length) in enumerate(steps.rows, 1):
+        counts = [
+            sum(steps.stage_of_latency(send.latency_ms) == place for send in each.lately(now)) for each in standings
+        ]
+        ladder.append({"from_ms": low, "alone_ms": length, "counts": counts})
+    return ladder
+
+
+def picks_of(picks: list[Pick]) -> list[dict[str, object]]:
+    """Give what would be picked, in words."""
+    return [
+        {
+            "topic": each.topic,
+            "shares": [(broker, count, each.looked) for broker, count in sorted(each.shares.items())],
+            "why": [why_words(why) for why in each.why],
+            "skipped": [(broker, skip_words(skip)) for broker, skip in sorted(each.skipped.items())],
+        }
+        for each in picks
+    ]
+
+
+def _row(row: Seen, read: Producers, now: int) -> dict[str, object]:
+    steps = steps_for(row)
+    standings = {each.broker: each for each in row.standings}
+    cells = [_cell(standings.get(broker), steps, (row.cluster.pk, broker) in read.away, now) for broker in read.brokers]
+    return {"seen": row, "cells": cells, "is_reporting": row.is_reporting}
+
+
+def _cell(each: Standing | None, steps: Steps, is_away: bool, now: int) -> dict[str, object] | None:
+    if each is None:
+        return None
+    lately, kind = each.lately(now), each.kind(now)
+    stage = steps.stage_of(each.backoff_ms or 0) if kind == "backs off" else None
+    return {
+        "broker": each.broker,
+        "kind": kind,
+        "words": kind_words(kind),
+        "told_at": each.told_at,
+        "left_ms": each.left_ms(now),
+        "until": each.backoff_until,
+        "announced_ms": each.backoff_ms,
+        "is_isolated": each.is_isolated,
+        "stage": stage,
+        "stages": [place <= (stage or 0) for place in range(1, len(steps.rows) + 1)],
+        "median_ms": each.median_ms(now),
+        "sends": len(lately),
+        "failed": sum(not send.is_fine for send in lately),
+        "picture": draw(Box(300, 46, now - LATELY_MS, now), lately, each.backoffs, LINES),
+        "is_away": is_away,
+    }

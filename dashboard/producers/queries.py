@@ -1,0 +1,153 @@
+"""What is read about producers: those that brokers list, what each reported of each broker, and routes to send by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, ProducerList, Route
+from dashboard.common.names import unescape
+from dashboard.people.roles import Access, Role
+from dashboard.producers.picking import Fault, Pick, Steps, pick, queues_of, steps_of
+from dashboard.producers.standing import Standing, backoffs_of, sends_of
+from rebalance_engine.model import MessageQueue
+
+WRITABLE = 2  # ``PermName.PERM_WRITE``
+MOST_ROWS = 4_000
+MOST_SHOWN = 100
+MOST_BROKERS = 12  # columns
+MOST_TOPICS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One producer of a cluster, as brokers list it and as it reports; a stock one reports nothing."""
+
+    cluster: Cluster
+    client: str
+    groups: tuple[str, ...]
+    language: str
+    version: str
+    connected: tuple[str, ...]
+    standings: tuple[Standing, ...]
+
+    @property
+    def is_reporting(self) -> bool:
+        """Whether it reports."""
+        return any(each.told_at is not None for each in self.standings)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics that it told of in its last sends."""
+        return tuple(sorted({send.topic for each in self.standings for send in each.sends if send.topic}))
+
+    def leaves_alone(self, now: int) -> list[Standing]:
+        """Give the brokers that it leaves alone now, longest first."""
+        away = [each for each in self.standings if each.left_ms(now)]
+        return sorted(away, key=lambda each: -each.left_ms(now))
+
+
+@dataclass(frozen=True, slots=True)
+class Producers:
+    """All producers of some clusters: those first that leave a broker alone, then those that report.
+
+    ``untold`` are brokers that did not say which producers they know, with the reason; ``away`` those that are gone.
+    """
+
+    rows: tuple[Seen, ...]
+    count: int
+    brokers: tuple[str, ...]
+    untold: tuple[tuple[str, str], ...]
+    away: frozenset[tuple[int, str]]
+
+
+def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int) -> Producers:
+    """Read the producers. They belong to no consumer group: they are for whoever may see all groups of a cluster."""
+    mine = {each.pk: each for each in clusters if access.may_everywhere(Role.VIEWER, cluster=each.name)}
+    told: dict[tuple[int, str], list[ProducerBroker]] = {}
+    for row in ProducerBroker.objects.filter(cluster__in=mine).order_by("-observed_at")[:MOST_ROWS]:
+        told.setdefault((row.cluster_id, row.client_id), []).append(row)
+    known: dict[tuple[int, str], list[Producer]] = {}
+    for each in Producer.objects.filter(cluster__in=mine, gone_at=None).order_by("client_id", "broker")[:MOST_ROWS]:
+        known.setdefault((each.cluster_id, each.client_id), []).append(each)
+    rows = [_seen(mine[key[0]], key[1], told.get(key, []), known.get(key, [])) for key in told.keys() | known.keys()]
+    rows.sort(key=lambda row: (not row.leaves_alone(now), not row.is_reporting, row.cluster.name, row.client))
+    untold = ProducerList.objects.filter(cluster__in=mine, missing__isnull=False).order_by("broker")
+    gone = Broker.objects.filter(cluster__in=mine, broker_id=0, gone_at__isnull=False)
+    shown = rows[:MOST_SHOWN]
+    return Producers(
+        tuple(shown),
+        len(rows),
+        tuple(sorted({each.broker for row in shown for each in row.standings}))[:MOST_BROKERS],
+        tuple((row.broker, row.missing or "") for row in untold[:MOST_SHOWN]),
+        frozenset(gone.values_list("cluster_id", "name")[:MOST_ROWS]),
+    )
+
+
+def steps_for(row: Seen) -> Steps:
+    """Give the steps by which a producer leaves brokers alone, as its version has them."""
+    return steps_of(row.version)
+
+
+def picks_of(row: Seen, *, now: int) -> list[Pick]:
+    """Work out what a producer would choose now, for each topic that it told of."""
+    if not row.is_reporting or not row.topics:
+        return []
+    steps, topics = steps_for(row), row.topics[:MOST_TOPICS]
+    faults = {
+        each.broker: Fault(each.backoff_until or 0, each.is_reachable is not False)
+        for each in row.standings
+        if each.told_at is not None
+    }
+    routes = _routes(row.cluster, topics)
+    return [pick(topic, routes.get(topic, []), faults, steps.profile, at=now) for topic in topics]
+
+
+def _routes(cluster: Cluster, topics: Iterable[str]) -> dict[str, list[MessageQueue]]:
+    """Give the queues that may be sent to, by topic, of the NameServer that was heard last."""
+    found: dict[str, dict[str, Route]] = {}
+    rows = Route.objects.filter(topic__cluster=cluster, topic__name__in=list(topics)).select_related("topic")
+    for row in rows.order_by("observed_at")[:MOST_ROWS]:
+        found.setdefault(row.topic.name, {})[row.broker] = row
+    return {
+        topic: queues_of(topic, ((name, row.write_queues) for name, row in brokers.items() if _takes(row)))
+        for topic, brokers in found.items()
+    }
+
+
+def _takes(row: Route) -> bool:
+    return row.has_master and bool(row.permission & WRITABLE)
+
+
+def _seen(cluster: Cluster, client: str, told: Sequence[ProducerBroker], known: Sequence[Producer]) -> Seen:
+    reported = {row.broker: _standing(row) for row in told}
+    connected = sorted({row.broker for row in known})
+    standings = [reported.get(broker, _nothing(broker)) for broker in sorted({*reported, *connected})]
+    first = next((row for row in known if row.version or row.language), None)
+    return Seen(
+        cluster,
+        client,
+        tuple(sorted({row.group_name for row in known if row.group_name})),
+        first.language if first is not None else "",
+        first.version if first is not None else "",
+        tuple(connected),
+        tuple(standings),
+    )
+
+
+def _standing(row: ProducerBroker) -> Standing:
+    sends = [[*each[:3], None if each[3] is None else unescape(each[3])] for each in row.sends]
+    return Standing(
+        row.broker,
+        row.observed_at,
+        sends_of(sends),
+        backoffs_of(row.backoffs),
+        row.backoff_until,
+        row.backoff_ms,
+        row.is_isolated,
+        row.is_reachable,
+    )
+
+
+def _nothing(broker: str) -> Standing:
+    return Standing(broker, None, (), (), None, None, None, None)

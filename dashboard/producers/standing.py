@@ -1,0 +1,93 @@
+"""How one producer stands to one broker, from what it reported. Pure; what it did not report is None, never fine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median_low
+
+LATELY_MS = 60_000
+QUIET_MS = 120_000  # a producer that reports tells something each second while it sends
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """One attempt that was told: of those that went well the slowest of its second, of others each."""
+
+    at: int
+    latency_ms: int
+    outcome: str
+    topic: str | None
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether it went well."""
+        return self.outcome == "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """A time in which the producer leaves the broker alone: announced for ``ms``, ended early where it said so."""
+
+    at: int
+    ms: int
+    is_isolated: bool
+    ended_at: int | None
+
+    @property
+    def until(self) -> int:
+        """When it is over, as far as that is known."""
+        announced = self.at + self.ms
+        return announced if self.ended_at is None else min(announced, self.ended_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One producer and one broker. ``sends`` are those of the last minutes; ``told_at`` None: it reports nothing."""
+
+    broker: str
+    told_at: int | None
+    sends: tuple[Send, ...]
+    backoffs: tuple[Backoff, ...]
+    backoff_until: int | None
+    backoff_ms: int | None
+    is_isolated: bool | None
+    is_reachable: bool | None
+
+    def left_ms(self, now: int) -> int:
+        """Say for how long the producer still leaves the broker alone, as announced."""
+        return 0 if self.backoff_until is None else max(0, self.backoff_until - now)
+
+    def kind(self, now: int) -> str:
+        """Say how it stands: backs off, unreachable, available, quiet (told long ago), or unknown."""
+        if self.told_at is None:
+            return "unknown"
+        if self.left_ms(now):
+            return "backs off"
+        if self.is_reachable is False:
+            return "unreachable"
+        return "available" if now - self.told_at <= QUIET_MS else "quiet"
+
+    def lately(self, now: int) -> tuple[Send, ...]:
+        """Give the sends of the last minute."""
+        return tuple(each for each in self.sends if now - LATELY_MS < each.at <= now)
+
+    def median_ms(self, now: int) -> int | None:
+        """Give the median of the latencies that were told in the last minute; None: none was."""
+        return median_low([each.latency_ms for each in lately]) if (lately := self.lately(now)) else None
+
+
+def sends_of(rows: Sequence[Sequence[object]]) -> tuple[Send, ...]:
+    """Read sends as they are stored."""
+    return tuple(
+        Send(int(str(at)), int(str(ms)), str(outcome), None if topic is None else str(topic))
+        for at, ms, outcome, topic in rows
+    )
+
+
+def backoffs_of(rows: Sequence[Sequence[object]]) -> tuple[Backoff, ...]:
+    """Read backoffs as they are stored."""
+    return tuple(
+        Backoff(int(str(at)), int(str(ms)), bool(is_isolated), None if ended is None else int(str(ended)))
+        for at, ms, is_isolated, ended in rows
+    )

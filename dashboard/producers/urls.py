@@ -1,0 +1,7 @@
+"""The addresses of this room."""
+
+from django.urls import path
+
+from dashboard.producers import views
+
+urlpatterns = [path("producers/", views.producers, name="producers")]

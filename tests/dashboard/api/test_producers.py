@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
+from tests.dashboard.api.conftest import Get
+from tests.dashboard.producers.conftest import Teller, stock
+from tests.dashboard.story import told
+
+
+def test_what_a_producer_told_is_exact_and_what_it_did_not_is_null_with_the_reason(get: Get, cluster: Cluster) -> None:
+    p = Teller(now_ms() - 2_000)
+    told(p.sent(0, 6), p.backs_off(100, 60_000))
+    stock(cluster, "S")
+
+    told_of, s = get("/producers")["rows"]
+
+    assert (told_of["client_id"], told_of["state"], told_of["backoff_ms"], told_of["median_ms"]) == (
+        "P",
+        "backs off",
+        60_000,
+        6,
+    )
+    assert 0 < told_of["left_ms"] <= 60_000
+    assert told_of["unknown"]["is_reachable"] == "it has told nothing of this so far"
+    assert (s["state"], s["left_ms"], s["median_ms"]) == ("unknown", None, None)
+    assert s["unknown"]["left_ms"].startswith("the producer reports nothing")
+    assert get("/producers", cluster="elsewhere")["rows"] == []
+    rows = list(csv.DictReader(io.StringIO(get("/producers", format="csv"))))
+    assert [row["client_id"] for row in rows] == ["P", "S"]

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from typing import Any
+
+from dashboard.clusters.models import Cluster
+from dashboard.producers.present import history_of, ladder_of, picks_of, rows_of
+from dashboard.producers.queries import picks_of as picks
+from dashboard.producers.queries import producers_of, steps_for
+from tests.dashboard.producers.conftest import Teller
+from tests.dashboard.producers.test_queries import ALL
+from tests.dashboard.story import T0
+
+NOW = T0 + 4_000
+
+
+def test_a_cell_says_what_is_known_and_no_more(reported: Teller) -> None:
+    assert reported.client == "P"
+    read = producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=NOW)
+
+    rows: Any = rows_of(read, now=NOW)  # plain values for a template
+
+    [p, s] = rows
+    east, west = p["cells"]
+    assert (east["kind"], east["left_ms"], east["stage"], east["failed"]) == ("backs off", 9_900, 6, 1)
+    assert east["stages"] == [True] * 6 + [False]
+    assert (west["kind"], west["median_ms"], west["stage"]) == ("available", 12, None)
+    assert (s["cells"][0]["median_ms"], s["cells"][1]) == (None, None)
+
+
+def test_history_steps_and_picks_are_of_one_producer(reported: Teller) -> None:
+    assert reported.client == "P"
+    read = producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=NOW)
+    p, s = read.rows
+
+    assert [(each["broker"], each["sends"]) for each in history_of(p, read, now=NOW)] == [("east", 2), ("west", 1)]
+    assert history_of(s, read, now=NOW) == []
+    ladder: Any = ladder_of(p, steps_for(p), now=NOW)
+    assert [each["counts"] for each in ladder if any(each["counts"])] == [[1, 0]]
+    [said] = picks_of(picks(p, now=NOW))
+    assert (said["shares"], said["skipped"]) == ([("west", 4, 4)], [("east", "it is left alone")])

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pytest_django import DjangoAssertNumQueries
+
+from dashboard.clusters.models import Broker, Cluster, ProducerList
+from dashboard.people.roles import Access, Role, Scope
+from dashboard.producers.queries import Producers, picks_of, producers_of, steps_for
+from rebalance_engine.producer import Skip
+from tests.dashboard.producers.conftest import Teller, stock
+from tests.dashboard.story import T0, told
+
+ALL = Access("vera", (Scope(Role.VIEWER),))
+SOME = Access("vera", (Scope(Role.VIEWER, "*", "orders-*"),))
+
+
+def read(access: Access = ALL, at: int = 4_000) -> Producers:
+    return producers_of(clusters=list(Cluster.objects.all()), access=access, now=T0 + at)
+
+
+def test_who_leaves_a_broker_alone_comes_first_and_a_stock_producer_is_unknown(reported: Teller) -> None:
+    assert reported.client == "P"
+
+    found = read()
+
+    p, s = found.rows
+    assert (p.client, p.is_reporting, p.topics) == ("P", True, ("orders",))
+    assert [(each.broker, each.left_ms(T0 + 4_000)) for each in p.leaves_alone(T0 + 4_000)] == [("east", 9_900)]
+    assert (s.client, s.is_reporting, s.groups, s.version) == ("S", False, ("P_G",), "V5_5_0")
+    assert s.standings[0].kind(T0 + 4_000) == "unknown"
+    assert (found.brokers, found.count) == (("east", "west"), 2)
+
+
+def test_who_may_not_see_all_groups_sees_no_producer(reported: Teller) -> None:
+    assert reported.client == "P"
+
+    assert read(SOME).rows == ()
+
+
+def test_brokers_that_did_not_tell_and_those_that_are_gone_are_named(reported: Teller, cluster: Cluster) -> None:
+    assert reported.client == "P"
+    known = {"at": T0, "observed_at": T0, "origin": "admin answer"}
+    ProducerList.objects.create(cluster=cluster, broker="west", missing="refused", missing_at=T0, **known)
+    Broker.objects.create(cluster=cluster, name="east", broker_id=0, address="a:1", gone_at=T0, **known)
+
+    found = read()
+
+    assert found.untold == (("west", "refused"),)
+    assert found.away == {(cluster.pk, "east")}
+
+
+def test_what_it_would_pick_is_known_as_far_as_it_told(reported: Teller) -> None:
+    assert reported.client == "P"
+    p, s = read().rows
+
+    [now], [later] = picks_of(p, now=T0 + 4_000), picks_of(p, now=T0 + 20_000)
+
+    assert (now.topic, now.shares, now.skipped) == ("orders", {"west": 4}, {"east": Skip.BACKS_OFF})
+    assert later.shares == {"east": 2, "west": 2}
+    assert picks_of(s, now=T0) == []
+    assert steps_for(p).is_assumed is True
+
+
+def test_questions_do_not_grow_with_the_producers(
+    reported: Teller, cluster: Cluster, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    assert reported.client == "P"
+    for number in range(8):
+        stock(cluster, f"S{number}")
+        told(Teller(T0, f"P{number}").sent(1_000, 5))
+
+    with django_assert_max_num_queries(5):
+        assert read().count == 18

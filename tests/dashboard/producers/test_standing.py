@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dashboard.producers.standing import Backoff, Send, Standing, backoffs_of, sends_of
+
+QUIET = Standing("east", None, (), (), None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        ({}, "unknown"),
+        ({"told_at": 500_000}, "available"),
+        ({"told_at": 1}, "quiet"),
+        ({"told_at": 500_000, "is_reachable": False}, "unreachable"),
+        ({"told_at": 1, "backoff_until": 500_001}, "backs off"),
+        ({"told_at": 500_000, "backoff_until": 500_000}, "available"),
+    ],
+    ids=str,
+)
+def test_what_a_producer_reported_says_how_it_stands(told: dict[str, int], kind: str) -> None:
+    assert replace(QUIET, **told).kind(500_000) == kind
+
+
+def test_only_sends_of_the_last_minute_count() -> None:
+    sends = sends_of([[39_999, 900, "ok", None], [60_000, 7, "ok", "t"], [100_000, 5, "broker error", "t"]])
+    each = replace(QUIET, sends=sends, told_at=1)
+
+    assert [send.is_fine for send in each.lately(100_000)] == [True, False]
+    assert (each.median_ms(100_000), each.median_ms(200_000)) == (5, None)
+    assert sends[0] == Send(39_999, 900, "ok", None)
+
+
+def test_a_backoff_is_over_as_announced_or_as_told() -> None:
+    early, whole = backoffs_of([[10, 100, True, 50], [10, 100, False, None]])
+
+    assert (early.until, whole.until) == (50, 110)
+    assert whole == Backoff(10, 100, is_isolated=False, ended_at=None)
