@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -8,6 +9,7 @@ from django.test import Client
 from dashboard.api import tokens
 from dashboard.api.models import ApiToken
 from dashboard.api.views import operations
+from dashboard.groups.models import Group
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person
 
@@ -62,3 +64,24 @@ def test_nobody_revokes_what_is_anothers(client: Client) -> None:
     client.force_login(person(Role.VIEWER))
 
     assert client.post(f"/api/tokens/{row.pk}/revoke").status_code == 404
+
+
+def test_pages_lead_to_their_tables(client: Client, group: Group) -> None:
+    client.force_login(person(Role.ADMIN))
+    pages = (
+        "/",
+        "/audit/",
+        "/producers/",
+        *(f"/groups/{group.pk}/{part}" for part in ("", "rounds/", "rounds/1/", "pauses/")),
+    )
+
+    found = {
+        where: re.findall(r'href="(/api/v1/[^"]*format=csv[^"]*)"', client.get(where).content.decode())
+        for where in pages
+    }
+
+    for where, links in found.items():
+        assert links, where
+        for link in links:
+            answer = client.get(unescape(link))
+            assert (answer.status_code, answer["Content-Type"]) == (200, "text/csv; charset=utf-8"), (where, link)
