@@ -1,24 +1,27 @@
-"""Real logs as operators find them: rolled, with a copy left behind, two runs in one file."""
+"""Real logs as operators find them: rolled, with a copy left behind, two runs in one file; cut at the beginning."""
 
 import gzip
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from rebalance_engine.pipeline.holds import holds_of
-from tests.rebalance_engine.pipeline.frames import read_holds
+from rebalance_engine.pipeline import zones
+from tests.rebalance_engine.pipeline.frames import holds_from, read_lines
 from tests.rebalance_engine.pipeline.runs import Key, Span, as_holds, logs, true_holds
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-RUNS = ("scale_out-4.9.7",)
+RUNS = ("scale_out-4.9.7", "scale_out-5.5.0")
+CUT_AFTER = {"scale_out-4.9.7": 0.5, "scale_out-5.5.0": 0.3}  # of the log: where no round is under way, before the kill
 DAY_MS = 86_400_000
 WITHIN_MS = 250
 STAMP = re.compile(rb"(?m)^20\d\d-\d\d-\d\d")
-Put = Callable[[Path, bytes], None]
+Told = dict[str, list[Any]]
 
 
 def texts(name: str) -> Iterator[tuple[str, str, bytes]]:
@@ -55,11 +58,26 @@ def assert_close(found: dict[Key, list[Span]], true: dict[Key, list[Span]]) -> N
             assert abs(seen[1] - real[1]) <= WITHIN_MS, (key, seen, real)
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_two_runs_in_logs_that_were_rolled_are_told_as_two_runs(spark: SparkSession, tmp_path: Path, name: str) -> None:
-    """4.x rolls to ``.log.1``, 5.x to ``other_days/…-1.log.gz``; a copy from before the last roll is there too."""
+@pytest.fixture(scope="module")
+def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """Give the spans of every shape of every run, each a cluster with hosts of its own: told in one go."""
+    place = tmp_path_factory.mktemp("shapes")
+    frames = []
+    for name in RUNS:
+        for shape, write in (("rolled", write_rolled), ("cut", write_cut)):
+            write(place / shape / name, name)
+            frames.append(read_lines(spark, place / shape / name, f"{shape} {name}"))
+    found = reduce(DataFrame.unionByName, frames).localCheckpoint()
+    spans: Told = {}
+    for row in holds_from(found, zones.infer_zones(found).localCheckpoint()).collect():
+        spans.setdefault(row["cluster"], []).append(row)
+    return spans
+
+
+def write_rolled(place: Path, name: str) -> None:
+    """Write two runs: 4.x rolls to ``.log.1``, 5.x to ``other_days/…-1.log.gz``; with a copy from before a roll."""
     for host, log, text in texts(name):
-        folder, whole = tmp_path / host, records(text + a_day_later(text))
+        folder, whole = place / f"rolled-{name}-{host}", records(text + a_day_later(text))
         if log != "rocketmq_client.log":
             put(folder / log, b"".join(whole))
             continue
@@ -74,13 +92,61 @@ def test_two_runs_in_logs_that_were_rolled_are_told_as_two_runs(spark: SparkSess
         put(folder / "rocketmq_client-20261121.log.gz", b"".join([*older, *now[: third // 2]]))
         put(folder / log, b"".join(now))
 
-    found = as_holds(holds_of(read_holds(spark, tmp_path)).collect())
+
+def write_cut(place: Path, name: str) -> None:
+    """Let the log of c1, who was there from the first, begin in the middle of a line, about half through."""
+    for host, log, text in texts(name):
+        put(place / f"cut-{name}-{host}" / log, cut(text, name) if host == "c1" else text)
+
+
+def cut(text: bytes, name: str) -> bytes:
+    return text[int(len(text) * CUT_AFTER[name]) + 17 :]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_two_runs_in_logs_that_were_rolled_are_told_as_two_runs(told: Told, name: str) -> None:
+    found = told[f"rolled {name}"]
 
     once = true_holds(name)
+    assert [row for row in found if row["from_ms"] is None] == []
     assert_close(
-        found,
+        as_holds(found),
         {
             key: [*spans, *((begin + DAY_MS, end + DAY_MS, ended) for begin, end, ended in spans)]
             for key, spans in once.items()
         },
     )
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_log_cut_at_its_beginning_tells_the_rest_and_what_was_held_before_it(told: Told, name: str) -> None:
+    (whole_log,) = (text for host, log, text in texts(name) if (host, log) == ("c1", "rocketmq_client.log"))
+    begins = min(_times(name, cut(whole_log, name)))
+    spans = told[f"cut {name}"]
+
+    true = true_holds(name)
+    (mine,) = {key[4] for key in true if key[4].endswith("@c1")}
+    whole = {key: [span for span in spans if key[4] != mine or span[0] > begins] for key, spans in true.items()}
+    assert_close(
+        as_holds(row for row in spans if row["from_ms"] is not None), {key: kept for key, kept in whole.items() if kept}
+    )
+    before = as_holds(row for row in spans if row["from_ms"] is None)
+    held = {
+        key: open_then
+        for key, those in true.items()
+        if key[4] == mine and (open_then := [span for span in those if span[0] <= begins < span[1]])
+    }
+    assert {key: [ended for *_, ended in those] for key, those in before.items()} == {
+        key: [ended for *_, ended in those] for key, those in held.items()
+    }
+    for key, ((_, until, _),) in held.items():
+        assert abs(before[key][0][1] - until) <= WITHIN_MS
+
+
+def _times(name: str, text: bytes) -> Iterator[int]:
+    """Give the times of a log's lines in UTC: 5.x writes GMT+8, this 4.9.7 client wrote UTC."""
+    hours = 0 if name.endswith("4.9.7") else 8
+    for record in records(text):
+        stamp = record[:23].decode().replace(",", ".")
+        at = datetime.strptime(stamp, "%Y-%m-%d %H:%M:%S.%f").replace(tzinfo=UTC) - timedelta(hours=hours)
+        yield round(at.timestamp() * 1000)
