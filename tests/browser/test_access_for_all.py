@@ -29,6 +29,7 @@ PAGES = (
     "/tokens/",
     "/audit/",
     "/password/",
+    "/api/",
 )
 
 

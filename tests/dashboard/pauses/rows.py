@@ -5,11 +5,12 @@ from __future__ import annotations
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 
 
-def add_round(group: Group, number: int, at: int, **columns: object) -> Round:
+def add_round(
+    group: Group, number: int, at: int, *, who: str = "C", cause: str = "member joined", **columns: object
+) -> Round:
     """A round that took 4 s, and is told; ``who`` stands behind it."""
-    who = columns.pop("who", "C")
-    given = {
-        "cause": "member joined",
+    given: dict[str, object] = {
+        "cause": cause,
         "closed_at": at + 4_000,
         "told_at": at + 4_000,
         "wave": number,
@@ -24,7 +25,7 @@ def add_round(group: Group, number: int, at: int, **columns: object) -> Round:
     RoundCause.objects.create(
         group=group,
         round=row,
-        cause=columns["cause"],
+        cause=cause,
         client_id=who,
         evidence=f"{who} joined",
         at=at,

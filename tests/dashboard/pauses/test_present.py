@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dashboard.clusters.models import Cluster
@@ -33,12 +35,12 @@ def test_charts_lead_to_rounds_and_leave_unknown_null(cluster: Cluster) -> None:
     add_round(group, 2, T0 + 10_000, closed_at=None, told_at=None, state="open")
     read = pauses_of(group=group, since=T0 - 1, now=T0 + 20_000)
 
-    facts = charts_of(read, deploys(read.rounds, read.handoffs), lag_of(group=group), group)
+    facts: Any = charts_of(read, deploys(read.rounds, read.handoffs), lag_of(group=group), group)
 
-    first, second = facts["rounds"]  # type: ignore[misc] # plain values for a browser
+    first, second = facts["rounds"]
     assert first["link"] == f"/groups/{group.pk}/rounds/1/"
     assert (first["longest"], second["longest"]) == ([1_300, None], None)
-    assert [(each["low"], each["high"]) for each in facts["spans"]] == [(1_300, 1_700), (800, None)]  # type: ignore[attr-defined] # likewise
+    assert [(each["low"], each["high"]) for each in facts["spans"]] == [(1_300, 1_700), (800, None)]
     rows = rows_of(read.rounds)
     assert [str(each["words"]) for each in rows] == ["member joined: C"] * 2
     assert rows[0]["paused"] is None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ QUIET = Standing("east", None, (), (), None, None, None, None)
     ],
     ids=str,
 )
-def test_what_a_producer_reported_says_how_it_stands(told: dict[str, int], kind: str) -> None:
+def test_what_a_producer_reported_says_how_it_stands(told: dict[str, Any], kind: str) -> None:
     assert replace(QUIET, **told).kind(500_000) == kind
 
 
