@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 from django.db.models import Q
@@ -96,10 +97,11 @@ def tell_ended(*, group: int, now: int) -> int:
 
 
 def _tell_wave(group: int, wave: int, now: int) -> list[Round]:
-    """Tell the rounds of a wave that have ended, since the first that is not told, or not to its end; give them."""
+    """Tell the rounds of a wave that have ended, since the first that may be told otherwise now; give them."""
     rows = Round.objects.filter(group=group, wave=wave).order_by("number")
     half = Q(handoffs__from_client="") | Q(handoffs__to_client="")
-    first = rows.filter(UNTOLD | half).values_list("number", flat=True).first()
+    lately = Q(closed_at__gte=now - LATE_MS)  # what was seen of it may have come since
+    first = rows.filter(UNTOLD | half | lately).values_list("number", flat=True).first()
     later = list(rows.filter(number__gte=first).select_related("group__cluster").defer("before", "after"))
     stories = _told(later)
     ended = [row for row in later if row.closed_at is not None]
@@ -162,6 +164,8 @@ def stories_of(row: Round) -> list[Story]:
 def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
     """Tell the handoffs of rounds of one wave, the numbers of which follow each other."""
     parts = _parts(rows)
+    if rows[0].number != rows[0].wave:  # what came before it may have begun is of the rounds before
+        parts[0] = replace(parts[0], since=parts[0].low)
     before = _next_since(rows[-1])
     window = Q(at__gte=parts[0].since) | Q(until__gte=parts[0].since)
     if before is not None:

@@ -129,7 +129,7 @@ def test_facts_in_any_order_come_to_the_same_rounds_and_handoffs(
     known = come_of(in_time, LAST_LOOKS[streams], set(range(len(in_time))))
 
     @settings(
-        max_examples=6,
+        max_examples=8,
         deadline=None,
         phases=[Phase.explicit, Phase.reuse, Phase.generate],  # each is whole rebalances on a database: no shrinking
         suppress_health_check=[HealthCheck.function_scoped_fixture],
