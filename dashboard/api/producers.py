@@ -20,8 +20,8 @@ STOCK = "the producer reports nothing: a stock one tells nobody which brokers it
 class ProducerRow(Schema):
     """One producer and one broker. ``state``: backs off, unreachable, available, quiet (told long ago) or unknown.
 
-    ``backoff_ms`` is as announced, ``left_ms`` what is left of it; ``median_ms`` is of the slowest send of each second
-    of the last minute, a bound of the median of all.
+    ``backoff_ms`` is as announced, null where none runs; ``left_ms`` is what is left of it. ``median_ms`` is of the
+    slowest send of each second of the last minute: a bound of the median of all.
     """
 
     cluster: Text

@@ -31,6 +31,13 @@ test("a queue is surely paused up to the lower bound, at most up to the upper on
   assert.deepEqual([traces[2].x, traces[2].customdata], [[100], [1]]);
 });
 
+test("an axis of time begins a little before the first round, and never before the window", () => {
+  const axis = (since, at) => spikes({ ...facts({ rounds: [{ ...round(1, [1, 2]), at }] }), since, until: 200000 }, INK).layout.xaxis.range;
+
+  assert.deepEqual(axis(0, 100000), [90000, 200000]);
+  assert.deepEqual(axis(95000, 100000), [95000, 200000]);
+});
+
 test("a deploy that is only known from below says so", () => {
   const wave = { words: "member joined" };
   const { traces } = deploys(facts({ waves: [{ ...wave, number: 5, last: 6, paused: [2000, null] }, { ...wave, number: 1, last: 3, paused: [1000, 4000] }] }), INK);

@@ -49,7 +49,7 @@ export function spikes(facts, ink) {
         text: open.map(() => "≥"),
         textposition: "top center",
         textfont: { color: ink.strong },
-        marker: { color: ink.paper, size: 9, symbol: open.map(symbol), line: { color: ink.none, width: 1.5 } },
+        marker: { color: ink.paper, size: 9, symbol: open.map((round) => symbol(round).replace("-open", "")), line: { color: ink.none, width: 1.5 } },
       },
       {
         ...marks(unknown, ink, () => 0),
@@ -57,7 +57,7 @@ export function spikes(facts, ink) {
         text: unknown.map(() => "–"),
         textposition: "top center",
         textfont: { color: ink.soft },
-        marker: { color: ink.paper, size: 7, symbol: "circle-open", line: { color: ink.soft, width: 1 } },
+        marker: { color: ink.paper, size: 7, symbol: "circle", line: { color: ink.soft, width: 1 } },
       },
     ],
     layout: { ...frame(facts, ink), height: 240, yaxis: { ...axis(ink), title: { text: gettext("seconds") }, rangemode: "tozero" } },
@@ -98,7 +98,7 @@ export function queues(facts, ink) {
         customdata: parts.unknown.map((each) => each.round),
         hovertext: parts.unknown.map((each) => `${each.queue}<br>${each.says}<br>${bounds([each.low, null])}`),
         hoverinfo: "text",
-        marker: { color: ink.paper, size: 7, symbol: "circle-open", line: { color: ink.soft, width: 1.5 } },
+        marker: { color: ink.paper, size: 7, symbol: "circle", line: { color: ink.soft, width: 1.5 } },
         showlegend: false,
       },
     ],
@@ -165,6 +165,12 @@ const whisker = (ink) => ({ type: "data", symmetric: false, color: ink.none, thi
 
 const axis = (ink) => ({ gridcolor: ink.line, zerolinecolor: ink.line, linecolor: ink.line, tickfont: { color: ink.soft, size: 11 }, titlefont: { color: ink.soft }, fixedrange: true });
 
+/** Where an axis of time begins: a little before the first round, but not before the window. */
+function beginning({ rounds, since, until }) {
+  const first = Math.min(...rounds.map((round) => round.at), until);
+  return Math.max(since, first - (until - first) * 0.05 - 5000);
+}
+
 function frame(facts, ink) {
   return {
     paper_bgcolor: ink.paper,
@@ -174,6 +180,6 @@ function frame(facts, ink) {
     margin: { l: 56, r: 16, t: 20, b: 40 },
     hovermode: "closest",
     dragmode: false,
-    xaxis: { ...axis(ink), type: "date", range: [facts.since, facts.until] },
+    xaxis: { ...axis(ink), type: "date", range: [beginning(facts), facts.until] },
   };
 }

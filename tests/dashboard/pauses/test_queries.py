@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
@@ -58,7 +60,7 @@ def test_a_handoff_whose_drop_nobody_saw_stands_where_it_was_taken(group: Group)
 
 def test_causes_and_deploys_are_added_up(group: Group) -> None:
     for number in (1, 2, 3):
-        wave = {"superseded_by": number + 1, "wave": 1} if number < 3 else {"wave": 1}
+        wave: dict[str, Any] = {"superseded_by": number + 1, "wave": 1} if number < 3 else {"wave": 1}
         row = add_round(group, number, T0 + number * 10_000, **wave)
         add_handoff(row, number, **pulled(row, 1_000, 2_000))
     left = add_round(group, 4, T0 + 60_000, cause="member left")
