@@ -11,6 +11,7 @@ class ApiTokenAdmin(Observed[ApiToken]):
     """Tokens, by their beginning: the whole ones are nowhere."""
 
     list_display = ["hint", "user", "note", "is_read_only", "made", "used", "expires"]
+    list_filter = ["is_read_only", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["hint", "user__username", "note"]
     ordering = ["-pk"]
     exclude = ["digest"]
