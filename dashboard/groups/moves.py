@@ -2,7 +2,8 @@
 
 Whatever became known in which order, and however often the group was rebalanced in between, the same rows give the
 same answer. To let go of a queue is always a change. To have one is a change only where it is known not to have been
-had before: what is first known of a member may have been so all the time.
+had before: what is first known of a member may have been so all the time; and that somebody takes a queue which has
+come just now is no change but of routes.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import numpy as np
 from django.db.models import F, Max, Min, Q
 
 from dashboard.clusters.columns import Pks
+from dashboard.clusters.models import Queue
 from dashboard.groups.models import Group, Holding, Member, Round
 from rebalance_engine.events import Cause
 from rebalance_engine.rounds import SAME_CAUSE_MS
 
 NEVER = 2**62
+FIRST_TAKEN_WITHIN_MS = 60_000  # clients ask for routes every 30 s, and divide every 20 s
 # A span began after its member was there: a look before did not show it, or it said so itself.
 IS_MOVE = Q(at_low__lt=F("at"), at_low__gt=0, at_low__gte=F("member__at")) | Q(
     at_low=F("at"), at__gt=F("member__at") + SAME_CAUSE_MS
@@ -56,8 +59,9 @@ def moves_since_the_last_round(group: Group, members: Sequence[Member], taken: T
     since = ended["last"] or 0
     dropped = Holding.objects.filter(group=group, until__gt=since, queue__gone_at=None)
     ends = dropped.aggregate(at=Min("until"), low=Min("until_low"))
-    begins = dropped.filter(IS_MOVE, at__gt=since).aggregate(at=Min("at"), low=Min("at_low"))
-    moved = _is_move(members, taken) & (taken.at > since)
+    is_old = Q(at__gt=F("queue__since") + FIRST_TAKEN_WITHIN_MS)
+    begins = dropped.filter(IS_MOVE, is_old, at__gt=since).aggregate(at=Min("at"), low=Min("at_low"))
+    moved = _are_old(group, taken, _is_move(members, taken) & (taken.at > since))
     at = min(int(taken.at[moved].min(initial=NEVER)), ends["at"] or NEVER, begins["at"] or NEVER)
     if at == NEVER:
         return NO_MOVES
@@ -75,3 +79,18 @@ def _is_move(members: Sequence[Member], taken: Taken) -> np.ndarray[tuple[int], 
     came = np.array([since.get(pk, NEVER) for pk in taken.member.tolist()], dtype=np.int64)
     was_said = taken.low == taken.at
     return np.where(was_said, taken.at > came + SAME_CAUSE_MS, (taken.low > 0) & (taken.low >= came))
+
+
+def _are_old(
+    group: Group, taken: Taken, moved: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Leave out the first takes of queues that have come just now."""
+    if not moved.any():
+        return moved
+    young_since = int(taken.at[moved].min()) - FIRST_TAKEN_WITHIN_MS
+    young = Queue.objects.filter(topic__cluster=group.cluster_id, since__gte=young_since)
+    since = dict(young.values_list("pk", "since"))
+    came = np.array([since.get(pk, 0) for pk in taken.queue[moved].tolist()], dtype=np.int64)
+    old = moved.copy()
+    old[moved] = taken.at[moved] > came + FIRST_TAKEN_WITHIN_MS
+    return old

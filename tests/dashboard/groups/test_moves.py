@@ -54,9 +54,25 @@ def test_to_let_go_is_a_change_whatever_else_is_known_of_who_did() -> None:
 
 def test_a_queue_that_the_look_before_did_not_show_was_taken() -> None:
     settle()
-    told(held("B", 5_000, [2, 3]))
+    told(held("B", 70_000, [2, 3]))
 
-    assert moves() == Moves(T0 + 5_000, T0 + 10, 1)
+    assert moves() == Moves(T0 + 70_000, T0 + 10, 1)
+
+
+def test_a_queue_that_has_come_just_now_is_taken_as_routes_have_it() -> None:
+    settle()
+    told(route(5, 100_000), held("A", 100_500, [0, 1]), held("B", 110_000, [2, 4]))
+    assert moves() == NO_MOVES
+
+    told(held("A", 120_000, [0, 1, 3]))
+    assert moves() == Moves(T0 + 120_000, T0 + 100_500, 1)
+
+
+def test_a_queue_that_was_taken_and_let_go_again_moved_at_the_first_of_both() -> None:
+    settle()
+    told(held("B", 70_000, [2, 3]), held("B", 80_000, [2]))
+
+    assert moves() == Moves(T0 + 70_000, T0 + 10, 1)
 
 
 def test_what_a_newcomer_says_to_take_as_it_comes_is_its_first_share() -> None:
@@ -64,8 +80,8 @@ def test_what_a_newcomer_says_to_take_as_it_comes_is_its_first_share() -> None:
     told(*seen("C", 5_000), taken("C", 6_000, 3))
     assert moves() == NO_MOVES
 
-    told(held("C", 9_000, [3]), taken("C", 9_500, 0))
-    assert moves() == Moves(T0 + 9_500, T0 + 9_500, 1)
+    told(held("C", 9_000, [3]), taken("C", 79_500, 0))
+    assert moves() == Moves(T0 + 79_500, T0 + 79_500, 1)
 
 
 def test_when_a_member_came_may_be_known_better_later_and_it_took_nothing_by_that() -> None:
@@ -94,7 +110,7 @@ def test_what_moved_until_a_round_ended_is_done_with_however_often_the_group_was
     group = Group.objects.get().pk
     told(joined("C", 5_000), held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, [3]))
     told(dropped("B", 5_500, 2), taken("B", 5_600, 2), at=6_600)
-    assert moves().queues == 2
+    assert moves().queues == 1
 
     rebalance_once(group=group, now=T0 + 6_700)
 
