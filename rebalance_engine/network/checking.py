@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
 
-from rebalance_engine.model import MessageModel
+from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.reports import check_url
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
@@ -52,6 +52,34 @@ def check_listener(name: str, listener: object) -> None:
     """
     if listener is not None and not callable(listener):
         raise TypeError(_needed(name, listener, "a function, or a coroutine function"))
+
+
+def check_send(queue: object, timeout_ms: object, selector: object = None) -> None:
+    """Hold what a call of a producer is given to what makes sense, before the machine of all calls has it.
+
+    Raises:
+        TypeError: something is of another kind.
+        ValueError: there is no such queue or time, or a queue and a selector.
+    """
+    if queue is not None:
+        check_queue("queue", queue)
+    if selector is not None and (not callable(selector) or _is_async(selector)):
+        raise TypeError(_needed("selector", selector, "a plain function queues -> one of them"))
+    if queue is not None and selector is not None:
+        raise ValueError("there are a queue and a selector; only one can say where the message goes")
+    _whole(0, also=(None,))("timeout_ms", timeout_ms)
+
+
+def check_queue(name: str, queue: object) -> None:
+    """Insist on a queue.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: no queue has its number.
+    """
+    if not isinstance(queue, MessageQueue) or not all(isinstance(text, str) for text in queue[:2]):
+        raise TypeError(_needed(name, queue, "a MessageQueue(topic, broker, queue_id)"))
+    _whole(0)(f"queue_id of {name}", queue.queue_id)
 
 
 # ---- the kinds of options ----

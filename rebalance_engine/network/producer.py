@@ -20,7 +20,7 @@ from typing import Any, Self, Unpack
 from rebalance_engine.effects import Address, Heard, Opened
 from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.checking import check_options
+from rebalance_engine.network.checking import check_options, check_send
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.identity import MessageIds, client_id, is_ip, own_instance, own_ip
@@ -166,8 +166,10 @@ class Producer:
         Raises:
             BadMessage: no broker would take it.
             SendFailed: it was not stored, as far as is known.
+            TypeError, ValueError: a queue, a selector or a time is none.
             Closed, MachineBroke: the producer is not running.
         """
+        check_send(queue, timeout_ms, selector)
         parcel = pack(message, self._ids.next(self._now()), self._packing)
         to = _where(message, queue, selector)
         return result_of(parcel, await self._carry(parcel, Mode.SYNC, to, timeout_ms))
@@ -179,8 +181,9 @@ class Producer:
 
         Raises:
             BadMessage: no broker would take them so.
-            SendFailed, Closed, MachineBroke: as for ``send``.
+            SendFailed, TypeError, ValueError, Closed, MachineBroke: as for ``send``.
         """
+        check_send(queue, timeout_ms)
         parcel = pack_batch(tuple(messages), self._ids, self._now(), self._packing)
         return result_of(parcel, await self._carry(parcel, Mode.SYNC, queue, timeout_ms))
 
@@ -192,8 +195,9 @@ class Producer:
         Raises:
             BadMessage: no broker would take it.
             SendFailed: it could not even be sent.
-            Closed, MachineBroke: the producer is not running.
+            TypeError, ValueError, Closed, MachineBroke: as for ``send``.
         """
+        check_send(queue, None, selector)
         parcel = pack(message, self._ids.next(self._now()), self._packing)
         story = await self._carry(parcel, Mode.ONEWAY, _where(message, queue, selector), None)
         if isinstance(story.result, Failed):
@@ -368,8 +372,6 @@ def _settings(group: str, client: str, name_servers: tuple[Address, ...], option
 
 
 def _where(message: Message, queue: MessageQueue | None, selector: Selector | None) -> MessageQueue | Selector | None:
-    if queue is not None and selector is not None:
-        raise ValueError("there are a queue and a selector; only one can say where the message goes")
     if queue is not None:
         return queue
     if selector is not None:

@@ -1,5 +1,7 @@
 import asyncio
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -96,6 +98,29 @@ async def test_a_selector_that_fails_fails_its_own_send_only() -> None:
         with pytest.raises(SendFailed, match="the selector gave None"):
             await producer.send(order(), selector=lambda _: None)  # type: ignore[arg-type,return-value]  # a mistake
         assert (await producer.send(order())).offset == 0
+
+
+@on_a_loop
+async def test_a_call_that_makes_no_sense_is_refused_and_the_others_go_on() -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        bad: list[tuple[dict[str, Any], str]] = [
+            ({"timeout_ms": "5"}, "timeout_ms is '5'; needed is a whole number from 0, or None"),
+            ({"timeout_ms": math.nan}, "timeout_ms is nan"),
+            ({"timeout_ms": True}, "timeout_ms is True"),
+            ({"timeout_ms": -1}, "timeout_ms is -1"),
+            ({"queue": "x"}, r"queue is 'x'; needed is a MessageQueue\(topic, broker, queue_id\)"),
+            ({"queue": MessageQueue("orders", "broker-a", -1)}, "queue_id of queue is -1"),
+        ]
+        for given, said in bad:
+            with pytest.raises((TypeError, ValueError), match=said):
+                await producer.send(order(), **given)
+            with pytest.raises((TypeError, ValueError), match=said):
+                await producer.send_batch([order()], **given)
+        for selector in (5, asyncio.sleep):
+            with pytest.raises(TypeError, match="needed is a plain function queues -> one of them"):
+                await producer.send_oneway(order(), selector=selector)  # type: ignore[arg-type]  # a mistake
+
+        assert (await producer.send(order(), timeout_ms=3_000)).status is SendStatus.OK
 
 
 @on_a_loop
