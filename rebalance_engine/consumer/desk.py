@@ -38,7 +38,7 @@ class Desk:
         second_versions: the brokers that understand heartbeats without subscriptions.
         heartbeat_lock: held while heartbeats are sent; whoever else wants to skips his, or waits
             (``waits_to_heartbeat``).
-        unheard: the brokers that did not answer the last heartbeat.
+        unheard: the brokers that gave no answer in the last turn of heartbeats, nor in the turns that waited for it.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.threads import Code, Take, ask
-from rebalance_engine.effects import Address
+from rebalance_engine.effects import Address, Failure
 from rebalance_engine.remoting.binding import to_java
 from rebalance_engine.remoting.bodies.clients import HeartbeatData
 from rebalance_engine.remoting.fastjson import write
@@ -30,7 +30,7 @@ def heartbeat_all(desk: Desk, *, anew: bool = False, has_news: bool = True) -> C
     Returns:
         whether there was anybody to tell; whether anybody heard it does not matter. False too if somebody else is
         sending heartbeats right now: then none are sent, unless there is news and the client waits with it. Who waited
-        leaves out the brokers that did not answer just now, so that he needs no longer than one who did not wait.
+        leaves out the brokers that gave no answer while he did, so that he needs no longer than one who did not wait.
     """
     if not desk.members:
         return False
@@ -60,6 +60,7 @@ def heartbeat_on_open(desk: Desk, address: Address) -> Code[None]:
     """Tell a broker to which a channel just opened, and rebalance (``onChannelActive``, 5.2.0 and later)."""
     if not desk.members or not desk.threads.try_take(desk.heartbeat_lock):
         return
+    desk.unheard.clear()  # whoever waits now knows nothing of the other brokers
     try:
         yield from _heartbeat(desk, address, _data(desk))
     finally:
@@ -73,7 +74,8 @@ def _heartbeat(desk: Desk, address: Address, data: HeartbeatData) -> Code[None]:
     is_known = mark != 0 and address in desk.second_versions and desk.fingerprints.get(address) == mark
     body = _without_subscriptions(data) if is_known else data
     answer = yield from ask(address, HeartBeat(body=body), HEARTBEAT_TIMEOUT)
-    (desk.unheard.discard if isinstance(answer, HeartBeatResponse) else desk.unheard.add)(address)
+    if isinstance(answer, Failure):
+        desk.unheard.add(address)
     if mark == 0 or not isinstance(answer, HeartBeatResponse):
         return
     if answer.is_support_heart_beat_v2:

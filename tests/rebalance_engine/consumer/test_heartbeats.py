@@ -3,10 +3,13 @@ from dataclasses import replace
 import pytest
 
 from rebalance_engine.consumer import Suspend, java
-from rebalance_engine.consumer.heartbeats import fingerprint, heartbeat_all
+from rebalance_engine.consumer.desk import Desk
+from rebalance_engine.consumer.heartbeats import fingerprint, heartbeat_all, heartbeat_on_open
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumerData, HeartbeatData, SubscriptionData
+from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.running import running, told
 from tests.rebalance_engine.consumer.world import World
 
@@ -69,34 +72,75 @@ def test_a_new_version_is_not_told_by_java_while_heartbeats_are_under_way() -> N
     assert known < newest and count == 1
 
 
-def test_who_waited_asks_no_broker_again_that_was_silent_just_now() -> None:
+def two_brokers() -> tuple[World, Desk]:
+    """A client whose heartbeats wait for those under way, beside east and west."""
     world = World()
     world.topic("orders", "east=1", "west=1")
     desk = world.make_client("A", java("5.3.3"), waits_to_heartbeat=True).desk
     world.start("A", "G", "orders")
     world.run(5_000)
-    world.broker("west").silent.add("HeartBeat")
     world.shown = {"HeartBeat"}
     told(world)
+    return world, desk
+
+
+def beat(world: World, desk: Desk, *codes: Code[object]) -> list[int]:
+    """Let threads send heartbeats, all from now on; give how long each took."""
     took: list[int] = []
 
-    def code() -> Code[None]:
+    def code(sending: Code[object]) -> Code[None]:
         began = desk.at
-        yield from heartbeat_all(desk)
+        yield from sending
         took.append(desk.at - began)
 
-    for _ in range(2):
-        desk.threads.spawn(code())
+    for sending in codes:
+        desk.threads.spawn(code(sending))
     world.hear("A", Suspend("G"))
     world.run(10_000)
+    return took
+
+
+def beats_to(world: World, broker: str) -> int:
+    return sum(f"A -> {broker} HeartBeat" in line for line in told(world))
+
+
+def test_who_waited_asks_no_broker_again_that_was_silent_just_now() -> None:
+    world, desk = two_brokers()
+    world.broker("west").silent.add("HeartBeat")
+
+    took = beat(world, desk, *(heartbeat_all(desk) for _ in range(3)))
     sent = [line for line in told(world) if "A -> " in line]
 
-    assert [ms // 100 for ms in took] == [30, 30]
-    assert sum("-> east" in line for line in sent) - sum("-> west" in line for line in sent) == 1
+    assert [ms // 100 for ms in took] == [30, 30, 30]
+    assert sum("-> east" in line for line in sent) - sum("-> west" in line for line in sent) == 2
 
     world.broker("west").silent.clear()
     world.run(60_000)
     assert not desk.unheard
+
+
+def test_who_waited_asks_a_broker_that_was_silent_before_he_waited() -> None:
+    world, desk = two_brokers()
+    east, west = desk.routes.master("east"), desk.routes.master("west")
+    assert east and west
+    world.broker("west").silent.add("HeartBeat")
+    beat(world, desk, heartbeat_all(desk))
+    assert desk.unheard == {west}
+    world.broker("west").silent.clear()
+    told(world)
+
+    beat(world, desk, heartbeat_on_open(desk, east), heartbeat_all(desk, anew=True))
+
+    assert beats_to(world, "west") == 1
+
+
+def test_who_waited_asks_a_broker_again_that_refused() -> None:
+    world, desk = two_brokers()
+    world.broker("west").answers["HeartBeat"] = [Refused(code=ResponseCode.SYSTEM_BUSY)]
+
+    beat(world, desk, heartbeat_all(desk), heartbeat_all(desk))
+
+    assert beats_to(world, "west") == 2
 
 
 def test_whose_consumers_leave_while_he_waits_to_send_sends_nothing_and_what_is_only_due_never_waits() -> None:
