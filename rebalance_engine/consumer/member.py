@@ -72,7 +72,6 @@ class Member:
         self.span_controlled = 0
         self.assignment_support: dict[str, bool] = {}
         self._queue_locks: dict[MessageQueue, Lock] = {}
-        self._noted_late: dict[MessageQueue, int] = {}
         self._subscribe()
 
     def _open_offsets(self, saved: Mapping[str, str]) -> OffsetStore:
@@ -172,9 +171,7 @@ class Member:
         Java does not ask whether it was dropped. A long poll of an earlier hold can thus move the offset past what the
         present one, which was told to begin before that, has not finished: it was consumed before, in the earlier one.
         """
-        self.offsets.update(pq.mq, offset)
-        if pq.is_dropped:
-            self._noted_late[pq.mq] = offset
+        self.offsets.update(pq.mq, offset, is_late=pq.is_dropped)
 
     def by_broker(self, *, with_dropped: bool) -> dict[str, tuple[MessageQueue, ...]]:
         """Give the queues of the table by the name of their broker (``buildProcessQueueTableByBrokerName``)."""
@@ -233,7 +230,7 @@ class Member:
         It may only be where the late answer to a pull of an earlier hold has put it.
         """
         noted, unfinished = self.offsets.in_memory(pq.mq), pq.unfinished
-        if not pq.is_dropped and noted is not None and unfinished is not None and noted != self._noted_late.get(pq.mq):
+        if not pq.is_dropped and noted is not None and unfinished is not None and not self.offsets.is_late(pq.mq):
             assert noted <= unfinished, f"{pq.mq}: {noted} is noted, {unfinished} is not finished"
 
 

@@ -29,28 +29,36 @@ class OffsetStore(ABC):
     def __init__(self) -> None:
         self._offsets: dict[MessageQueue, int] = {}
         self._frozen: set[MessageQueue] = set()
+        self._late: set[MessageQueue] = set()
 
     def in_memory(self, mq: MessageQueue) -> int | None:
         """Say how far the queue is, as far as is known here."""
         return self._offsets.get(mq)
 
-    def update(self, mq: MessageQueue, offset: int, *, increase_only: bool = True) -> None:
-        """Note how far a queue is, unless it is frozen."""
+    def is_late(self, mq: MessageQueue) -> bool:
+        """Whether what is in memory was noted for an earlier hold of the queue than the present one."""
+        return mq in self._late
+
+    def update(self, mq: MessageQueue, offset: int, *, increase_only: bool = True, is_late: bool = False) -> None:
+        """Note how far a queue is, unless it is frozen; ``is_late``: a hold that is over says so."""
         if mq in self._frozen:
             return
         known = self._offsets.get(mq)
         if known is None or not increase_only or offset > known:
             self._offsets[mq] = offset
+            (self._late.add if is_late else self._late.discard)(mq)
 
     def update_and_freeze(self, mq: MessageQueue, offset: int) -> None:
         """Note how far a queue is, and refuse any other value until it is forgotten."""
         self._offsets[mq] = offset
         self._frozen.add(mq)
+        self._late.discard(mq)
 
     def forget(self, mq: MessageQueue) -> None:
         """Forget a queue without storing it."""
         self._offsets.pop(mq, None)
         self._frozen.discard(mq)
+        self._late.discard(mq)
 
     def of_topic(self, topic: str) -> dict[MessageQueue, int]:
         """Give what is in memory of a topic."""

@@ -3,10 +3,12 @@ from contextlib import nullcontext
 import pytest
 
 from rebalance_engine.consumer import Message, Mode
+from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageModel, MessageQueue
 from tests.rebalance_engine.consumer.running import EAST, running, told
+from tests.rebalance_engine.consumer.world import World
 
 
 def test_a_clustering_push_consumer_subscribes_to_its_retry_topic() -> None:
@@ -43,6 +45,18 @@ def test_an_offset_past_an_unfinished_message_is_found() -> None:
         member.check()
 
 
+def hold_again(world: World, member: Member) -> ProcessQueue:
+    """Give the queue up, so that nothing is known of it, and take it anew; its first message waits there."""
+    member.drop(member.table.pop(EAST), DropReason.NOT_IN_TARGET)
+    member.offsets.forget(EAST)
+    held = ProcessQueue(EAST, world.at, is_locked=False)
+    member.take(held, 0)
+    return held
+
+
+FIRST_MESSAGE = Message(0, "orders", 100, 1_000, "east-0", None)
+
+
 @pytest.mark.parametrize(("offset", "is_excused"), [(1, True), (2, False)])
 def test_only_where_a_pull_of_an_earlier_hold_was_may_be_past_an_unfinished_message(
     offset: int, is_excused: bool
@@ -50,15 +64,47 @@ def test_only_where_a_pull_of_an_earlier_hold_was_may_be_past_an_unfinished_mess
     world, member = running()
     world.put(EAST, 1)
     world.run(10)
-    earlier = member.table.pop(EAST)
-    member.drop(earlier, DropReason.NOT_IN_TARGET)
-    member.offsets.forget(EAST)
-    held = ProcessQueue(EAST, world.at, is_locked=False)
-    member.take(held, 0)
-    held.put([Message(0, "orders", 100, 1_000, "east-0", None)])
+    earlier = member.table[EAST]
+    hold_again(world, member).put([FIRST_MESSAGE])
 
     member.note_nothing_left(earlier, 1)
     member.offsets.update(EAST, offset)
 
     with nullcontext() if is_excused else pytest.raises(AssertionError, match="2 is noted, 0 is not finished"):
+        member.check()
+
+
+def test_of_two_late_answers_the_later_offset_counts_whichever_comes_first() -> None:
+    world, member = running()
+    older = member.table[EAST]
+    younger = hold_again(world, member)
+    hold_again(world, member).put([FIRST_MESSAGE])
+
+    member.note_nothing_left(younger, 3)
+    member.note_nothing_left(older, 2)
+
+    member.check()
+    assert member.offsets.in_memory(EAST) == 3
+
+
+def test_a_late_answer_excuses_nothing_once_its_offset_is_forgotten() -> None:
+    world, member = running()
+    earlier = member.table[EAST]
+    hold_again(world, member)
+    member.note_nothing_left(earlier, 2)
+    hold_again(world, member).put([FIRST_MESSAGE])
+
+    member.offsets.update(EAST, 2)
+
+    with pytest.raises(AssertionError, match="2 is noted, 0 is not finished"):
+        member.check()
+
+
+def test_an_answer_to_a_pull_of_the_present_hold_excuses_nothing() -> None:
+    _, member = running()
+    held = member.table[EAST]
+    member.note_nothing_left(held, 2)
+    held.put([FIRST_MESSAGE])
+
+    with pytest.raises(AssertionError, match="2 is noted, 0 is not finished"):
         member.check()
