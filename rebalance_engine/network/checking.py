@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 
@@ -80,6 +80,41 @@ def check_queue(name: str, queue: object) -> None:
     if not isinstance(queue, MessageQueue) or not all(isinstance(text, str) for text in queue[:2]):
         raise TypeError(_needed(name, queue, "a MessageQueue(topic, broker, queue_id)"))
     _whole(0)(f"queue_id of {name}", queue.queue_id)
+
+
+def check_queues(name: str, queues: object) -> tuple[MessageQueue, ...]:
+    """Insist on several queues, and give them.
+
+    Raises:
+        TypeError: it is something else, or one of them is.
+        ValueError: no queue has the number of one of them.
+    """
+    if isinstance(queues, MessageQueue | str | bytes) or not isinstance(queues, Iterable):
+        raise TypeError(_needed(name, queues, "several MessageQueue(topic, broker, queue_id)"))
+    given = tuple(queues)
+    for queue in given:
+        check_queue(f"one of {name}", queue)
+    return given
+
+
+def check_offset(name: str, offset: object) -> None:
+    """Insist on a place in a queue.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: it is negative, or larger than any.
+    """
+    _whole(0, 2**63 - 1)(name, offset)
+
+
+def check_seconds(name: str, seconds: object) -> None:
+    """Insist on a time in seconds.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: it is negative, no number, or longer than any.
+    """
+    _seconds(name, seconds)
 
 
 # ---- the kinds of options ----

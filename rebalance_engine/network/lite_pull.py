@@ -22,7 +22,7 @@ from typing import Self, Unpack
 from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Polled, Resume, Seek, Suspend
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue, sort_queues
-from rebalance_engine.network.checking import check_options
+from rebalance_engine.network.checking import check_offset, check_options, check_queue, check_queues, check_seconds
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.link import NoAnswer
@@ -111,21 +111,45 @@ class LitePullConsumer:
     async def poll(self, timeout_s: float = 5.0) -> tuple[ReceivedMessage, ...]:
         """Give the next messages of one queue, or none when the time is over.
 
-        Polls go one after the other. One that is cancelled loses nothing: the next one has what it was to get.
+        Polls go one after the other, each in its own time. One that is cancelled loses nothing: the next one has what
+        it was to get.
 
         Raises:
+            TypeError, ValueError: the time is none.
             Closed, MachineBroke: it is not running.
         """
-        async with self._polling:
-            if self._polled is None:
-                self._polled = asyncio.get_running_loop().create_future()
-                self._running.order(Poll(self.group, int(timeout_s * 1_000)))
-            polled = await asyncio.shield(self._polled)
-            self._polled = None
-        if polled.queue is None:
+        check_seconds("timeout_s", timeout_s)
+        until = asyncio.get_running_loop().time() + timeout_s
+        try:
+            async with asyncio.timeout_at(until):
+                await self._polling.acquire()
+        except TimeoutError:
+            return ()
+        try:
+            polled = await self._next(until)
+        finally:
+            self._polling.release()
+        if polled is None or polled.queue is None:
             return ()
         queue = polled.queue
         return tuple(ReceivedMessage(queue, message) for message in polled.messages)
+
+    async def _next(self, until: float) -> Polled | None:
+        """Take what a cancelled poll was to get, or ask; None: the machine is at an older poll for longer than that."""
+        running, now = self._running, asyncio.get_running_loop().time
+        if self._polled is not None:
+            await asyncio.wait((self._polled,), timeout=max(0.0, until - now()))
+            if not self._polled.done():
+                return None
+            polled = self._polled.result()
+            self._polled = None
+            if polled.queue is not None or not self._process.is_open:
+                return polled
+        self._polled = asyncio.get_running_loop().create_future()
+        running.order(Poll(self.group, max(0, round((until - now()) * 1_000))))
+        polled = await asyncio.shield(self._polled)
+        self._polled = None
+        return polled
 
     def _take(self, polled: Polled) -> None:
         if self._polled is not None and not self._polled.done():
@@ -140,10 +164,12 @@ class LitePullConsumer:
 
         Raises:
             RuntimeError: it has topics, whose queues the rebalance gives.
+            TypeError, ValueError: these are no queues.
         """
+        given = check_queues("queues", queues)
         if self._settings.mode is not Mode.ASSIGN:
             raise RuntimeError(f"the {self._process.name} has topics; only one without can be assigned queues")
-        self._running.order(Assign(self.group, tuple(queues)))
+        self._running.order(Assign(self.group, given))
 
     async def queues(self, topic: str) -> list[MessageQueue]:
         """Ask where a topic is: its readable queues, sorted.
@@ -175,10 +201,11 @@ class LitePullConsumer:
         """Go on at an offset; what was pulled before is thrown away.
 
         Raises:
-            ValueError: the queue is not assigned, or the offset is negative.
+            ValueError: the queue is not assigned, or the offset is negative or larger than any.
+            TypeError: one of them is something else.
         """
-        if offset < 0:
-            raise ValueError(f"the offset is {offset}; needed is 0 or more")
+        check_queue("queue", queue)
+        check_offset("offset", offset)
         if queue not in self._running.member.polling.positions:
             raise ValueError(f"{queue} is not assigned; there are {', '.join(map(str, self.held)) or 'none'}")
         self._running.order(Seek(self.group, queue, offset))

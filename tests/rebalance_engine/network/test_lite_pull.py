@@ -1,4 +1,5 @@
 import asyncio
+import math
 
 import pytest
 
@@ -97,6 +98,73 @@ async def test_a_poll_that_is_cancelled_loses_nothing() -> None:
         assert message.body == b"x"
         with pytest.raises(RuntimeError, match="did not come from a loop"):
             message.ack()
+
+
+@on_a_loop
+async def test_a_poll_after_a_cancelled_one_has_its_own_time() -> None:
+    async with (
+        cluster(orders=1) as east,
+        Producer(east.namesrv) as producer,
+        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
+    ):
+        await divided(1, consumer)
+        polling = asyncio.create_task(consumer.poll(3_600))
+        await asyncio.sleep(0)
+        behind = asyncio.create_task(consumer.poll(0.01))
+        assert await behind == ()
+        polling.cancel()
+        await asyncio.wait((polling,))
+
+        assert await consumer.poll(0.01) == ()  # an hour later, if it had the time of the other
+        await put(producer, ["x"])
+        (message,) = await consumer.poll(60)
+        assert message.body == b"x"
+
+
+@on_a_loop
+async def test_a_poll_goes_on_asking_when_the_cancelled_one_had_less_time() -> None:
+    async with (
+        cluster(orders=1) as east,
+        Producer(east.namesrv) as producer,
+        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
+    ):
+        await divided(1, consumer)
+        short = asyncio.create_task(consumer.poll(0.05))
+        await asyncio.sleep(0)
+        short.cancel()
+        await asyncio.wait((short,))
+        assert consumer._polled is not None
+        await asyncio.wait((consumer._polled,))  # it ended with nothing
+
+        polling = asyncio.create_task(consumer.poll(60))
+        await asyncio.sleep(0)
+        await put(producer, ["x"])
+        assert [message.body for message in await polling] == [b"x"]
+
+
+@on_a_loop
+async def test_what_makes_no_sense_is_refused_at_once_and_the_consumer_lives_on() -> None:
+    async with cluster() as east, Producer(east.namesrv) as producer:
+        await put(producer, ["x"])
+        async with LitePullConsumer(east.namesrv, "G", from_where=FIRST) as consumer:
+            queues = await consumer.queues("orders")
+            for wrong in ("x", EAST, 5):
+                with pytest.raises(TypeError, match=r"queues is .*; needed is several MessageQueue"):
+                    consumer.assign(wrong)  # type: ignore[arg-type]  # a mistake
+            with pytest.raises(TypeError, match="one of queues is 5; needed is a MessageQueue"):
+                consumer.assign([5])  # type: ignore[list-item]  # a mistake
+            consumer.assign(queues)
+            with pytest.raises(TypeError, match="offset is '0'; needed is a whole number from 0"):
+                consumer.seek(queues[0], "0")  # type: ignore[arg-type]  # a mistake
+            with pytest.raises(TypeError, match="queue is 'x'"):
+                consumer.seek("x", 0)  # type: ignore[arg-type]  # a mistake
+            with pytest.raises(ValueError, match="offset is 1000000000000000000000000000000"):
+                consumer.seek(queues[0], 10**30)
+            for seconds in ("1", True, -1, math.nan, math.inf):
+                with pytest.raises((TypeError, ValueError), match=f"timeout_s is {seconds!r}; needed is"):
+                    await consumer.poll(seconds)  # type: ignore[arg-type]  # a mistake
+
+            assert [message.body for message in await gets(consumer, 1)] == [b"x"]
 
 
 @on_a_loop
