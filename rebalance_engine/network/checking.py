@@ -107,6 +107,18 @@ def check_offset(name: str, offset: object) -> None:
     _whole(0, 2**63 - 1)(name, offset)
 
 
+def check_retry(delay_level: object, done: object, suspend_ms: object) -> None:
+    """Hold a listener's answer to what makes sense.
+
+    Raises:
+        TypeError: something is of another kind.
+        ValueError: its value makes no sense.
+    """
+    _whole(-1)("delay_level", delay_level)
+    _whole(0)("done", done)
+    _whole(0, also=(None,))("suspend_ms", suspend_ms)
+
+
 def check_seconds(name: str, seconds: object) -> None:
     """Insist on a time in seconds.
 

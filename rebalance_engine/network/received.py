@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rebalance_engine.consumer import Message
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.checking import check_retry
 from rebalance_engine.remoting.message_ids import offset_id
 from rebalance_engine.remoting.messages import Host, StoredMessage
 from rebalance_engine.remoting.properties import KEYS, SHARDING_KEY
@@ -25,11 +26,18 @@ class Retry:
             consumer has no levels.
         done: of a batch, how many messages from the first on succeeded all the same. Concurrent consumers only.
         suspend_ms: how long an orderly consumer leaves the queue alone; None: as configured.
+
+    Raises:
+        TypeError: a field is of another kind. In a listener that is an exception like any other.
+        ValueError: its value makes no sense.
     """
 
     delay_level: int = BROKER_DECIDES
     done: int = 0
     suspend_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        check_retry(self.delay_level, self.done, self.suspend_ms)
 
 
 Settle = Callable[["Retry | None"], None]
@@ -77,6 +85,7 @@ class ReceivedMessage:
 
         Raises:
             RuntimeError: it came another way; then the listener answers with a Retry.
+            TypeError, ValueError: as of :class:`Retry`.
         """
         self._answer(Retry(delay_level=delay_level, suspend_ms=suspend_ms))
 

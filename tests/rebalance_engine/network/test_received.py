@@ -1,10 +1,16 @@
+import asyncio
+from typing import Any
+
 import pytest
 
 from rebalance_engine.consumer.messages import message_of
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network import ConsumeFromWhere, Consumer, Producer
 from rebalance_engine.network.received import ReceivedMessage, Retry
 from rebalance_engine.remoting.messages import Host, StoredMessage
 from rebalance_engine.remoting.properties import encode_properties
+from tests.rebalance_engine.network.clusters import QUICK, cluster, put
+from tests.rebalance_engine.network.loop import on_a_loop
 
 QUEUE = MessageQueue("orders", "east", 0)
 
@@ -60,3 +66,48 @@ def test_a_message_of_a_loop_can_be_settled_and_no_other() -> None:
     assert answers == [None, Retry(delay_level=3, suspend_ms=50)]
     with pytest.raises(RuntimeError, match="did not come from a loop"):
         ReceivedMessage(QUEUE, message_of(stored())).ack()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"delay_level": "x"}, "delay_level is 'x'; needed is a whole number from -1"),
+        ({"delay_level": -7}, "delay_level is -7; needed is a whole number from -1"),
+        ({"done": "x"}, "done is 'x'; needed is a whole number from 0"),
+        ({"done": -1}, "done is -1"),
+        ({"suspend_ms": "x"}, "suspend_ms is 'x'; needed is a whole number from 0, or None"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_refused_where_it_is_made(given: dict[str, Any], said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        Retry(**given)
+
+
+def test_a_message_that_is_answered_so_can_be_answered_again() -> None:
+    answers: list[object] = []
+    message = ReceivedMessage(QUEUE, message_of(stored()), answers.append)
+    with pytest.raises(TypeError, match="delay_level is 'x'"):
+        message.retry("x")  # type: ignore[arg-type]  # a mistake
+    message.ack()
+
+    assert answers == [None]
+
+
+@on_a_loop
+async def test_a_listener_whose_answer_makes_no_sense_gets_its_message_again() -> None:
+    wrong: list[dict[str, Any]] = [{"suspend_ms": "x"}, {"delay_level": -7}, {"done": "x"}]
+    consumed = asyncio.Event()
+
+    async def answer(_: ReceivedMessage) -> Retry | None:
+        if wrong:
+            return Retry(**wrong.pop())
+        consumed.set()
+        return None
+
+    first = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+    async with cluster(orders=1) as east, Producer(east.namesrv) as producer:
+        await put(producer, ["x"])
+        async with Consumer(
+            east.namesrv, "G", "orders", answer, version=QUICK, from_where=first, orderly=True, suspend_ms=10
+        ):
+            await consumed.wait()
