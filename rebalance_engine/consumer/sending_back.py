@@ -1,10 +1,12 @@
 """Messages that failed: back to their broker for another try, or to the dead letters.
 
-Two sends of Java's are not built; both need a producer, which this room does not have:
+Two sends are not built; both need a producer, which this room does not have:
 
-- Where the broker does not take a message back or does not answer (``catch (Throwable t)``), Java's inner producer
-  sends it to the group's retry topic as a new message, on any broker, with the delay level of its next try. Here it
-  stays, counts as tried once more, and is consumed again after 5 s: as in Java where that send fails too, and in Go.
+- Where the broker does not take a message back or does not answer, Java's inner producer (``catch (Throwable t)``) and
+  Go since 0e19ee6 (``sendMessageBackAsNormal``; v2.1.2 is older) send it to the group's retry topic as a new message,
+  on any broker, with the delay level of its next try. Here it stays, counts as tried once more, and is consumed again
+  after 5 s: as in both where that send fails too. Go's v2.1.2 does so where no answer comes, and takes a refusal for a
+  success.
 - A dead letter of an orderly queue is sent to the retry topic by Java, and the broker that gets it puts it among the
   dead letters, as it was tried too often or the group has locks. Here it is sent back with delay level -1, so that the
   broker that has it does the same.
