@@ -51,7 +51,7 @@ def _settle(member: Member, pq: ProcessQueue, batch: tuple[Message, ...], heard:
     offsets = {message.offset for message in kept}
     offset = pq.remove((message for message in batch if message.offset not in offsets), member.desk.at)
     if offset >= 0 and not pq.is_dropped:
-        member.offsets.update(pq.mq, offset)
+        member.offsets.update(pq.mq, offset, increase_only=not member.desk.profile.offset_can_fall)
 
 
 def _done(batch: tuple[Message, ...], heard: Consumed) -> int:

@@ -164,8 +164,7 @@ class PullLoop:
         member.desk.routes.prefer(pq.mq, answer.suggest_which_broker_id)
         self.next_offset = following
         if answer.code == ResponseCode.PULL_OFFSET_MOVED:
-            yield from self._repair()
-            return OVER
+            return (yield from self._repair())
         if answer.code != ResponseCode.SUCCESS:
             if not pq.count:
                 member.note_nothing_left(pq, self.next_offset)
@@ -178,9 +177,15 @@ class PullLoop:
                 orderly.submit(member, pq)
         return member.settings.pull_interval_ms if messages else 0
 
-    def _repair(self) -> Code[None]:
-        """Drop a queue whose offset the broker does not have, and store where it goes on (``OFFSET_ILLEGAL``)."""
+    def _repair(self) -> Code[int]:
+        """Drop a queue whose offset the broker does not have, and store where it goes on (``OFFSET_ILLEGAL``).
+
+        C++ keeps it, and pulls from there at once.
+        """
         member, pq, profile = self.member, self.pq, self.member.desk.profile
+        if profile.repair_delay is None:
+            member.offsets.excuse(pq.mq)
+            return 0
         member.drop(pq, DropReason.OFFSET_ILLEGAL)
         yield Sleep(profile.repair_delay)
         if profile.repair_wakes:
@@ -194,6 +199,7 @@ class PullLoop:
             yield from let_go(member, held)
         if profile.repair_wakes:
             member.desk.wake()
+        return OVER
 
 
 # ---- what all pulls have in common ----

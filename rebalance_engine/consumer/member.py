@@ -171,7 +171,8 @@ class Member:
         Java does not ask whether it was dropped. A long poll of an earlier hold can thus move the offset past what the
         present one, which was told to begin before that, has not finished: it was consumed before, in the earlier one.
         """
-        self.offsets.update(pq.mq, offset, is_late=pq.is_dropped)
+        can_fall = self.desk.profile.offset_can_fall
+        self.offsets.update(pq.mq, offset, increase_only=not can_fall, is_late=pq.is_dropped)
 
     def by_broker(self, *, with_dropped: bool) -> dict[str, tuple[MessageQueue, ...]]:
         """Give the queues of the table by the name of their broker (``buildProcessQueueTableByBrokerName``)."""
@@ -227,10 +228,11 @@ class Member:
     def _check_offset(self, pq: ProcessQueue) -> None:
         """A queue that is held is never further, as far as is noted, than its first unfinished message.
 
-        It may only be where the late answer to a pull of an earlier hold has put it.
+        It may only be where the late answer to a pull of an earlier hold has put it, and in C++ where it was before the
+        broker lost messages.
         """
         noted, unfinished = self.offsets.in_memory(pq.mq), pq.unfinished
-        if not pq.is_dropped and noted is not None and unfinished is not None and not self.offsets.is_late(pq.mq):
+        if not pq.is_dropped and noted is not None and unfinished is not None and not self.offsets.is_excused(pq.mq):
             assert noted <= unfinished, f"{pq.mq}: {noted} is noted, {unfinished} is not finished"
 
 

@@ -29,15 +29,19 @@ class OffsetStore(ABC):
     def __init__(self) -> None:
         self._offsets: dict[MessageQueue, int] = {}
         self._frozen: set[MessageQueue] = set()
-        self._late: set[MessageQueue] = set()
+        self._excused: set[MessageQueue] = set()
 
     def in_memory(self, mq: MessageQueue) -> int | None:
         """Say how far the queue is, as far as is known here."""
         return self._offsets.get(mq)
 
-    def is_late(self, mq: MessageQueue) -> bool:
-        """Whether what is in memory was noted for an earlier hold of the queue than the present one."""
-        return mq in self._late
+    def is_excused(self, mq: MessageQueue) -> bool:
+        """Whether what is in memory may be past what the present hold has finished: it was noted for an earlier one."""
+        return mq in self._excused
+
+    def excuse(self, mq: MessageQueue) -> None:
+        """Let what is in memory be past what will be finished, until something else is noted or it is forgotten."""
+        self._excused.add(mq)
 
     def update(self, mq: MessageQueue, offset: int, *, increase_only: bool = True, is_late: bool = False) -> None:
         """Note how far a queue is, unless it is frozen; ``is_late``: a hold that is over says so."""
@@ -46,19 +50,19 @@ class OffsetStore(ABC):
         known = self._offsets.get(mq)
         if known is None or not increase_only or offset > known:
             self._offsets[mq] = offset
-            (self._late.add if is_late else self._late.discard)(mq)
+            (self._excused.add if is_late else self._excused.discard)(mq)
 
     def update_and_freeze(self, mq: MessageQueue, offset: int) -> None:
         """Note how far a queue is, and refuse any other value until it is forgotten."""
         self._offsets[mq] = offset
         self._frozen.add(mq)
-        self._late.discard(mq)
+        self._excused.discard(mq)
 
     def forget(self, mq: MessageQueue) -> None:
         """Forget a queue without storing it."""
         self._offsets.pop(mq, None)
         self._frozen.discard(mq)
-        self._late.discard(mq)
+        self._excused.discard(mq)
 
     def of_topic(self, topic: str) -> dict[MessageQueue, int]:
         """Give what is in memory of a topic."""

@@ -102,7 +102,8 @@ class Profile:
         unregisters: shutting down says good-bye.
         unlocks_all: shutting down gives back every lock; C++ forgets the first one of each broker.
         ignores_late_answers: what was pulled for a queue that has been dropped since says nothing of how far it is.
-        repair_delay: from an illegal offset to its repair.
+        offset_can_fall: what is finished is noted though more was noted before, as after an offset that was illegal.
+        repair_delay: from an illegal offset to its repair; None: the next pull begins where the broker says.
         repair_wakes: the repair is followed by a rebalance.
         knows_assignment: can let the broker divide queues.
         probes_assignment: tries first whether the broker can.
@@ -151,7 +152,8 @@ class Profile:
     unregisters: bool = True
     unlocks_all: bool = True
     ignores_late_answers: bool = False
-    repair_delay: int = 10_000
+    offset_can_fall: bool = False
+    repair_delay: int | None = 10_000
     repair_wakes: bool = False
     knows_assignment: bool = False
     probes_assignment: bool = False
@@ -241,7 +243,8 @@ CPP = Profile(
     bumps_version=False,
     unlocks_all=False,
     ignores_late_answers=True,  # ``DefaultMQPushConsumerImpl.cpp``, ``AsyncPullCallback::onSuccess``
-    repair_delay=0,
+    offset_can_fall=True,  # ``OffsetStore.cpp``, ``RemoteBrokerOffsetStore::updateOffset``
+    repair_delay=None,  # the same, and ``pullMessage``
     queue_mib=None,
     span=None,
     flow_delay=3_000,

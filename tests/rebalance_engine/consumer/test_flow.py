@@ -173,6 +173,47 @@ def test_from_5_2_on_nothing_moves_an_offset_while_it_is_repaired(version: str, 
     assert updated
 
 
+def test_cpp_goes_on_where_a_broker_that_lost_messages_says() -> None:
+    world, member = running(CPP)
+    world.put(EAST, 5)
+    world.run(100)
+    broker = world.broker("east")
+    told(world)
+
+    broker.messages[EAST] = []
+    world.put(EAST, 1)
+    world.run(10)
+    world.put(EAST, 1)
+    world.run(100)
+    assert member.offsets.in_memory(EAST) == 2
+
+    broker.messages[EAST] = []
+    world.put(EAST, 1)
+    world.run(20_000)  # nothing comes for a whole long poll
+    assert (member.offsets.in_memory(EAST), broker.offsets["G", EAST]) == (1, 1)
+    assert not member.table[EAST].is_dropped and not any("takes" in line for line in told(world))
+
+
+@pytest.mark.parametrize(("has_messages", "ms_to_unlock"), [(False, 0), (True, 20_000)])
+def test_a_repair_gives_the_lock_back_as_the_later_hold_must(ms_to_unlock: int, *, has_messages: bool) -> None:
+    world, member = running(java("5.1.4"), orderly=True)
+    broker = world.broker("east")
+    broker.first[EAST] = 100
+    world.put(EAST, 1)
+    world.run(50)
+    assert member.table.pop(EAST).is_dropped
+    later = ProcessQueue(EAST, world.at, is_locked=True)
+    member.take(later, 3)
+    if has_messages:
+        later.put([Message(3, "orders", 100, 1_000, "east-3", None)])
+    world.shown, world.mark, world.lines = {"UnlockBatchMq"}, world.at + 9_950, []
+
+    world.run(40_000)
+
+    times = [int(line[:6]) for line in world.lines if "UnlockBatchMq" in line]
+    assert len(times) == 1 and times[0] - ms_to_unlock in range(20)
+
+
 def test_a_repair_ends_a_later_hold_of_its_queue_too() -> None:
     world, member = running(java("5.1.4"))
     broker = world.broker("east")

@@ -73,6 +73,7 @@ def test_what_no_java_client_does(version: str) -> None:
 
     assert (profile.renewal_first, profile.renewal_every, profile.pull_max_idle) == (1_000, 20_000, 120_000)
     assert profile.unregisters and profile.unlocks_all and profile.bumps_version and profile.divides_for_polls
+    assert not profile.offset_can_fall
     assert profile.finds_by_time and not profile.reads_time_as_utc and not profile.failed_renewal_unlocks
     assert not profile.notices_group_only and profile.version_unit == 1 and profile.pulls_with_version
 
@@ -86,6 +87,8 @@ def test_other_languages_differ_as_the_specification_says() -> None:
     assert GO.version_unit == 1_000_000 and not CPP.bumps_version
     assert CPP.pulls_with_version and not GO.pulls_with_version
     assert CPP.unregisters and not GO.unregisters
+    assert (CPP.repair_delay, GO.repair_delay) == (None, 10_000)
+    assert CPP.offset_can_fall and not GO.offset_can_fall
     assert CPP.round_floor == GO.round_floor == 0 and CPP.round_retry is GO.round_retry is None
 
 
