@@ -185,13 +185,13 @@ def _a(*kinds: type) -> Rule:
 
 
 def _name(name: str, value: object) -> None:
-    """Take a part of a client id; nothing, or None, is as if it were not set."""
-    if not value:
+    """Take a part of a client id; None is as if it were not set."""
+    if value is None:
         return
     if not isinstance(value, str):
         raise TypeError(_needed(name, value, "a text"))
-    if len(value) > LONGEST_NAME or not value.isprintable():
-        raise ValueError(_needed(name, value, f"up to {LONGEST_NAME} characters, all of which can be seen"))
+    if not 1 <= len(value) <= LONGEST_NAME or not value.isprintable():
+        raise ValueError(_needed(name, value, f"1 to {LONGEST_NAME} characters, all of which can be seen"))
 
 
 def _callable(name: str, value: object) -> None:

@@ -41,11 +41,12 @@ from rebalance_engine.network.hands import (
     one_by_one,
 )
 from rebalance_engine.network.membership import Membership, group_settings
-from rebalance_engine.network.options import DRAIN_S, ConsumerOptions, Topics, name_servers_of, topics_of
+from rebalance_engine.network.options import DRAIN_S, ConsumerOptions, Topics, topics_of
 from rebalance_engine.network.outgoing import check_topic
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.received import ReceivedMessage
 from rebalance_engine.network.reporter import reporter_of
+from rebalance_engine.network.rewriting import name_servers_of
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL
 from rebalance_engine.remoting.tags import subscription
 
@@ -64,7 +65,7 @@ class Consumer:
         options: see :class:`~rebalance_engine.network.options.ConsumerOptions`.
 
     Raises:
-        TypeError: there is no such option, or it is of another kind.
+        TypeError: there is no such option, or something is of another kind.
         ValueError: a name, an address or an option makes no sense; an unknown strategy too.
     """
 

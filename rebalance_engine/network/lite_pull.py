@@ -27,10 +27,11 @@ from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.membership import Membership, group_settings
-from rebalance_engine.network.options import ConsumerOptions, Topics, name_servers_of, topics_of
+from rebalance_engine.network.options import ConsumerOptions, Topics, topics_of
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.received import ReceivedMessage
 from rebalance_engine.network.reporter import reporter_of
+from rebalance_engine.network.rewriting import name_servers_of
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
 
 
@@ -46,7 +47,7 @@ class LitePullConsumer:
         options: see :class:`~rebalance_engine.network.options.ConsumerOptions`; those of listeners do not apply.
 
     Raises:
-        TypeError: there is no such option, or it is of another kind.
+        TypeError: there is no such option, or something is of another kind.
         ValueError: a name, an address or an option makes no sense; an unknown strategy too.
     """
 

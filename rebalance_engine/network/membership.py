@@ -241,6 +241,10 @@ def _strategy(group: str, options: ConsumerOptions) -> str | Strategy | None:
     if chosen is None or isinstance(chosen, str):
         _check_strategy(chosen or "AVG", options.get("strategy_params", {}))
         return chosen
+    if params := options.get("strategy_params"):
+        raise ValueError(
+            f"strategy_params are {params!r}; a function has none, needed is a name of a strategy for them"
+        )
 
     def report(error: Exception) -> None:
         logger.error("the strategy of group %s failed; what is held stays", group, exc_info=error)

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from rebalance_engine.effects import Address
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.rewriting import split_addresses
+from rebalance_engine.network.rewriting import name_servers_of
 
 logger = logging.getLogger(__name__)
 
@@ -29,12 +29,12 @@ class NameServers:
         addresses: ``host:port;host:port``, or a sequence of ``host:port``.
 
     Raises:
+        TypeError: it is something else.
         ValueError: an address is none, or there is none.
     """
 
     def __init__(self, addresses: str | Sequence[Address]) -> None:
-        text = addresses if isinstance(addresses, str) else ";".join(addresses)
-        self.addresses = split_addresses(text)
+        self.addresses = name_servers_of(addresses)
         self._chosen = 0
 
     @property

@@ -6,16 +6,14 @@ What is not set has RocketMQ's default. The Java name of each is beside it where
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from rebalance_engine.allocation.own import Function
-from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.facts import OnFact
 from rebalance_engine.network.outgoing import check_topic
-from rebalance_engine.network.rewriting import split_addresses
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL, ConsumeFromWhere
 from rebalance_engine.remoting.sysflags import Compression
@@ -167,15 +165,6 @@ def known_version(version: str, first: str) -> str:
     if not release(first, what) <= release(version, what) < (*_LATEST_MINOR, sys.maxsize):
         raise ValueError(f"{what} is {version!r}; known are those from {first} to {LATEST}")
     return version
-
-
-def name_servers_of(given: str | Sequence[Address]) -> tuple[Address, ...]:
-    """Read the addresses of name servers: ``host:port;host:port``, or a list.
-
-    Raises:
-        ValueError: one is none, or there is none.
-    """
-    return split_addresses(given if isinstance(given, str) else ";".join(given))
 
 
 def topics_of(given: Topics) -> dict[str, str]:

@@ -141,10 +141,18 @@ def _ready(
 
 
 def _encoded(message: Message, message_id: str) -> str:
+    properties = _properties(message, message_id)
     try:
-        return encode_properties(_properties(message, message_id))
+        text = encode_properties(properties)
+        if not text.isascii():
+            text.encode()
     except LocalProtocolError as error:
         raise BadMessage(str(error)) from error
+    except UnicodeEncodeError as error:
+        odd = error.object[error.start]
+        name = next(name for name, value in properties.items() if odd in name + value)
+        raise BadMessage(f"property {name!r} holds {odd!r}, half of a character; needed are whole ones") from error
+    return text
 
 
 def _properties(message: Message, message_id: str) -> dict[str, str]:
@@ -222,8 +230,12 @@ def check_group(group: str) -> None:
     """Insist on a name that a group may have (``Validators.checkGroup``).
 
     Raises:
+        TypeError: it is no text.
         ValueError: it has none.
     """
+    seen: object = group
+    if not isinstance(seen, str):
+        raise TypeError(f"the group is {seen!r}; needed is a text")
     if not _TOPIC.fullmatch(group) or len(group) > MAX_GROUP:
         raise ValueError(f"the group is {group[:300]!r}; needed are 1 to {MAX_GROUP} of a-z A-Z 0-9 _ - % |")
 

@@ -25,10 +25,11 @@ from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.identity import MessageIds, client_id, is_ip, own_instance, own_ip
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, known_version, name_servers_of
+from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, known_version
 from rebalance_engine.network.outgoing import Message, Packing, Parcel, check_group, pack, pack_batch
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.reporter import reporter_of
+from rebalance_engine.network.rewriting import name_servers_of
 from rebalance_engine.network.sending import SendFailed, SendResult, result_of
 from rebalance_engine.producer import Choice, Failed, Mode, Profile, Settings, Story, java
 from rebalance_engine.producer import Producer as Machine
@@ -54,7 +55,7 @@ class Producer:
         options: see :class:`~rebalance_engine.network.options.ProducerOptions`.
 
     Raises:
-        TypeError: there is no such option, or it is of another kind.
+        TypeError: there is no such option, or something is of another kind.
         ValueError: an address or an option makes no sense.
     """
 

@@ -6,11 +6,13 @@ to call instead; the connection keeps the advertised address as its name, so not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from rebalance_engine.effects import Address
 
 MAX_PORT = 65535
+NO_PART_OF_A_HOST = re.compile(r"[,;/\s]")  # of a list, or of a URL
 
 
 def split_address(address: Address) -> tuple[str, int]:
@@ -21,9 +23,33 @@ def split_address(address: Address) -> tuple[str, int]:
     """
     host, colon, port = address.strip().rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= MAX_PORT):
-        raise ValueError(f"address is {address!r}; it needs the form host:port")
+    is_port = port.isascii() and port.isdigit() and int(port) <= MAX_PORT
+    if not (colon and host and is_port) or NO_PART_OF_A_HOST.search(host):
+        raise ValueError(f"address is {address!r}; it needs the form host:port{_hint(address)}")
     return host, int(port)
+
+
+def _hint(address: Address) -> str:
+    if "://" in address:
+        return f", without {address.partition('://')[0].strip()}://"
+    if "," in address or " " in address.strip():
+        return ", and ';' between one address and the next"
+    return ""
+
+
+def name_servers_of(given: str | Sequence[Address]) -> tuple[Address, ...]:
+    """Read the addresses of name servers: ``host:port;host:port``, or a list.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: one is none, or there is none.
+    """
+    if isinstance(given, str):
+        return split_addresses(given)
+    seen: object = given
+    if not isinstance(seen, Sequence) or not all(isinstance(one, str) for one in seen):
+        raise TypeError(f"the name servers are {seen!r}; needed are 'host:port;host:port', or a list of such texts")
+    return split_addresses(";".join(given))
 
 
 def split_addresses(addresses: str) -> tuple[Address, ...]:

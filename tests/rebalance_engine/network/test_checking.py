@@ -23,7 +23,7 @@ def test_every_option_has_its_rule_and_no_rule_is_left_over() -> None:
 
 @pytest.mark.parametrize("name", RULES)
 def test_no_option_takes_something_of_no_kind(name: str) -> None:
-    """An object without any meaning is none of the kinds; texts of a client id may be left empty, not be anything."""
+    """An object without any meaning is none of the kinds."""
     with pytest.raises(TypeError, match=rf"^{name} is <object object at .*>; needed is "):
         RULES[name](name, object())
 
@@ -39,7 +39,8 @@ def test_no_option_takes_something_of_no_kind(name: str) -> None:
         ("drain_s", -1, "drain_s is -1; needed is 0 seconds or more"),
         ("drain_s", float("nan"), "drain_s is nan; needed is 0 seconds or more"),
         ("max_reconsume_times", -2, "max_reconsume_times is -2; needed is a whole number from -1"),
-        ("ip", "1" * 300, "needed is up to 255 characters"),
+        ("ip", "1" * 300, "needed is 1 to 255 characters"),
+        ("instance", "", "instance is ''; needed is 1 to 255"),
         ("instance", "a\nb", "all of which can be seen"),
         ("threads", 0, "needed is a whole number from 1 to 1000"),
         ("topic_messages", 0, "from 1 to 6553500, or -1, or None"),
@@ -87,7 +88,7 @@ def test_what_makes_sense_is_taken() -> None:
     check_options(
         {
             "model": MessageModel.BROADCASTING,
-            "instance": "",
+            "instance": None,
             "ip": "2001:db8::1",
             "drain_s": 0,
             "pull_batch": None,
@@ -109,10 +110,17 @@ def test_what_makes_sense_is_taken() -> None:
         lambda: Producer("a:1", heartbeat_ms=5),  # type: ignore[call-arg]
         lambda: Consumer("a:1", "G", "orders", "print"),  # type: ignore[arg-type]
         lambda: Consumer("a:1", "G", 5),  # type: ignore[arg-type]
+        lambda: Consumer("a:1", 5, "orders"),  # type: ignore[arg-type]
+        lambda: LitePullConsumer("a:1", 5),  # type: ignore[arg-type]
+        lambda: Producer("a:1", 5),  # type: ignore[arg-type]
+        lambda: Consumer(5, "G", "orders"),  # type: ignore[arg-type]
+        lambda: LitePullConsumer(5, "G"),  # type: ignore[arg-type]
+        lambda: Producer(5),  # type: ignore[arg-type]
     ],
 )
 def test_nothing_is_made_of_what_is_of_another_kind(make: Callable[[], object]) -> None:
-    with pytest.raises(TypeError, match=r"there is no option 'heartbeat_ms'|listener is 'print'|the topics are 5"):
+    said = r"there is no option 'heartbeat_ms'|listener is 'print'|the (topics are|group is|name servers are) 5; needed"
+    with pytest.raises(TypeError, match=said):
         make()
 
 

@@ -40,6 +40,8 @@ def test_a_strategy_is_a_name_with_its_parameters_or_a_function() -> None:
     assert settings.strategy_params == {"virtual_nodes": 7}
     with pytest.raises(UnknownParameter):
         group_settings("G", {}, Mode.PUSH, {"strategy": "AVG", "strategy_params": {"virtual_nodes": 7}})
+    with pytest.raises(ValueError, match=r"strategy_params are \{'nodes': 7\}; a function has none"):
+        group_settings("G", {}, Mode.PUSH, {"strategy": lambda *_: [], "strategy_params": {"nodes": 7}})
     with pytest.raises(UnknownStrategy, match="no strategy 'X'"):
         group_settings("G", {}, Mode.PUSH, {"strategy": "X"})
 

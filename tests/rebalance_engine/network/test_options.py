@@ -7,7 +7,6 @@ from rebalance_engine.network.options import (
     GroupOptions,
     default_offsets_dir,
     known_version,
-    name_servers_of,
     topics_of,
 )
 from rebalance_engine.remoting.tags import Sql
@@ -28,12 +27,6 @@ def test_a_version_that_nobody_knows_is_refused(version: str) -> None:
 @pytest.mark.parametrize("version", ["4.9.0", "5.3.3", "5.3.4-SNAPSHOT", "5.5.0", "5.5.1"])
 def test_a_version_that_is_known_is_taken(version: str) -> None:
     assert known_version(version, "4.9.0") == version
-
-
-def test_name_servers_are_a_text_or_a_list() -> None:
-    assert name_servers_of("a:1;b:2") == name_servers_of(["a:1", "b:2"]) == ("a:1", "b:2")
-    with pytest.raises(ValueError, match="host:port"):
-        name_servers_of("nowhere")
 
 
 def test_topics_are_a_name_several_or_expressions() -> None:

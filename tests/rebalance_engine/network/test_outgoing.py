@@ -105,6 +105,8 @@ def test_what_no_broker_takes_is_refused(wrong: dict[str, Any], words: str) -> N
         ("properties", {"a": "\x01"}, "neither may hold"),
         ("properties", {"": "a"}, "neither may hold"),
         ("properties", {"a": "x" * 40_000}, "at most 32767 travel"),
+        ("keys", "\ud800", r"property 'KEYS' holds '\\ud800', half of a character; needed are whole ones"),
+        ("properties", {"\udfff": "a"}, "half of a character"),
         ("delay_level", "1", "the delay level is '1'; needed is a whole number"),
         ("flag", 2**31, "needed is a whole number of 32 bits"),
     ],

@@ -1,6 +1,6 @@
 import pytest
 
-from rebalance_engine.network.rewriting import reachable, split_address, split_addresses
+from rebalance_engine.network.rewriting import name_servers_of, reachable, split_address, split_addresses
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,32 @@ def test_an_address_has_host_and_port(address: str, parts: tuple[str, int]) -> N
 def test_an_address_without_both_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="it needs the form host:port"):
         split_address(address)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "said"),
+    [
+        ("h:1,g:2", "address is 'h:1,g:2'; it needs the form host:port, and ';' between one address and the next"),
+        ("h:1 g:2", "and ';' between one address and the next"),
+        ("http://h:1", "address is 'http://h:1'; it needs the form host:port, without http://"),
+        ("h/x:1", "it needs the form host:port"),
+    ],
+)
+def test_another_way_to_write_addresses_is_refused_with_what_it_needs(addresses: str, said: str) -> None:
+    with pytest.raises(ValueError, match=f"{said}$"):
+        split_addresses(addresses)
+
+
+def test_name_servers_are_a_text_or_a_list() -> None:
+    assert name_servers_of("a:1;b:2") == name_servers_of(["a:1", "b:2"]) == ("a:1", "b:2")
+    with pytest.raises(ValueError, match="host:port"):
+        name_servers_of("nowhere")
+
+
+@pytest.mark.parametrize("given", [5, None, [5], ["h:1", None], b"x:1"])
+def test_name_servers_of_another_kind_are_refused(given: object) -> None:
+    with pytest.raises(TypeError, match=r"the name servers are .*; needed are 'host:port;host:port', or a list"):
+        name_servers_of(given)  # type: ignore[arg-type]  # a mistake
 
 
 def test_a_list_names_each_address_once() -> None:
