@@ -27,6 +27,7 @@ from rebalance_engine.cli.clients import (
 )
 from rebalance_engine.cli.lines import Lines, queue_name, saying
 from rebalance_engine.cli.reporting import add_report_argument, check_url
+from rebalance_engine.effects import Address
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.options import ProducerOptions
 from rebalance_engine.network.outgoing import BadMessage, Message, check_topic
@@ -152,17 +153,33 @@ def _message(asked: argparse.Namespace, number: int) -> Message:
     return Message(topic=asked.topic, body=body, tags=asked.tags, keys=str(number), sharding_key=asked.key)
 
 
-def reason_of(failure: str, troubles: Sequence[str]) -> str:
-    """Join why a send failed with what is wrong now, but for what the failure itself says."""
-    others = [trouble for trouble in troubles if (trouble.partition(": ")[2] or trouble) not in failure]
+def reason_of(failure: str, troubles: Sequence[str], told: Sequence[tuple[Address | None, str]] = ()) -> str:
+    """Join why a send failed with what is wrong now, but for what the failure itself says.
+
+    Args:
+        told: what its attempts said, each with the address of its broker: another's trouble is news in the same words.
+    """
+    others = [trouble for trouble in troubles if trouble not in failure and not _is_told(trouble, told)]
     return ". Now: ".join(filter(None, (failure, "; ".join(others))))
+
+
+def _is_told(trouble: str, told: Sequence[tuple[Address | None, str]]) -> bool:
+    words, _, why = trouble.partition(": ")
+    at = words.partition(" ")[0]
+    return any(at == address and (why or words) in said for address, said in told)
+
+
+def told_by(producer: Producer, failed: Exception) -> list[tuple[Address | None, str]]:
+    """Give what each attempt of a send said, with the address of its broker."""
+    attempts = failed.story.attempts if isinstance(failed, SendFailed) else ()
+    return [(producer.address_of(one.broker), one.outcome.text) for one in attempts if one.outcome is not None]
 
 
 async def _send(producer: Producer, message: Message, lines: Lines) -> bool:
     try:
         result = await producer.send(message)
     except (SendFailed, BadMessage, Closed, MachineBroke) as error:
-        lines.say("failed", reason=reason_of(str(error), producer.troubles))
+        lines.say("failed", reason=reason_of(str(error), producer.troubles, told_by(producer, error)))
         return False
     lines.say("sent", queue=queue_name(result.queue), offset=result.offset, latency_ms=result.latency_ms)
     return True

@@ -325,6 +325,10 @@ class Producer:
         """Say which queue the next message to a topic would go to, and why; nothing changes by it."""
         return self._running.explain(topic, self._process.now)
 
+    def address_of(self, broker: str | None) -> Address | None:
+        """Say where a broker's master is, as far as is known."""
+        return self._running.desk.book.master_of(broker)
+
     @property
     def client_id(self) -> str:
         """What brokers know it by, ``ip@instance``."""

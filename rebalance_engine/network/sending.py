@@ -75,14 +75,22 @@ def _failure(result: Failed, story: Story) -> str:
     code = f", code {result.code}" if result.code >= 0 else ""
     words = f"the message to {story.topic!r} was not sent: {result.error.value}{code}: {result.text}"
     told: list[str] = []
-    said = words  # a broker's exception may be long: it is told once
+    first: dict[str, int] = {}  # what was said -> by which attempt; a broker's exception may be long
+    before = None
     for number, attempt in enumerate(story.attempts, 1):
         if attempt.outcome is None:
             continue
         why = attempt.outcome.text or attempt.outcome.kind.value
         where = f"{number}. {attempt.broker or 'no broker'}/{attempt.queue.queue_id} for {attempt.latency_ms} ms"
-        told.append(f"{where}: {'the same' if why in said else why}")
-        said += f"; {why}"
+        if why == before:
+            shown = "the same"
+        elif why in first:
+            shown = f"as {first[why]}"
+        else:
+            shown = "as said" if why == result.text else why
+        told.append(f"{where}: {shown}")
+        first.setdefault(why, number)
+        before = why
     return f"{words}. Tried: {'; '.join(told) or 'nothing'}"
 
 

@@ -6,7 +6,8 @@ import pytest
 import trustme
 
 from rebalance_engine import cli
-from rebalance_engine.cli.produce import reason_of
+from rebalance_engine.cli.produce import reason_of, told_by
+from rebalance_engine.network import Message, Producer, SendFailed
 from rebalance_engine.network.listener import Listener
 from rebalance_engine.network.tls import ServerTls
 from tests.rebalance_engine.cli.commands import command
@@ -60,9 +61,34 @@ async def test_a_failure_is_a_line_with_its_reason_and_ends_with_1() -> None:
 def test_what_a_failure_says_is_not_said_again_as_what_is_wrong_now() -> None:
     failure = "the message to 'orders' was not sent: code 16: No accessKey is configured. Tried: 1. east/1 for 2 ms"
     refusal = "127.0.0.1:7 refuses SendMessage: No accessKey is configured"
+    told = [("127.0.0.1:7", "No accessKey is configured")]
 
-    assert reason_of(failure, [refusal]) == failure
-    assert reason_of(failure, [refusal, "east:9 does not answer"]) == f"{failure}. Now: east:9 does not answer"
+    assert reason_of(failure, [refusal], told) == failure
+    assert reason_of(failure, [refusal, "east:9 does not answer"], told) == f"{failure}. Now: east:9 does not answer"
+
+
+def test_what_is_wrong_with_another_broker_is_said_in_the_same_words_too() -> None:
+    failure = "the message to 'orders' was not sent. Tried: 1. east/1 for 3 ms: no answer in time"
+    silent = [f"127.0.0.1:{port} does not answer: no answer in time" for port in (7, 77)]
+
+    reason = reason_of(failure, silent, [("127.0.0.1:7", "no answer in time")])
+    assert reason == f"{failure}. Now: 127.0.0.1:77 does not answer: no answer in time"
+
+
+@on_a_loop
+async def test_what_the_broker_of_an_attempt_said_is_said_once() -> None:
+    async with cluster() as east, Producer(east.namesrv, send_timeout_ms=200) as producer:
+        await producer.send(Message(topic="orders", body=b"x"))
+        broker = east.broker("broker-a")
+        broker.be_slow(60_000)
+        with pytest.raises(SendFailed) as failed:
+            await producer.send(Message(topic="orders", body=b"x"))
+        (trouble,) = producer.troubles
+        reason = reason_of(str(failed.value), producer.troubles, told_by(producer, failed.value))
+        broker.be_well()
+
+    assert trouble.startswith(f"{broker.address} does not answer: ")
+    assert trouble.partition(": ")[2] in reason and "Now:" not in reason
 
 
 @on_a_loop

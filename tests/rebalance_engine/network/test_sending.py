@@ -71,8 +71,27 @@ def test_what_every_broker_says_is_told_once() -> None:
         told.append(str(failed.value))
 
     assert [one.count(words) for one in told] == [1, 1]
-    assert told[0].endswith("Tried: 1. east/1 for 20 ms: the same; 2. west/1 for 20 ms: the same")
+    assert told[0].endswith("Tried: 1. east/1 for 20 ms: as said; 2. west/1 for 20 ms: the same")
     assert told[1].endswith(f"Tried: 1. east/1 for 20 ms: {words}; 2. west/1 for 20 ms: the same")
+
+
+def test_the_same_is_what_the_attempt_before_said_and_nothing_that_only_stands_somewhere() -> None:
+    said = ["busy: start flow control", "no answer in time", "busy: start flow control", "busy"]
+    attempts = [
+        Attempt(
+            queue=QUEUE,
+            broker="east",
+            began_at=100,
+            latency_ms=1,
+            outcome=Outcome(kind=SendOutcome.BROKER_ERROR, text=text),
+        )
+        for text in said
+    ]
+    with pytest.raises(SendFailed) as failed:
+        result_of(PARCEL, story(Failed(error=Error.CLIENT, text="Send [4] times, no answer in time"), *attempts))
+
+    told = [one.rpartition(" ms: ")[2] for one in str(failed.value).split("; ")]
+    assert told == ["busy: start flow control", "no answer in time", "as 1", "busy"]
 
 
 def test_a_call_that_tried_nothing_says_so() -> None:
