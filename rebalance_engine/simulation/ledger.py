@@ -145,7 +145,7 @@ class Ledger:
         if session is None:
             raise Breach(Rule.HOLDING, f"{process.name} drops {book}, which it does not hold")
         claim = session.start_offset if fact.committed_offset is None else fact.committed_offset
-        if session.given and fact.reason is not DropReason.OFFSET_ILLEGAL:
+        if session.given and not (fact.reason is DropReason.OFFSET_ILLEGAL and book.is_being_repaired(process)):
             fair = self._weather.was_fair(self._clock.now - STORED_LATE, self._clock.now, process.name)
             # the answer to a pull of an earlier hold may have come in this one (``correctTagsOffset``)
             may_be = claim <= session.at_most or book.was_left_at(claim, process, session.began_at - PULLED)

@@ -153,6 +153,15 @@ class QueueBook:
             for session in self.sessions
         )
 
+    def is_being_repaired(self, by: ConsumerProcess) -> bool:
+        """Say whether the present hold of a process came while an illegal offset of its last one was repaired.
+
+        What that hold is dropped at is where the broker said to go on; how it was stored is judged then.
+        """
+        ended = (each for each in reversed(self.sessions) if each.holder is by and each.ended_at is not None)
+        last = next(ended, None)
+        return last is not None and last.reason is DropReason.OFFSET_ILLEGAL
+
     def note_commit(self, offset: int, at: int, by: Session | None = None) -> None:
         """Note that an offset was stored."""
         self.commits.append(Stored(at, offset, by))

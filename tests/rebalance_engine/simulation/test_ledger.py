@@ -4,6 +4,7 @@ import pytest
 
 from rebalance_engine.consumer import java
 from rebalance_engine.consumer.application import Result
+from rebalance_engine.events import DropReason
 from rebalance_engine.simulation.breach import Breach, Rule
 from rebalance_engine.simulation.ledger import STORED_LATE
 from rebalance_engine.simulation.store import Store
@@ -219,6 +220,29 @@ def test_who_drops_a_queue_knows_how_far_he_is(stage: Stage, claim: int, is_righ
     else:
         with pytest.raises(Breach, match=f"drops orders/east/0 at {claim}; it has finished it up to 3"):
             stage.drop(stage.a, committed=claim)
+
+
+def test_who_drops_a_queue_for_an_illegal_offset_knows_how_far_he_is(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, 1, 2)
+
+    with pytest.raises(Breach, match="drops orders/east/0 at 2; it has finished it up to 3"):
+        stage.drop(stage.a, committed=2, reason=DropReason.OFFSET_ILLEGAL)
+
+
+def test_a_hold_that_ends_with_the_repair_of_an_earlier_one_ends_where_that_goes_on(stage: Stage) -> None:
+    stage.take(stage.a)
+    stage.consume(stage.a, 0, 1, 2)
+    stage.drop(stage.a, committed=3, reason=DropReason.OFFSET_ILLEGAL)
+    stage.take(stage.a, at=3)
+    stage.consume(stage.a, 3, 4)
+
+    stage.drop(stage.a, committed=1, reason=DropReason.OFFSET_ILLEGAL)
+
+    stage.take(stage.a, at=1)
+    stage.consume(stage.a, 1)
+    with pytest.raises(Breach, match="drops orders/east/0 at 1; it has finished it up to 2"):
+        stage.drop(stage.a, committed=1)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,14 @@
+import pytest
+
+from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.simulation.sessions import MOST_COMMITS, QueueBook
+from rebalance_engine.simulation.sessions import MOST_COMMITS, QueueBook, Session
+from tests.rebalance_engine.simulation.stage import Stage
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
 
 
 def book(messages: int = 5) -> QueueBook:
@@ -44,6 +53,33 @@ def test_it_knows_the_least_offset_that_was_stored_in_a_while() -> None:
         made.note_commit(offset, at)
 
     assert [made.least_stored_since(at) for at in (40, 30, 20, 10, 11)] == [8, 3, 3, 0, 3]
+
+
+def test_only_who_left_a_queue_himself_was_the_one_who_left_it(stage: Stage) -> None:
+    made = book()
+    made.sessions.append(Session(stage.a, began_at=0, start_offset=0, ended_at=1_000, given={0: None, 1: None}))
+
+    assert made.was_left_at(2, stage.a, since=1_000)
+    assert not made.was_left_at(2, stage.b, since=1_000)
+    assert not made.was_left_at(2, stage.a, since=1_001)
+    assert not made.was_left_at(1, stage.a, since=1_000)
+
+
+def test_who_was_given_nothing_left_a_queue_where_he_began(stage: Stage) -> None:
+    made = book()
+    made.sessions.append(Session(stage.a, began_at=0, start_offset=3, ended_at=1_000))
+
+    assert [made.was_left_at(offset, stage.a, since=0) for offset in (0, 2, 3, 4)] == [False, False, True, False]
+
+
+def test_a_queue_is_repaired_for_whose_last_offset_was_illegal(stage: Stage) -> None:
+    made = book()
+    assert not made.is_being_repaired(stage.a)
+    for reason, is_repaired in ((DropReason.OFFSET_ILLEGAL, True), (DropReason.STOPPED, False)):
+        made.sessions.append(Session(stage.a, began_at=0, start_offset=0, ended_at=1_000, reason=reason))
+        made.sessions.append(Session(stage.b, began_at=0, start_offset=0, ended_at=1_000))
+        assert made.is_being_repaired(stage.a) is is_repaired
+        assert not made.is_being_repaired(stage.b)
 
 
 def test_it_forgets_commits_of_long_ago() -> None:
