@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TextIO, TypeVar, cast
 
 from rebalance_engine.membership.machine import Memory
 from rebalance_engine.remoting.binding import read_fields, to_java
@@ -48,15 +48,24 @@ def alone_in(directory: Path) -> Iterator[None]:
     """Have a directory for ourselves; it is made if it is not there.
 
     Raises:
-        OSError: another cluster works in it, or it cannot be made.
+        OSError: another cluster works in it, or it cannot be made or written to.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / "lock").open("w") as lock:
+    with _lock_of(directory) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise OSError(f"another cluster works in {directory}; each needs a directory of its own") from None
         yield
+
+
+def _lock_of(directory: Path) -> TextIO:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return (directory / "lock").open("w")
+    except OSError as error:
+        why = "it is a file" if directory.is_file() else error.strerror or str(error)
+        needed = "needed is one that can be made, or is there and can be written to"
+        raise OSError(f"the directory is {str(directory)!r}, and cannot be had: {why}; {needed}") from error
 
 
 class ConfigFiles:

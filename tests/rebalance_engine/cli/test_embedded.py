@@ -70,6 +70,7 @@ def test_a_topic_that_has_more_queues_already_is_not_cut(tmp_path: Path) -> None
         (["--delay-levels", "1s soon"], "like 10s"),
         (["--max-log", "0"], "1 to 1048576"),
         (["--port", "99999"], "0 to 65535"),
+        (["--port", "0", "--dir", __file__], "error: the directory is '"),
     ],
 )
 def test_arguments_that_make_no_sense_end_with_2(

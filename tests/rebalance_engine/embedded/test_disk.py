@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_engine.embedded.disk import ConfigFiles, replace_file
+from rebalance_engine.embedded.disk import ConfigFiles, alone_in, replace_file
 from rebalance_engine.membership.machine import Memory
 from rebalance_engine.remoting.bodies.queues import ConsumerOffsetSerializeWrapper
 from rebalance_engine.remoting.bodies.settings import (
@@ -64,3 +64,11 @@ def test_a_file_that_is_no_json_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(BrokenContent):
         ConfigFiles(tmp_path).memory()
+
+
+@pytest.mark.parametrize(("place", "why"), [("file", "it is a file"), ("file/below", "Not a directory")])
+def test_a_directory_that_cannot_be_had_is_named_with_what_is_needed(tmp_path: Path, place: str, why: str) -> None:
+    (tmp_path / "file").touch()
+    said = f"^the directory is '.*{place}', and cannot be had: {why}; needed"
+    with pytest.raises(OSError, match=said), alone_in(tmp_path / place):
+        pytest.fail("it was had")
