@@ -83,9 +83,7 @@ class Consumer:
         check_listener("listener", listener)
         check_listener("batch_listener", batch_listener)
         self._name_servers = name_servers_of(name_servers)
-        self._settings = group_settings(group, _some(topics_of(topics)), Mode.PUSH, options)
         self._options = options
-        self._listener = _listener(listener, batch_listener, self._settings.batch)
         self._process = Process(
             f"consumer of group {group!r}",
             network=options.get("network"),
@@ -94,6 +92,8 @@ class Consumer:
             on_own_fact=self._on_fact,
             on_broke=self._on_broke,
         )
+        self._settings = group_settings(group, _some(topics_of(topics)), Mode.PUSH, options, self._process.complaints)
+        self._listener = _listener(listener, batch_listener, self._settings.batch)
         self._membership: Membership | None = None
         self._hands: Hands | None = None
         self._closing: asyncio.Task[None] | None = None

@@ -62,7 +62,6 @@ class LitePullConsumer:
         self._name_servers = name_servers_of(name_servers)
         by_topic = topics_of(topics)
         mode = Mode.PULL if by_topic else Mode.ASSIGN
-        self._settings = group_settings(group, by_topic, mode, options)
         self._options = options
         self._process = Process(
             f"lite pull consumer of group {group!r}",
@@ -71,6 +70,7 @@ class LitePullConsumer:
             reporter=lambda complaints: reporter_of(options, group, complaints),
             on_broke=self._on_broke,
         )
+        self._settings = group_settings(group, by_topic, mode, options, self._process.complaints)
         self._membership: Membership | None = None
         self._polling = asyncio.Lock()
         self._polled: asyncio.Future[Polled] | None = None

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from rebalance_engine.allocation import STRATEGIES, strategy
-from rebalance_engine.allocation.contract import MissingParameter, Strategy, UnknownStrategy
+from rebalance_engine.allocation.contract import MemberFailure, MissingParameter, Strategy, UnknownStrategy
 from rebalance_engine.allocation.own import own
 from rebalance_engine.consumer import (
     Client,
@@ -32,6 +34,7 @@ from rebalance_engine.consumer.member import Member
 from rebalance_engine.effects import Address, Heard
 from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel, MessageQueue
+from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.identity import DEFAULT_INSTANCE, client_id, own_instance
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.offset_files import OffsetFiles
@@ -220,8 +223,13 @@ class Membership:
         return tuple(sorted(mq for mq in self._member.held() if not mq.topic.startswith(RETRY_TOPIC_PREFIX)))
 
 
-def group_settings(group: str, topics: dict[str, str], mode: Mode, options: ConsumerOptions) -> GroupSettings:
+def group_settings(
+    group: str, topics: dict[str, str], mode: Mode, options: ConsumerOptions, complaints: Complaints | None = None
+) -> GroupSettings:
     """Make the machine's settings of what the application set.
+
+    Args:
+        complaints: are told when a strategy of the application's own fails, and when it does no more.
 
     Raises:
         ValueError: something does not go together.
@@ -233,10 +241,10 @@ def group_settings(group: str, topics: dict[str, str], mode: Mode, options: Cons
     _profile(options)  # likewise
     known = GroupOptions.__annotations__.keys() - {"strategy"}
     given: dict[str, Any] = {name: value for name, value in options.items() if name in known}
-    return GroupSettings(group=group, topics=topics, mode=mode, strategy=_strategy(group, options), **given)
+    return GroupSettings(group=group, topics=topics, mode=mode, strategy=_strategy(group, options, complaints), **given)
 
 
-def _strategy(group: str, options: ConsumerOptions) -> str | Strategy | None:
+def _strategy(group: str, options: ConsumerOptions, complaints: Complaints | None) -> str | Strategy | None:
     chosen = options.get("strategy")
     if chosen is None or isinstance(chosen, str):
         _check_strategy(chosen or "AVG", options.get("strategy_params", {}))
@@ -245,11 +253,55 @@ def _strategy(group: str, options: ConsumerOptions) -> str | Strategy | None:
         raise ValueError(
             f"strategy_params are {params!r}; a function has none, needed is a name of a strategy for them"
         )
+    return Watched(own(chosen), group, complaints or Complaints(f"member of group {group!r}")).strategy
 
-    def report(error: Exception) -> None:
-        logger.error("the strategy of group %s failed; what is held stays", group, exc_info=error)
 
-    return own(chosen, report=report)
+class Watched:
+    """A strategy of the application's own: how it fails is said once for each reason, not for each round and topic.
+
+    Args:
+        inner: what the application gave.
+
+    Attributes:
+        strategy: the same, watched.
+    """
+
+    def __init__(self, inner: Strategy, group: str, complaints: Complaints) -> None:
+        assert inner.member is not None, "a function is called by one member"
+        self._share = inner.member
+        self._group = group
+        self._complaints = complaints
+        self._failing: dict[str, str] = {}  # topic -> reason
+        self.strategy = replace(inner, member=self._watch)
+
+    def _watch(
+        self, client_id: str | None, queues: Sequence[MessageQueue] | None, clients: Sequence[str] | None
+    ) -> list[MessageQueue] | None:
+        topic = queues[0].topic if queues else ""
+        try:
+            share = self._share(client_id, queues, clients)
+        except MemberFailure as failure:
+            self._note(topic, failure.__cause__ or failure)
+            raise
+        self._settle(topic)
+        return share
+
+    def _note(self, topic: str, error: BaseException) -> None:
+        *_, (frame, line) = walk_tb(error.__traceback__)
+        reason = f"{type(error).__qualname__} in {frame.f_code.co_filename}:{line}"  # its words may differ each time
+        is_new = reason not in self._failing.values()
+        if self._failing.get(topic) != reason:
+            self._settle(topic)
+            self._failing[topic] = reason
+        if is_new:
+            logger.error("the strategy of group %s failed; what is held stays", self._group, exc_info=error)
+            words = f"the strategy of group {self._group!r} fails, first for topic {topic!r}: {error!r}"
+            self._complaints.say(reason, f"{words}; what is held stays")
+
+    def _settle(self, topic: str) -> None:
+        reason = self._failing.pop(topic, None)
+        if reason is not None and reason not in self._failing.values():
+            self._complaints.take_back(reason, f"the strategy of group {self._group!r} fails no more: {reason}")
 
 
 def _check_strategy(name: str, params: Mapping[str, object]) -> None:

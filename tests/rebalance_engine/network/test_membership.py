@@ -1,16 +1,19 @@
 import asyncio
 import logging
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rebalance_engine.allocation.contract import Strategy, UnknownParameter, UnknownStrategy
+from rebalance_engine.allocation.contract import MemberFailure, Strategy, UnknownParameter, UnknownStrategy
 from rebalance_engine.consumer import Mode, java
 from rebalance_engine.events import Fact, PullRefused, QueueDropped
-from rebalance_engine.model import MessageModel
+from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network import ConsumeFromWhere, Producer, membership
+from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.consumer import Consumer
 from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.process import Closed, Process
@@ -85,8 +88,46 @@ async def test_a_strategy_that_fails_is_logged_and_what_is_held_stays(caplog: py
             async with consumer, Consumer(east.namesrv, "G", "orders", version=QUICK) as other:
                 await divided(2, other)
                 assert consumer.held == ()
+                (trouble,) = consumer.troubles
 
-    assert "the strategy of group G failed; what is held stays" in caplog.text
+    assert trouble.startswith("the strategy of group 'G' fails, first for topic 'orders': ZeroDivisionError()")
+    assert caplog.text.count("the strategy of group G failed; what is held stays") == 1
+
+
+def test_a_failing_strategy_is_said_once_for_each_reason_and_taken_back_when_no_topic_has_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    foreign = MessageQueue("orders", "east", 9)
+    fails: dict[str, bool] = {"orders": True, "bills": True}
+
+    def share(_client: str, queues: Sequence[MessageQueue], _clients: Sequence[str]) -> list[MessageQueue]:
+        if fails[queues[0].topic]:
+            raise ValueError(f"no queue today {len(caplog.records)}")
+        return [foreign] if queues[0].topic == "orders" else list(queues)
+
+    def rounds() -> None:
+        assert isinstance(strategy, Strategy) and strategy.member is not None
+        for topic in fails:
+            with suppress(MemberFailure):
+                strategy.member("A", [MessageQueue(topic, "east", 0)], ["A"])
+
+    complaints = Complaints("C")
+    strategy = group_settings("G", {}, Mode.PUSH, {"strategy": share}, complaints).strategy
+    rounds()
+    rounds()
+    assert len(complaints.now) == caplog.text.count("Traceback") == 1
+
+    fails["orders"] = False
+    rounds()
+    assert [("no queue today" in one, "none of the 1 given queues" in one) for one in complaints.now] == [
+        (True, False),
+        (False, True),
+    ]
+    fails["bills"] = False
+    rounds()
+    (left,) = complaints.now
+    assert "none of the 1 given queues" in left
+    assert caplog.text.count("Traceback") == 2
 
 
 @on_a_loop
