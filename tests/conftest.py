@@ -37,9 +37,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     other can run one. And pytest-django has an order of its own, so this one is made after it.
     """
     for item in items:
-        for kind in PROGRAMS:
-            if item.get_closest_marker(kind):
-                item.add_marker(pytest.mark.xdist_group("-".join([kind, *_cluster(item)])))
+        kinds = [kind for kind in PROGRAMS if item.get_closest_marker(kind)]
+        for group in [f"java-{release}" for release in _cluster(item)] or kinds:
+            if kinds:
+                item.add_marker(pytest.mark.xdist_group(group))
     yield
     is_beside = hasattr(config, "workerinput")
     items.sort(key=lambda item: _turn(item, is_beside=is_beside))
