@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 RUN = "scale_out-5.5.0"
 ROOT = Path(__file__).parents[3]
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
-ENDS_WITHIN_S = 600
+ENDS_WITHIN_S = 1500  # a program of Spark beside others on a busy machine
 Program = subprocess.Popen[str]
 
 
