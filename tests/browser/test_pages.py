@@ -143,6 +143,7 @@ def test_rounds_have_their_neighbours_by_keys(turn: Turn, page: Page) -> None:
     page.goto(f"/groups/{group.pk}/rounds/2/")
     page.keyboard.press("[")
     expect(page.locator("#paragraph")).to_contain_text("round 2 took over")
+    page.wait_for_load_state()  # keys are heard from then on
     page.keyboard.press("]")
     expect(page.locator("#paragraph")).to_contain_text("D joined.")
     expect(page.locator(".map")).to_have_count(2)

@@ -62,6 +62,12 @@ ALL = list({address: (address, each) for address, each in reversed(list(routes()
 
 
 @pytest.fixture
+def cluster(db: None) -> Cluster:  # noqa: ARG001 - it opens the database
+    """Add the cluster that the addresses name: what ran before in this process may have counted on."""
+    return Cluster.objects.create(pk=1, name="shop", namesrv="127.0.0.1:9876", added_at=T0)
+
+
+@pytest.fixture
 def group(cluster: Cluster) -> Group:
     return Group.objects.create(pk=1, cluster=cluster, name="g", added_at=T0)
 

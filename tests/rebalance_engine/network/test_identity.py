@@ -24,7 +24,7 @@ def test_no_two_starts_have_one_instance() -> None:
 
 
 def test_a_name_server_that_cannot_be_looked_up_is_passed_over() -> None:
-    assert own_ip(["no such host:9876", "127.0.0.2:9876"]).startswith("127.")
+    assert own_ip(["no-such-host.invalid:9876", "127.0.0.2:9876"]).startswith("127.")
     assert own_ip([]) == "127.0.0.1"
 
 
