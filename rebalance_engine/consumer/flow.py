@@ -180,7 +180,7 @@ class PullLoop:
     def _repair(self) -> Code[int]:
         """Drop a queue whose offset the broker does not have, and store where it goes on (``OFFSET_ILLEGAL``).
 
-        C++ keeps it, and pulls from there at once.
+        C++ keeps it, and pulls from there at once; Go stores it, once, and takes it from the table, no more.
         """
         member, pq, profile = self.member, self.pq, self.member.desk.profile
         if profile.repair_delay is None:
@@ -196,7 +196,8 @@ class PullLoop:
         held = member.table.pop(pq.mq, None)  # a later hold goes too: ``removeProcessQueue`` looks for the queue only
         if held is not None:
             member.drop(held, DropReason.OFFSET_ILLEGAL)
-            yield from let_go(member, held)
+            if not profile.repair_keeps_offset:
+                yield from let_go(member, held)
         if profile.repair_wakes:
             member.desk.wake()
         return OVER

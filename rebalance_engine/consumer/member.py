@@ -76,7 +76,11 @@ class Member:
 
     def _open_offsets(self, saved: Mapping[str, str]) -> OffsetStore:
         if self.settings.is_clustering:
-            return RemoteOffsets(self._fetch_offset, self._send_offset)
+            return RemoteOffsets(
+                self._fetch_offset,
+                self._send_offset,
+                forgets_others=self.desk.profile.storing_forgets_others,
+            )
         name = self.offsets_file
         return LocalOffsets(saved.get(name), lambda text: self.desk.threads.out.append(Save(name=name, text=text)))
 

@@ -4,7 +4,7 @@ A clustering consumer stores at the master of each queue's broker, a broadcastin
 asked the same things; where the answer needs a broker, code waits for it.
 
 Sources: ``client/.../consumer/store/RemoteBrokerOffsetStore.java``, ``ControllableOffset.java``,
-``LocalFileOffsetStore.java``.
+``LocalFileOffsetStore.java``; Go: ``consumer/offset_store.go``.
 """
 
 from __future__ import annotations
@@ -87,12 +87,13 @@ class OffsetStore(ABC):
 
 
 class RemoteOffsets(OffsetStore):
-    """Offsets that brokers store."""
+    """Offsets that brokers store; ``forgets_others``: storing one queue forgets what is in memory of all others."""
 
-    def __init__(self, fetch: Fetch, send: Update) -> None:
+    def __init__(self, fetch: Fetch, send: Update, *, forgets_others: bool = False) -> None:
         super().__init__()
         self._fetch = fetch
         self._send = send
+        self._forgets_others = forgets_others
 
     def read_stored(self, mq: MessageQueue) -> Code[int]:
         """Ask the broker."""
@@ -103,6 +104,9 @@ class RemoteOffsets(OffsetStore):
 
     def persist(self, mq: MessageQueue) -> Code[None]:
         """Tell the broker."""
+        if self._forgets_others:
+            for other in self._offsets.keys() - {mq}:
+                self.forget(other)
         offset = self._offsets.get(mq)
         if offset is not None:
             yield from self._send(mq, offset)

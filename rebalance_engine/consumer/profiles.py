@@ -103,8 +103,10 @@ class Profile:
         unlocks_all: shutting down gives back every lock; C++ forgets the first one of each broker.
         ignores_late_answers: what was pulled for a queue that has been dropped since says nothing of how far it is.
         offset_can_fall: what is finished is noted though more was noted before, as after an offset that was illegal.
+        storing_forgets_others: what is in memory of other queues is lost, unstored, when one queue is stored by itself.
         repair_delay: from an illegal offset to its repair; None: the next pull begins where the broker says.
         repair_wakes: the repair is followed by a rebalance.
+        repair_keeps_offset: after the repair the offset stays in memory, and the queue is not let go of by the rules.
         knows_assignment: can let the broker divide queues.
         probes_assignment: tries first whether the broker can.
         queue_messages, queue_mib, span: limits of what is cached of one queue; None: none.
@@ -153,8 +155,10 @@ class Profile:
     unlocks_all: bool = True
     ignores_late_answers: bool = False
     offset_can_fall: bool = False
+    storing_forgets_others: bool = False
     repair_delay: int | None = 10_000
     repair_wakes: bool = False
+    repair_keeps_offset: bool = False
     knows_assignment: bool = False
     probes_assignment: bool = False
     queue_messages: int = 1_000
@@ -265,6 +269,8 @@ GO = Profile(
     pulls_with_version=False,  # ``consumer/push_consumer.go``, ``pullMessage`` leaves it out
     reads_time_as_utc=True,
     unregisters=False,
+    storing_forgets_others=True,  # ``consumer/offset_store.go``, ``persist`` deletes what it was not asked for
+    repair_keeps_offset=True,  # ``consumer/push_consumer.go``, ``pullMessage`` only deletes it from the table
     queue_messages=1_024,
     queue_mib=512,
     span=1_000,

@@ -32,11 +32,11 @@ from rebalance_engine.simulation.timers import (
     PERSISTED_EVERY,
     PULLED,
     ROUND,
+    STORED_LATE,
     WAITS,
 )
 
 KEPT = 180_000  # ms; how long an ended session is remembered
-STORED_LATE = PERSISTED_EVERY + ON_THE_WAY  # what was finished longer ago is stored
 FIRST_STORED = FIRST_PERSISTED + PERSISTED_EVERY  # from a client's start on its timer has stored all
 
 
@@ -137,7 +137,7 @@ class Ledger:
                 late = STORED_LATE  # all are marked first, then each waits for its listener before it is stored
         if late == STORED_LATE and by - session.holder.started_at < FIRST_STORED:
             return 0, by
-        return session.finished_at(by - late), by
+        return session.due_at(by - late, by), by
 
     def _dropped(self, process: ConsumerProcess, fact: QueueDropped) -> None:
         book = self.book(fact.queue)
@@ -149,13 +149,25 @@ class Ledger:
             fair = self._weather.was_fair(self._clock.now - STORED_LATE, self._clock.now, process.name)
             # the answer to a pull of an earlier hold may have come in this one (``correctTagsOffset``)
             may_be = claim <= session.at_most or book.was_left_at(claim, process, session.began_at - PULLED)
+            is_forgotten = fact.committed_offset is None and session.is_forgotten
             hold(
-                (session.finished <= claim or not fair) and may_be,
+                (session.finished <= claim or is_forgotten or not fair) and may_be,
                 Rule.CLAIM,
                 f"{process.name} drops {book} at {claim}; it has finished it up to {session.finished}",
             )
         self._check_stored(book, session)
         self._end(book, session, fact.reason)
+        if process.profile.storing_forgets_others and fact.reason is not DropReason.STOPPED:
+            self._forget_others(process, fact.reason)
+
+    def _forget_others(self, process: ConsumerProcess, reason: DropReason) -> None:
+        """Note that a queue is stored by itself now, or once it is repaired: a Go client then forgets all others."""
+        now = self._clock.now
+        repair = process.profile.repair_delay or 0 if reason is DropReason.OFFSET_ILLEGAL else 0
+        for book in self._books.values():
+            session = book.session_of(process)
+            if session is not None:
+                session.forget(now, now + repair + ON_THE_WAY)
 
     def _was_refused(self, process: ConsumerProcess, fact: PullRefused) -> None:
         session = self.book(fact.queue).session_of(process)
@@ -287,7 +299,7 @@ class Ledger:
         since = now - STORED_LATE
         if since - holder.started_at < FIRST_STORED:
             return
-        due = session.finished_at(since)
+        due = session.due_at(since, now)
         if session.stored < due and self._weather.was_fair(since, now, holder.name, book.queue.broker):
             raise Breach(
                 Rule.STORED,

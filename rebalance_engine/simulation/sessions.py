@@ -8,9 +8,11 @@ from rebalance_engine.consumer.application import Result
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.clients import ConsumerProcess
+from rebalance_engine.simulation.timers import STORED_LATE
 
 MOST_COMMITS = 200  # of one queue that are remembered: a minute and more
 MOST_PROGRESS = 400  # steps of one session's progress that are remembered
+FOREVER = 1 << 40  # ms
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +47,7 @@ class Session:
     _done: set[int] = field(default_factory=set)
     _sent_back: set[int] = field(default_factory=set)
     _progress: list[tuple[int, int]] = field(default_factory=list)
+    _forgotten: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin where the queue was taken."""
@@ -82,11 +85,33 @@ class Session:
         self._sent_back.add(offset)
 
     def finished_at(self, at: int) -> int:
-        """Give how far it surely was at a time, 0 before it began or when that is forgotten."""
+        """Give how far it surely was at a time, 0 before it began or when that is not remembered."""
         for since, offset in reversed(self._progress):
             if since <= at:
                 return offset
         return 0
+
+    def forget(self, since: int, until: int) -> None:
+        """Note that some time from then to then its client forgets what it has noted of the queue and not stored."""
+        self._forgotten.append((since, until))
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether its client may have forgotten how far it is, and has finished nothing since."""
+        return self._may_forget(self._progress[-1][0], self._progress[-1][0] + FOREVER)
+
+    def due_at(self, at: int, by: int) -> int:
+        """Give how far it must have stored by a time what it had finished at a time before.
+
+        That is how far it was then, unless that may have been forgotten before the timer came to store it.
+        """
+        for since, offset in reversed(self._progress):
+            if since <= at and not self._may_forget(since, min(since + STORED_LATE, by)):
+                return offset
+        return 0
+
+    def _may_forget(self, since: int, until: int) -> bool:
+        return any(first <= until and last >= since for first, last in self._forgotten)
 
 
 @dataclass(frozen=True, slots=True)

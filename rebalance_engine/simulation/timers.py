@@ -16,3 +16,4 @@ FLUSHED_EVERY = 5_000  # ``flushConsumerOffsetInterval``
 PULL_IDLE = 120_000  # ``rocketmq.client.pull.pullMaxIdleTime``
 PULLED = 30_000  # ``consumerTimeoutMillisWhenSuspend``: so long a pull waits for its answer
 WAITS = 10_000  # a message of a held queue, where nothing is wrong: several pulls that failed, and their pauses
+STORED_LATE = PERSISTED_EVERY + ON_THE_WAY  # what was finished longer ago is stored

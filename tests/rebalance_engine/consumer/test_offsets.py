@@ -53,6 +53,17 @@ def test_a_frozen_offset_stays_until_it_is_forgotten() -> None:
     assert offsets.in_memory(EAST) == 9
 
 
+def test_storing_one_queue_forgets_the_others_in_go_only() -> None:
+    store = Store({})
+    for offsets in (store.offsets, RemoteOffsets(store.fetch, store.send, forgets_others=True)):
+        offsets.update(EAST, 5)
+        offsets.update(WEST, 6)
+        finish(offsets.persist(EAST))
+        finish(offsets.persist(WEST))
+
+    assert store.sent == [(EAST, 5), (WEST, 6), (EAST, 5)]
+
+
 def test_what_is_stored_is_read_into_memory_too() -> None:
     store = Store({EAST: 7})
 

@@ -133,6 +133,16 @@ def offsets_are_not_stored_when_a_queue_is_dropped(patch: pytest.MonkeyPatch) ->
 
 
 @bug
+def storing_one_queue_forgets_the_others(patch: pytest.MonkeyPatch) -> None:
+    """Go has this mistake, and is known for it; nobody else may have it."""
+
+    def open_offsets(fetch: offsets.Fetch, send: offsets.Update, **_: bool) -> offsets.RemoteOffsets:
+        return offsets.RemoteOffsets(fetch, send, forgets_others=True)
+
+    patch.setattr(member, "RemoteOffsets", open_offsets)
+
+
+@bug
 def the_timer_of_20_s_is_dead(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(world, "profile", lambda name: replace(scenario.profile(name), round_every=10**9, round_retry=None))
 

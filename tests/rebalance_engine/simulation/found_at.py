@@ -75,4 +75,5 @@ FOUND_AT = {
     "heartbeats_name_the_first_group_only": 7,
     "only_the_first_group_of_a_process_is_stored": 7,
     "failed_messages_come_back_to_another_group": 35,
+    "storing_one_queue_forgets_the_others": 1,
 }

@@ -6,9 +6,8 @@ from rebalance_engine.consumer import java
 from rebalance_engine.consumer.application import Result
 from rebalance_engine.events import DropReason
 from rebalance_engine.simulation.breach import Breach, Rule
-from rebalance_engine.simulation.ledger import STORED_LATE
 from rebalance_engine.simulation.store import Store
-from rebalance_engine.simulation.timers import FLUSHED_EVERY, ON_THE_WAY, PULLED, ROUND, WAITS
+from rebalance_engine.simulation.timers import FLUSHED_EVERY, ON_THE_WAY, PULLED, ROUND, STORED_LATE, WAITS
 from tests.rebalance_engine.simulation.stage import QUEUE, Stage
 
 

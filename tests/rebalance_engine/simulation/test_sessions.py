@@ -3,6 +3,7 @@ import pytest
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.sessions import MOST_COMMITS, QueueBook, Session
+from rebalance_engine.simulation.timers import ON_THE_WAY
 from tests.rebalance_engine.simulation.stage import Stage
 
 
@@ -90,3 +91,27 @@ def test_it_forgets_commits_of_long_ago() -> None:
 
     assert len(made.commits) <= MOST_COMMITS
     assert made.least_stored_since(10 * MOST_COMMITS) == 10 * MOST_COMMITS - 1
+
+
+def test_what_was_finished_is_due_unless_it_was_forgotten_before_the_timer_came(stage: Stage) -> None:
+    session = Session(stage.a, began_at=0, start_offset=0)
+    session.finish(0, 1_000)
+    session.finish(1, 20_000)
+
+    before = [session.due_at(at, 40_000) for at in (500, 1_000, 20_000, 32_000)]
+    session.forget(22_000, 22_000 + ON_THE_WAY)
+
+    assert before == [0, 1, 2, 2]
+    assert [session.due_at(at, 40_000) for at in (500, 1_000, 20_000, 32_000)] == [0, 1, 1, 1]
+    assert session.due_at(20_000, by=21_000) == 2, "stored at once, before it was forgotten"
+
+
+def test_what_is_finished_after_it_was_forgotten_is_due_again(stage: Stage) -> None:
+    session = Session(stage.a, began_at=0, start_offset=0)
+    session.finish(0, 1_000)
+    session.forget(1_500, 1_500)
+    is_forgotten = session.is_forgotten
+    session.finish(1, 3_000)
+
+    assert (is_forgotten, session.is_forgotten) == (True, False)
+    assert session.due_at(3_000, 30_000) == 2
