@@ -38,19 +38,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     for item in items:
         kinds = [kind for kind in PROGRAMS if item.get_closest_marker(kind)]
-        for group in [f"java-{release}" for release in _cluster(item)] or kinds:
-            if kinds:
-                item.add_marker(pytest.mark.xdist_group(group))
+        release = _release(item)
+        for group in [f"java-{release}"] if kinds and release else kinds:
+            item.add_marker(pytest.mark.xdist_group(group))
     yield
     is_beside = hasattr(config, "workerinput")
     items.sort(key=lambda item: _turn(item, is_beside=is_beside))
 
 
-def _cluster(item: pytest.Item) -> list[str]:
+def _release(item: pytest.Item) -> str | None:
     """Name the release of the cluster that a test runs on, if it runs on one."""
     callspec = getattr(item, "callspec", None)
     named = None if callspec is None else callspec.params.get("cluster")
-    return [] if named is None else [str(named).partition("-")[0]]
+    return None if named is None else str(named).partition("-")[0]
 
 
 def _turn(item: pytest.Item, *, is_beside: bool) -> int:
@@ -58,7 +58,7 @@ def _turn(item: pytest.Item, *, is_beside: bool) -> int:
         return 2
     if item.get_closest_marker("xdist_group") is None:
         return 0
-    return 1 if not is_beside else -2 if _cluster(item) else -1
+    return 1 if not is_beside else -2 if _release(item) else -1
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
