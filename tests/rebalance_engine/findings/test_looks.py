@@ -12,12 +12,10 @@ from rebalance_engine.findings import (
     MOST_ROWS,
     Finding,
     FindingKind,
-    Refusal,
     by_config_gaps,
     double_owners,
     find_faults,
     idle_consumers,
-    lock_refusals,
     orphan_queues,
     spell,
     strategy_mismatch,
@@ -80,7 +78,9 @@ def test_an_empty_group_has_no_faults() -> None:
 def test_faults_come_in_the_order_of_their_kinds() -> None:
     view = view_of(member("A", 0, 1, strategy="AVG"), member("B", 1), member("C", strategy="CONSISTENT_HASH"))
 
-    assert [fault.kind for fault in find_faults(view)] == list(FindingKind)[:4]
+    kinds_found = [fault.kind for fault in find_faults(view)]
+    assert kinds_found == sorted(kinds_found, key=list(FindingKind).index)
+    assert len(kinds_found) == 4
 
 
 def test_proof_of_an_orphan_names_who_answered() -> None:
@@ -188,9 +188,10 @@ def test_the_retry_topic_counts_like_any_other() -> None:
 
     assert with_owner == ()
     assert [(fault.kind, fault.subject) for fault in without] == [
-        (FindingKind.ORPHAN_QUEUE, "%RETRY%g/east/0"),
+        (FindingKind.RETRY_UNOWNED, "%RETRY%g/east/0"),
         (FindingKind.IDLE_CONSUMER, "B"),
     ]
+    assert without[0].sentence.endswith("none holds it, so that messages that failed there wait.")
 
 
 @pytest.mark.parametrize("view", [ORPHAN, DOUBLE, IDLE, MISMATCH])
@@ -258,6 +259,10 @@ def test_just_as_many_rows_as_fit_are_all_shown() -> None:
     assert fault.proof[-1] == f"{MOST_ROWS - 1:04} answered, and does not hold it"
 
 
+def orphan(queue: MessageQueue) -> FindingKind:
+    return FindingKind.RETRY_UNOWNED if queue.topic == "%RETRY%g" else FindingKind.ORPHAN_QUEUE
+
+
 @given(
     st.lists(message_queues, max_size=8),
     st.lists(
@@ -282,7 +287,7 @@ def test_faults_are_those_that_a_plain_search_finds(queues: list[MessageQueue], 
     found = {(fault.kind, fault.subject) for fault in faults}
     expected = {(FindingKind.DOUBLE_OWNER, spell(queue)) for queue, owners in holders.items() if len(owners) > 1}
     if not silent:
-        expected |= {(FindingKind.ORPHAN_QUEUE, spell(queue)) for queue in wanted if not holders[queue]}
+        expected |= {(orphan(queue), spell(queue)) for queue in wanted if not holders[queue]}
     for m in members:
         holds_any = any(other.held for other in members if other.client_id == m.client_id)
         has_queues = any(view.subscribes(m.client_id, queue.topic) for queue in holders)
@@ -293,31 +298,3 @@ def test_faults_are_those_that_a_plain_search_finds(queues: list[MessageQueue], 
     assert found == expected
     assert len(found) == len(faults)
     assert all(fault.proof for fault in faults)
-
-
-def test_a_refused_lock_is_proven_at_once_and_ends_60_s_after_its_holder_is_gone() -> None:
-    refusal = Refusal("B", MessageQueue("orders", "east", 0), 9_000, 2, "A", 5_000)
-
-    [fault] = lock_refusals("g", [refusal], 10_000)
-
-    assert (fault.kind, fault.subject) == (FindingKind.LOCK_REFUSED, "orders/east/0 for B")
-    assert (fault.proven_at, fault.ends_at) == (9_000, 65_000)
-    assert fault.sentence.startswith("B was refused the lock of orders/east/0 2 times: A has it, and is gone")
-    assert fault.proof[1:] == ("A has the lock of orders/east/0", "A is no member any more")
-
-
-def test_whoever_is_there_may_keep_a_lock_and_who_is_not_named_is_not_guessed() -> None:
-    of = MessageQueue("orders", "east", 0)
-
-    held, unknown = lock_refusals("g", [Refusal("B", of, 9_000, 1, "A"), Refusal("B", of, 9_000)], 10_000)
-
-    assert held.sentence == "B was refused the lock of orders/east/0 once: A has it."
-    assert unknown.sentence == "B was refused the lock of orders/east/0 once: somebody has it."
-    assert held.ends_at is unknown.ends_at is None
-
-
-def test_who_was_not_refused_again_for_a_minute_asks_no_more() -> None:
-    refusal = Refusal("B", MessageQueue("orders", "east", 0), 9_000)
-
-    assert len(list(lock_refusals("g", [refusal], 69_000))) == 1
-    assert list(lock_refusals("g", [refusal], 69_001)) == []

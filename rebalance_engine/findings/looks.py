@@ -1,4 +1,4 @@
-"""Faults that a single look at a group can prove, each with the rows that prove it.
+"""Faults that a single look at a group can prove.
 
 One look makes a finding *suspected*; confirming it takes a second look, which is not this room's business.
 Nothing is found about what is unknown: a queue is an orphan only when every member has said what it holds.
@@ -8,74 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebalance_engine.findings.finding import Finding, FindingKind, first_rows, retry_topic, spell
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
-
-MOST_ROWS = 50
-LOCK_EXPIRES_MS = 60_000  # ``RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME``
-ASKED_AGAIN_MS = 60_000  # a member asks for a lock at every rebalance, each 20 s: refused no more is over
-
-
-class FindingKind(Enum):
-    """The name of each fault."""
-
-    ORPHAN_QUEUE = "orphan queue"
-    DOUBLE_OWNER = "double owner"
-    IDLE_CONSUMER = "idle consumer"
-    STRATEGY_MISMATCH = "strategy mismatch"
-    BY_CONFIG_GAP = "by-config gap"
-    LOCK_REFUSED = "lock refused"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A named fault with the rows that prove it.
-
-    Attributes:
-        subject: what it is about, so that two looks can be told to speak of the same: a queue, a client id,
-            or the group.
-        sentence: one sentence for a person.
-        proof: rows of text, each of which was seen in the view.
-        proven_at: when a report or a log proved it; None: only looks show it.
-        ends_at: when it must have ended by itself, in ms since 1970; None is unknown.
-    """
-
-    kind: FindingKind
-    group: str
-    subject: str
-    sentence: str
-    proof: tuple[str, ...]
-    proven_at: int | None = None
-    ends_at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A broker refused a member the lock of a queue, ``count`` times since it had it last, at ``at`` the last time.
-
-    ``holder`` has the lock, None is unknown. ``holder_left_at`` is when the holder was known to be gone; None: it is a
-    member, or nothing is known of it.
-    """
-
-    client_id: str
-    queue: MessageQueue
-    at: int
-    count: int = 1
-    holder: str | None = None
-    holder_left_at: int | None = None
-
-    @property
-    def ends_at(self) -> int | None:
-        """When the lock must have ended: who is gone renews nothing. None: whoever has it may keep it."""
-        return None if self.holder_left_at is None else self.holder_left_at + LOCK_EXPIRES_MS
 
 
 def find_faults(view: GroupView) -> tuple[Finding, ...]:
@@ -89,10 +30,16 @@ def orphan_queues(view: GroupView) -> Iterator[Finding]:
     """Find queues that no member holds, where somebody subscribes to the topic and everybody answered."""
     if view.held is None or not view.everybody_answered or not len(view.clients):
         return
-    proof = _rows(f"{client_id} answered, and does not hold it" for client_id in view.clients.distinct)
+    proof = first_rows(f"{client_id} answered, and does not hold it" for client_id in view.clients.distinct)
+    retries, answered = retry_topic(view.group), f"all {len(view.clients)} members answered, and none holds it"
     for queue in _wanted(view, view.held.unowned()):
-        sentence = f"Nobody consumes {queue}: all {len(view.clients)} members answered, and none holds it."
-        yield Finding(FindingKind.ORPHAN_QUEUE, view.group, queue, sentence, proof)
+        name = spell(queue)
+        if queue.topic == retries:
+            sentence = f"Nobody consumes {name}: {answered}, so that messages that failed there wait."
+            yield Finding(FindingKind.RETRY_UNOWNED, view.group, name, sentence, proof)
+        else:
+            sentence = f"Nobody consumes {name}: {answered}."
+            yield Finding(FindingKind.ORPHAN_QUEUE, view.group, name, sentence, proof)
 
 
 def double_owners(view: GroupView) -> Iterator[Finding]:
@@ -102,7 +49,7 @@ def double_owners(view: GroupView) -> Iterator[Finding]:
     for number in view.held.owned_twice().tolist():
         queue, owners = spell(view.queues[number]), view.held.owners_of(number)
         sentence = f"{len(owners)} members hold {queue}: {', '.join(owners)}."
-        proof = _rows(f"{client_id} holds {queue}" for client_id in owners)
+        proof = first_rows(f"{client_id} holds {queue}" for client_id in owners)
         yield Finding(FindingKind.DOUBLE_OWNER, view.group, queue, sentence, proof)
 
 
@@ -138,7 +85,7 @@ def _idle_over(
     most = max(mine.values())
     too_many = f"; with {len(view.clients)} members for {most} queues some must be" if len(view.clients) > most else ""
     known = "it subscribes to" if subscribed is not None else "what it subscribes to is unknown; the group consumes"
-    topics = _rows(f"{known} {topic}, which has {size} queues" for topic, size in mine.items())
+    topics = first_rows(f"{known} {topic}, which has {size} queues" for topic, size in mine.items())
     return f"it holds none of the {sum(mine.values())} queues of its topics{too_many}.", topics
 
 
@@ -151,28 +98,8 @@ def strategy_mismatch(view: GroupView) -> Iterator[Finding]:
     if len(counts) > 1:
         by = ", ".join(f"{name} by {count}" for name, count in counts.most_common())
         sentence = f"Members use {len(counts)} strategies ({by}): queues can be left out or owned twice."
-        proof = _rows(f"{client_id} uses {name}" for client_id, name in told.items())
+        proof = first_rows(f"{client_id} uses {name}" for client_id, name in told.items())
         yield Finding(FindingKind.STRATEGY_MISMATCH, view.group, view.group, sentence, proof)
-
-
-def lock_refusals(group: str, refusals: Iterable[Refusal], now: int) -> Iterator[Finding]:
-    """Find members that are refused a lock still: one finding a queue, as reports and logs prove it."""
-    for each in refusals:
-        if now - each.at > ASKED_AGAIN_MS:
-            continue
-        queue, holder = spell(each.queue), each.holder or "somebody"
-        times = "once" if each.count == 1 else f"{each.count} times"
-        ends = f", and is gone: the lock ends within {LOCK_EXPIRES_MS // 1_000} s of that"
-        gone = ends if each.ends_at is not None else ""
-        sentence = f"{each.client_id} was refused the lock of {queue} {times}: {holder} has it{gone}."
-        proof: tuple[str, ...] = (f"a broker refused {each.client_id} the lock of {queue}, {times}",)
-        if each.holder is not None:
-            proof += (f"{each.holder} has the lock of {queue}",)
-        if each.holder_left_at is not None:
-            proof += (f"{each.holder} is no member any more",)
-        yield Finding(
-            FindingKind.LOCK_REFUSED, group, f"{queue} for {each.client_id}", sentence, proof, each.at, each.ends_at
-        )
 
 
 def by_config_gaps(view: GroupView, config: Mapping[str, Iterable[MessageQueue] | None]) -> Iterator[Finding]:
@@ -184,12 +111,14 @@ def by_config_gaps(view: GroupView, config: Mapping[str, Iterable[MessageQueue] 
     lists = {client_id: list(queues or ()) for client_id, queues in config.items()}
     effective = {client_id: lists[client_id] for client_id in view.clients.distinct if client_id in lists}
     named = Ownership.from_lists(view.queues, view.clients, effective)
-    sizes = _rows(f"{client_id} is given {len(lists.get(client_id, []))} queues" for client_id in view.clients.distinct)
-    for queue in _wanted(view, named.unowned()):
-        yield _gap(view, queue, f"No member's list names {queue}.", sizes)
+    sizes = first_rows(
+        f"{client_id} is given {len(lists.get(client_id, []))} queues" for client_id in view.clients.distinct
+    )
+    for name in map(spell, _wanted(view, named.unowned())):
+        yield _gap(view, name, f"No member's list names {name}.", sizes)
     for number in named.owned_twice().tolist():
         queue, owners = spell(view.queues[number]), named.owners_of(number)
-        yield _gap(view, queue, f"{len(owners)} lists name {queue}.", _rows(f"{c} is given it" for c in owners))
+        yield _gap(view, queue, f"{len(owners)} lists name {queue}.", first_rows(f"{c} is given it" for c in owners))
     for client_id in sorted(lists.keys() - effective.keys()):
         row = f"{client_id} is given {len(lists[client_id])} queues"
         yield _gap(view, client_id, f"There is a list for {client_id}, which is not a member.", (row,))
@@ -203,19 +132,7 @@ def _gap(view: GroupView, subject: str, sentence: str, proof: tuple[str, ...]) -
     return Finding(FindingKind.BY_CONFIG_GAP, view.group, subject, sentence, proof)
 
 
-def _wanted(view: GroupView, numbers: NDArray[np.intp]) -> Iterator[str]:
-    """Spell those queues to whose topic somebody subscribes."""
+def _wanted(view: GroupView, numbers: NDArray[np.intp]) -> Iterator[MessageQueue]:
+    """Give those queues to whose topic somebody subscribes."""
     topics = {topic for topic in view.queues.topics if any(view.subscribes(c, topic) for c in view.clients.distinct)}
-    return (spell(queue) for queue in view.queues.take(numbers) if queue.topic in topics)
-
-
-def _rows(rows: Iterable[str]) -> tuple[str, ...]:
-    """Keep proof to what a person reads: the first rows, and how many there are besides."""
-    first = list(islice(rows := iter(rows), MOST_ROWS))
-    besides = sum(1 for _ in rows)
-    return (*first, f"and {besides} more alike") if besides else tuple(first)
-
-
-def spell(queue: MessageQueue) -> str:
-    """Write a queue as ``topic/broker/id``."""
-    return f"{queue.topic}/{queue.broker}/{queue.queue_id}"
+    return (queue for queue in view.queues.take(numbers) if queue.topic in topics)

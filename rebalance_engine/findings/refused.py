@@ -1,0 +1,128 @@
+"""What brokers refuse members, as reports and logs prove it: locks of queues, and pulls.
+
+One is over once it has not been refused again for a minute: whoever still wants it asks more often than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rebalance_engine.findings.finding import Finding, FindingKind, clock, count_of, spell
+from rebalance_engine.model import MessageQueue
+
+LOCK_EXPIRES_MS = 60_000  # ``RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME``
+ASKED_AGAIN_MS = 60_000  # a lock at every rebalance, each 20 s; a pull each 3 s: refused no more is over
+HEARTBEAT_MS = 30_000  # ``ClientConfig.heartbeatBrokerInterval``
+
+# ``ResponseCode``: what a broker means, and whether the member's next heartbeat mends it
+NOT_YET = {
+    24: "it does not know yet that the group consumes this topic",
+    25: "it has an older subscription of the group",
+}
+MEANINGS = {
+    **NOT_YET,
+    16: "the group or the topic may not be read there",
+    17: "it has no such topic",
+    23: "the filter expression is wrong",
+    26: "it has no such group",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A broker refused a member the lock of a queue, ``count`` times since it had it last, at ``at`` the last time.
+
+    ``holder`` has the lock, None is unknown. ``holder_left_at`` is when the holder was known to be gone; None: it is a
+    member, or nothing is known of it.
+    """
+
+    client_id: str
+    queue: MessageQueue
+    at: int
+    count: int = 1
+    holder: str | None = None
+    holder_left_at: int | None = None
+
+    @property
+    def ends_at(self) -> int | None:
+        """When the lock must have ended: who is gone renews nothing. None: whoever has it may keep it."""
+        return None if self.holder_left_at is None else self.holder_left_at + LOCK_EXPIRES_MS
+
+
+@dataclass(frozen=True, slots=True)
+class PullRefusal:
+    """A broker refused a member to pull from a queue: first at ``since``, ``count`` times, the last time at ``at``.
+
+    ``code`` is RocketMQ's, of the last time.
+    """
+
+    client_id: str
+    queue: MessageQueue
+    code: int
+    since: int
+    at: int
+    count: int = 1
+
+    @property
+    def ends_at(self) -> int | None:
+        """When it must have ended: with the next heartbeat, where that mends it. None is unknown."""
+        until = self.since + HEARTBEAT_MS
+        return until if self.code in NOT_YET and self.at <= until else None
+
+
+def lock_refusals(group: str, refusals: Iterable[Refusal], now: int) -> Iterator[Finding]:
+    """Find members that are refused a lock still: one finding a queue, as reports and logs prove it."""
+    for each in refusals:
+        if now - each.at > ASKED_AGAIN_MS:
+            continue
+        queue, holder = spell(each.queue), each.holder or "somebody"
+        times = _times(each.count)
+        ends = f", and is gone: the lock ends within {LOCK_EXPIRES_MS // 1_000} s of that"
+        gone = ends if each.ends_at is not None else ""
+        sentence = f"{each.client_id} was refused the lock of {queue} {times}: {holder} has it{gone}."
+        proof: tuple[str, ...] = (f"a broker refused {each.client_id} the lock of {queue}, {times}",)
+        if each.holder is not None:
+            proof += (f"{each.holder} has the lock of {queue}",)
+        if each.holder_left_at is not None:
+            proof += (f"{each.holder} is no member any more",)
+        yield Finding(
+            FindingKind.LOCK_REFUSED,
+            group,
+            f"{queue} for {each.client_id}",
+            sentence,
+            proof,
+            each.at,
+            each.ends_at,
+            over_at=each.at + ASKED_AGAIN_MS,
+        )
+
+
+def pull_refusals(group: str, refusals: Iterable[PullRefusal], now: int) -> Iterator[Finding]:
+    """Find members that have a queue and may not pull from it: it stands still as if nobody had it."""
+    for each in refusals:
+        if now - each.at > ASKED_AGAIN_MS:
+            continue
+        queue, meaning = spell(each.queue), MEANINGS.get(each.code, "what that means is not known here")
+        mends = "; the next heartbeat should mend it" if each.ends_at is not None else ""
+        sentence = (
+            f"{each.client_id} has {queue}, and its broker refuses to let it pull (code {each.code}): {meaning}{mends}."
+        )
+        proof = (
+            f"{each.queue.broker} refused {each.client_id} a pull of {queue}, {_times(each.count)}",
+            f"first at {clock(each.since)}, last at {clock(each.at)}, with code {each.code}",
+        )
+        yield Finding(
+            FindingKind.PULL_REFUSED,
+            group,
+            f"{queue} for {each.client_id}",
+            sentence,
+            proof,
+            each.at,
+            each.ends_at,
+            over_at=each.at + ASKED_AGAIN_MS,
+        )
+
+
+def _times(count: int) -> str:
+    return count_of(count, "time", "times") if count > 1 else "once"

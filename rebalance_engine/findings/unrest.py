@@ -1,0 +1,112 @@
+"""Groups that do not come to rest: change upon change, and members that come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rebalance_engine.events import Cause
+from rebalance_engine.findings.finding import Finding, FindingKind, clock, first_rows
+
+STORM_ROUNDS = 5  # each of which began before the one before it had ended
+UNREST_MS = 600_000
+COMINGS = 3
+SHORT_LIFE_MS = 120_000
+APART_MS = 3_000  # what happens within this time is one thing
+LEAVING = frozenset({Cause.MEMBER_LEFT, Cause.HEARTBEAT_EXPIRED})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A member came or went at ``at``."""
+
+    at: int
+    cause: Cause
+    client_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restless:
+    """One round of a chain in which each superseded the one before."""
+
+    number: int
+    opened_at: int
+    cause: Cause
+
+
+def storm(group: str, chain: Sequence[Restless]) -> Iterator[Finding]:
+    """Find that a group has not settled through many changes.
+
+    Args:
+        chain: the rounds of the open wave, the open one last; empty where none is open.
+    """
+    if len(chain) < STORM_ROUNDS:
+        return
+    first, last = chain[0], chain[-1]
+    sentence = (
+        f"{len(chain)} rounds in a row began before the one before them had settled, since {clock(first.opened_at)}:"
+        " the group never comes to rest."
+    )
+    rows = (f"round {each.number} at {clock(each.opened_at)}: {each.cause.value}" for each in chain)
+    yield Finding(FindingKind.STORM, group, f"from round {first.number}", sentence, first_rows(rows), last.opened_at)
+
+
+def flapping(group: str, changes: Iterable[Change], now: int) -> Iterator[Finding]:
+    """Find client ids that come back again and again, and hosts whose members live for a moment only.
+
+    An id has its process's number and start time in it by default: a process that crashes and is started again has
+    another one each time. What comes before the ``@`` stays.
+    """
+    lately = sorted((each for each in changes if now - each.at <= UNREST_MS), key=lambda each: each.at)
+    by_client: dict[str, list[Change]] = {}
+    for each in lately:
+        by_client.setdefault(each.client_id, []).append(each)
+    told = set[str]()
+    for client, mine in sorted(by_client.items()):
+        leavings = _apart([each.at for each in mine if each.cause in LEAVING])
+        comings = [each for each in mine if each.cause is Cause.MEMBER_JOINED]
+        if len(leavings) >= COMINGS and len(comings) >= COMINGS - 1:
+            told.add(client)
+            sentence = f"{client} left {len(leavings)} times since {clock(mine[0].at)}, and came back."
+            yield _flaps(group, client, sentence, mine)
+    yield from _hosts(group, {client: mine for client, mine in by_client.items() if client not in told})
+
+
+def _hosts(group: str, by_client: Mapping[str, list[Change]]) -> Iterator[Finding]:
+    short: dict[str, list[Change]] = {}
+    for client, mine in sorted(by_client.items()):
+        host, at, _ = client.partition("@")
+        came = next((each for each in mine if each.cause is Cause.MEMBER_JOINED), None)
+        went = next((each for each in mine if each.cause in LEAVING and came and each.at >= came.at), None)
+        if at and came is not None and went is not None and went.at - came.at <= SHORT_LIFE_MS:
+            short.setdefault(host, []).extend((came, went))
+    for host, unsorted in sorted(short.items()):
+        mine = sorted(unsorted, key=lambda each: each.at)
+        ended = _apart([each.at for each in mine if each.cause in LEAVING])
+        if len(ended) >= COMINGS:
+            sentence = (
+                f"{len(ended)} times since {clock(mine[0].at)} a member on {host} came and was gone again within"
+                f" {SHORT_LIFE_MS // 1_000} s."
+            )
+            yield _flaps(group, host, sentence, mine)
+
+
+def _flaps(group: str, subject: str, sentence: str, mine: Sequence[Change]) -> Finding:
+    rows = (f"{each.client_id} {_verb(each.cause)} at {clock(each.at)}" for each in mine)
+    last = mine[-1].at
+    return Finding(
+        FindingKind.FLAPPING, group, subject, sentence, first_rows(rows), proven_at=last, over_at=last + UNREST_MS
+    )
+
+
+def _verb(cause: Cause) -> str:
+    return "joined" if cause is Cause.MEMBER_JOINED else "left"
+
+
+def _apart(times: Sequence[int]) -> list[int]:
+    """Give the times that are more than a moment after the one before them."""
+    kept: list[int] = []
+    for at in sorted(times):
+        if not kept or at - kept[-1] > APART_MS:
+            kept.append(at)
+    return kept

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from rebalance_engine import MessageQueue
+from rebalance_engine.findings.seers import (
+    Division,
+    different_lists,
+    different_routes,
+    duplicate_ids,
+    subscription_mismatch,
+    without_permission,
+)
+from rebalance_engine.group import GroupView, Member
+
+QUEUES = [MessageQueue("orders", "east", 0), MessageQueue("orders", "west", 0)]
+VIEW = GroupView.of("g", QUEUES, [Member(client_id="A"), Member(client_id="B")])
+
+
+def test_one_id_from_two_addresses_is_proven_by_what_each_broker_has() -> None:
+    addresses = {"A": {"east": ("10.0.0.2:5", "10.0.0.1:5"), "west": ("10.0.0.1:6",)}}
+
+    [fault] = duplicate_ids(VIEW, {"east": ("A", "A", "B"), "west": ("A", "B")}, addresses)
+
+    assert fault.subject == "A"
+    assert fault.sentence.startswith("2 connections call themselves A: members count it 2 times")
+    assert fault.proof == ("east lists A 2 times", "east has it from 10.0.0.1:5, 10.0.0.2:5")
+
+
+def test_one_connection_to_each_broker_is_no_duplicate() -> None:
+    addresses = {"A": {"east": ("10.0.0.1:5",), "west": ("10.0.0.1:6",)}}
+
+    assert list(duplicate_ids(VIEW, {"east": ("A", "B"), "west": ("A", "B")}, addresses)) == []
+
+
+def test_who_is_no_member_is_no_duplicate() -> None:
+    assert list(duplicate_ids(VIEW, {"east": ("C", "C")}, {"C": {"east": ("10.0.0.1:5", "10.0.0.2:5")}})) == []
+
+
+def test_a_mismatch_names_the_topics_that_differ_and_what_each_member_says() -> None:
+    told = {
+        "A": {"orders": "TAG *", "payments": "TAG *", "%RETRY%g": "TAG *"},
+        "B": {"orders": "TAG blue", "payments": "TAG *"},
+    }
+
+    [fault] = subscription_mismatch(VIEW, told)
+
+    assert "different things (orders)" in fault.sentence
+    assert fault.proof == (
+        "A subscribes to orders TAG *, payments TAG *",
+        "B subscribes to orders TAG blue, payments TAG *",
+    )
+
+
+def test_the_retry_topic_and_who_says_nothing_are_not_compared() -> None:
+    assert (
+        list(subscription_mismatch(VIEW, {"A": {"orders": "TAG *", "%RETRY%g": "TAG *"}, "B": {"orders": "TAG *"}}))
+        == []
+    )
+    assert list(subscription_mismatch(VIEW, {"A": {"orders": "TAG *"}})) == []
+    assert list(subscription_mismatch(VIEW, {"A": {"orders": "TAG *"}, "B": {}})) == []
+
+
+def test_many_differing_topics_are_counted() -> None:
+    told = {"A": {f"t{n}": "TAG *" for n in range(5)}, "B": {"other": "TAG *"}}
+
+    [fault] = subscription_mismatch(VIEW, told)
+
+    assert "(other, t0, t1 and 3 more)" in fault.sentence
+
+
+def test_lists_are_compared_of_brokers_that_have_queues_alone() -> None:
+    assert list(different_lists(VIEW, {"east": ("A", "B"), "west": ("B", "A"), "north": ()})) == []
+    assert list(different_lists(VIEW, {"east": ("A",)})) == []  # the other one has not told
+
+    [fault] = different_lists(VIEW, {"east": ("A", "B"), "west": ()})
+
+    assert fault.sentence.startswith("Brokers list different members: west does not have A, B.")
+    assert fault.proof == ("east lists A, B", "west lists nobody")
+
+
+def test_name_servers_are_compared_by_what_members_divide() -> None:
+    told = Division(4, 6, True)
+    same = {"n1": {"east": told}, "n2": {"east": told, "west": Division(4, 2, True)}}
+    other = {"n1": {"east": told}, "n2": {"west": told}}
+
+    [fault] = different_routes(VIEW, {"orders": other})
+
+    assert list(different_routes(VIEW, {"orders": same})) == []
+    assert list(different_routes(VIEW, {"orders": {"n1": {"east": told}}})) == []
+    assert fault.subject == "orders"
+    assert "(4 queues each, and not the same)" in fault.sentence
+    assert fault.proof == ("n1 says east: 4 queues, permission RW", "n2 says west: 4 queues, permission RW")
+
+
+def test_how_many_queues_each_gives_is_said() -> None:
+    routes = {"orders": {"n1": {"east": Division(4, 6, True)}, "n2": {"east": Division(8, 6, True)}}}
+
+    [fault] = different_routes(VIEW, routes)
+
+    assert "(4 or 8 queues)" in fault.sentence
+
+
+def test_what_may_not_be_read_has_no_owner_on_purpose() -> None:
+    [fault] = without_permission(VIEW, {"orders": {"n1": {"east": Division(1, 2, True)}}})
+
+    assert (fault.subject, fault.sentence) == (
+        "orders/east",
+        "orders may not be read on east: its queue has no owner on purpose.",
+    )
+    assert fault.proof == ("n1 says 1 queue, permission -W",)
+
+
+def test_what_one_name_server_lets_be_read_is_not_closed_on_purpose() -> None:
+    routes = {"orders": {"n1": {"east": Division(4, 2, True)}, "n2": {"east": Division(4, 6, True)}}}
+
+    assert list(without_permission(VIEW, routes)) == []
+    assert list(without_permission(VIEW, {"orders": {"n1": {"east": Division(0, 2, True)}}})) == []
+    assert list(without_permission(VIEW, {"orders": {"n1": {"east": Division(4, 2, False)}}})) == []

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from rebalance_engine.events import Cause
+from rebalance_engine.findings.unrest import UNREST_MS, Change, Restless, flapping, storm
+
+JOINED, LEFT = Cause.MEMBER_JOINED, Cause.MEMBER_LEFT
+
+
+def lives(*clients: str, each_ms: int = 30_000, every_ms: int = 60_000) -> list[Change]:
+    return [
+        Change(n * every_ms + shift, cause, client)
+        for n, client in enumerate(clients)
+        for shift, cause in ((0, JOINED), (each_ms, LEFT))
+    ]
+
+
+def test_five_rounds_that_never_settled_are_a_storm() -> None:
+    chain = [Restless(3 + n, n * 10_000, JOINED) for n in range(5)]
+
+    [fault] = storm("g", chain)
+
+    assert list(storm("g", chain[:4])) == []
+    assert fault.subject == "from round 3"
+    assert fault.sentence.startswith(
+        "5 rounds in a row began before the one before them had settled, since 00:00:00 UTC"
+    )
+    assert fault.proof[0] == "round 3 at 00:00:00 UTC: member joined"
+
+
+def test_a_client_that_leaves_three_times_and_comes_back_flaps_until_ten_minutes_of_rest() -> None:
+    changes = lives("A", "A", "A")
+
+    [fault] = flapping("g", changes, 200_000)
+
+    assert (fault.subject, fault.over_at) == ("A", 150_000 + UNREST_MS)
+    assert fault.sentence == "A left 3 times since 00:00:00 UTC, and came back."
+    assert fault.proof[:2] == ("A joined at 00:00:00 UTC", "A left at 00:00:30 UTC")
+    assert list(flapping("g", changes, 150_001 + UNREST_MS)) == []
+
+
+def test_twice_is_no_flapping() -> None:
+    assert list(flapping("g", lives("A", "A"), 200_000)) == []
+
+
+def test_a_host_whose_members_live_for_a_moment_flaps_whatever_they_are_called() -> None:
+    [fault] = flapping("g", lives("10.0.0.1@1#5", "10.0.0.1@2#6", "10.0.0.1@3#7"), 200_000)
+
+    assert fault.subject == "10.0.0.1"
+    assert "3 times since 00:00:00 UTC a member on 10.0.0.1 came and was gone again within 120 s." in fault.sentence
+
+
+def test_members_that_stay_for_minutes_or_go_together_do_not_flap() -> None:
+    names = ("10.0.0.1@1#5", "10.0.0.1@2#6", "10.0.0.1@3#7")
+
+    assert list(flapping("g", lives(*names, each_ms=120_001), 300_000)) == []
+    assert list(flapping("g", lives(*names, every_ms=1_000), 300_000)) == []
+
+
+def test_a_rolling_deploy_of_named_members_does_not_flap() -> None:
+    deploy = [
+        Change(n * 30_000 + shift, cause, f"m{n}") for n in range(6) for shift, cause in ((0, LEFT), (9_000, JOINED))
+    ]
+
+    assert list(flapping("g", deploy, 300_000)) == []
