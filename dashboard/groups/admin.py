@@ -8,6 +8,7 @@ from dashboard.groups.models import (
     Group,
     Handoff,
     Holding,
+    LagStep,
     LockRefusal,
     Member,
     MemberList,
@@ -157,6 +158,16 @@ class ProgressAdmin(Observed[Progress]):
     def queue_count(self, row: Progress) -> int:
         """Count them."""
         return len(row.queues)
+
+
+@admin.register(LagStep)
+class LagStepAdmin(Observed[LagStep]):
+    """How far groups were behind."""
+
+    list_display = ["group", "broker", "began_at", "most", "lag", "worst_queue"]
+    list_filter = ["group__cluster", "broker"]
+    search_fields = ["group__name", "broker"]
+    list_select_related = ["group"]
 
 
 @admin.register(Finding)

@@ -27,7 +27,12 @@ class QueueLag:
 
     @property
     def lag(self) -> int | None:
-        """Count what was not consumed yet; a consumer may be ahead of an answer that was put together slowly."""
+        """Count what was not consumed yet; a consumer may be ahead of an answer that was put together slowly.
+
+        Nobody is behind in a queue that never had a message, though nobody ever committed an offset of it either.
+        """
+        if self.end == 0:
+            return 0
         return None if self.committed is None else max(0, self.end - self.committed)
 
 
@@ -55,11 +60,12 @@ def lag_of(*, group: Group) -> GroupLag:
     """Give what is known of how far a group is behind, sorted by topic, broker and queue id."""
     rows = list(Progress.objects.filter(group=group).order_by("broker"))
     queues = sorted(
-        (each for row in rows for each in _queues(row)), key=lambda each: (each.topic, each.broker, each.queue_id)
+        (each for row in rows for each in queues_of(row)), key=lambda each: (each.topic, each.broker, each.queue_id)
     )
     return GroupLag(tuple(queues), tuple(row.broker for row in rows if row.missing is not None and not row.queues))
 
 
-def _queues(row: Progress) -> Iterator[QueueLag]:
+def queues_of(row: Progress) -> Iterator[QueueLag]:
+    """Give the queues of one broker's answer."""
     for topic, queue_id, end, committed, consumed_up_to in row.queues:
         yield QueueLag(topic, row.broker, queue_id, end, committed, consumed_up_to, row.observed_at, row.missing)

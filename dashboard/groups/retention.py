@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.db.models import Q
 
 from dashboard.clusters.models import Command, OutboxLine
-from dashboard.groups.models import Finding, Holding, LockRefusal, Member, Presence, Round, RoundCause
+from dashboard.groups.models import Finding, Holding, LagStep, LockRefusal, Member, Presence, Round, RoundCause
 from dashboard.push.models import Step
 
 DAY_MS = 24 * 60 * 60 * 1000
 KEPT_STEPS_MS = 60 * 60 * 1000  # a browser that was away for longer gets a snapshot
+KEPT_LAG_DAYS = 3  # rows of ten seconds, where lag changes
 KEPT_LINES_MS = DAY_MS  # exported ones stay so long to tell a fact that comes twice
 
 
@@ -24,6 +25,7 @@ def forget(*, now: int, days: int) -> int:
         RoundCause.objects.filter(Q(round=None) & Q(at__lt=old)),
         Finding.objects.filter(cleared_at__lt=old),
         LockRefusal.objects.filter(at__lt=old),
+        LagStep.objects.filter(began_at__lt=now - min(days, KEPT_LAG_DAYS) * DAY_MS),
         Presence.objects.filter(gone_at__lt=old),
         Member.objects.filter(left_at__lt=old).exclude(holdings__until=None, holdings__isnull=False),
         Command.objects.filter(finished_at__lt=old),

@@ -2,6 +2,7 @@
 
 from dashboard.groups.models.findings import Finding
 from dashboard.groups.models.group import Group
+from dashboard.groups.models.lag import LagStep
 from dashboard.groups.models.members import Member, MemberList, Presence, Subscription
 from dashboard.groups.models.owners import Holding, Target
 from dashboard.groups.models.progress import Progress
@@ -13,6 +14,7 @@ __all__ = [
     "Group",
     "Handoff",
     "Holding",
+    "LagStep",
     "LockRefusal",
     "Member",
     "MemberList",

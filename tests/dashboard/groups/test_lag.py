@@ -62,3 +62,9 @@ def test_a_consumer_that_is_ahead_of_the_answer_is_not_behind(group: Group) -> N
     tell(group, "east", 10, ["orders", 0, 4, 5, None])
 
     assert lag_of(group=group).total == 0
+
+
+def test_nobody_is_behind_in_a_queue_that_never_had_a_message(group: Group) -> None:
+    tell(group, "east", 10, ["%RETRY%g", 0, 0, None, None], ["orders", 1, 9, 4, None])
+
+    assert lag_of(group=group).total == 5

@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.clusters.models import OutboxLine
-from dashboard.groups.models import Holding, Member
+from dashboard.groups.models import Group, Holding, LagStep, Member
 from dashboard.groups.retention import DAY_MS, forget
 from dashboard.push.models import Step, Stream
 from tests.dashboard.story import T0, held, left, route, seen, told
@@ -22,6 +22,18 @@ def test_what_is_younger_is_kept() -> None:
     told(route(2), *seen("A"), held("A", 10, [0, 1]), held("A", 20, [0]))
 
     assert forget(now=T0 + 29 * DAY_MS, days=30) == 0
+
+
+@pytest.mark.parametrize(("days", "left"), [(30, 1), (1, 0)])
+def test_lag_over_time_goes_after_three_days_or_sooner_where_that_is_asked_for(days: int, left: int) -> None:
+    told(*seen("A"))
+    for day in (0, 2):
+        began_at = (T0 + day * DAY_MS) // 10_000 * 10_000
+        LagStep.objects.create(group=Group.objects.get(), broker="east", began_at=began_at, at=began_at)
+
+    forget(now=T0 + 4 * DAY_MS, days=days)
+
+    assert LagStep.objects.count() == left
 
 
 def test_steps_go_after_an_hour_and_lines_a_day_after_they_were_exported() -> None:
