@@ -8,7 +8,6 @@ from rebalance_engine.consumer.application import Result
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.clients import ConsumerProcess
-from rebalance_engine.simulation.timers import STORED_LATE
 
 MOST_COMMITS = 200  # of one queue that are remembered: a minute and more
 MOST_PROGRESS = 400  # steps of one session's progress that are remembered
@@ -103,10 +102,11 @@ class Session:
     def due_at(self, at: int, by: int) -> int:
         """Give how far it must have stored by a time what it had finished at a time before.
 
-        That is how far it was then, unless that may have been forgotten before the timer came to store it.
+        That is how far it was then, unless it may have forgotten that since: a broker that was away when it was to be
+        stored, or that lost it, is not told again.
         """
         for since, offset in reversed(self._progress):
-            if since <= at and not self._may_forget(since, min(since + STORED_LATE, by)):
+            if since <= at and not self._may_forget(since, by):
                 return offset
         return 0
 
