@@ -44,7 +44,7 @@ class Drawing:
             yield from self._members()
         if len(self.look.view.queues):
             yield from self._map()
-        yield from self._rows("Not as the target says", list(self._differences()))
+        yield from self._unlike()
         yield from self._findings()
         yield from self._rows("Servers that do not agree", [safe(line) for line in self.look.disagreements()])
         yield from self._rows("Missing", [_missing(one) for one in self.look.troubles()])
@@ -64,7 +64,8 @@ class Drawing:
             f"{view.model.value.lower()}, {self._strategy()}, {count(len(view.clients), 'member')}, "
             f"{count(len(view.queues), 'queue')} of {count(len(view.queues.topics), 'topic')}, {waiting} waiting"
         )
-        yield self._state()
+        pending = self.judgement.pending
+        yield from [self._state()] if pending is None else wrapped(pending.sentence, self.paper.width)
 
     def _nobody(self) -> str:
         if self.look.is_known is False:
@@ -201,6 +202,8 @@ class Drawing:
 
     def _ink(self, cell: str) -> str:
         symbol = cell.strip()
+        if symbol == NOBODY and self.judgement.pending is not None:
+            return cell
         if symbol in {NOBODY, SEVERAL}:
             return self.paper.ink(cell, "red", "bold")
         if symbol == UNKNOWN:
@@ -209,6 +212,14 @@ class Drawing:
         return self.paper.ink(cell, HUES[place % len(HUES)])
 
     # ---- below the map ----
+
+    def _unlike(self) -> Iterator[str]:
+        pending, rows = self.judgement.pending, list(self._differences())
+        if pending is None:
+            yield from self._rows("Not as the target says", rows)
+            return
+        yield from self._rows("Pending", rows)
+        yield from wrapped(safe(pending.why), self.paper.width)
 
     def _differences(self) -> Iterator[str]:
         for number, queue in enumerate(self.look.view.queues):

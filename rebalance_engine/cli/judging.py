@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rebalance_engine.allocation.contract import AllocationError
+from rebalance_engine.cli.pending import Pending, find_pending
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.findings import Finding, find_faults
 from rebalance_engine.group import GroupView
+from rebalance_engine.network.looking import GroupLook
 from rebalance_engine.plan import Plan
 
 ASSUMED = "AVG"
@@ -16,13 +18,17 @@ CONFIRMED_AFTER_MS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """The target of a group, where it can be known; ``why`` says why not. ``by`` is the strategy, if one is known."""
+    """The target of a group, where it can be known; ``why`` says why not. ``by`` is the strategy, if one is known.
+
+    ``pending`` is what is not held yet and need not be; there is no finding of it.
+    """
 
     by: str | None
     is_assumed: bool
     outcome: Outcome | None
     findings: tuple[Finding, ...]
     why: str = ""
+    pending: Pending | None = None
 
 
 def judge(view: GroupView) -> Judgement:
@@ -38,6 +44,16 @@ def judge(view: GroupView) -> Judgement:
         why = f"what {by} gives cannot be computed from outside: {error}"
         return Judgement(by, is_assumed=not told, outcome=None, findings=find_faults(view), why=why)
     return Judgement(by, is_assumed=not told, outcome=outcome, findings=outcome.findings)
+
+
+def judge_look(look: GroupLook) -> Judgement:
+    """Judge what a look shows, except for what its members cannot know yet."""
+    judgement = judge(look.view)
+    pending = None if judgement.outcome is None else find_pending(look, judgement.outcome.target)
+    if pending is None:
+        return judgement
+    findings = tuple(finding for finding in judgement.findings if not pending.excuses(finding))
+    return replace(judgement, findings=findings, pending=pending)
 
 
 @dataclass(slots=True)

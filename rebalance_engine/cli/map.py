@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from rebalance_engine.cli.asking import add_asking_arguments, as_json, ask, check_seconds
 from rebalance_engine.cli.drawing import Drawing
-from rebalance_engine.cli.judging import Judgement, Suspicions, judge
+from rebalance_engine.cli.judging import Judgement, Suspicions, judge_look
 from rebalance_engine.cli.lines import queue_name
 from rebalance_engine.cli.terminal import CLEAR, paper_of, show
 from rebalance_engine.network.admin import Admin
@@ -75,7 +75,7 @@ async def _look(admin: Admin, asked: argparse.Namespace) -> GroupLook:
 
 
 def _put(look: GroupLook, suspicions: Suspicions, *, as_json_line: bool, again: bool = False) -> None:
-    judgement = judge(look.view)
+    judgement = judge_look(look)
     confirmed = suspicions.note(judgement.findings, look.ended_at)
     if as_json_line:
         show([as_json(describe(look, judgement, confirmed))])
@@ -88,7 +88,7 @@ def _put(look: GroupLook, suspicions: Suspicions, *, as_json_line: bool, again: 
 
 def describe(look: GroupLook, judgement: Judgement, confirmed: dict[tuple[str, str], bool]) -> dict[str, object]:
     """Say the same as the drawing in plain values; None is unknown."""
-    target = None if judgement.outcome is None else judgement.outcome.target
+    target, pending = None if judgement.outcome is None else judgement.outcome.target, judgement.pending
     held, is_complete = look.view.held, look.view.everybody_answered
     queues = []
     for number, queue in enumerate(look.view.queues):
@@ -111,6 +111,13 @@ def describe(look: GroupLook, judgement: Judgement, confirmed: dict[tuple[str, s
         "strategy": judgement.by,
         "is_strategy_assumed": judgement.is_assumed,
         "converged": None if judgement.outcome is None else judgement.outcome.converged,
+        "pending": None
+        if pending is None
+        else {
+            "queues": [queue_name(queue) for queue in sorted(pending.queues)],
+            "until": pending.until,
+            "why": pending.why,
+        },
         "members": [_member(member) for member in look.members],
         "queues": queues,
         "strays": [{"client_id": client, "queue": queue_name(queue)} for client, queue in look.view.strays],

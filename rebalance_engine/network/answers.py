@@ -185,7 +185,7 @@ def held_stated(group: str, client: str, info: ConsumerRunningInfo, by: Answerer
     yield MemberSeen(
         **about,
         is_orderly={"true": True, "false": False}.get(said.get("PROP_CONSUMEORDERLY", "").lower()),
-        started_at=_instant(said.get("PROP_CONSUMER_START_TIMESTAMP", "")),
+        started_at=started_at(said),
     )
     yield SubscriptionsSeen(**about, subscriptions=_subscriptions(info.subscription_set))
     if strategy := strategy_of(said):
@@ -218,6 +218,15 @@ def strategy_of(properties: Mapping[str, str]) -> str | None:
     told = properties.get("allocateMessageQueueStrategy", "").strip()
     name = _OBJECT.sub("", told)
     return STRATEGY_OF_CLASS.get(name.rpartition(".")[2], name) or None
+
+
+def started_at(properties: Mapping[str, str]) -> int | None:
+    """Say when a member was made, by its own clock, in ms since 1970; None: it does not tell, or nothing that can be.
+
+    >>> started_at({"PROP_CONSUMER_START_TIMESTAMP": "1700000000000"})
+    1700000000000
+    """
+    return _instant(properties.get("PROP_CONSUMER_START_TIMESTAMP", ""))
 
 
 def missed(by: Answerer, why: Trouble | Missing, *, group: str | None = None) -> AnswerMissed:

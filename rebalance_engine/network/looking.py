@@ -73,6 +73,11 @@ class MemberLook:
         """What it divides by; None is unknown."""
         return None if self.running.value is None else answers.strategy_of(self.running.value.properties)
 
+    @property
+    def started_at(self) -> int | None:
+        """When it was made, by its own clock, in ms since 1970; None is unknown."""
+        return None if self.running.value is None else answers.started_at(self.running.value.properties)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GroupLook:

@@ -24,7 +24,7 @@ def queues(size: int, topic: str = "orders", broker: str = "east") -> list[Messa
     return [MessageQueue(topic, broker, number) for number in range(size)]
 
 
-def member(client: str, held: Sequence[MessageQueue] | None, topic: str = "orders") -> MemberLook:
+def member(client: str, held: Sequence[MessageQueue] | None, *topics: str, started_at: int | None = None) -> MemberLook:
     by = Answerer(
         address="east:1", code=RequestCode.GET_CONSUMER_RUNNING_INFO, at=AT - 200, broker="east", client=client
     )
@@ -34,8 +34,9 @@ def member(client: str, held: Sequence[MessageQueue] | None, topic: str = "order
         running = Heard(by, trouble=NoAnswer(Failure.TIMEOUT, "east:1"))
     else:
         table = {queue: ProcessQueueInfo() for queue in held}
-        said = (SubscriptionData(topic=topic),)
-        running = Heard(by, ConsumerRunningInfo(properties=STRATEGY, mq_table=table, subscription_set=said))
+        said = tuple(SubscriptionData(topic=topic) for topic in topics or ("orders",))
+        start = {} if started_at is None else {"PROP_CONSUMER_START_TIMESTAMP": str(started_at)}
+        running = Heard(by, ConsumerRunningInfo(properties=STRATEGY | start, mq_table=table, subscription_set=said))
     return MemberLook(client_id=client, connections={"east": (connection,)}, running=running)
 
 

@@ -3,20 +3,20 @@ from dataclasses import replace
 import pytest
 
 from rebalance_engine.cli.drawing import Drawing
-from rebalance_engine.cli.judging import judge
+from rebalance_engine.cli.judging import judge_look
 from rebalance_engine.cli.terminal import ENDLESS, Paper, width_of
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.looking import GroupLook
 from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.contract import Refused
-from tests.rebalance_engine.cli.looks import look, member, queues
+from tests.rebalance_engine.cli.looks import AT, look, member, queues
 
 Q = queues(4)
 
 
 def drawn(seen: GroupLook, width: int = 80, *, has_colour: bool = False) -> list[str]:
-    return list(Drawing(seen, judge(seen.view), Paper(width, has_colour), {}).lines())
+    return list(Drawing(seen, judge_look(seen), Paper(width, has_colour), {}).lines())
 
 
 def test_a_sound_group_is_drawn_with_a_letter_for_each_member() -> None:
@@ -45,6 +45,19 @@ def test_orphans_and_double_owners_stand_out_without_colour() -> None:
     assert "orders/east/3: held by nobody, target B" in text
     assert "double owner (suspected): 2 members hold orders/east/1: A, B." in text
     assert "1 queue without a holder, 1 held twice" in text
+
+
+def test_a_new_retry_topic_is_pending_and_no_alarm_for_so_long() -> None:
+    retry = MessageQueue("%RETRY%billing", "east", 0)
+    young = member("A", Q, "orders", retry.topic, started_at=AT - 1_000)
+    lines = drawn(look([*Q, retry], [young]), has_colour=True)
+    text = "\n".join(lines)
+
+    assert max(map(width_of, lines)) <= 80
+    assert "but for 1 queue of a new retry topic: pending until" in text
+    assert "22:14:14 UTC" in text
+    assert "Pending: 1" in text and "%RETRY%billing/east/0: held by nobody, target A" in text
+    assert "Not " not in text and "Findings" not in text and "\x1b[31" not in text
 
 
 def test_what_a_silent_member_may_hold_is_unknown() -> None:
@@ -77,7 +90,7 @@ def test_hostile_names_and_many_queues_stay_within_the_width() -> None:
     evil = "\x1b[2J\u202e" + "x" * 1000
 
     for width in (80, 120, 200):
-        lines = drawn(look(wide, [member(evil, wide, topic="t" * 300), member("消" * 50, [], topic="t" * 300)]), width)
+        lines = drawn(look(wide, [member(evil, wide, "t" * 300), member("消" * 50, [], "t" * 300)]), width)
 
         assert not any("\x1b" in line or "\u202e" in line for line in lines)
         end = next(number for number, line in enumerate(lines) if line.startswith("Not as the target says"))

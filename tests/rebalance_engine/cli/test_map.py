@@ -2,10 +2,15 @@ import asyncio
 import json
 import signal
 import sys
+import time
 
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Consumer
+from rebalance_engine.remoting.bodies.clients import SubscriptionData
+from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, ProcessQueueInfo
 from tests.rebalance_engine.cli.commands import run_to_end
 from tests.rebalance_engine.network.clusters import QUICK, cluster, until
+from tests.rebalance_engine.network.ghosts import ghost
 from tests.rebalance_engine.network.loop import on_a_loop
 
 
@@ -25,8 +30,32 @@ async def test_the_map_is_drawn_and_told_in_json() -> None:
     assert line["members"][0]["client_id"] == "127.0.0.1@A"
     assert line["queues"][1]["held_by"] == line["queues"][1]["target"] == ["127.0.0.1@A"]
     assert line["missing"] == line["findings"] == []
+    assert line["pending"] is None
     assert nobody == (1, nobody[1])
     assert "No broker knows this group." in nobody[1]
+
+
+@on_a_loop
+async def test_a_retry_topic_that_members_cannot_know_yet_is_pending_in_words_and_in_json() -> None:
+    def says() -> ConsumerRunningInfo:
+        return ConsumerRunningInfo(
+            properties={"PROP_CONSUMER_START_TIMESTAMP": str(round(time.time() * 1_000))},
+            mq_table={MessageQueue("orders", "broker-a", number): ProcessQueueInfo() for number in range(4)},
+            subscription_set=tuple(SubscriptionData(topic=topic) for topic in ("orders", "%RETRY%G")),
+        )
+
+    async with cluster() as east, ghost(east.broker("broker-a").address, says=says):
+        words = ["map", "--namesrv", east.namesrv, "--group", "G"]
+        drawn, told = await run_to_end(*words), await run_to_end(*words, "--json")
+
+    line = json.loads(told[1])
+    assert drawn[0] == told[0] == 0
+    assert "new retry topic: pending until" in drawn[1]
+    assert "Not held" not in drawn[1]
+    assert line["converged"] is False
+    assert line["findings"] == []
+    assert line["pending"]["queues"] == ["%RETRY%G/broker-a/0"]
+    assert line["ended_at"] <= line["pending"]["until"]
 
 
 @on_a_loop
