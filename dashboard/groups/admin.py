@@ -5,6 +5,7 @@ from django.contrib import admin
 from dashboard.common.admin import Observed
 from dashboard.groups.models import (
     Finding,
+    Flow,
     Group,
     Handoff,
     Holding,
@@ -14,6 +15,7 @@ from dashboard.groups.models import (
     MemberList,
     Presence,
     Progress,
+    PullRefusal,
     Round,
     RoundCause,
     Subscription,
@@ -142,6 +144,26 @@ class LockRefusalAdmin(Observed[LockRefusal]):
     list_display = ["group", "client_id", "topic", "broker", "queue_id", "holder", "count", "origin", "when"]
     list_filter = ["group__cluster", "origin"]
     search_fields = ["group__name", "client_id", "topic", "holder"]
+    list_select_related = ["group"]
+
+
+@admin.register(PullRefusal)
+class PullRefusalAdmin(Observed[PullRefusal]):
+    """Pulls that members were refused."""
+
+    list_display = ["group", "client_id", "topic", "broker", "queue_id", "code", "count", "origin", "when"]
+    list_filter = ["group__cluster", "origin", "code"]
+    search_fields = ["group__name", "client_id", "topic"]
+    list_select_related = ["group"]
+
+
+@admin.register(Flow)
+class FlowAdmin(Observed[Flow]):
+    """Messages that do not get on."""
+
+    list_display = ["group", "broker", "when"]
+    list_filter = ["group__cluster", "broker"]
+    search_fields = ["group__name", "broker"]
     list_select_related = ["group"]
 
 

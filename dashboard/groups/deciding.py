@@ -12,7 +12,7 @@ from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.events import Cause
-from rebalance_engine.findings import Finding, find_faults, lock_refusals
+from rebalance_engine.findings import Finding, Restless, find_faults, find_in_sights
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
@@ -81,10 +81,22 @@ def decide(
     )
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
-    findings += tuple(lock_refusals(look.view.group, look.refusals, now))
+    findings += find_in_sights(look.view, look.sights, now, _chain(look, rounds))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)
     return Decision(rule, outcome, target, converged, rounds, findings, held_happening, waits_for, keys)
+
+
+def _chain(look: Look, rounds: Advance) -> tuple[Restless, ...]:
+    """Give the rounds of the wave that is open now, the open one last: those that are stored, and what just began."""
+    if rounds.open is None:
+        return ()
+    wave = rounds.open.wave
+    chain = {each.number: each for first, each in look.chain if first == wave}
+    for each in (*(end.round for end in rounds.ended), rounds.open):
+        if each.wave == wave:
+            chain[each.number] = Restless(each.number, each.opened_at, each.cause)
+    return tuple(chain[number] for number in sorted(chain))
 
 
 def _is_moot(each: Happening, look: Look, past: Past) -> bool:

@@ -17,12 +17,15 @@ from rebalance_engine.events import (
     Origin,
     Source,
 )
-from rebalance_engine.findings import ASKED_AGAIN_MS, FindingKind
 from rebalance_engine.findings import Finding as Found
+from rebalance_engine.findings import FindingKind, spell
+from rebalance_engine.findings.flow import STUCK_MS
 
-CONFIRM_AFTER_MS = 20_000  # one-round conflicts are normal during a rebalance
 MOST_FAULTS = 500  # rows of a group; a group that nobody consumes would have one for each queue
 SOURCE = Source(origin=Origin.DERIVED)
+NO_LOOK = frozenset(  # that they are over is not seen by asking what members hold
+    kind.value for kind in (FindingKind.LOCK_REFUSED, FindingKind.PULL_REFUSED, FindingKind.STORM, FindingKind.FLAPPING)
+)
 
 
 def keep_faults(
@@ -46,24 +49,34 @@ def keep_faults(
             news.append(_proven(FindingSuspected, row, row.suspected_at))
             if row.confirmed_at is not None:
                 news.append(_proven(FindingConfirmed, row, row.confirmed_at))
-        elif row.confirmed_at is None and looked - row.suspected_at > CONFIRM_AFTER_MS:
+        elif row.confirmed_at is None and looked - row.suspected_at > each.confirm_after_ms:
             row.confirmed_at = when
             _say(row, each)
             row.save()
             news.append(_proven(FindingConfirmed, row, when))
-        elif each.proven_at is not None and (row.sentence, row.ends_at) != (printable(each.sentence), each.ends_at):
+        elif (row.sentence, row.ends_at) != (printable(each.sentence), each.ends_at):
             _say(row, each)
             row.save()
         faults.append(row)
     Finding.objects.bulk_create(new, batch_size=2_000)
     for row in stored.values():
-        end = max(when, row.confirmed_at or row.suspected_at, now if row.kind == FindingKind.LOCK_REFUSED.value else 0)
+        end = max(when, row.confirmed_at or row.suspected_at, now if row.kind in NO_LOOK else 0)
         Finding.objects.filter(pk=row.pk).update(cleared_at=end)
         subject = {"finding": row.kind, "subject": row.subject, "group": group.name}
         news.append(FindingCleared(at=end, source=SOURCE, exactness=EXACT, **subject))
-    due = [row.suspected_at + CONFIRM_AFTER_MS + 1 for row in faults if row.confirmed_at is None]
-    due += [each.proven_at + ASKED_AGAIN_MS + 1 for each in found if each.proven_at is not None]
+    waits = [each.confirm_after_ms for each in found[:MOST_FAULTS]]
+    due = [row.suspected_at + wait + 1 for row, wait in zip(faults, waits, strict=True) if row.confirmed_at is None]
+    due += [each.over_at + 1 for each in found if each.over_at is not None]
+    due += _unripe(look)
     return faults, min(due, default=None), news
+
+
+def _unripe(look: Look) -> list[int]:
+    """Say when queues in which nothing is committed have been their owners' for long enough to blame these."""
+    since = look.sights.held_since
+    taken = [since[spell(each.queue)] for each in look.sights.standings if spell(each.queue) in since]
+    looked = [each.at for each in look.sights.standings if spell(each.queue) in since]
+    return [at + STUCK_MS + 1 for at, seen in zip(taken, looked, strict=True) if seen - at < STUCK_MS]
 
 
 def subject_key(subject: str) -> str:

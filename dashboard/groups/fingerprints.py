@@ -8,6 +8,23 @@ from collections.abc import Iterable
 
 from dashboard.groups.models import Group, RoundCause
 from dashboard.groups.queries import Look
+from rebalance_engine.findings import is_growing, spell
+
+
+def _seen(look: Look) -> list[object]:
+    """Give what else is seen; of offsets only what is found in them, since they change at every look."""
+    sights = look.sights
+    return [
+        [(each.at, each.holder_left_at) for each in sights.locks],
+        [(each.at, each.code) for each in sights.pulls],
+        sorted(sights.lists.items()),
+        [sorted(brokers.items()) for _, brokers in sorted(sights.addresses.items())],
+        [sorted(topics.items()) for _, topics in sorted(sights.subscriptions.items())],
+        repr(sorted((topic, sorted(told.items())) for topic, told in sights.routes.items())),
+        [(spell(each.queue), each.since) for each in sights.standings],
+        sorted(sights.held_since.items()),
+        [(broker, is_growing(looks)) for broker, looks in sorted(sights.retried.items())],
+    ]
 
 
 def fingerprint(group: Group, look: Look, causes: Iterable[RoundCause]) -> str:
@@ -38,11 +55,7 @@ def fingerprint(group: Group, look: Look, causes: Iterable[RoundCause]) -> str:
     told = list(RoundCause.objects.filter(group=group, round__number=group.round_number or 0).values_list("pk", "at"))
     moved = [look.moves.at, look.moves.low, look.moves.queues]  # and may be where they were again
     digest.update(json.dumps([group.model, members, topics, waiting, sorted(view.strays), moved]).encode())
-    digest.update(
-        json.dumps(
-            [sorted(told), look.untold, look.is_empty, [(each.at, each.holder_left_at) for each in look.refusals]]
-        ).encode()
-    )
+    digest.update(json.dumps([sorted(told), look.untold, look.is_empty, *_seen(look)]).encode())
     digest.update(look.queue_pks.tobytes())
     if view.held is not None:
         for column in (view.held.owner, view.held.further_queue, view.held.further_client):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -13,11 +13,12 @@ from django.db.models import Max
 
 from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Broker, Queue
-from dashboard.groups.models import Group, Holding, LockRefusal, Member, MemberList, Subscription
+from dashboard.groups.models import Group, Holding, Member, MemberList, Subscription
 from dashboard.groups.moves import NO_MOVES, Moves, Taken, moves_since_the_last_round
+from dashboard.groups.sights import chain_of, sights_of
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
-from rebalance_engine.findings import Refusal
+from rebalance_engine.findings import NO_SIGHTS, Restless, Sights
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
@@ -40,7 +41,8 @@ class Look:
         moves: what is known to have been taken or dropped since the last round ended.
         is_empty: nobody is a member, which is known: every broker that is there listed nobody.
         untold: brokers that did not tell who is a member when they were asked last; the others' members are known.
-        refusals: members that a broker refused the lock of a queue.
+        sights: what brokers, NameServers and reports tell besides.
+        chain: the rounds of the latest wave, each with the number of its first one.
     """
 
     view: GroupView
@@ -50,7 +52,8 @@ class Look:
     moves: Moves
     is_empty: bool
     untold: tuple[str, ...]
-    refusals: tuple[Refusal, ...] = ()
+    sights: Sights = NO_SIGHTS
+    chain: tuple[tuple[int, Restless], ...] = ()
 
     @property
     def are_members_known(self) -> bool:
@@ -65,7 +68,8 @@ def look_at(*, group: Group) -> Look:
     by_name = {member.client_id: member for member in members}
     everybody = tuple(by_name[name] for name in clients.distinct)
     topics_of, merged = _topics(group)
-    columns = columns_of(cluster=group.cluster_id, topics=set().union(merged, *topics_of.values()))
+    topics = set[str]().union(merged, *topics_of.values())
+    columns = columns_of(cluster=group.cluster_id, topics=topics)
     queues = columns.table
     held, strays, taken = _held(everybody, columns, clients)
     model = MessageModel(group.model) if group.model else MessageModel.CLUSTERING
@@ -93,7 +97,8 @@ def look_at(*, group: Group) -> Look:
         NO_MOVES if model is MessageModel.BROADCASTING else moves_since_the_last_round(group, everybody, taken),
         is_empty,
         untold,
-        _refusals(group, by_name),
+        sights_of(group=group, here=by_name, topics=topics),
+        chain_of(group=group),
     )
 
 
@@ -144,29 +149,6 @@ def _ownership(state: GroupState, clients: ClientTable, runs: Mapping[str, Runs]
     queue = np.concatenate([NO_INTS, *(mine for mine, _ in numbers)]).astype(np.int32)
     owner = np.repeat(np.array([number for _, number in numbers], dtype=np.int32), [len(mine) for mine, _ in numbers])
     return Ownership.from_pairs(queues_of(state), clients, queue, owner)
-
-
-def _refusals(group: Group, here: Container[str]) -> tuple[Refusal, ...]:
-    """Read who is refused a lock, of those who are members, and since when who has it is gone."""
-    rows = [row for row in LockRefusal.objects.filter(group=group) if row.client_id in here]
-    holders = {row.holder for row in rows if row.holder}
-    gone = (
-        Member.objects.filter(group=group, client_id__in=holders, left_at__isnull=False)
-        if holders
-        else Member.objects.none()
-    )
-    left = dict(gone.values_list("client_id", "left_at"))
-    return tuple(
-        Refusal(
-            row.client_id,
-            MessageQueue(row.topic, row.broker, row.queue_id),
-            row.at,
-            row.count,
-            row.holder or None,
-            left.get(row.holder),
-        )
-        for row in sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id, row.client_id))
-    )
 
 
 def _topics(group: Group) -> tuple[dict[str, frozenset[str]], frozenset[str]]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from django.db.models import Q
 
 from dashboard.clusters.models import Command, OutboxLine
-from dashboard.groups.models import Finding, Holding, LagStep, LockRefusal, Member, Presence, Round, RoundCause
+from dashboard.groups.models import (
+    Finding,
+    Holding,
+    LagStep,
+    LockRefusal,
+    Member,
+    Presence,
+    PullRefusal,
+    Round,
+    RoundCause,
+)
 from dashboard.push.models import Step
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -25,6 +35,7 @@ def forget(*, now: int, days: int) -> int:
         RoundCause.objects.filter(Q(round=None) & Q(at__lt=old)),
         Finding.objects.filter(cleared_at__lt=old),
         LockRefusal.objects.filter(at__lt=old),
+        PullRefusal.objects.filter(at__lt=old),
         LagStep.objects.filter(began_at__lt=now - min(days, KEPT_LAG_DAYS) * DAY_MS),
         Presence.objects.filter(gone_at__lt=old),
         Member.objects.filter(left_at__lt=old).exclude(holdings__until=None, holdings__isnull=False),

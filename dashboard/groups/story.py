@@ -23,6 +23,7 @@ GONE_FOR_MS = {"unregistered": 60_000}
 GONE_LONG_MS = 90_000  # one that was killed stays longer: its queues still tell its story
 MOST_LANES = 60
 MOVED_FOR_MS = 30_000
+NOBODYS = (FindingKind.ORPHAN_QUEUE.value, FindingKind.RETRY_UNOWNED.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,9 +337,7 @@ def _bands(group: Group, since: int, now: int) -> tuple[list[Step], list[Step], 
 
 def _orphans(group: Group, since: int) -> list[Held]:
     """Give when it was seen that nobody has a queue, also of queues that nobody had ever."""
-    found = Finding.objects.filter(
-        Q(cleared_at=None) | Q(cleared_at__gte=since), group=group, kind=FindingKind.ORPHAN_QUEUE.value
-    )
+    found = Finding.objects.filter(Q(cleared_at=None) | Q(cleared_at__gte=since), group=group, kind__in=NOBODYS)
     times = list(found.values_list("subject", "suspected_at", "cleared_at"))
     names = [subject.rsplit("/", 2) for subject, _, _ in times]
     rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in={name[0] for name in names})

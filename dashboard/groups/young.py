@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.groups.models import Finding
 from dashboard.push.messages import Fault, GroupState
 
-OF_ROUNDS = frozenset({"orphan queue", "double owner"})
+OF_ROUNDS = frozenset({"orphan queue", "retry topic unowned", "double owner", "different member lists"})
 YOUNG_MS = 20_000  # a rebalance takes no longer where nothing is wrong
 BEFORE_MS = 5_000  # what a round explains may have been seen a look earlier
 

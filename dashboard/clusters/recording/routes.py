@@ -23,7 +23,8 @@ FEW = 1_000  # queues on one broker, below which they are asked for one by one
 class RouteChange:
     """Queues that consumers divide are others now: of a topic, or, without one, of all topics on a broker.
 
-    ``is_first``: nothing was known of the topic before, so that nothing is known to have changed. Of a broker, the
+    ``is_first``: nothing was known of the topic before, so that nothing is known to have changed; or it did not, and
+    only what one NameServer says of it did. Of a broker, the
     topics are those of which it has queues, or had some at ``since``: routes are often seen to change before brokers.
     """
 
@@ -249,6 +250,8 @@ class RouteBook:
             self.topics.update(topic, division=secrets.token_hex(16))
             words = f"route of {topic.name}: {came} queues came, {went} went"
             self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, words, topic.name, is_first=is_first))
+        else:  # one NameServer says something else now, and all together the same
+            self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, "", topic.name, is_first=True))
         return True
 
 

@@ -1,16 +1,18 @@
 """The tables of this room, one file a noun."""
 
 from dashboard.groups.models.findings import Finding
+from dashboard.groups.models.flow import Flow
 from dashboard.groups.models.group import Group
 from dashboard.groups.models.lag import LagStep
 from dashboard.groups.models.members import Member, MemberList, Presence, Subscription
 from dashboard.groups.models.owners import Holding, Target
 from dashboard.groups.models.progress import Progress
-from dashboard.groups.models.refusals import LockRefusal
+from dashboard.groups.models.refusals import LockRefusal, PullRefusal
 from dashboard.groups.models.rounds import Handoff, Round, RoundCause
 
 __all__ = [
     "Finding",
+    "Flow",
     "Group",
     "Handoff",
     "Holding",
@@ -20,6 +22,7 @@ __all__ = [
     "MemberList",
     "Presence",
     "Progress",
+    "PullRefusal",
     "Round",
     "RoundCause",
     "Subscription",

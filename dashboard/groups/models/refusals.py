@@ -1,11 +1,11 @@
-"""Queue locks that brokers refused to members of orderly groups, as logs and reports tell."""
+"""Queue locks that brokers refused to members of orderly groups, and pulls, as logs and reports tell."""
 
 from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
 
-from dashboard.common.fields import Sourced, not_empty, sourced_constraints
+from dashboard.common.fields import AtField, Sourced, in_order, instant, not_empty, sourced_constraints
 from dashboard.common.names import NameField
 from dashboard.groups.models.group import Group
 
@@ -35,6 +35,40 @@ class LockRefusal(Sourced):
             not_empty("client_id", "lock_refusal_has_a_client"),
             models.CheckConstraint(condition=Q(count__gte=1), name="lock_refusal_is_counted"),
             *sourced_constraints("lock_refusal"),
+        ]
+
+    def __str__(self) -> str:
+        """Who was refused what."""
+        return f"{self.client_id}: {self.topic}/{self.broker}/{self.queue_id}"
+
+
+class PullRefusal(Sourced):
+    """A member was refused to pull from one queue; the row is of the latest time, ``count`` of all since ``since``.
+
+    ``code`` is RocketMQ's. A pull that is answered ends the row, and so does letting the queue go.
+    """
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="pull_refusals")
+    client_id = NameField()
+    topic = NameField()
+    broker = NameField()
+    queue_id = models.BigIntegerField()
+    code = models.IntegerField()
+    since = AtField()
+    count = models.BigIntegerField(default=1)
+
+    class Meta:
+        """A member is refused a queue once at a time."""
+
+        constraints = [
+            models.UniqueConstraint(
+                fields=["group", "client_id", "topic", "broker", "queue_id"], name="pull_refusal_is_unique"
+            ),
+            not_empty("client_id", "pull_refusal_has_a_client"),
+            models.CheckConstraint(condition=Q(count__gte=1), name="pull_refusal_is_counted"),
+            in_order("since", "at", "pull_refusal_began_before_its_last"),
+            instant("since", "pull_refusal_since_is_an_instant"),
+            *sourced_constraints("pull_refusal"),
         ]
 
     def __str__(self) -> str:

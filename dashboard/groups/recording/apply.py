@@ -15,8 +15,10 @@ from dashboard.groups.models import Group
 from dashboard.groups.recording import members, progress
 from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.costs import CostBook, CostFact
+from dashboard.groups.recording.flow import FlowBook
 from dashboard.groups.recording.held import HeldBook, HeldFact
 from dashboard.groups.recording.progress import ProgressBook
+from dashboard.groups.recording.pulls import PullBook
 from rebalance_engine.events import (
     AnswerMissed,
     BrokerGone,
@@ -33,6 +35,7 @@ from rebalance_engine.events import (
     ProducerFact,
     ProducersSeen,
     ProgressSeen,
+    PullRefused,
     QueueDropped,
     QueuePulled,
     RouteMissing,
@@ -54,12 +57,14 @@ class Ledger:
         self.producers = ProducerBook.open(cluster, facts)
         self.costs = CostBook.open(self.groups, facts)
         self.progress = ProgressBook.open(self.groups, facts)
+        self.flow = FlowBook.open(self.groups, facts)
+        self.pulls = PullBook.open(self.groups, facts)
         self.connections = ConnectionBook.open(cluster, facts)
 
     def apply(self, fact: Fact) -> bool:
         """Change what one fact changes; tell whether it is worth a line in the history.
 
-        What only repeats is not. Facts that have no rows of their own (a pull that was refused, a reported pause) are.
+        What only repeats is not. Facts that have no rows of their own (a reported pause) are.
         """
         match fact:
             case RouteSeen() | RouteMissing() | BrokerSeen() | BrokerGone():
@@ -70,11 +75,15 @@ class Ledger:
                 changed = self.connections.seen(fact)
             case ProgressSeen():
                 self.progress.seen(fact)
+                self.flow.seen(fact)
                 changed = False
             case AnswerMissed():
                 changed = self._missed(fact)
             case MemberLeft():
                 changed = self._left(fact)
+            case PullRefused():
+                self.pulls.refused(fact)
+                changed = True
             case _ if isinstance(fact, HeldFact):
                 changed = self._held(fact)
             case _ if isinstance(fact, CostFact):
@@ -93,6 +102,8 @@ class Ledger:
         self.producers.write()
         self.costs.write()
         self.progress.write()
+        self.flow.write()
+        self.pulls.write()
         self.connections.write()
 
     def _routed(self, fact: RouteSeen | RouteMissing | BrokerSeen | BrokerGone) -> bool:
@@ -109,7 +120,10 @@ class Ledger:
     def _missed(self, fact: AnswerMissed) -> bool:
         if connections.is_about(fact):
             return self.connections.missed(fact)
-        return self.progress.missed(fact) if progress.is_about(fact) else members.answer_missed(self.groups, fact)
+        if not progress.is_about(fact):
+            return members.answer_missed(self.groups, fact)
+        self.flow.missed(fact)
+        return self.progress.missed(fact)
 
     def _left(self, fact: MemberLeft) -> bool:
         member = self.groups.member(fact.group, fact.client)
@@ -119,6 +133,8 @@ class Ledger:
         return changed
 
     def _held(self, fact: HeldFact) -> bool:
+        if isinstance(fact, QueuePulled | QueueDropped):
+            self.pulls.over(fact)
         member = members.here(self.groups, fact)
         if member is None:
             return self._late(fact)

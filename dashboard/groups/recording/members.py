@@ -113,12 +113,10 @@ def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
     elif observed_at(fact) < max(row.observed_at, row.missing_at or 0):
         return False
     else:
-        was_missing = row.missing is not None
         if not book.lists.update(row, clients=clients, missing=None, missing_at=None):
             return False
         book.lists.update(row, **source_columns(fact))
-        if was_missing:
-            book.touch(group.name)  # it is known again who is there
+        book.touch(group.name)  # brokers may list others than before, or it is known again who is there
     everywhere = [listed.clients for listed in book.lists if listed.group is group]
     for name in dict.fromkeys(clients):
         member = book.members.get((group.name, name))
@@ -142,10 +140,13 @@ def presence_seen(book: GroupBook, fact: PresenceSeen) -> bool:
     if row is None:
         row = Presence(member=member, broker=key[0], address=key[1], **columns, **source_columns(fact))
         book.presences.add(row)
+        book.touch(fact.group)
         return True
     if row.gone_at is not None and observed_at(fact) < row.gone_at:
         return False
     came_back = row.gone_at is not None
+    if came_back:
+        book.touch(fact.group)
     changed = book.presences.update(row, **columns)
     return (book.presences.update(row, **source_columns(fact)) if came_back else False) or changed
 
@@ -156,6 +157,7 @@ def presence_gone(book: GroupBook, fact: PresenceGone) -> bool:
     row = book.presences.get(key)
     if row is None or row.gone_at is not None or fact.at < row.at:
         return False
+    book.touch(fact.group)
     return book.presences.update(row, gone_at=fact.at, departure=fact.departure.value)
 
 
@@ -268,8 +270,11 @@ def _subscribe(book: GroupBook, group: Group, member: Member | None, told: Subsc
         row = Subscription(group=group, member=member, topic=topic, **columns, **source_columns(fact))
         book.subscriptions.add(row)
         return "new"
+    says_other = (row.expression, row.expression_type) != (columns["expression"], columns["expression_type"])
     if observed_at(fact) < row.observed_at or not book.subscriptions.update(row, **columns):
         return None
+    if member is not None and says_other:
+        book.touch(group.name)  # the version alone changes nothing
     book.subscriptions.update(row, **source_columns(fact))
     return "changed"
 

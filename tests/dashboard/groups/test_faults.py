@@ -1,11 +1,11 @@
 import pytest
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.faults import CONFIRM_AFTER_MS, keep_faults, subject_key
+from dashboard.groups.faults import keep_faults, subject_key
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.queries import look_at
+from rebalance_engine.findings import CONFIRM_AFTER_MS, FindingKind
 from rebalance_engine.findings import Finding as Found
-from rebalance_engine.findings import FindingKind
 from tests.dashboard.story import T0
 from tests.dashboard.wrong_states import make_group
 

@@ -2,8 +2,9 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.models import Group, LockRefusal
+from dashboard.groups.models import Group, LockRefusal, PullRefusal
 from tests.dashboard.story import T0
+from tests.dashboard.wrong_states import SOURCED, WITHOUT_SOURCE, assert_refused, assert_unique, make_group
 
 
 def refusal(group: Group, **columns: object) -> LockRefusal:
@@ -25,3 +26,12 @@ def test_a_member_is_refused_a_queue_once_at_a_time_and_never_without_a_source(c
         guessed.save()
 
     assert str(refusal(group)) == "A: orders/east/1"
+
+
+def test_a_member_is_refused_to_pull_once_at_a_time_since_its_first_refusal(cluster: Cluster) -> None:
+    told = {"client_id": "A", "topic": "orders", "broker": "east", "queue_id": 1, "code": 24, "since": T0}
+    right = {"group": make_group(cluster), **told, **SOURCED}
+
+    assert_refused(PullRefusal, right, *WITHOUT_SOURCE, {"client_id": ""}, {"count": 0}, {"since": T0 + 1})
+    assert_unique(PullRefusal, right, queue_id=2)
+    assert str(PullRefusal.objects.get(queue_id=1)) == "A: orders/east/1"

@@ -1,0 +1,123 @@
+"""What looks at offsets show one after the other: queues in which nothing is committed, and retry topics that grow.
+
+Offsets change at every look. A group is rebalanced anew only when a queue gets stuck or goes on, or a retry topic
+begins or ends to grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboard.common.fields import observed_at, printable
+from dashboard.common.names import known_as
+from dashboard.common.rows import Rows
+from dashboard.groups.models import Flow
+from dashboard.groups.recording.book import GroupBook
+from dashboard.groups.recording.progress import is_about
+from rebalance_engine.events import AnswerMissed, Fact, ProgressSeen
+from rebalance_engine.findings import Returned, Standing, is_growing, is_stuck, retry_topic
+from rebalance_engine.findings.flow import WINDOW_MS
+from rebalance_engine.model import MessageQueue
+
+Look = list[int | None]
+MOST_STANDINGS = 2_000  # of a broker: of more it is told of the first
+MOST_LOOKS = 40  # in five minutes, one each ten seconds
+
+
+@dataclass
+class FlowBook:
+    """The rows of the groups whose offsets a batch of facts is about."""
+
+    book: GroupBook
+    rows: Rows[tuple[str, str], Flow]
+
+    @classmethod
+    def open(cls, book: GroupBook, facts: Sequence[Fact]) -> FlowBook:
+        """Read the rows that these facts are about."""
+        told = (fact for fact in facts if isinstance(fact, ProgressSeen | AnswerMissed))
+        names = {known_as(fact.group or "") for fact in told if isinstance(fact, ProgressSeen) or is_about(fact)}
+        groups = {row.pk: row for row in book.groups if row.name in names and row.pk is not None}
+        rows = list(Flow.objects.filter(group__in=groups)) if groups else []
+        for row in rows:
+            row.group = groups[row.group_id]
+        return cls(book, Rows(Flow, lambda row: (row.group.name, row.broker), rows))
+
+    def write(self) -> None:
+        """Write what changed, after the groups."""
+        self.rows.write()
+
+    def seen(self, fact: ProgressSeen) -> None:
+        """Compare a look with those before it."""
+        at, group, broker = observed_at(fact), known_as(fact.group), known_as(fact.broker)
+        row = self.rows.get((group, broker))
+        if row is not None and at <= row.at:
+            return
+        standings = _standings(fact, {} if row is None else _since(row), at)
+        retried = _retried(fact, [] if row is None else row.retried, at)
+        if row is None:
+            group_row = self.book.group(fact.group)
+            self.rows.add(Flow(group=group_row, broker=broker, at=at, standings=standings, retried=retried))
+            return
+        before = troubles_of(row)
+        self.rows.update(row, at=at, standings=standings, retried=retried)
+        self._tell(row, before)
+
+    def missed(self, fact: AnswerMissed) -> None:
+        """A broker did not answer: what happened in between is unknown."""
+        row = self.rows.get((known_as(fact.group or ""), known_as(fact.broker or "")))
+        if row is None or fact.at <= row.at:
+            return
+        before = troubles_of(row)
+        self.rows.update(row, at=fact.at, standings=[], retried=[])
+        self._tell(row, before)
+
+    def _tell(self, row: Flow, before: object) -> None:
+        if troubles_of(row) != before:
+            self.book.touch(row.group.name)
+
+
+def standings_of(row: Flow) -> list[Standing]:
+    """Give the queues in which messages wait, as the engine has them."""
+    return [
+        Standing(MessageQueue(topic, row.broker, number), committed, waiting, since, row.at)
+        for topic, number, committed, waiting, since in row.standings
+    ]
+
+
+def returned_of(row: Flow) -> tuple[Returned, ...]:
+    """Give the looks at the retry topic, as the engine has them."""
+    return tuple(Returned(*look) for look in row.retried)
+
+
+def troubles_of(row: Flow) -> tuple[tuple[tuple[str, int, int], ...], bool]:
+    """Give the queues that are stuck and since when, and whether the retry topic grows: all that can be found here."""
+    stuck = tuple((each.queue.topic, each.queue.queue_id, each.since) for each in standings_of(row) if is_stuck(each))
+    return stuck, is_growing(returned_of(row))
+
+
+def _since(row: Flow) -> dict[tuple[str, int, int], int]:
+    return {(topic, number, committed): since for topic, number, committed, _, since in row.standings}
+
+
+def _standings(fact: ProgressSeen, since: dict[tuple[str, int, int], int], at: int) -> list[list[object]]:
+    """List the queues in which messages wait; one of which nothing was committed is unknown, and left out."""
+    told: list[list[object]] = []
+    for each in fact.queues:
+        if each.committed is None or each.end <= each.committed:
+            continue
+        key = (printable(each.queue.topic), each.queue.queue_id, each.committed)
+        told.append([*key, each.end - each.committed, since.get(key, at)])
+    return told[:MOST_STANDINGS]
+
+
+def _retried(fact: ProgressSeen, before: Sequence[Look], at: int) -> list[Look]:
+    """Add a look at the retry topic to those of the last minutes; at least one of those before stays."""
+    topic = retry_topic(fact.group)
+    ends = [each.end for each in fact.queues if each.queue.topic == topic]
+    if not ends:
+        return []
+    committed = [each.committed for each in fact.queues if each.queue.topic != topic and each.committed is not None]
+    recent = [look for look in before if at - (look[0] or 0) <= WINDOW_MS] or list(before[-1:])
+    now: Look = [at, sum(ends), sum(committed) if committed else None]
+    return [*recent[-(MOST_LOOKS - 1) :], now]

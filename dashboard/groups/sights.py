@@ -1,0 +1,187 @@
+"""What is stored of a group besides its queues and members, for the engine: who sees what, and who is refused what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from dashboard.clusters.models import Broker, Cluster, Route, Watch
+from dashboard.groups.models import (
+    Flow,
+    Group,
+    Holding,
+    LockRefusal,
+    Member,
+    MemberList,
+    Presence,
+    PullRefusal,
+    Round,
+    RoundCause,
+    Subscription,
+)
+from dashboard.groups.recording.flow import returned_of, standings_of
+from rebalance_engine.events import Cause
+from rebalance_engine.findings import (
+    Change,
+    Division,
+    Refusal,
+    Restless,
+    Sights,
+    Standing,
+    is_stuck,
+    spell,
+)
+from rebalance_engine.findings import PullRefusal as Refused
+from rebalance_engine.findings.unrest import UNREST_MS
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.rounds import MEMBERS_CHANGE
+
+MOST_CHANGES = 500
+MOST_STUCK = 200
+MOST_CHAIN = 60
+
+
+def sights_of(*, group: Group, here: Collection[str], topics: Iterable[str]) -> Sights:
+    """Read what is seen of a group now.
+
+    Args:
+        here: client ids of its members.
+        topics: what any of them consumes.
+    """
+    standings = _stuck(group)
+    return Sights(
+        lists=_lists(group),
+        addresses=_addresses(group),
+        subscriptions=_subscriptions(group),
+        routes=_routes(group, topics),
+        locks=_locks(group, here),
+        pulls=_pulls(group, here),
+        standings=standings,
+        held_since=_held_since(group, standings),
+        retried={row.broker: returned_of(row) for row in Flow.objects.filter(group=group)},
+        changes=_changes(group),
+    )
+
+
+def chain_of(*, group: Group) -> tuple[tuple[int, Restless], ...]:
+    """Give the rounds of the latest wave, each with the number of its first one; the latest last."""
+    latest = Round.objects.filter(group=group).order_by("-number").values_list("wave", flat=True).first()
+    if latest is None:
+        return ()
+    rows = Round.objects.filter(group=group, wave=latest).order_by("-number")
+    told = rows.values_list("wave", "number", "opened_at", "cause")[:MOST_CHAIN]
+    return tuple((wave, Restless(number, at, Cause(cause))) for wave, number, at, cause in reversed(told))
+
+
+def _lists(group: Group) -> dict[str, tuple[str, ...]]:
+    gone = Broker.objects.filter(cluster=group.cluster_id, broker_id=0, gone_at__isnull=False).values("name")
+    rows = MemberList.objects.filter(group=group, missing=None).exclude(broker__in=gone)
+    return {broker: tuple(clients) for broker, clients in rows.values_list("broker", "clients")}
+
+
+def _addresses(group: Group) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Give from where each member is connected to brokers that have several connections of it."""
+    rows = Presence.objects.filter(member__group=group, member__left_at=None, gone_at=None)
+    told: dict[str, dict[str, list[str]]] = {}
+    for client, broker, address in rows.values_list("member__client_id", "broker", "address"):
+        told.setdefault(client, {}).setdefault(broker, []).append(address)
+    return {
+        client: {broker: tuple(sorted(each)) for broker, each in brokers.items()}
+        for client, brokers in told.items()
+        if any(len(each) > 1 for each in brokers.values())
+    }
+
+
+def _subscriptions(group: Group) -> dict[str, dict[str, str]]:
+    rows = Subscription.objects.filter(group=group, member__isnull=False, member__left_at=None)
+    told: dict[str, dict[str, str]] = {}
+    for client, topic, kind, expression in rows.values_list(
+        "member__client_id", "topic", "expression_type", "expression"
+    ):
+        told.setdefault(client or "", {})[topic] = f"{kind} {expression or '*'}"
+    return told
+
+
+def _routes(group: Group, topics: Iterable[str]) -> dict[str, dict[str, dict[str, Division]]]:
+    """Give what NameServers say that are the cluster's, and answer: how old a row of another one is nobody knows."""
+    cluster = Cluster.objects.get(pk=group.cluster_id)
+    watch = Watch.objects.filter(cluster=cluster).first()
+    mute = {each["server"] for each in watch.silent if not each.get("broker")} if watch is not None else set()
+    rows = Route.objects.filter(topic__cluster=cluster, topic__name__in=set(topics))
+    told: dict[str, dict[str, dict[str, Division]]] = {}
+    for row in rows.select_related("topic").order_by("topic__name", "namesrv", "broker"):
+        if row.namesrv in mute or row.namesrv not in cluster.namesrv:
+            continue
+        says = Division(row.read_queues, row.permission, row.has_master)
+        told.setdefault(row.topic.name, {}).setdefault(row.namesrv, {})[row.broker] = says
+    return told
+
+
+def _locks(group: Group, here: Collection[str]) -> tuple[Refusal, ...]:
+    """Read who is refused a lock, of those who are members, and since when who has it is gone."""
+    rows = [row for row in LockRefusal.objects.filter(group=group) if row.client_id in here]
+    holders = {row.holder for row in rows if row.holder}
+    gone = Member.objects.filter(group=group, client_id__in=holders, left_at__isnull=False) if holders else ()
+    left = {row.client_id: row.left_at for row in gone}
+    return tuple(
+        Refusal(
+            row.client_id,
+            MessageQueue(row.topic, row.broker, row.queue_id),
+            row.at,
+            row.count,
+            row.holder or None,
+            left.get(row.holder),
+        )
+        for row in sorted(rows, key=_place)
+    )
+
+
+def _pulls(group: Group, here: Collection[str]) -> tuple[Refused, ...]:
+    rows = [row for row in PullRefusal.objects.filter(group=group) if row.client_id in here]
+    return tuple(
+        Refused(
+            row.client_id,
+            MessageQueue(row.topic, row.broker, row.queue_id),
+            row.code,
+            row.since,
+            row.at,
+            row.count,
+        )
+        for row in sorted(rows, key=_place)
+    )
+
+
+def _place(row: LockRefusal | PullRefusal) -> tuple[str, str, int, str]:
+    return row.topic, row.broker, row.queue_id, row.client_id
+
+
+def _stuck(group: Group) -> tuple[Standing, ...]:
+    every = (each for row in Flow.objects.filter(group=group).order_by("broker") for each in standings_of(row))
+    return tuple(each for each in every if is_stuck(each))[:MOST_STUCK]
+
+
+def _held_since(group: Group, standings: Iterable[Standing]) -> Mapping[str, int]:
+    """Give since when these queues have the owner that they have."""
+    wanted = {each.queue for each in standings}
+    if not wanted:
+        return {}
+    rows = Holding.objects.filter(
+        group=group, until=None, queue__topic__name__in={queue.topic for queue in wanted}
+    ).values_list("queue__topic__name", "queue__broker", "queue__queue_id", "at")
+    since: dict[str, int] = {}
+    for topic, broker, number, at in rows:
+        queue = MessageQueue(topic, broker, number)
+        if queue in wanted:
+            since[spell(queue)] = max(at, since.get(spell(queue), 0))
+    return since
+
+
+def _changes(group: Group) -> tuple[Change, ...]:
+    """Give who came and went lately; not on which side of ten minutes the oldest are: that the engine says."""
+    rows = RoundCause.objects.filter(
+        group=group, client_id__isnull=False, cause__in=[cause.value for cause in MEMBERS_CHANGE]
+    ).order_by("-at", "-pk")
+    last = rows.values_list("at", flat=True).first()
+    if last is None:
+        return ()
+    told = rows.filter(at__gte=last - UNREST_MS).values_list("at", "cause", "client_id")[:MOST_CHANGES]
+    return tuple(Change(at, Cause(cause), client or "") for at, cause, client in reversed(told))

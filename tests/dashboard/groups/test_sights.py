@@ -1,0 +1,220 @@
+"""Each kind of fault is found from facts as they come in, and no other with it; a healthy group has none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dashboard.clusters.models import Cluster, Watch
+from dashboard.groups.models import Finding, Group
+from dashboard.groups.queries import look_at
+from dashboard.groups.rebalancing import rebalance_once
+from rebalance_engine.events import (
+    EXACT,
+    BrokerQueues,
+    Departure,
+    Fact,
+    PresenceGone,
+    PresenceSeen,
+    PullRefused,
+    RouteSeen,
+    Source,
+    Subscription,
+    SubscriptionReplaced,
+)
+from tests.dashboard.groups.recording.test_flow import progress
+from tests.dashboard.story import (
+    EAST,
+    NAMESRV,
+    REPORT,
+    T0,
+    held,
+    joined,
+    left,
+    listed,
+    queue,
+    route,
+    seen,
+    subscribes,
+    told,
+)
+
+OTHER_NAMESRV = Source(origin=NAMESRV.origin, address="127.0.0.1:9877")
+HEALTHY: tuple[Fact, ...] = (
+    route(4),
+    *seen("A"),
+    *seen("B"),
+    listed(0, "A", "B"),
+    held("A", 0, [0, 1]),
+    held("B", 0, [2, 3]),
+)
+
+
+@pytest.fixture(autouse=True)
+def two_name_servers(cluster: Cluster) -> None:
+    cluster.namesrv = "127.0.0.1:9876;127.0.0.1:9877"
+    cluster.save()
+
+
+def present(client: str, address: str, at: int = 0, broker: str = "east") -> PresenceSeen:
+    return PresenceSeen(
+        at=T0 + at, source=EAST, exactness=EXACT, group="g", client=client, broker=broker, address=address
+    )
+
+
+def routed(source: Source, at: int, permission: int = 6, **sizes: int) -> RouteSeen:
+    brokers = tuple(
+        BrokerQueues(broker=name, read_queues=size, write_queues=size, permission=permission, has_master=True)
+        for name, size in sizes.items()
+    )
+    return RouteSeen(at=T0 + at, source=source, exactness=EXACT, topic="orders", brokers=brokers)
+
+
+def looks(at: int) -> list[Fact]:
+    return [held("A", at, [0, 1]), held("B", at, [2, 3])]
+
+
+def after(*facts: Fact, at: int = 1_000, seconds: int = 80) -> list[Finding]:
+    """What is found after these facts, and once more when members have been looked at again."""
+    told(*HEALTHY)
+    rebalance(0)
+    told(*facts, at=at)
+    rebalance(at)
+    later = at + 1_000 * seconds
+    told(*looks(later), at=later)
+    rebalance(later)
+    return list(Finding.objects.filter(cleared_at=None))
+
+
+def rebalance(at: int) -> None:
+    rebalance_once(group=Group.objects.get().pk, now=T0 + at)
+
+
+def flaps() -> list[Fact]:
+    moments = [(joined, 1_000), (left, 11_000), (joined, 21_000), (left, 31_000), (joined, 41_000), (left, 51_000)]
+    return [say("C", at) for say, at in moments]  # type: ignore[operator]  # both take a client and a time
+
+
+CASES: dict[str, list[Fact]] = {
+    "duplicate client id": [present("A", "10.0.0.1:5"), present("A", "10.0.0.2:5")],
+    "subscription mismatch": [
+        SubscriptionReplaced(
+            at=T0 + 1_000,
+            source=EAST,
+            exactness=EXACT,
+            group="g",
+            client="A",
+            subscription=Subscription(topic="orders", expression="blue", expression_type="TAG", sub_version=2),
+        )
+    ],
+    "different routes": [routed(OTHER_NAMESRV, 1_000, east=2)],
+    "pull refused": [
+        PullRefused(at=T0 + 80_000, source=REPORT, exactness=EXACT, group="g", client="A", queue=queue(0), code=16)
+    ],
+    "stuck listener": [progress(1_000), progress(61_000)],
+    "retry topic growing": [progress(1_000, failed=0), progress(61_000, 120, end=120, failed=30)],
+}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_fault_is_found_from_its_facts_alone_and_confirmed(kind: str) -> None:
+    [fault] = after(*CASES[kind])
+
+    assert fault.kind == kind
+    assert fault.confirmed_at is not None
+    assert fault.proof
+
+
+def test_brokers_that_list_others_are_found() -> None:
+    west = (queue(0, broker="west"),)
+    told(*HEALTHY, routed(NAMESRV, 1, east=4, west=1), listed(1, "A", "B", broker="west"))
+    told(replace(held("A", 2, [0, 1]), queues=(queue(0), queue(1), *west)))
+    rebalance(10)
+    assert list(Finding.objects.all()) == []
+
+    told(listed(1_000, "A", broker="west"), at=1_000)
+    rebalance(1_000)
+    told(replace(held("A", 40_000, []), queues=(queue(0), queue(1), *west)), held("B", 40_000, [2, 3]), at=40_000)
+    rebalance(40_000)
+
+    [fault] = Finding.objects.all()
+    assert (fault.kind, fault.confirmed_at) == ("different member lists", T0 + 40_000)
+    assert fault.proof == ["east lists A, B", "west lists A"]
+
+
+def test_who_comes_and_goes_is_found_at_once() -> None:
+    [fault] = after(*flaps(), at=52_000)
+
+    assert (fault.kind, fault.subject, fault.confirmed_at) == ("flapping", "C", T0 + 51_000)
+
+
+def test_a_topic_that_may_not_be_read_is_no_orphan() -> None:
+    told(*HEALTHY)
+    told(subscribes("A", 1, "orders", "old"), subscribes("B", 1, "orders", "old"))
+    closed = replace(routed(NAMESRV, 1, permission=2, east=4), topic="old")
+    told(closed)
+    rebalance(1_000)
+
+    assert [fault.kind for fault in Finding.objects.all()] == ["no permission"]
+
+
+def test_a_healthy_group_has_none() -> None:
+    healthy = [
+        present("A", "10.0.0.1:5"),
+        present("B", "10.0.0.2:5"),
+        routed(OTHER_NAMESRV, 1_000, east=4),
+        listed(1_000, "B", "A"),
+        progress(1_000, failed=0),
+        progress(31_000, 110, end=120, failed=3),
+        progress(61_000, 140, end=150, failed=5),
+    ]
+
+    assert after(*healthy) == []
+
+
+def test_a_connection_that_is_gone_is_no_duplicate_any_more() -> None:
+    [fault] = after(*CASES["duplicate client id"])
+    told(
+        PresenceGone(
+            at=T0 + 90_000,
+            source=EAST,
+            exactness=EXACT,
+            group="g",
+            client="A",
+            broker="east",
+            address="10.0.0.1:5",
+            departure=Departure.UNKNOWN,
+        )
+    )
+    rebalance(90_000)
+
+    fault.refresh_from_db()
+    assert fault.cleared_at is not None
+
+
+def test_a_name_server_that_does_not_answer_or_is_not_the_clusters_is_not_compared(cluster: Cluster) -> None:
+    told(*HEALTHY, routed(OTHER_NAMESRV, 0, east=2))
+    group = Group.objects.get()
+    assert set(look_at(group=group).sights.routes["orders"]) == {"127.0.0.1:9876", "127.0.0.1:9877"}
+
+    silent = {"server": "127.0.0.1:9877", "broker": "", "since": T0, "answered_at": None, "why": "timeout"}
+    watch = Watch.objects.create(cluster=cluster, at=T0, silent=[silent])
+    assert set(look_at(group=group).sights.routes["orders"]) == {"127.0.0.1:9876"}
+
+    watch.delete()
+    Cluster.objects.update(namesrv="127.0.0.1:9876")
+    assert set(look_at(group=group).sights.routes["orders"]) == {"127.0.0.1:9876"}
+
+
+def test_changes_that_never_settle_are_a_storm() -> None:
+    told(*HEALTHY)
+    rebalance(0)
+    for number in range(5):
+        at = 10_000 * (number + 1)
+        told(joined(f"C{number}", at), at=at)
+        rebalance(at)
+
+    [storm] = Finding.objects.filter(kind="storm", cleared_at=None)
+    assert storm.sentence.startswith("5 rounds in a row began before the one before them had settled")
+    assert storm.confirmed_at is not None
