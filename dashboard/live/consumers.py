@@ -1,7 +1,8 @@
 """One browser's socket. What it asks: ``{"follow": stream, "seq": last or null}`` and ``{"unfollow": stream}``.
 
 What it gets are the messages of ``push/messages.py``, as bytes. A refusal is a close code: 4401 log in, 4403 not for
-you, 4400 not understood, 4429 too much, 4408 too slow.
+you, 4400 not understood, 4429 too much, 4408 too slow, 1013 try again later. Steps come by the hub of the
+process (``hub.py``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import logging
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -21,11 +22,15 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from dashboard.common.clock import now_ms
 from dashboard.live.following import note_followed
+from dashboard.live.hub import GONE, StepEvent, hub
 from dashboard.live.origins import is_ours
 from dashboard.live.outbox import CatchUp, Outbox, Send
 from dashboard.live.streams import Stream, bring_up_to_date, find_stream, for_person, pulse_of
 from dashboard.people.queries import access_of
 from dashboard.people.roles import Access, Role
+
+if TYPE_CHECKING:
+    from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, WebSocketScope
 
 logger = logging.getLogger(__name__)
 
@@ -37,16 +42,7 @@ LONGEST_QUESTION = 400  # characters
 MOST_QUESTIONS = 60  # between two beats
 
 LOG_IN, NOT_FOR_YOU, NOT_UNDERSTOOD, TOO_MUCH, TOO_SLOW = 4401, 4403, 4400, 4429, 4408
-
-
-class StepEvent(TypedDict):
-    """What ``push/publish.py`` sends to all sockets of a stream."""
-
-    type: Literal["push.step"]
-    stream: str
-    seq: int
-    is_step: bool
-    body: bytes
+TRY_AGAIN_LATER = 1013
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +75,11 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
 
     needs_role = Role.VIEWER
     sockets: Counter[object] = Counter()
+    channel_layer_alias = ""  # no channel of its own: the hub has one for all
 
-    async def connect(self) -> None:
-        """Let in who is logged in, comes from one of our pages, and has not too many sockets."""
+    def __init__(self) -> None:
+        """Begin without a person."""
+        super().__init__()
         self.outbox = Outbox()
         self.access: Access = Access("", ())
         self.streams: dict[str, Stream] = {}
@@ -90,6 +88,16 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         self.tasks: list[asyncio.Task[None]] = []
         self.work = asyncio.Event()
         self.is_closed = False
+
+    async def __call__(self, scope: WebSocketScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Serve one socket; whatever ends it, nothing of it is left."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._end()
+
+    async def connect(self) -> None:
+        """Let in who is logged in, comes from one of our pages, and has not too many sockets."""
         headers = dict(self.scope["headers"])
         origin, host = (headers.get(name, b"").decode("latin-1") for name in (b"origin", b"host"))
         if not is_ours(origin, host, settings.CSRF_TRUSTED_ORIGINS):
@@ -114,9 +122,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             self.is_closed = True
             await super().close(code, reason)
 
-    async def disconnect(self, code: int) -> None:
+    async def _end(self) -> None:
         """End what was begun."""
-        del code
         self.is_closed = True
         if self.person is not None:
             self.sockets[self.person] -= 1
@@ -124,8 +131,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
-        for stream in self.outbox.streams:
-            await self.channel_layer.group_discard(stream, self.channel_name)
+        for stream in tuple(self.streams):
+            await hub().leave(stream, self)
+        self.streams.clear()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Follow or leave a stream."""
@@ -140,12 +148,11 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             await self.close(NOT_UNDERSTOOD)
         elif question.is_follow:
             await self._follow(question.stream, question.seq)
-        else:
-            self.streams.pop(question.stream, None)
+        elif self.streams.pop(question.stream, None) is not None:
             self.outbox.unfollow(question.stream)
-            await self.channel_layer.group_discard(question.stream, self.channel_name)
+            await hub().leave(question.stream, self)
 
-    async def push_step(self, event: StepEvent) -> None:
+    def hear(self, event: StepEvent) -> None:
         """Queue a step or a pulse of a stream. Never waits for the browser."""
         stream = self.streams.get(event["stream"])
         if stream is None:
@@ -167,7 +174,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             await self.close(TOO_MUCH)
         else:
             self.streams[name] = stream
-            await self.channel_layer.group_add(name, self.channel_name)  # first: what comes now must not be missed
+            try:
+                await hub().follow(name, self)  # first: what comes now must not be missed
+            except GONE as error:
+                logger.warning("nobody can follow %s now: %s", name, str(error) or "no answer in time")
+                await self.close(TRY_AGAIN_LATER)
+                return
             self.outbox.follow(name, seq)
             self.work.set()
             await database_sync_to_async(note_followed)(streams=[stream], now=now_ms())
@@ -201,7 +213,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         )
         for body in missing.bodies:
             await self._send(body)
-        self.outbox.caught_up(order.stream, missing.seq)
+        self.outbox.caught_up(order, missing.seq)
 
     async def _send(self, body: bytes) -> None:
         async with asyncio.timeout(SEND_WITHIN_S):  # wait_for makes a task of every message

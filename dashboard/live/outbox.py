@@ -37,7 +37,8 @@ class Outbox:
         self._queue: deque[bytes] = deque()
         self._bytes = 0
         self._queued: dict[str, int | None] = {}  # the newest step of each stream that was sent or is queued
-        self._behind: dict[str, int | None] = {}  # streams to bring up to date, in the order in which they fell behind
+        self._behind: dict[str, CatchUp] = {}  # streams to bring up to date, in the order in which they fell behind
+        self._heard: dict[str, int] = {}  # the newest step that came while its stream was behind, and was not queued
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -47,22 +48,25 @@ class Outbox:
     def follow(self, stream: str, last_seq: int | None) -> None:
         """Begin, or begin again, with a stream of which the browser has ``last_seq``."""
         self._queued[stream] = last_seq
-        self._behind[stream] = last_seq
+        self._behind[stream] = CatchUp(stream, last_seq)
 
     def unfollow(self, stream: str) -> None:
         """Leave a stream."""
-        self._queued.pop(stream, None)
-        self._behind.pop(stream, None)
+        for noted in (self._queued, self._behind, self._heard):
+            noted.pop(stream, None)
 
     def step(self, stream: str, seq: int, body: bytes) -> None:
         """Queue a step, unless it was sent before, or the stream is behind; a gap makes it so."""
-        if stream not in self._queued or stream in self._behind:
+        if stream not in self._queued:
+            return
+        if stream in self._behind:
+            self._heard[stream] = max(seq, self._heard.get(stream, 0))
             return
         newest = self._queued[stream]
         if newest is not None and seq <= newest:
             return
         if newest is None or seq > newest + 1:
-            self._behind[stream] = newest
+            self._behind[stream] = CatchUp(stream, newest)
         elif self._put(body):
             self._queued[stream] = seq
 
@@ -78,27 +82,34 @@ class Outbox:
             self._bytes -= len(body)
             return Send(body)
         if self._behind:
-            stream = next(iter(self._behind))
-            return CatchUp(stream, self._behind[stream])
+            return next(iter(self._behind.values()))
         return None
 
-    def caught_up(self, stream: str, seq: int) -> None:
-        """Go on from ``seq``, up to which everything was sent; steps that came meanwhile are asked for by their gap."""
-        if stream in self._queued:
-            self._behind.pop(stream, None)
-            self._queued[stream] = seq
+    def caught_up(self, order: CatchUp, seq: int) -> None:
+        """Go on from ``seq``, up to which everything was sent, unless another order came meanwhile.
+
+        A step that came after the state was read, and before it was sent, was not queued: it is asked for, once. Else
+        nobody would miss it until the next step, or the next beat.
+        """
+        stream = order.stream
+        if self._behind.get(stream) is not order:
+            return
+        del self._behind[stream]
+        self._queued[stream] = seq
+        if self._heard.pop(stream, 0) > seq:
+            self._behind[stream] = CatchUp(stream, seq)
 
     def check(self) -> None:
         """Assert what always holds."""
         assert len(self._queue) <= self.most_messages
         assert self._bytes == sum(map(len, self._queue)) <= self.most_bytes
-        assert self._behind.keys() <= self._queued.keys()
+        assert self._heard.keys() <= self._behind.keys() <= self._queued.keys()
 
     def _put(self, body: bytes) -> bool:
         if len(self._queue) >= self.most_messages or self._bytes + len(body) > self.most_bytes:
             self._queue.clear()
             self._bytes = 0
-            self._behind = dict.fromkeys(self._queued)  # too slow for steps: snapshots
+            self._behind = {stream: CatchUp(stream, None) for stream in self._queued}  # too slow for steps
             return False
         self._queue.append(body)
         self._bytes += len(body)

@@ -55,6 +55,15 @@ class Browser:
         assert output["type"] == "websocket.send", output
         return decode(output["bytes"])
 
+    def hold(self) -> None:
+        """Let the connection take nothing more, as one that is full, until ``free``."""
+        self.end.output_queue.put_nowait({"type": "held"})
+        self.end.output_queue._maxsize = 1
+
+    async def free(self) -> None:
+        """Let the connection take messages again."""
+        assert await self.end.receive_output(timeout=5) == {"type": "held"}
+
     async def is_closed(self, timeout: float = 5) -> int:  # noqa: ASYNC109 - of the communicator
         """Give the code with which the server closes."""
         if self.code is None:

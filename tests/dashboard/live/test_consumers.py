@@ -8,12 +8,14 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
+from django.db import OperationalError
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.live import consumers
 from dashboard.live.consumers import LiveConsumer, Question, read_question
+from dashboard.live.hub import hub
 from dashboard.people.roles import Role
 from dashboard.push.group_diffs import apply
 from dashboard.push.messages import GroupDiff, GroupSnapshot, OverviewDiff, OverviewSnapshot, Pulse
@@ -261,6 +263,41 @@ def test_one_person_has_only_so_many_sockets(viewer: User, monkeypatch: pytest.M
                 return await second.is_closed()
 
     assert look() == consumers.TOO_MUCH
+    assert LiveConsumer.sockets[viewer.username] == 0
+
+
+def test_without_redis_a_browser_is_told_to_come_back_and_nothing_of_it_is_left(
+    viewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_named: object) -> None:
+        raise ConnectionError("no Redis")
+
+    @async_to_sync
+    async def look() -> int:
+        async with Browser(viewer) as browser:
+            monkeypatch.setattr(hub(), "follow", away)
+            await browser.ask(follow=await sync_to_async(stream)(), seq=None)
+            return await browser.is_closed()
+
+    assert look() == consumers.TRY_AGAIN_LATER
+    assert LiveConsumer.sockets[viewer.username] == 0
+
+
+def test_of_a_socket_that_breaks_nothing_is_left(viewer: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**_named: object) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(consumers, "find_stream", broken)
+
+    @async_to_sync
+    async def look() -> None:
+        async with Browser(viewer) as browser:
+            await browser.ask(follow="group-1", seq=None)
+            await browser.is_closed()
+
+    with pytest.raises(OperationalError):
+        look()
+
     assert LiveConsumer.sockets[viewer.username] == 0
 
 
