@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rebalance_engine.effects import Address, Failure
-from rebalance_engine.network.asking import Asker, Calls, Outcome
+from rebalance_engine.network.asking import Asker, Calls, Outcome, check_fields, check_timeout
 from rebalance_engine.network.breaker import Breaker
 from rebalance_engine.network.budget import BROKER_LIMITS, NAME_SERVER_LIMITS, Limits
+from rebalance_engine.network.checking import check_call
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.nameservers import NameServers
@@ -103,6 +104,7 @@ class Admin:
         NoAnswer: no answer came.
         Denied: the server refused.
         BrokenContent: what came is not an answer to this.
+        TypeError, ValueError: an argument is of another kind, or makes no sense.
     """
 
     def __init__(
@@ -169,6 +171,7 @@ class Admin:
         A 4.x broker that has just started fails at it until it has taken its first samples
         (``StoreStatsService.getPutTps``); it is asked again then, within the same time.
         """
+        check_timeout(timeout_s)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while True:
@@ -185,6 +188,7 @@ class Admin:
         self, broker: Address, names: Collection[str], *, timeout_s: float = TIMEOUT_S
     ) -> dict[str, str]:
         """Give some settings of a broker (26). Only those named: the others can hold secrets."""
+        check_call(names=names)
         answer = await self._of_broker(broker, brokers.GetBrokerConfig(), timeout_s)
         pairs = (line.partition("=") for line in answer.body.splitlines())
         return {name.strip(): value.strip() for name, _, value in pairs if name.strip() in names}
@@ -238,6 +242,8 @@ class Admin:
         A client that does not answer is left alone for a minute, then for two, and so on up to ten; those that did not
         answer the last time are asked one after the other, so that they never take all places.
         """
+        check_timeout(timeout_s)
+        check_fields(clients.GetConsumerRunningInfo(consumer_group=group, client_id=client))
         loop, name = asyncio.get_running_loop(), (group, client)
         deadline = loop.time() + timeout_s
         if pause := self._silent.pause_s(name, loop.time()):
@@ -308,6 +314,7 @@ class Admin:
 
     async def put_topic(self, broker: Address, config: TopicConfig, *, timeout_s: float = TIMEOUT_S) -> None:
         """Create a topic at a broker, or change it (17). Fewer read queues strand what is unread in the others."""
+        check_call(config=config)
         attributes = ",".join(f"+{name}={value}" for name, value in (config.attributes or {}).items())
         request = changes.UpdateAndCreateTopic(
             topic=config.topic_name,
@@ -366,6 +373,7 @@ class Admin:
         self, request: Request[R], means_none: Collection[int], timeout_s: float, at: Address | None
     ) -> R | None:
         """Each NameServer that has to be tried gets its part of the time."""
+        check_timeout(timeout_s)
         part_s = timeout_s if at is not None else timeout_s / len(self.name_servers.addresses)
 
         async def asking(address: Address) -> R | None:

@@ -11,8 +11,9 @@ import logging
 import random
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass, field
+from functools import cache
 from types import TracebackType
-from typing import Protocol, Self, TypeVar, cast
+from typing import ClassVar, Protocol, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.network.breaker import Breaker
@@ -31,6 +32,7 @@ R = TypeVar("R", bound=Response)
 UNDER_WAY_S = 10.0
 UNDER_WAY_BY_CODE_S = {RequestCode.GET_CONSUMER_RUNNING_INFO: 16.0}
 UNREACHABLE_S = (1.0, 60.0)  # the first pause and the longest
+WORDS: dict[type, str] = {str: "a text", int: "a whole number", bool: "True or False", type(None): "None"}
 
 Outcome = Response | NoAnswer | RemotingError
 
@@ -90,7 +92,11 @@ class Asker:
             NoAnswer: no answer came.
             BrokenContent: it came, and is not what it should be.
             LocalProtocolError: no peer would take the request.
+            TypeError: the address, the timeout, or something in the request is of another kind.
         """
+        _check_address(address)
+        check_timeout(timeout_s)
+        check_fields(request)
         key = (address, request) if shared else object()
         flight = self._flights.get(key)
         if flight is None:
@@ -175,6 +181,42 @@ class Asker:
         if is_late or (isinstance(outcome, Refused) and outcome.code == ResponseCode.SYSTEM_BUSY):
             gate.budget.slow_down(at)
         self._unreachable.answered(address)
+
+
+def check_fields(request: Request[R]) -> None:
+    """Insist on what the fields of a request say that they are; encoding would send whatever is in them.
+
+    Raises:
+        TypeError: one is of another kind.
+    """
+    for name, kinds in _kinds_of(cast("type", type(request))).items():
+        value: object = getattr(request, name)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            needed = " or ".join(WORDS.get(kind, f"a {kind.__name__}") for kind in kinds)
+            raise TypeError(f"{name} of {type(request).__name__} is {repr(value)[:80]}; needed is {needed}")
+
+
+@cache
+def _kinds_of(request: type) -> dict[str, tuple[type, ...]]:
+    """Give the kinds of each field, where they are plain ones."""
+    hints = get_type_hints(request)
+    kinds = {name: get_args(hint) or (hint,) for name, hint in hints.items() if get_origin(hint) is not ClassVar}
+    return {name: of for name, of in kinds.items() if all(isinstance(kind, type) for kind in of)}
+
+
+def _check_address(address: object) -> None:
+    if not isinstance(address, str):
+        raise TypeError(f"the address is {repr(address)[:80]}; needed is a text, host:port")
+
+
+def check_timeout(timeout_s: object) -> None:
+    """Insist on a number; what is left of a time may be below 0.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float):
+        raise TypeError(f"timeout_s is {repr(timeout_s)[:80]}; needed is a number of seconds")
 
 
 def _result(flight: _Flight, address: Address) -> Response:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
+from typing import cast
 
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.reports import check_url
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
+from rebalance_engine.remoting.bodies.settings import TopicConfig
 from rebalance_engine.remoting.sysflags import Compression
 
 Rule = Callable[[str, object], None]
@@ -70,6 +72,17 @@ def check_send(queue: object, timeout_ms: object, selector: object = None) -> No
     _whole(0, also=(None,))("timeout_ms", timeout_ms)
 
 
+def check_call(**given: object) -> None:
+    """Hold the arguments of a call, by their names, to what each may be (``OF_CALLS``), before anything has them.
+
+    Raises:
+        TypeError: one is of another kind.
+        ValueError: the value of one makes no sense.
+    """
+    for name, value in given.items():
+        OF_CALLS[name](name, value)
+
+
 def check_queue(name: str, queue: object) -> None:
     """Insist on a queue.
 
@@ -89,12 +102,21 @@ def check_queues(name: str, queues: object) -> tuple[MessageQueue, ...]:
         TypeError: it is something else, or one of them is.
         ValueError: no queue has the number of one of them.
     """
-    if isinstance(queues, MessageQueue | str | bytes) or not isinstance(queues, Iterable):
-        raise TypeError(_needed(name, queues, "several MessageQueue(topic, broker, queue_id)"))
-    given = tuple(queues)
+    given = cast("tuple[MessageQueue, ...]", check_several(name, queues, "MessageQueue(topic, broker, queue_id)"))
     for queue in given:
         check_queue(f"one of {name}", queue)
     return given
+
+
+def check_several(name: str, values: object, of: str) -> tuple[object, ...]:
+    """Insist on something that can be looped over and is not one thing itself, and give what is in it.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(values, MessageQueue | str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise TypeError(_needed(name, values, f"several {of}"))
+    return tuple(values)
 
 
 def check_offset(name: str, offset: object) -> None:
@@ -117,16 +139,6 @@ def check_retry(delay_level: object, done: object, suspend_ms: object) -> None:
     _whole(-1)("delay_level", delay_level)
     _whole(0)("done", done)
     _whole(0, also=(None,))("suspend_ms", suspend_ms)
-
-
-def check_seconds(name: str, seconds: object) -> None:
-    """Insist on a time in seconds.
-
-    Raises:
-        TypeError: it is something else.
-        ValueError: it is negative, no number, or longer than any.
-    """
-    _seconds(name, seconds)
 
 
 # ---- the kinds of options ----
@@ -235,6 +247,35 @@ def _version(name: str, value: object) -> None:
     if not isinstance(value, str) and type(value).__name__ != "Profile":  # theirs are not loaded for this
         raise TypeError(_needed(name, value, "a version of the Java client, or a Profile"))
 
+
+def _maybe(rule: Rule) -> Rule:
+    def check(name: str, value: object) -> None:
+        if value is not None:
+            rule(name, value)
+
+    return check
+
+
+def _text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(_needed(name, value, "a text"))
+
+
+def _texts(name: str, value: object) -> None:
+    if isinstance(value, str) or not isinstance(value, Collection) or not all(isinstance(one, str) for one in value):
+        raise TypeError(_needed(name, value, "several texts"))
+
+
+OF_CALLS: Mapping[str, Rule] = {
+    "broker": _maybe(_text),
+    "config": _a(TopicConfig),
+    "drain_s": _maybe(_seconds),
+    "expression": _text,
+    "keeps_connections": _flag,
+    "most_kept": _whole(1),
+    "names": _texts,
+    "timeout_s": _seconds,
+}
 
 _RECURS = _whole(SOONEST_MS)
 RULES: Mapping[str, Rule] = {

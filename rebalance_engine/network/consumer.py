@@ -26,7 +26,7 @@ from rebalance_engine.consumer import Deliver, Mode, Resume, Subscribe, Suspend,
 from rebalance_engine.effects import Address
 from rebalance_engine.events import Fact, QueueDropped
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.checking import check_listener, check_options
+from rebalance_engine.network.checking import check_call, check_listener, check_options
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.hands import (
@@ -128,7 +128,11 @@ class Consumer:
         Args:
             drain_s: how long to wait for what is in hand; by default the option of this name. What is not finished by
                 then comes again, elsewhere. So does what a listener or a loop has in hand that calls this itself.
+
+        Raises:
+            TypeError, ValueError: that is no time.
         """
+        check_call(drain_s=drain_s)
         if self._membership is None or self._hands is None:
             return
         self._hands.stop()  # each time: one listener more may be the caller
@@ -145,7 +149,11 @@ class Consumer:
         Args:
             keeps_connections: end as one that stands still: brokers notice only when its heartbeats are missed.
                 To ``abandon`` it once more ends the connections too.
+
+        Raises:
+            TypeError: that is neither True nor False.
         """
+        check_call(keeps_connections=keeps_connections)
         self._ended.set()
         if self._hands is not None:
             self._hands.stop()
@@ -259,14 +267,20 @@ class Consumer:
         """Subscribe to one more topic, or to one by another expression.
 
         Raises:
-            ValueError: the topic or the expression is none.
+            TypeError, ValueError: the topic or the expression is none.
         """
         check_topic(topic)
+        check_call(expression=expression)
         subscription(topic, expression, version=0)
         self._running.order(Subscribe(self.group, topic, expression))
 
     def unsubscribe(self, topic: str) -> None:
-        """Give a topic up; its queues go with the next rebalance."""
+        """Give a topic up; its queues go with the next rebalance.
+
+        Raises:
+            TypeError, ValueError: it is no topic.
+        """
+        check_topic(topic)
         self._running.order(Unsubscribe(self.group, topic))
 
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Self
 
 from rebalance_engine.events import Fact
+from rebalance_engine.network.checking import check_call
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +79,12 @@ class Facts:
             follower.put(fact)
 
     def follow(self, most_kept: int = MOST_KEPT) -> Following:
-        """Follow the facts from now on, keeping at most so many that are not taken yet."""
+        """Follow the facts from now on, keeping at most so many that are not taken yet.
+
+        Raises:
+            TypeError, ValueError: that is no number of them.
+        """
+        check_call(most_kept=most_kept)
         follower = Following(most_kept)
         self._followers.append(follower)
         if self._is_over:

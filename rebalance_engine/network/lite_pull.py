@@ -22,12 +22,13 @@ from typing import Self, Unpack
 from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Polled, Resume, Seek, Suspend
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue, sort_queues
-from rebalance_engine.network.checking import check_offset, check_options, check_queue, check_queues, check_seconds
+from rebalance_engine.network.checking import check_call, check_offset, check_options, check_queue, check_queues
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.options import ConsumerOptions, Topics, topics_of
+from rebalance_engine.network.outgoing import check_topic
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.received import ReceivedMessage
 from rebalance_engine.network.reporter import reporter_of
@@ -119,7 +120,7 @@ class LitePullConsumer:
             TypeError, ValueError: the time is none.
             Closed, MachineBroke: it is not running.
         """
-        check_seconds("timeout_s", timeout_s)
+        check_call(timeout_s=timeout_s)
         until = asyncio.get_running_loop().time() + timeout_s
         try:
             async with asyncio.timeout_at(until):
@@ -178,7 +179,9 @@ class LitePullConsumer:
         Raises:
             NoSuchTopic: no name server knows it.
             NoAnswer: none answers.
+            TypeError, ValueError: it is no topic.
         """
+        check_topic(topic)
         transport = self._process.driver.transport
         last: Exception | None = None
         for address in self._name_servers:

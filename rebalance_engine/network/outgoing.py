@@ -220,8 +220,10 @@ def check_topic(topic: str) -> None:
     """Insist on a name that a topic may have.
 
     Raises:
+        TypeError: it is no text.
         BadMessage: it has none.
     """
+    _check_text("the topic", topic)
     if not _TOPIC.fullmatch(topic) or len(topic) > MAX_TOPIC:
         raise BadMessage(f"the topic is {topic[:200]!r}; needed are 1 to {MAX_TOPIC} of a-z A-Z 0-9 _ - % |")
 
@@ -233,11 +235,14 @@ def check_group(group: str) -> None:
         TypeError: it is no text.
         ValueError: it has none.
     """
-    seen: object = group
-    if not isinstance(seen, str):
-        raise TypeError(f"the group is {seen!r}; needed is a text")
+    _check_text("the group", group)
     if not _TOPIC.fullmatch(group) or len(group) > MAX_GROUP:
         raise ValueError(f"the group is {group[:300]!r}; needed are 1 to {MAX_GROUP} of a-z A-Z 0-9 _ - % |")
+
+
+def _check_text(what: str, seen: object) -> None:
+    if not isinstance(seen, str):
+        raise TypeError(f"{what} is {repr(seen)[:80]}; needed is a text")
 
 
 def _check_together(messages: Sequence[Message]) -> None:

@@ -10,23 +10,22 @@ Which queue is next, what is tried again where, and which brokers are left alone
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, cast
 
 from rebalance_engine.effects import Address, Heard, Opened
 from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.checking import check_options, check_send
+from rebalance_engine.network.checking import check_call, check_options, check_send, check_several
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.identity import MessageIds, client_id, is_ip, own_instance, own_ip
-from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.options import DRAIN_S, VERSION, ProducerOptions, known_version
-from rebalance_engine.network.outgoing import Message, Packing, Parcel, check_group, pack, pack_batch
+from rebalance_engine.network.outgoing import Message, Packing, Parcel, check_group, check_topic, pack, pack_batch
+from rebalance_engine.network.presence import HEARTBEAT_MS, Presence
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.reporter import reporter_of
 from rebalance_engine.network.rewriting import name_servers_of
@@ -34,15 +33,8 @@ from rebalance_engine.network.sending import SendFailed, SendResult, result_of
 from rebalance_engine.producer import Choice, Failed, Mode, Profile, Settings, Story, java
 from rebalance_engine.producer import Producer as Machine
 from rebalance_engine.producer.selectors import Selector, Unselectable, by_hash
-from rebalance_engine.remoting.bodies.clients import HeartbeatData, ProducerData
-from rebalance_engine.remoting.requests.membership import HeartBeat, UnregisterClient
-
-logger = logging.getLogger(__name__)
 
 MOST_UNDER_WAY = 1_024
-HEARTBEAT_MS = 30_000
-HEARTBEAT_TIMEOUT_MS = 3_000
-UNREGISTER_TIMEOUT_MS = 3_000
 DEFAULT_GROUP = "DEFAULT_PRODUCER"  # ``MixAll.DEFAULT_PRODUCER_GROUP``
 
 
@@ -84,7 +76,7 @@ class Producer:
         self._finding: dict[str, asyncio.Event] = {}
         self._is_closing = False
         self._idle = asyncio.Event()
-        self._heartbeats: set[asyncio.Task[None]] = set()
+        self._presence: Presence | None = None
 
     # ---- its life ----
 
@@ -109,24 +101,28 @@ class Producer:
         self._machine = machine
         self._process.open(self._react, {})
         self._process.do(machine.start)
-        self._spawn(self._beat())
+        every_ms = self._options.get("heartbeat_every_ms", HEARTBEAT_MS)
+        self._presence = Presence(self._process, self.group, self._client_id, machine.desk.book.masters, every_ms)
+        self._presence.begin()
 
     async def close(self, drain_s: float | None = None) -> None:
         """Wait for what is under way, say good-bye to the brokers, and close the connections.
 
         Args:
             drain_s: how long to wait; by default the option of this name. What has no answer by then raises Closed.
+
+        Raises:
+            TypeError, ValueError: that is no time.
         """
-        if self._machine is None or self._is_closing:
+        check_call(drain_s=drain_s)
+        if self._presence is None or self._is_closing:
             return
         self._is_closing = True
         wait_s = self._options.get("drain_s", DRAIN_S) if drain_s is None else drain_s
         if self._under_way and self._process.is_open:
             await self._process.until(self._idle, wait_s)
         self._fail(Closed(f"the {self._process.name} was closed before the answer; the message may be stored"))
-        await self._stop_heartbeats()
-        if self._process.is_open:
-            await asyncio.gather(*map(self._unregister, self._machine.desk.book.masters()))
+        await self._presence.end()
         await self._process.close()
 
     async def __aenter__(self) -> Self:
@@ -185,7 +181,8 @@ class Producer:
             SendFailed, TypeError, ValueError, Closed, MachineBroke: as for ``send``.
         """
         check_send(queue, timeout_ms)
-        parcel = pack_batch(tuple(messages), self._ids, self._now(), self._packing)
+        several = cast("tuple[Message, ...]", check_several("messages", messages, "Message"))
+        parcel = pack_batch(several, self._ids, self._now(), self._packing)
         return result_of(parcel, await self._carry(parcel, Mode.SYNC, queue, timeout_ms))
 
     async def send_oneway(
@@ -266,8 +263,8 @@ class Producer:
         self._deliver_ended()
         for topic in [topic for topic in self._finding if self._knows(topic)]:
             self._note_found(topic)
-        if isinstance(heard, Opened) and heard.address in machine.desk.book.masters():
-            self._spawn(self._heartbeat(heard.address))
+        if isinstance(heard, Opened) and self._presence is not None:
+            self._presence.greet(heard.address)
         return effects
 
     def _deliver_ended(self) -> None:
@@ -286,47 +283,26 @@ class Producer:
             raise Closed(f"the {self._process.name} is closing")
         return self._process.now
 
-    # ---- heartbeats, by which brokers and who looks at them know of it ----
-
-    async def _beat(self) -> None:
-        while True:
-            await asyncio.sleep(self._options.get("heartbeat_every_ms", HEARTBEAT_MS) / 1_000)
-            for address in self._running.desk.book.masters():
-                await self._heartbeat(address)
-
-    def _spawn(self, heartbeats: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(heartbeats, name=f"heartbeat of the {self._process.name}")
-        self._heartbeats.add(task)
-        task.add_done_callback(self._heartbeats.discard)
-
-    async def _stop_heartbeats(self) -> None:
-        tasks = tuple(self._heartbeats)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _heartbeat(self, address: Address) -> None:
-        body = HeartbeatData(client_id=self._client_id, producer_data_set=(ProducerData(group_name=self.group),))
-        try:
-            await self._process.driver.transport.request(address, HeartBeat(body=body), HEARTBEAT_TIMEOUT_MS)
-        except NoAnswer as error:
-            logger.info("%s did not hear the heartbeat: %s", address, error)
-
-    async def _unregister(self, address: Address) -> None:
-        request = UnregisterClient(client_id=self._client_id, producer_group=self.group)
-        try:
-            await self._process.driver.transport.request(address, request, UNREGISTER_TIMEOUT_MS)
-        except NoAnswer as error:
-            logger.info("%s did not hear the good-bye: %s", address, error)
-
     # ---- what it can tell ----
 
     def explain(self, topic: str) -> Choice:
-        """Say which queue the next message to a topic would go to, and why; nothing changes by it."""
+        """Say which queue the next message to a topic would go to, and why; nothing changes by it.
+
+        Raises:
+            TypeError, ValueError: it is no topic.
+            Closed: it was not started.
+        """
+        check_topic(topic)
         return self._running.explain(topic, self._process.now)
 
     def address_of(self, broker: str | None) -> Address | None:
-        """Say where a broker's master is, as far as is known."""
+        """Say where a broker's master is, as far as is known.
+
+        Raises:
+            TypeError: it is no name.
+            Closed: it was not started.
+        """
+        check_call(broker=broker)
         return self._running.desk.book.master_of(broker)
 
     @property

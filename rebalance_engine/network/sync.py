@@ -23,6 +23,7 @@ from typing import Any, Self, TypeVar, Unpack
 
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.checking import check_call
 from rebalance_engine.network.consumer import Consumer
 from rebalance_engine.network.hands import BatchListener, Listener
 from rebalance_engine.network.options import ConsumerOptions, ProducerOptions, Topics
@@ -143,6 +144,7 @@ class SyncConsumer:
 
     def close(self, drain_s: float | None = None) -> None:
         """Leave the group in order; closing twice does nothing."""
+        check_call(drain_s=drain_s)
         try:
             self._thread.run(self._consumer.close(drain_s))
         except Closed:
@@ -214,6 +216,7 @@ class SyncProducer:
 
     def close(self, drain_s: float | None = None) -> None:
         """Wait for what is under way, and close; closing twice does nothing."""
+        check_call(drain_s=drain_s)
         try:
             self._thread.run(self._producer.close(drain_s))
         except Closed:

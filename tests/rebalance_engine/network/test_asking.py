@@ -153,6 +153,37 @@ def test_an_address_that_cannot_be_reached_is_left_alone_for_longer_and_longer()
     run(main())
 
 
+@pytest.mark.parametrize(
+    ("topic", "timeout_s", "said"),
+    [
+        (5, 1.0, "topic of GetConsumeStats is 5; needed is a text or None"),
+        (True, 1.0, "topic of GetConsumeStats is True; needed is a text or None"),
+        (None, "1", "timeout_s is '1'; needed is a number of seconds"),
+        (None, True, "timeout_s is True; needed is"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_before_it_is_sent(topic: object, timeout_s: object, said: str) -> None:
+    async def main() -> None:
+        asker, calls = asker_of(Response())
+        request = GetConsumeStats(consumer_group="G", topic=topic)  # type: ignore[arg-type]  # a mistake
+
+        with pytest.raises(TypeError, match=said):
+            await asker.ask("east:1", request, timeout_s=timeout_s)  # type: ignore[arg-type]  # likewise
+        assert calls.asked == []
+
+    run(main())
+
+
+def test_what_is_left_of_a_time_may_be_nothing() -> None:
+    async def main() -> None:
+        asker, _ = asker_of(Response())
+
+        with pytest.raises(NotAsked):
+            await asker.ask("east:1", GetAllTopicConfig(), timeout_s=-1)
+
+    run(main())
+
+
 def test_an_address_that_is_left_alone_says_so() -> None:
     async def main() -> None:
         asker, _ = asker_of(NoAnswer(Failure.NOT_CONNECTED, "east:1", "refused"))

@@ -202,31 +202,6 @@ async def test_no_name_server_is_a_failure_too() -> None:
 
 
 @on_a_loop
-async def test_brokers_know_a_producer_by_its_heartbeats_until_it_says_good_bye() -> None:
-    async with cluster() as east:
-        known = east.broker("broker-a").machine.membership.producers
-        async with Producer(east.namesrv, "billing", instance="P") as producer:
-            await producer.send(order())
-            await until(lambda: known.find("billing") is not None)
-            (present,) = known.find("billing") or ()
-            assert present.client == producer.client_id == "127.0.0.1@P"
-
-        assert not known.find("billing")
-
-
-@on_a_loop
-async def test_heartbeats_go_on() -> None:
-    async with cluster() as east:
-        known = east.broker("broker-a").machine.membership.producers
-        async with Producer(east.namesrv, "billing", heartbeat_every_ms=10) as producer:
-            await producer.send(order())
-            await until(lambda: bool(known.find("billing")))
-            (present,) = known.find("billing") or ()
-            first = present.heard_at
-            await until(lambda: present.heard_at > first)
-
-
-@on_a_loop
 async def test_closing_waits_for_what_is_under_way() -> None:
     async with cluster() as east:
         producer = Producer(east.namesrv)
