@@ -8,11 +8,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dashboard.common.spans import between, span
-from dashboard.groups.lag import GroupLag
 from dashboard.groups.models import Group
 from dashboard.groups.whose import cause_with_names
 from dashboard.groups.words import cause_words
 from dashboard.pauses.costs import Between, Sum
+from dashboard.pauses.lagging import AFTER_MS, LagOverTime
 from dashboard.pauses.queries import CauseCost, Pauses, RoundCost
 
 MOST_ROWS = 200
@@ -20,7 +20,7 @@ MOST_SPANS = 4_000
 MOST_LAG = 60
 
 
-def charts_of(pauses: Pauses, waves: Sequence[CauseCost], lag: GroupLag, group: Group) -> dict[str, object]:
+def charts_of(pauses: Pauses, waves: Sequence[CauseCost], lag: LagOverTime, group: Group) -> dict[str, object]:
     """Give what the charts draw; null is unknown, each part has the round that it leads to."""
     shown = set(pauses.queues)
     spans = [each for each in pauses.handoffs if each.queue in shown]
@@ -42,15 +42,12 @@ def charts_of(pauses: Pauses, waves: Sequence[CauseCost], lag: GroupLag, group: 
             for each in spans[:MOST_SPANS]
         ],
         "waves": [_wave(each, group) for each in waves],
-        "lag": [
-            {"queue": f"{each.topic}/{each.broker}/{each.queue_id}", "lag": each.lag, "at": each.observed_at}
-            for each in sorted(lag.queues, key=lambda each: -(each.lag or 0))[:MOST_LAG]
-        ],
+        "lag": [list(point) for point in lag.points],
     }
 
 
-def rows_of(rounds: Sequence[RoundCost]) -> list[dict[str, object]]:
-    """Give the rounds for the table, the newest first."""
+def rows_of(rounds: Sequence[RoundCost], lag: LagOverTime, now: int) -> list[dict[str, object]]:
+    """Give the rounds for the table, the newest first, each with how far the group was behind before and after."""
     return [
         {
             "round": each,
@@ -59,6 +56,8 @@ def rows_of(rounds: Sequence[RoundCost]) -> list[dict[str, object]]:
             "paused": written(each.cost.paused) if each.cost is not None else None,
             "unowned": written(each.cost.unowned) if each.cost is not None else None,
             "overlap": written(each.cost.overlap) if each.cost is not None else None,
+            "lag_before": lag.at(each.opened_at),
+            "lag_most": lag.most(each.opened_at, (now if each.closed_at is None else each.closed_at) + AFTER_MS),
         }
         for each in reversed(rounds[-MOST_ROWS:])
     ]

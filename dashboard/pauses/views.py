@@ -11,6 +11,7 @@ from dashboard.groups.lag import lag_of
 from dashboard.groups.listing import listed
 from dashboard.groups.views import find_group
 from dashboard.pauses import present, queries
+from dashboard.pauses.lagging import lag_over
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 
@@ -22,7 +23,7 @@ def pauses(request: HttpRequest, pk: int) -> HttpResponse:
     found, now = find_group(request, pk), now_ms()
     window, since = queries.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     read = queries.pauses_of(group=found, since=since, now=now)
-    lag = lag_of(group=found)
+    lag, over_time = lag_of(group=found), lag_over(group=found, since=since, until=now)
     waves = queries.deploys(read.rounds, read.handoffs)
     context = {
         "group": found,
@@ -30,13 +31,14 @@ def pauses(request: HttpRequest, pk: int) -> HttpResponse:
         "window": window,
         "windows": [(name, f"?window={name}") for name in queries.WINDOWS_MS],
         "pauses": read,
-        "rounds": present.rows_of(read.rounds),
+        "rounds": present.rows_of(read.rounds, over_time, now),
         "untold": [each for each in read.rounds if each.cost is None],
         "causes": present.costs_of(queries.by_cause(read.rounds, read.handoffs)),
         "deploys": present.costs_of(waves),
         "lag": lag,
+        "lag_over_time": over_time,
         "lag_rows": sorted(lag.queues, key=lambda each: -(each.lag or 0))[: present.MOST_LAG],
         "now": now,
-        "facts": present.charts_of(read, waves, lag, found),
+        "facts": present.charts_of(read, waves, over_time, found),
     }
     return render(request, "pauses/pauses.html", context)

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.common.clock import now_ms
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, LagStep
+from dashboard.groups.models.lag import STEP_MS
 from tests.browser.test_access_for_all import faults_of
 from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
 from tests.dashboard.story import add_cluster
@@ -28,6 +29,10 @@ def group(transactional_db: None) -> Group:  # noqa: ARG001 - the server reads i
                 number, {}
             )
             add_handoff(row, queue, **pause)
+    begin = now // STEP_MS * STEP_MS
+    for ago, lag in ((150, 3), (90, 420), (80, 60), (60, None), (40, 0), (12, 75)):
+        at = begin - ago * STEP_MS
+        LagStep.objects.create(group=group, broker="east", began_at=at, at=at, most=lag, lag=lag, worst_queue="orders/1")
     return group
 
 
@@ -43,6 +48,8 @@ def test_charts_are_drawn_in_both_themes_and_keep_nobody_out(page: Page, group: 
 
     assert page.locator("[data-chart=spikes] .scatterlayer .point").count() == 3
     assert page.locator("[data-chart=deploys] .barlayer .point").count() >= 1
+    assert page.locator("[data-chart=lag] .scatterlayer .js-line").count() >= 1
+    assert page.locator("[data-chart=lag] .scatterlayer .point").count() == 3
     assert faults_of(page) == []
 
 
@@ -71,3 +78,16 @@ def test_a_click_leads_to_the_round(page: Page, group: Group, chart: str) -> Non
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     page.wait_for_url(f"**/groups/{group.pk}/rounds/*/")
+
+
+def test_a_chart_fills_its_place_after_the_window_changed(page: Page, group: Group) -> None:
+    open_page(page, group)
+    page.set_viewport_size({"width": 800, "height": 700})
+    narrow = page.locator("[data-chart=lag] .main-svg").first
+
+    page.wait_for_function(
+        "svg => Math.abs(svg.clientWidth - svg.closest('[data-chart]').clientWidth) < 2", arg=narrow.element_handle()
+    )
+    heights = narrow.evaluate("svg => [svg.clientHeight, svg.closest('[data-chart]').clientHeight]")
+    assert abs(heights[0] - heights[1]) < 2
+    assert heights[0] == 220

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bounds, deploys, queues, sayRound, spikes } from "../../static/js/lib/charts.js";
+import { bounds, deploys, lag, queues, sayRound, spikes } from "../../static/js/lib/charts.js";
 
 const INK = { none: "o", wash: "w", paper: "p", sunk: "s", line: "l", strong: "k", soft: "g", raised: "r", sans: "a", mono: "m" };
 const round = (number, longest, is_told = true) => ({ number, at: number * 1000, cause: "member joined", words: "member joined: C", moves: 2, is_told, longest });
@@ -44,4 +44,14 @@ test("a deploy that is only known from below says so", () => {
 
   assert.deepEqual(traces[0].x, ["1–3", "5–6"]);
   assert.deepEqual([traces[0].y, traces[1].y, traces[0].text], [[1, 2], [3, 0], ["", "≥"]]);
+});
+
+test("lag holds until it changes, has gaps where it is unknown, and goes on to now", () => {
+  const { traces, layout } = lag(facts({ rounds: [round(7, [1, 2])], lag: [[6000, 3], [7000, null], [8000, 0]] }), INK);
+
+  assert.deepEqual([traces[0].x, traces[0].y], [[6000, 7000, 7000, 8000, 9000], [3, 3, null, 0, 0]]);
+  assert.equal(traces[0].line.shape, "hv");
+  assert.equal(traces[0].connectgaps, false);
+  assert.deepEqual([traces[1].customdata, traces[1].y], [[7], [3]]);
+  assert.deepEqual(layout.xaxis.range, [1000, 9000]);
 });

@@ -145,6 +145,39 @@ export function deploys(facts, ink) {
   };
 }
 
+/** How many messages the group was behind: each value holds until the next; where it is unknown, the line has a gap. */
+export function lag(facts, ink) {
+  const changes = facts.lag.length ? [...facts.lag, [facts.until, facts.lag.at(-1)[1]]] : [];
+  const points = changes.flatMap(([at, value], index) => (value === null && index ? [[at, changes[index - 1][1]], [at, null]] : [[at, value]]));
+  const first = Math.max(facts.since, Math.min(facts.until, points[0]?.[0] ?? facts.until) - 5000);
+  const most = Math.max(0, ...points.map(([, value]) => value ?? 0));
+  const inside = facts.rounds.filter((round) => round.at >= first);
+  return {
+    traces: [
+      {
+        type: "scatter",
+        mode: "lines",
+        x: points.map(([at]) => at),
+        y: points.map(([, value]) => value),
+        line: { shape: "hv", color: ink.edge, width: 1.5 },
+        fill: "tozeroy",
+        fillcolor: ink.sunk,
+        connectgaps: false,
+        hovertext: points.map(([, value]) => (value === null ? "" : fill(gettext("%(n)s messages behind"), { n: value }))),
+        hoverinfo: "x+text",
+        showlegend: false,
+      },
+      { ...marks(inside, ink, () => most), y: inside.map(() => most), marker: { color: ink.none, size: 8, symbol: inside.map(symbol) } },
+    ],
+    layout: {
+      ...frame(facts, ink),
+      height: 220,
+      xaxis: { ...axis(ink), type: "date", range: [first, facts.until] },
+      yaxis: { ...axis(ink), title: { text: gettext("messages behind") }, rangemode: "tozero" },
+    },
+  };
+}
+
 const symbol = (round) => SYMBOLS[round.cause] ?? "circle";
 
 function marks(rounds, ink, y) {

@@ -1,9 +1,10 @@
 // The page of pauses: charts that lead to rounds, drawn again when the theme changes.
 import { Chart, loadPlotly } from "./charts.js";
-import { bounds, deploys, queues, sayRound, spikes } from "../lib/charts.js";
+import { bounds, deploys, lag, queues, sayRound, spikes } from "../lib/charts.js";
 import { fill, gettext } from "../lib/words.js";
 
-const BUILDERS = { spikes, queues, deploys };
+const BUILDERS = { spikes, queues, deploys, lag };
+const ZOOMING = new Set(["queues", "lag"]);
 
 export function mountPauses(page) {
   const boxes = [...page.querySelectorAll("[data-chart]")];
@@ -21,7 +22,7 @@ export function mountPauses(page) {
       for (const box of boxes) {
         const name = box.dataset.chart;
         const stops = name === "deploys" ? waves : rounds;
-        charts.push(new Chart(box, { Plotly, build: (ink) => BUILDERS[name](facts, ink), stops, zooms: name === "queues" }));
+        charts.push(new Chart(box, { Plotly, build: (ink) => BUILDERS[name](facts, ink), stops, zooms: ZOOMING.has(name) }));
       }
       redraw();
     })

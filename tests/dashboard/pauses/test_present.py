@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.lag import lag_of
 from dashboard.groups.models import Group
 from dashboard.pauses.costs import Sum
+from dashboard.pauses.lagging import LagOverTime
 from dashboard.pauses.present import charts_of, costs_of, rows_of, written
 from dashboard.pauses.queries import by_cause, deploys, pauses_of
 from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
@@ -35,13 +35,17 @@ def test_charts_lead_to_rounds_and_leave_unknown_null(cluster: Cluster) -> None:
     add_round(group, 2, T0 + 10_000, closed_at=None, told_at=None, state="open")
     read = pauses_of(group=group, since=T0 - 1, now=T0 + 20_000)
 
-    facts: Any = charts_of(read, deploys(read.rounds, read.handoffs), lag_of(group=group), group)
+    lag = LagOverTime(((T0 - 1, 4), (T0 + 2_000, None), (T0 + 9_000, 8)), (), is_whole=True)
+
+    facts: Any = charts_of(read, deploys(read.rounds, read.handoffs), lag, group)
 
     first, second = facts["rounds"]
     assert first["link"] == f"/groups/{group.pk}/rounds/1/"
     assert (first["longest"], second["longest"]) == ([1_300, None], None)
     assert [(each["low"], each["high"]) for each in facts["spans"]] == [(1_300, 1_700), (800, None)]
-    rows = rows_of(read.rounds)
+    assert facts["lag"] == [[T0 - 1, 4], [T0 + 2_000, None], [T0 + 9_000, 8]]
+    rows = rows_of(read.rounds, lag, T0 + 20_000)
+    assert [(each["lag_before"], each["lag_most"]) for each in rows] == [(8, 8), (4, 8)]
     assert [str(each["words"]) for each in rows] == ["member joined: C"] * 2
     assert rows[0]["paused"] is None
     [cost] = costs_of(by_cause(read.rounds, read.handoffs))
