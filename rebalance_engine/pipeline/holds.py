@@ -3,6 +3,12 @@
 A hold ends by the first of: its queue's removal line (``released``); the consumer's "shutdown OK", or, where the log
 breaks off while shutting down, its last line (``stopped``); the process's next start, or its connections' end at a
 broker without a line of its own (``lost``); the end of the input (``open``).
+
+A Java client that is stopped says good-bye to one broker after the other ("unregister client", ``MQClientInstance``),
+shuts its threads and connections down, and only then says "shutdown OK" and clears its table. The first good-bye is
+when it began to be no member any more, which may be seconds before: it is the hold's ``until_after_ms``. The first,
+because a line follows the broker's answer: by the last one no broker may have listed it for a while. C++ and Go write
+no such line that names the group.
 """
 
 from __future__ import annotations
@@ -164,7 +170,9 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     by_line = closed.withColumns(
         {
             "until_ms": F.col("end_ms"),
-            "until_after_ms": F.when(F.col("how") == "remove", F.col("next_removal.removed_after_ms")),
+            "until_after_ms": F.when(F.col("how") == "remove", F.col("next_removal.removed_after_ms")).when(
+                F.col("is_stopping"), F.col("next_stopping.at_ms")
+            ),
             "ended": ended,
             "evidence": evidence,
             "first_seen_ms": F.col("at_ms"),
@@ -200,6 +208,9 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
             .when(F.col("closed_ms").isNotNull(), F.col("closed_ms"))
             .when(is_reborn | is_silent, F.col("last_ms"))
             .otherwise(F.col("input_end_ms")),
+            "until_after_ms": F.when(F.col("is_stopping"), F.col("next_stopping.at_ms")).when(
+                F.col("left_ms").isNull() & (F.col("closed_after_ms") < F.col("closed_ms")), F.col("closed_after_ms")
+            ),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
             .when(F.col("left_ms").isNotNull(), "a broker's unregister line")
             .when(F.col("closed_ms").isNotNull(), "a broker saw its connection end")
@@ -254,6 +265,8 @@ def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
 def _departures(members: DataFrame, events: DataFrame) -> DataFrame:
     """Find how brokers saw a member go between its last line and its next start: left_ms, closed_ms, or None.
 
+    A broker tells a second: it was not before closed_after_ms.
+
     Its next start may also be that of another process with its client id: whatever goes later is that one.
     """
     key = [*MEMBER, "last_ms", "reborn_ms"]
@@ -293,7 +306,8 @@ def _departures(members: DataFrame, events: DataFrame) -> DataFrame:
     exact = F.when(F.col("told_ms").isNotNull(), F.least(F.col("told_ms"), latest))
     middle = F.greatest(F.col("last_ms"), second + F.floor(F.col("within_ms") / 2))
     closed = F.when(second.isNotNull(), F.coalesce(exact, middle)).alias("closed_ms")
-    return told_after.select(*key, "next_ms", "left_ms", closed)
+    closed_after = F.when(second.isNotNull() & (F.col("within_ms") > 1), F.greatest(second, F.col("last_ms")))
+    return told_after.select(*key, "next_ms", "left_ms", closed, closed_after.alias("closed_after_ms"))
 
 
 def _shaped(ended: DataFrame) -> DataFrame:

@@ -49,6 +49,7 @@ def costs_of(
     apart = stretches.groupBy(*OF_DAY).agg(
         F.sum(F.when(is_unowned, lasted).otherwise(0)).alias("unowned_ms"),
         F.sum(F.when(is_unowned, 0).otherwise(lasted)).alias("overlap_ms"),
+        F.sum("stopping_ms").alias("overlap_stopping_ms"),
     )
     told = rounds.groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("rounds"), F.sum("above_fewest").alias("above_fewest"))
     flapped = flaps_of(handoffs).groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("flaps"))
@@ -59,7 +60,16 @@ def costs_of(
         whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
     none_moved = F.col("handoffs").isNull()
     whole = whole.withColumn("refused_pulls", F.when(none_moved, F.lit(0)).otherwise(F.col("refused_pulls")))
-    counts = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "above_fewest", "flaps")
+    counts = (
+        "rounds",
+        "handoffs",
+        "pause_ms",
+        "unowned_ms",
+        "overlap_ms",
+        "overlap_stopping_ms",
+        "above_fewest",
+        "flaps",
+    )
     return shaped(whole.fillna(0, subset=[*counts, "duplicates_unbounded"]), COSTS)
 
 

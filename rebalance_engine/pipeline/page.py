@@ -8,10 +8,11 @@ from html import escape
 import plotly.graph_objects as go  # type: ignore[import-untyped] # plotly has no types
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly has no types
 
-from rebalance_engine.pipeline.reports import Report, Row, by_group, minutes, moment, twice
+from rebalance_engine.pipeline.reports import Report, Row, by_group, minutes, moment, overlap, twice
 
 MOST_ROWS = 50
 NOTE = "Pauses are lower bounds unless a first pull was logged. Times are UTC. What no line tells is called unknown."
+COSTS = (("paused", "pause_ms"), ("unowned", "unowned_ms"), ("two owners", "overlap_staying_ms"))
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2530;background:#fff}
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}table{border-collapse:collapse;width:100%;font-size:.9rem}
@@ -45,10 +46,7 @@ def _charts(report: Report) -> list[str]:
     groups = by_group(report.costs)[:20]
     names = [str(row["group"]) for row in groups]
     costs = go.Figure(
-        [
-            go.Bar(name=label, x=names, y=[_seconds(row[column]) for row in groups])
-            for label, column in (("paused", "pause_ms"), ("unowned", "unowned_ms"), ("two owners", "overlap_ms"))
-        ]
+        [go.Bar(name=label, x=names, y=[_seconds(row[column]) for row in groups]) for label, column in COSTS]
     )
     costs.update_layout(barmode="group", yaxis_title="seconds, all queues together")
     handoffs = go.Figure(
@@ -92,7 +90,7 @@ def _grouped(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, list[
 def _tables(report: Report) -> list[str]:
     groups: list[tuple[object, ...]] = [
         (row["group"], row["rounds"], row["handoffs"], minutes(row["pause_ms"]), minutes(row["unowned_ms"]),
-         minutes(row["overlap_ms"]), twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"])
+         overlap(row), twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"])
         for row in by_group(report.costs)
     ]  # fmt: skip
     storms: list[tuple[object, ...]] = [

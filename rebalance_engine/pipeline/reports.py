@@ -76,7 +76,7 @@ def _count_unparsed(folder: Path) -> int:
 
 def total(rows: Iterable[Row], name: str) -> float | None:
     """Add up a column; None where no row has it."""
-    values = [value for row in rows if isinstance(value := row[name], int | float)]
+    values = [value for row in rows if isinstance(value := row.get(name), int | float)]
     return sum(values) if values else None
 
 
@@ -85,12 +85,21 @@ def by_group(costs: Sequence[Row]) -> list[Row]:
     groups: dict[str, list[Row]] = {}
     for row in costs:
         groups.setdefault(str(row["group"]), []).append(row)
-    names = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "refused_pulls", "duplicates_least",
-             "duplicates_most", "duplicates_unbounded", "above_fewest", "flaps", "idle_ms")  # fmt: skip
+    names = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "overlap_stopping_ms", "refused_pulls",
+             "duplicates_least", "duplicates_most", "duplicates_unbounded", "above_fewest", "flaps",
+             "idle_ms")  # fmt: skip
     summed: list[Row] = [
         {"group": group, **{name: total(rows, name) for name in names}} for group, rows in groups.items()
     ]
+    for row in summed:
+        row["overlap_staying_ms"] = _overlap_staying_ms(row)
     return sorted(summed, key=lambda row: -_number(row["pause_ms"]))
+
+
+def _overlap_staying_ms(row: Row) -> float | None:
+    """Give for how long queues had two owners that were both there to stay; None where it is unknown."""
+    both = row["overlap_ms"]
+    return max(0.0, both - _number(row["overlap_stopping_ms"])) if isinstance(both, int | float) else None
 
 
 def _number(value: object) -> float:
@@ -108,6 +117,13 @@ def minutes(value: object) -> str:
 def moment(value: object) -> str:
     """Say a time in UTC."""
     return datetime.fromtimestamp(_number(value) / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def overlap(row: Row) -> str:
+    """Say for how long queues had two owners, apart from what a member still held while it shut down."""
+    stopping = _number(row["overlap_stopping_ms"])
+    apart = f", and {minutes(stopping)} while one shut down" if stopping else ""
+    return f"{minutes(row['overlap_staying_ms'])}{apart}"
 
 
 def twice(row: Row) -> str:
@@ -147,9 +163,9 @@ def advice(backtest: Sequence[Row]) -> str:
 
 
 def _group_line(row: Row) -> str:
-    group, pause, overlap = str(row["group"])[:40], minutes(row["pause_ms"]), minutes(row["overlap_ms"])
+    group, pause = str(row["group"])[:40], minutes(row["pause_ms"])
     moved = f"{_number(row['handoffs']):.0f} handoffs, twice: {twice(row)}"
-    return f"  {group:<40} paused {pause} at least, overlap {overlap}, {moved}"
+    return f"  {group:<40} paused {pause} at least, overlap {overlap(row)}, {moved}"
 
 
 def _storm_line(row: Row) -> str:

@@ -112,6 +112,8 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
         way = "comes" if cause.what in COMES else "goes" if cause.what in GOES else cause.what
         who = cause.by if cause.what in BROKERS else cause.client
         seen = last.get((way, who))
+        if cause.what == "consumer stopped" and seen is not None and seen > last.get(("comes", who), seen - 1):
+            continue  # it said good-bye before, and its shutdown took its time
         last[(way, who)] = cause.at_ms
         if seen is None or cause.at_ms - seen > SAID_WITHIN_MS:
             found.append(cause)

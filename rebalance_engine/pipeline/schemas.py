@@ -82,7 +82,9 @@ HOLDS = _schema(
 )
 FILED_HOLDS = StructType([*_schema(cluster=TEXT, day=TEXT).fields, *HOLDS.fields])  # the day on which they began
 # The same, and holds whose beginning lies before the input (from_ms is None), and what it rests on. from_after_ms,
-# until_after_ms: of the look before, where only a look tells that it began or ended; None where a line does.
+# until_after_ms: it began or ended no sooner. Where only a look tells, of the look before; where a client's shutdown
+# ended it, of its first good-bye to a broker; where only a broker saw its process die, the broker's second. None where
+# one line tells the very moment.
 SPANS = StructType(
     [
         *_schema(cluster=TEXT, day=TEXT).fields,
@@ -135,10 +137,13 @@ HANDOFFS = _filed(
     from_client=TEXT,
     to_client=TEXT,
     released_ms=LONG,
+    released_after_ms=LONG,  # the giver's until_after_ms; None: it was let go at released_ms
     taken_ms=LONG,
     ended=TEXT,
     unowned_ms=LONG,
+    unowned_most_ms=LONG,
     overlap_ms=LONG,
+    overlap_least_ms=LONG,
     first_pull_ms=LONG,
     pause_ms=LONG,
     pause_is=TEXT,
@@ -149,7 +154,8 @@ HANDOFFS = _filed(
     duplicates_most=LONG,
     round=INT,
 )
-STRETCHES = _filed(**_QUEUE, until_ms=LONG, clients=TEXTS)  # nobody held the queue, or several did
+# Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down.
+STRETCHES = _filed(**_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG)
 MEMBER_LOADS = _filed(client=TEXT, present_ms=LONG, idle_ms=LONG, queue_ms=LONG)
 GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE)
 
@@ -164,6 +170,7 @@ COSTS = _schema(
     pause_ms=LONG,
     unowned_ms=LONG,
     overlap_ms=LONG,
+    overlap_stopping_ms=LONG,
     refused_pulls=LONG,
     lock_wait_ms=LONG,
     duplicates_least=LONG,

@@ -21,7 +21,7 @@ from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.loads import loads_of
 from rebalance_engine.pipeline.rounds import CAUSES, COMES, Cause, Round, rounds_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
-from rebalance_engine.pipeline.sweep import Hold, stretches
+from rebalance_engine.pipeline.sweep import Hold, stopping_ms, stretches
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
@@ -222,10 +222,13 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
         "from_client": giver.client,
         "to_client": taker.client,
         "released_ms": giver.until_ms,
+        "released_after_ms": giver.until_after_ms,
         "taken_ms": taker.from_ms,
         "ended": giver.ended,
         "unowned_ms": one.change.unowned_ms,
+        "unowned_most_ms": one.change.unowned_most_ms,
         "overlap_ms": one.change.overlap_ms,
+        "overlap_least_ms": one.change.overlap_least_ms,
         "first_pull_ms": one.first_pull_ms,
         "pause_ms": one.pause_ms,
         "pause_is": "exact" if one.first_pull_ms is not None and giver.until_after_ms is None else "at least",
@@ -251,5 +254,6 @@ def _stretch_rows(holds: dict[MessageQueue, list[Hold]]) -> Iterator[tuple[str, 
                         "queue_id": queue.queue_id,
                         "until_ms": stretch.until_ms,
                         "clients": list(stretch.clients),
+                        "stopping_ms": stopping_ms(stretch, those),
                     },
                 )

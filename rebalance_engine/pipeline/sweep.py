@@ -17,7 +17,8 @@ class Hold:
     """One client held the queue from ``from_ms`` until ``until_ms``; ``process`` wrote the lines that say so.
 
     ``from_after_ms`` is given where nobody told the beginning and a look at ``from_ms`` showed it: it lies between;
-    ``until_after_ms`` likewise.
+    ``until_after_ms`` likewise, and where its client was stopped: it said good-bye then, and its shutdown ended at
+    ``until_ms``; or where a broker, which tells seconds only, saw it die.
     """
 
     from_ms: int
@@ -28,6 +29,11 @@ class Hold:
     layout: str = "java5"
     from_after_ms: int | None = None
     until_after_ms: int | None = None
+
+    @property
+    def stays_ms(self) -> int:
+        """Until when its client was there to stay: it was not shutting down yet."""
+        return self.until_ms if self.until_after_ms is None or self.ended != "stopped" else self.until_after_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,22 @@ class Change:
     unowned_ms: int
     overlap_ms: int
 
+    @property
+    def unowned_most_ms(self) -> int:
+        """How long nobody had it if the giver let it go as early as can be."""
+        early = self._early_ms
+        return self.unowned_ms + max(0, min(self.giver.until_ms, self.taker.from_ms) - early)
+
+    @property
+    def overlap_least_ms(self) -> int:
+        """How long several had it, even if the giver let it go as early as can be."""
+        late = self.giver.until_ms - max(self._early_ms, self.taker.from_ms)
+        return max(0, self.overlap_ms - max(0, late))
+
+    @property
+    def _early_ms(self) -> int:
+        return self.giver.until_ms if self.giver.until_after_ms is None else self.giver.until_after_ms
+
 
 def stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
     """Cut the time from the first take to the last release where the owners change; no gaps, no empty pieces."""
@@ -67,6 +89,18 @@ def stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
         there.update(comes.get(begin, ()))
         there.subtract(goes.get(begin, ()))
         yield Stretch(begin, end, tuple(sorted(name for name, count in there.items() if count > 0)))
+
+
+def stopping_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:
+    """Tell how much of a stretch passed while all its clients but one, at most, were shutting down."""
+    stays: dict[str, int] = {}
+    for hold in holds:
+        if hold.from_ms <= stretch.from_ms and stretch.until_ms <= hold.until_ms:
+            stays[hold.client] = max(stays.get(hold.client, 0), hold.stays_ms)
+    if len(stays) < 2:
+        return 0
+    several_until_ms = sorted(stays.values())[-2]
+    return stretch.until_ms - min(max(several_until_ms, stretch.from_ms), stretch.until_ms)
 
 
 def changes(holds: Sequence[Hold]) -> Iterator[Change]:

@@ -73,6 +73,36 @@ def test_a_shutdown_line_stops_and_a_log_that_breaks_off_while_shutting_down_too
     assert told(spark, tmp_path) == [(0, "A", 1, 3, "stopped"), (0, "B", 1, 2.5, "stopped")]
 
 
+def test_who_is_stopped_let_go_between_its_first_good_bye_and_the_end_of_its_shutdown(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def good_bye(broker: str, consumer: str = "g") -> str:
+        return f"unregister client[Producer: null Consumer: {consumer}] from broker[{broker} 0 10.0.0.9:10911] success"
+
+    first, second = java5(4, good_bye("east"), thread="Thread-1"), java5(4.2, good_bye("west"), thread="Thread-1")
+    end = java5(7.5, "the consumer [g] shutdown OK", thread="Thread-1")
+    held = [java5(1, added("g", Q0)), java5(1, added("g", Q1)), java5(1.1, result("g", "A", [Q0, Q1]))]
+    removal = java5(3, removed("g", Q1))
+    put(tmp_path, "web1/a.log", *held, removal, first, second, end)
+    put(tmp_path, "web2/a.log", *(line.replace("clientId=A", "clientId=B") for line in held), first, second)
+    put(tmp_path, "web3/a.log", *(line.replace("clientId=A", "clientId=C") for line in held), end)
+
+    rows = read_holds(spark, tmp_path).where("queue_id = 0 OR client_id = 'A'").collect()
+
+    def seconds(at_ms: int | None) -> float | None:
+        return None if at_ms is None else (at_ms - MIDNIGHT_MS) / 1000
+
+    assert sorted(
+        (row["client_id"], row["queue_id"], row["ended"], seconds(row["until_after_ms"]), seconds(row["until_ms"]))
+        for row in rows
+    ) == [
+        ("A", 0, "stopped", 4, 7.5),
+        ("A", 1, "released", None, 3),
+        ("B", 0, "stopped", 4, 4.2),
+        ("C", 0, "stopped", None, 7.5),
+    ]
+
+
 def test_a_killed_process_is_lost_when_a_broker_saw_its_connection_end(spark: SparkSession, tmp_path: Path) -> None:
     """The broker has the second only; the notification that it sends to the others has the millisecond."""
     notified = "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"
@@ -86,7 +116,9 @@ def test_a_killed_process_is_lost_when_a_broker_saw_its_connection_end(spark: Sp
         broker(60, joined("h", "x")),
     )
 
-    assert told(spark, tmp_path) == [(0, "A", 1, 7.321, "lost")]
+    (row,) = read_holds(spark, tmp_path).collect()
+    assert (row["client_id"], row["ended"]) == ("A", "lost")
+    assert [at - MIDNIGHT_MS for at in (row["until_after_ms"], row["until_ms"])] == [7_000, 7_321]
 
 
 def test_a_connection_that_ends_while_its_process_goes_on_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
         spark,
         schemas.STRETCHES,
         {"at_ms": 0, "until_ms": 300, "clients": []},
-        {"at_ms": 5, "until_ms": 15, "clients": ["A", "B"]},
+        {"at_ms": 5, "until_ms": 15, "clients": ["A", "B"], "stopping_ms": 4},
     )
     loads = frame(spark, schemas.MEMBER_LOADS, {"client": "A", "present_ms": 1000, "idle_ms": 100, "queue_ms": 1})
     skew = frame(spark, schemas.GROUP_LOADS, {"observed_ms": 10, "max_over_mean": 1.5})
@@ -60,7 +60,8 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
     (row,) = measures.costs_of(rounds, moved, stretches, loads, skew).collect()
 
     assert (row["rounds"], row["handoffs"], row["pause_ms"], row["above_fewest"]) == (1, 2, 1000, 2)
-    assert (row["unowned_ms"], row["overlap_ms"], row["max_over_mean"], row["idle_ms"]) == (300, 10, 1.5, 100)
+    assert (row["unowned_ms"], row["overlap_ms"], row["overlap_stopping_ms"]) == (300, 10, 4)
+    assert (row["max_over_mean"], row["idle_ms"]) == (1.5, 100)
     assert (row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]) == (None, 3, 1)
     assert (row["lock_wait_ms"], row["refused_pulls"]) == (None, 0)
 

@@ -8,7 +8,7 @@ import pytest
 from rebalance_engine.pipeline.reports import NoReport, by_group, minutes, read_report, summary, total, twice
 
 COST = {
-    "rounds": 3, "handoffs": 4, "pause_ms": 90_000, "unowned_ms": 1, "overlap_ms": 2, "refused_pulls": 0,
+    "rounds": 3, "handoffs": 4, "pause_ms": 90_000, "unowned_ms": 1, "overlap_ms": 0, "refused_pulls": 0,
     "lock_wait_ms": None, "duplicates_least": 2, "duplicates_most": 7, "duplicates_unbounded": 0, "above_fewest": 0,
     "flaps": 0, "max_over_mean": 1.2, "idle_ms": 0, "present_ms": 10,
 }  # fmt: skip
@@ -26,8 +26,8 @@ def folder(tmp_path: Path) -> Path:
     put(
         tmp_path,
         "costs",
-        {"group": "slow", **COST},
-        {"group": "<b>quick", **COST, "pause_ms": 10, "duplicates_least": None},
+        {"group": "slow", **COST, "overlap_ms": 4_100, "overlap_stopping_ms": 2_500},
+        {"group": "<b>quick", **COST, "overlap_ms": 2_000, "pause_ms": 10, "duplicates_least": None},
     )
     put(
         tmp_path,
@@ -62,6 +62,8 @@ def test_the_summary_tells_groups_storms_and_brokers(folder: Path) -> None:
 
     assert "slow" in told
     assert "paused 3.0 min at least" in told
+    assert "overlap 1.6 s, and 2.5 s while one shut down" in told
+    assert "overlap 2.0 s, " in told
     assert "twice: at least 4" in told
     assert "1970-01-01 00:00:00 UTC  slow: 5 rounds, begun by A (member joined)" in told
     assert "Brokers that producers backed away from: none" in told

@@ -40,6 +40,25 @@ def test_what_two_brokers_and_the_client_say_of_one_join_is_one_cause() -> None:
     assert only.causes == ["member joined"]
 
 
+def test_a_shutdown_that_takes_long_after_its_good_bye_is_no_second_going() -> None:
+    causes = [
+        Cause(1_000, "joined", "A", "east"),
+        Cause(60_000, "left", "A", "east"),
+        Cause(75_000, "consumer stopped", "A", "web1"),
+        Cause(90_000, "consumer started", "A", "web1"),
+        Cause(150_000, "consumer stopped", "A", "web1"),
+    ]
+
+    told = rounds_of(holding((0, 2_000, 75_000, "A")), causes)
+
+    assert [(one.cause, one.opened_ms) for one in told] == [
+        ("member joined", 1_000),
+        ("member left", 60_000),
+        ("member joined", 90_000),
+        ("member left", 150_000),
+    ]
+
+
 def test_a_later_cause_supersedes_a_round_that_is_not_quiet() -> None:
     causes = [Cause(1_000, "joined", "A", "east"), Cause(5_000, "joined", "B", "east")]
     holds = holding((0, 4_000, 900_000, "A"), (1, 8_000, 900_000, "B"))

@@ -53,6 +53,22 @@ def test_a_groups_story_has_rounds_handoffs_stretches_and_loads() -> None:
     assert {row["client"] for row in kinds(told, "member load")} == {"A", "B"}
 
 
+def test_a_handoff_from_a_member_that_shuts_down_says_between_which_moments_it_was_let_go() -> None:
+    spans = [span("A", 1_000, 63_000, ended="stopped", until_after_ms=60_000), span("B", 60_400, 90_000)]
+
+    pulled = {"process": "B", "topic": "orders", "broker": "east", "queue_id": 0, "number": 4}
+
+    told = list(tell(spans, [clue("joined", 500, client_id="A"), clue("first pull", 61_000, **pulled)]))
+
+    (handoff,) = kinds(told, "handoff")
+    assert (handoff["released_after_ms"], handoff["released_ms"]) == (60_000, 63_000)
+    assert (handoff["overlap_least_ms"], handoff["overlap_ms"]) == (0, 2_600)
+    assert (handoff["unowned_ms"], handoff["unowned_most_ms"]) == (0, 400)
+    assert (handoff["pause_ms"], handoff["pause_is"]) == (0, "at least")
+    (stretch,) = kinds(told, "stretch")
+    assert (stretch["clients"], stretch["stopping_ms"]) == (["A", "B"], 2_600)
+
+
 def test_a_killed_member_is_a_cause_by_itself() -> None:
     told = list(tell([span("A", 1_000, 60_000, ended="lost")], []))
 

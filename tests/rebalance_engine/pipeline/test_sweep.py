@@ -1,9 +1,10 @@
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_engine.pipeline.sweep import Hold, changes, owners_at, returns, stretches
+from rebalance_engine.pipeline.sweep import Hold, changes, owners_at, returns, stopping_ms, stretches
 
 
 def test_a_handoff_without_overlap_leaves_the_queue_unowned_between() -> None:
@@ -20,6 +21,28 @@ def test_a_newcomer_that_takes_early_overlaps() -> None:
     (change,) = changes([a, b])
 
     assert (change.giver, change.taker, change.unowned_ms, change.overlap_ms) == (a, b, 0, 3)
+
+
+def test_a_giver_that_shuts_down_bounds_what_lies_between_by_its_good_bye_and_its_end() -> None:
+    late = Hold(0, 10, "A", "stopped", until_after_ms=4)
+    (overlapping,) = changes([late, Hold(7, 30, "B")])
+    (apart,) = changes([late, Hold(14, 30, "B")])
+    (before,) = changes([late, Hold(2, 30, "B")])
+
+    assert [(one.overlap_least_ms, one.overlap_ms) for one in (overlapping, apart, before)] == [(0, 3), (0, 0), (2, 8)]
+    assert [(one.unowned_ms, one.unowned_most_ms) for one in (overlapping, apart, before)] == [(0, 3), (4, 10), (0, 0)]
+
+
+def test_two_owners_of_which_one_shuts_down_are_told_apart_from_two_that_stay() -> None:
+    stays, stops = Hold(7, 30, "B"), Hold(0, 10, "A", "stopped", until_after_ms=9)
+    looked_at = Hold(0, 10, "A", "released", until_after_ms=4)
+
+    def stopping(*holds: Hold) -> list[int]:
+        return [stopping_ms(stretch, holds) for stretch in stretches(holds)]
+
+    assert stopping(stops, stays) == [0, 1, 0]
+    assert stopping(stops, stays, Hold(7, 30, "C")) == [0, 0, 0]
+    assert stopping(looked_at, stays) == [0, 0, 0]
 
 
 def test_a_queue_that_comes_back_to_its_owner_is_a_return_and_no_handoff() -> None:
@@ -58,6 +81,23 @@ def test_stretches_say_of_every_moment_who_holds(holds: list[Hold]) -> None:
     assert sum(stretch.lasts_ms for stretch in told) == (
         max(h.until_ms for h in holds) - min(h.from_ms for h in holds) if holds else 0
     )
+
+
+@given(HOLDS, st.integers(0, 30))
+def test_a_handoffs_bounds_hold_whenever_in_its_shutdown_the_giver_let_go(holds: list[Hold], early: int) -> None:
+    stopped = [
+        replace(hold, ended="stopped", until_after_ms=max(hold.from_ms, hold.until_ms - early)) for hold in holds
+    ]
+
+    for change in changes(stopped):
+        assert 0 <= change.overlap_least_ms <= change.overlap_ms
+        assert change.unowned_ms <= change.unowned_most_ms <= change.unowned_ms + early
+    for stretch in stretches(stopped):
+        several = [
+            len({hold.client for hold in stopped if hold.from_ms <= at < hold.stays_ms}) > 1
+            for at in range(stretch.from_ms, stretch.until_ms)
+        ]
+        assert stopping_ms(stretch, stopped) == (several.count(False) if len(stretch.clients) > 1 else 0)
 
 
 @given(HOLDS)
