@@ -44,4 +44,6 @@ def _reason(row: Row) -> str:
         return f"{row.silent} of {row.members} members do not tell what they hold"
     if row.untold:
         return f"{row.untold} brokers did not tell who is a member"
+    if row.is_behind:
+        return "something changed that no rebalance has seen yet"
     return "not all of what is held, or of what should be, is known"

@@ -33,6 +33,7 @@ class Decision:
         held_happening: a change of what is held that was seen before anything that may explain it.
         waits_for: why it is unknown whether held equals target; empty where it is known.
         moot: keys of the changes that are no part of any round, since nobody has anything to hand over for them.
+        is_held_old: what is held is known of some member only from before the last cause.
     """
 
     rule: Rule
@@ -44,6 +45,7 @@ class Decision:
     held_happening: Happening | None
     waits_for: str = ""
     moot: tuple[int, ...] = ()
+    is_held_old: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ def decide(
     findings += find_in_sights(look.view, look.sights, now, _chain(look, rounds))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)
-    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, waits_for, keys)
+    is_old = _is_held_old(look, last_cause_at)
+    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, waits_for, keys, is_old)
 
 
 def _chain(look: Look, rounds: Advance) -> tuple[Restless, ...]:
@@ -129,9 +132,13 @@ def _converged(look: Look, outcome: Outcome | None, rule: Rule, last_cause_at: i
         return True
     if outcome is None or outcome.converged is None or not look.members:
         return None
-    if any((member.held_seen_at or 0) < last_cause_at for member in look.members):
+    if _is_held_old(look, last_cause_at):
         return None
     return None if rule.is_assumed and not outcome.converged else outcome.converged
+
+
+def _is_held_old(look: Look, last_cause_at: int) -> bool:
+    return any((member.held_seen_at or 0) < last_cause_at for member in look.members)
 
 
 def _waits_for(look: Look, outcome: Outcome | None, rule: Rule) -> str:

@@ -35,8 +35,8 @@ def show(
             is_strategy_assumed=decision.rule.is_assumed,
             is_target_known=decision.outcome is not None,
             is_converged=decision.converged,
-            orphans=count_orphans(look),
-            doubles=count_doubles(look),
+            orphans=as_of_the_last_change(count_orphans(look), decision),
+            doubles=as_of_the_last_change(count_doubles(look), decision),
             fault_count=len(faults),
             round=latest,
             are_members_known=look.are_members_known,
@@ -69,7 +69,7 @@ def count_orphans(look: Look) -> int | None:
     """Count the queues that nobody holds; None while a member's answer is missing, or it is unknown who is there."""
     view = look.view
     if view.model is MessageModel.BROADCASTING:
-        return 0
+        return 0 if _is_all_told(look) else None
     if not look.members:
         return len(view.queues) if look.is_empty else None
     return len(view.held.unowned()) if view.held is not None and view.everybody_answered else None
@@ -79,11 +79,20 @@ def count_doubles(look: Look) -> int | None:
     """Count the queues that two hold, or at least these, while an answer is missing; None where there may be any."""
     view = look.view
     if view.model is MessageModel.BROADCASTING:
-        return 0
+        return 0 if _is_all_told(look) else None
     if not look.members:
         return 0 if look.is_empty else None
     found = 0 if view.held is None else len(view.held.owned_twice())
     return found or (0 if view.held is not None and view.everybody_answered else None)
+
+
+def _is_all_told(look: Look) -> bool:
+    return look.is_empty or (bool(look.members) and look.view.everybody_answered)
+
+
+def as_of_the_last_change(count: int | None, decision: Decision) -> int | None:
+    """Give a count that looks from before the last change showed: it proves that there were such queues, never none."""
+    return None if decision.is_held_old and not count else count
 
 
 def number_queues(look: Look) -> tuple[Queues, ...]:
@@ -145,8 +154,10 @@ def fault(row: Finding) -> Fault:
     return Fault(row.kind, row.subject, row.sentence, proof, row.suspected_at, row.confirmed_at, row.ends_at)
 
 
-def row_of(group: Group) -> Row:
-    """Give a group's row of the overview."""
+def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
+    """Give a group's row of the overview; ``is_behind`` is asked of the group where it is not said."""
+    if is_behind is None:
+        is_behind = group.inputs_version > group.done_version
     return Row(
         id=group.pk,
         group=printable(group.name),
@@ -157,7 +168,7 @@ def row_of(group: Group) -> Row:
         untold=group.untold_count or 0,
         orphans=group.orphan_count,
         doubles=group.double_count,
-        is_converged=group.is_converged,
+        is_converged=None if is_behind else group.is_converged,
         strategy=group.strategy,
         round=group.round_number,
         round_opened_at=group.round_opened_at,
@@ -165,4 +176,5 @@ def row_of(group: Group) -> Row:
         round_cause=group.round_cause,
         round_moves=group.round_moves,
         rebalanced_at=group.rebalanced_at,
+        is_behind=is_behind,
     )

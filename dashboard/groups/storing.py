@@ -13,7 +13,15 @@ from dashboard.groups.faults import keep_faults
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
-from dashboard.groups.showing import MOST_EVIDENCE, count_doubles, count_orphans, row_of, show, strategy_of
+from dashboard.groups.showing import (
+    MOST_EVIDENCE,
+    as_of_the_last_change,
+    count_doubles,
+    count_orphans,
+    row_of,
+    show,
+    strategy_of,
+)
 from dashboard.groups.targets import Read, store_target
 from dashboard.push.messages import RoundCell
 from dashboard.push.publish import publish_group, publish_rows, state_in, stored_state
@@ -64,7 +72,7 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     publish_group(group=group.pk, state=state, at=now)
     if latest is not None and (decision.rounds.open is not None or decision.rounds.ended):
         Round.objects.filter(pk=latest.pk).update(after=stored_state(group=group.pk), last_look_at=now)
-    publish_rows(cluster=group.cluster_id, put=(row_of(group),), at=now)
+    publish_rows(cluster=group.cluster_id, put=(row_of(group, is_behind=False),), at=now)
 
 
 def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> list[Fact]:
@@ -243,8 +251,8 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.untold_count = len(look.untold)
     group.queue_count = len(look.view.queues)
     group.silent_count = sum(member.is_silent for member in look.members)
-    group.orphan_count = count_orphans(look)
-    group.double_count = count_doubles(look)
+    group.orphan_count = as_of_the_last_change(count_orphans(look), decision)
+    group.double_count = as_of_the_last_change(count_doubles(look), decision)
     group.is_converged = decision.converged
     if latest is not None:
         group.round_number, group.round_cause = latest.number, latest.cause

@@ -262,6 +262,7 @@ def around(*, group: Group, now: int) -> dict[str, object]:
     return {
         "now": now,
         "watched_at": group.cluster.watched_at,
+        "is_behind": group.inputs_version > group.done_version,
         "left": [
             {
                 "client": member.client_id,
@@ -274,7 +275,7 @@ def around(*, group: Group, now: int) -> dict[str, object]:
         ],
         "away": sorted(set(away.values_list("name", flat=True)[:500])),
         "seen": [{"client": client, "at": at, "missing_at": missing_at} for client, at, missing_at in seen[:2_000]],
-        "moves": [_move(lane) for lane in moved[:2_000] if (lane.taken_at or 0) >= now - MOVED_FOR_MS],
+        "moves": [move_of(lane) for lane in moved[:2_000] if (lane.taken_at or 0) >= now - MOVED_FOR_MS],
     }
 
 
@@ -369,7 +370,8 @@ def _step(step: Step) -> list[int]:
     return [step.since, step.until, step.queues]
 
 
-def _move(lane: Lane) -> dict[str, object]:
+def move_of(lane: Lane) -> dict[str, object]:
+    """Give a move as the map traces it."""
     return {
         "topic": lane.topic,
         "broker": lane.broker,

@@ -69,13 +69,17 @@ def _by_answers(row: Row) -> State:
         return State("unknown", words % {"silent": row.silent, "members": row.members})
     if row.untold:
         return State("unknown", _("unknown whether others are members"))
-    return _by_target(row.is_converged)
+    return _by_target(row)
 
 
-def _by_target(is_converged: bool | None) -> State:
-    if is_converged is None:
+def _by_target(row: Row) -> State:
+    if row.orphans is None or row.doubles is None:
         return State("unknown", _("unknown who holds what"))
-    return State("quiet", _("held as wanted")) if is_converged else State("moving", _("rebalancing"))
+    if row.is_behind:
+        return State("unknown", _("a newer change is being computed"))
+    if row.is_converged is None:
+        return State("unknown", _("unknown who should have what"))
+    return State("quiet", _("held as wanted")) if row.is_converged else State("moving", _("rebalancing"))
 
 
 def cause_words(cause: str | None) -> str:

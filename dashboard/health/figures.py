@@ -65,7 +65,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         _add(doubles, labels, None if group.orphan_count is None else group.double_count)  # both need all answers
         _add(members, labels, group.member_count)
         _add(silent, labels, group.silent_count)
-        _add(converged, labels, None if group.is_converged is None else int(group.is_converged))
+        _add(converged, labels, _converged(group))
     yield from (total, ago, orphans, doubles, members, silent, converged)
     found = GaugeMetricFamily("findings", "Faults that are there now.", labels=["cluster", "kind", "state"])
     rows = Finding.objects.filter(cleared_at=None).values("cluster__name", "kind")
@@ -183,6 +183,12 @@ def _of_push(now: int) -> Iterator[Metric]:
     days = GaugeMetricFamily("retention_days", "How long history is kept in the database.")
     days.add_metric([], settings.RETENTION_DAYS)
     yield days
+
+
+def _converged(group: Group) -> int | None:
+    """Give none while something changed that no rebalance has seen yet."""
+    is_known = group.is_converged is not None and group.inputs_version == group.done_version
+    return int(bool(group.is_converged)) if is_known else None
 
 
 def _add(family: GaugeMetricFamily, labels: list[str], figure: float | None) -> None:

@@ -242,7 +242,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         now, streams = now_ms(), list(self.streams.values())
         if streams:
             note_followed(streams=streams, now=now)
-        return [(stream.name, pulse_of(stream=stream, at=now)) for stream in streams]
+        return [(stream.name, pulse_of(stream=stream, at=now, access=self.access)) for stream in streams]
 
     async def _access(self) -> Access:
         access: Access = await database_sync_to_async(self._read_access)()

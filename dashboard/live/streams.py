@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from django.db.models import F, QuerySet
+
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group, Member
@@ -24,6 +26,7 @@ from dashboard.push.messages import (
 from dashboard.push.publish import CatchUp, catch_up, current_seq, group_snapshot, group_stream, overview_stream
 
 MOST_LOOKS = 500  # members in one pulse
+MOST_BEHIND = 1_000  # groups in one pulse
 _NAME = re.compile(r"(group|overview)-([1-9][0-9]{0,17})")
 
 
@@ -67,17 +70,25 @@ def overview_snapshot(*, cluster: int) -> OverviewSnapshot:
     return OverviewSnapshot(VERSION, "overview.snapshot", name, seq, now_ms(), rows)
 
 
-def pulse_of(*, stream: Stream, at: int) -> bytes:
+def pulse_of(*, stream: Stream, at: int, access: Access) -> bytes:
     """Give what tells a browser, though nothing changes, that it is up to date, or is not."""
     looks: tuple[Seen, ...] = ()
     if stream.is_overview:
         watched = Cluster.objects.filter(pk=stream.number).values_list("watched_at", flat=True).first()
+        behind = _behind(Group.objects.filter(cluster=stream.number), stream.cluster, access)
     else:
+        behind = _behind(Group.objects.filter(pk=stream.number), None, access)
         watched = Cluster.objects.filter(groups=stream.number).values_list("watched_at", flat=True).first()
         members = Member.objects.filter(group=stream.number, left_at=None).order_by("pk")
         looks = tuple(Seen(*row) for row in members.values_list("client_id", "held_seen_at")[:MOST_LOOKS])
     seq = current_seq(stream=stream.name)
-    return encode(Pulse(VERSION, "pulse", stream.name, seq, at, watched, looks))
+    return encode(Pulse(VERSION, "pulse", stream.name, seq, at, watched, looks, behind))
+
+
+def _behind(groups: QuerySet[Group], cluster: str | None, access: Access) -> tuple[int, ...]:
+    """Give the groups of which something changed that no rebalance has seen yet; only those that this person sees."""
+    waiting = groups.filter(inputs_version__gt=F("done_version")).order_by("pk").values_list("pk", "name")[:MOST_BEHIND]
+    return tuple(pk for pk, name in waiting if cluster is None or access.may(Role.VIEWER, cluster=cluster, group=name))
 
 
 def for_person(body: bytes, *, stream: Stream, access: Access) -> bytes:

@@ -175,7 +175,10 @@ class GroupDiff:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A group in the overview; null is unknown. ``untold`` brokers did not tell who is a member."""
+    """A group in the overview; null is unknown. ``untold`` brokers did not tell who is a member.
+
+    ``is_behind``: something changed that no rebalance has seen yet, so that nobody knows whether held equals target.
+    """
 
     id: int
     group: str
@@ -194,6 +197,7 @@ class Row:
     round_moves: int | None
     rebalanced_at: int | None
     untold: int = 0
+    is_behind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +237,8 @@ class Seen:
 class Pulse:
     """When members were last looked at: no step, not kept. ``seq`` is the newest step, for whoever missed it.
 
-    ``watched_at`` is when anything of the cluster answered its watcher last; null is never.
+    ``watched_at`` is when anything of the cluster answered its watcher last; null is never. ``behind`` are the groups
+    of the stream of which something changed that no rebalance has seen yet, by number; null says nothing about them.
     """
 
     v: Version
@@ -243,6 +248,7 @@ class Pulse:
     at: int
     watched_at: int | None
     seen: tuple[Seen, ...]
+    behind: tuple[int, ...] | None = None
 
 
 Message = GroupSnapshot | GroupDiff | OverviewSnapshot | OverviewDiff | Pulse

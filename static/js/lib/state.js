@@ -10,7 +10,9 @@ export function stateOf(row) {
   if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.silent) return say("unknown", notAnswering(row.silent));
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
-  if (row.is_converged === null) return say("unknown", gettext("unknown who holds what"));
+  if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
+  if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
+  if (row.is_converged === null) return say("unknown", gettext("unknown who should have what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
   return say("quiet", gettext("held as wanted"));
 }

@@ -28,6 +28,7 @@ export function mountGroup(page) {
   let { time, around, lanes } = facts;
   let map = null;
   let question = 0;
+  let isBehind = Boolean(around.is_behind);
 
   const extra = () => ({ ...around, seen, now: asOf.now() });
   const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
@@ -85,7 +86,7 @@ export function mountGroup(page) {
     put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
     if (state.head.strategy) put("strategy", ...figure(shown(state.head.strategy, 80), state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
     const element = page.querySelector('#figures [data-is="state"]');
-    const { kind, words } = stateOf(rowOf(state, queues));
+    const { kind, words } = stateOf({ ...rowOf(state, queues), is_behind: isBehind });
     element.className = `is-${kind}`;
     element.textContent = words;
     const round = state.head.round;
@@ -119,10 +120,19 @@ export function mountGroup(page) {
     paint();
   }, 500);
 
+  /** Whether something changed that no rebalance has seen yet. */
+  function noteBehind(now) {
+    if (now === isBehind) return;
+    isBehind = now;
+    if (follower.state) figures();
+  }
+
   function onMessage(message, result) {
     asOf.heard(message);
     if (message.kind === "pulse") for (const { client, at } of message.seen) if (at) seen.set(client, Math.max(at, seen.get(client) ?? 0));
+    if (message.behind) noteBehind(message.behind.length > 0);
     if (result !== "applied") return;
+    isBehind = false;
     const before = map instanceof CellMap ? map.picture : null;
     paint();
     if (before && map instanceof CellMap) map.trace(movesBetween(before, map.picture));

@@ -21,6 +21,7 @@ export function mountOverview(page) {
   const rows = new Map(facts.rows.map((row) => [row.id, row]));
   const smalls = new Map(Object.entries(facts.smalls).map(([id, small]) => [Number(id), small]));
   const changed = new Set();
+  const behinds = new Map();
   let newcomers = 0;
 
   const refresh = gather(() => refreshParts(page, withPart("findings")).catch(() => {}), 700);
@@ -61,8 +62,20 @@ export function mountOverview(page) {
     repaint();
   }
 
+  /** Of which groups something changed that no rebalance has seen yet: rows that come say it too. */
+  function note(behind) {
+    for (const [id, row] of rows) {
+      const isBehind = behind.has(id);
+      if (Boolean(row.is_behind) === isBehind || !items.has(id)) continue;
+      rows.set(id, { ...row, is_behind: isBehind });
+      draw(id, items.get(id));
+    }
+  }
+
   function onMessage(message, result) {
     asOf.heard(message);
+    if (message.behind) behinds.set(message.stream, message.behind);
+    if (message.behind) note(new Set([...behinds.values()].flat()));
     if (result !== "applied") return;
     for (const row of message.rows ?? message.put) take(row);
     for (const id of message.gone ?? []) items.get(id)?.toggleAttribute("data-gone", true);

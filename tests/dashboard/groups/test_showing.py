@@ -4,10 +4,11 @@ from dashboard.groups.models import Group
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.showing import count_doubles, count_orphans, number_queues, row_of, said_by_all
+from dashboard.groups.words import state_of
 from dashboard.push.messages import Queues
 from dashboard.push.publish import group_state
 from rebalance_engine.events import EXACT, MemberListSeen, SubscriptionsSeen
-from tests.dashboard.story import EAST, ORDERS, T0, held, missed, route, seen, told, uses
+from tests.dashboard.story import EAST, ORDERS, T0, held, joined, listed, missed, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -41,6 +42,47 @@ def test_orphans_are_unknown_while_an_answer_is_missing() -> None:
     told(missed("A", 20))
 
     assert count_orphans(look_at(group=group)) is None
+
+
+def test_that_no_queue_is_unowned_or_owned_twice_is_not_known_by_looks_from_before_the_last_change() -> None:
+    told(route(2), *seen("A"), *seen("B"), listed(0, "A", "B"), held("A", 10, [0]), held("B", 10, [1]))
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + 20)
+    assert figures(group) == (0, 0, True, "held as wanted")
+
+    told(joined("C", 5_000), held("C", 5_100, []))
+    rebalance_once(group=group.pk, now=T0 + 5_200)
+    assert figures(group) == (None, None, None, "unknown who holds what")
+
+    told(held("A", 5_300, [0]), held("B", 5_300, [1]))
+    rebalance_once(group=group.pk, now=T0 + 5_400)
+    assert figures(group)[:2] == (0, 0)
+
+
+def test_what_should_be_held_may_be_unknown_though_it_is_known_what_is() -> None:
+    told(route(2), *seen("A"), uses("A", 5, "CONFIG"), held("A", 10, [0, 1]))
+    group = Group.objects.get()
+
+    rebalance_once(group=group.pk, now=T0 + 20)
+
+    assert figures(group) == (0, 0, None, "unknown who should have what")
+
+
+def test_a_change_that_no_rebalance_has_seen_leaves_it_open_whether_all_is_held_as_wanted() -> None:
+    told(route(2), *seen("A"), held("A", 10, [0, 1]))
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + 20)
+
+    told(joined("B", 5_000))
+
+    assert figures(group) == (0, 0, None, "a newer change is being computed")
+
+
+def figures(group: Group) -> tuple[int | None, int | None, bool | None, str]:
+    """Give what the overview's row says."""
+    group.refresh_from_db()
+    row = row_of(group)
+    return row.orphans, row.doubles, row.is_converged, state_of(row).words
 
 
 def test_queues_with_two_owners_are_unknown_while_an_answer_is_missing_but_those_that_are_known() -> None:

@@ -56,8 +56,23 @@ def test_a_pulse_says_when_members_were_looked_at() -> None:
     stream = find_stream(name=f"group-{Group.objects.get().pk}", access=EVERYTHING)
     assert stream is not None
 
-    message = decode(pulse_of(stream=stream, at=T0 + 5))
+    message = decode(pulse_of(stream=stream, at=T0 + 5, access=EVERYTHING))
 
     assert isinstance(message, Pulse)
     assert (message.at, message.watched_at, [look.client for look in message.seen]) == (T0 + 5, None, ["A"])
     pulse(stream=stream.name, seen=(), at=T0)  # nobody follows: nothing happens
+
+
+def test_a_pulse_names_the_groups_that_no_rebalance_has_seen_since_they_changed(groups: dict[str, Group]) -> None:
+    Group.objects.filter(pk=groups["pay"].pk).update(inputs_version=1)
+    overview = f"overview-{groups['pay'].cluster_id}"
+
+    behind = {}
+    for who, access in (("all", EVERYTHING), ("limited", LIMITED)):
+        stream = find_stream(name=overview, access=access)
+        assert stream is not None
+        message = decode(pulse_of(stream=stream, at=T0 + 20, access=access))
+        assert isinstance(message, Pulse)
+        behind[who] = message.behind
+
+    assert behind == {"all": (groups["pay"].pk,), "limited": ()}
