@@ -14,7 +14,6 @@ before it is consumed; without, or to be sure, ``commit`` does. Without topics t
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self, Unpack
@@ -23,12 +22,12 @@ from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Polled, Resume
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue, sort_queues
 from rebalance_engine.network.checking import check_call, check_offset, check_options, check_queue, check_queues
-from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.options import ConsumerOptions, Topics, topics_of
 from rebalance_engine.network.outgoing import check_topic
+from rebalance_engine.network.polls import Polls
 from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.received import ReceivedMessage
 from rebalance_engine.network.reporter import reporter_of
@@ -64,17 +63,19 @@ class LitePullConsumer:
         by_topic = topics_of(topics)
         mode = Mode.PULL if by_topic else Mode.ASSIGN
         self._options = options
+        self._polls = Polls(
+            lambda: self._running.member.polling,
+            lambda timeout_ms: self._running.order(Poll(self.group, timeout_ms)),
+        )
         self._process = Process(
             f"lite pull consumer of group {group!r}",
             network=options.get("network"),
             on_fact=options.get("on_fact"),
             reporter=lambda complaints: reporter_of(options, group, complaints),
-            on_broke=self._on_broke,
+            on_broke=self._polls.end,
         )
         self._settings = group_settings(group, by_topic, mode, options, self._process.complaints)
         self._membership: Membership | None = None
-        self._polling = asyncio.Lock()
-        self._polled: asyncio.Future[Polled] | None = None
 
     # ---- its life ----
 
@@ -90,14 +91,13 @@ class LitePullConsumer:
         if self._membership is not None:
             raise RuntimeError(f"the {self._process.name} was started before; make another one")
         self._membership = Membership(self._name_servers, self._settings, self._options, self._process)
-        await self._membership.start({Polled: self._take})
+        await self._membership.start({Polled: self._polls.take})
 
     async def close(self) -> None:
         """Leave the group: store what was committed, unregister. A poll that waits gets nothing."""
         if self._membership is not None:
             await self._membership.stop()
-        if self._polled is not None and not self._polled.done():
-            self._polled.set_result(Polled(group=self._settings.group, queue=None, messages=()))
+            self._polls.end()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -114,52 +114,19 @@ class LitePullConsumer:
         """Give the next messages of one queue, or none when the time is over.
 
         Polls go one after the other, each in its own time. One that is cancelled loses nothing: the next one has what
-        it was to get.
+        it was to get, and until then no commit counts that.
 
         Raises:
             TypeError, ValueError: the time is none.
             Closed, MachineBroke: it is not running.
         """
         check_call(timeout_s=timeout_s)
-        until = asyncio.get_running_loop().time() + timeout_s
-        try:
-            async with asyncio.timeout_at(until):
-                await self._polling.acquire()
-        except TimeoutError:
-            return ()
-        try:
-            polled = await self._next(until)
-        finally:
-            self._polling.release()
+        self._running  # noqa: B018  # raises where it is not running
+        polled = await self._polls.next(timeout_s)
         if polled is None or polled.queue is None:
             return ()
         queue = polled.queue
         return tuple(ReceivedMessage(queue, message) for message in polled.messages)
-
-    async def _next(self, until: float) -> Polled | None:
-        """Take what a cancelled poll was to get, or ask; None: the machine is at an older poll for longer than that."""
-        running, now = self._running, asyncio.get_running_loop().time
-        if self._polled is not None:
-            await asyncio.wait((self._polled,), timeout=max(0.0, until - now()))
-            if not self._polled.done():
-                return None
-            polled = self._polled.result()
-            self._polled = None
-            if polled.queue is not None or not self._process.is_open:
-                return polled
-        self._polled = asyncio.get_running_loop().create_future()
-        running.order(Poll(self.group, max(0, round((until - now()) * 1_000))))
-        polled = await asyncio.shield(self._polled)
-        self._polled = None
-        return polled
-
-    def _take(self, polled: Polled) -> None:
-        if self._polled is not None and not self._polled.done():
-            self._polled.set_result(polled)
-
-    def _on_broke(self, error: MachineBroke) -> None:
-        if self._polled is not None and not self._polled.done():
-            self._polled.set_exception(error)
 
     def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Take these queues and no others, whoever else has them.
@@ -213,9 +180,10 @@ class LitePullConsumer:
         if queue not in self._running.member.polling.positions:
             raise ValueError(f"{queue} is not assigned; there are {', '.join(map(str, self.held)) or 'none'}")
         self._running.order(Seek(self.group, queue, offset))
+        self._polls.sought(queue, offset)
 
     def commit(self) -> None:
-        """Say that all polled so far is consumed; it is stored within ``persist_every_ms``, and by a close."""
+        """Say that all that polls returned is consumed; it is stored within ``persist_every_ms``, and by a close."""
         self._running.order(Commit(self.group))
 
     # ---- what it is and holds ----

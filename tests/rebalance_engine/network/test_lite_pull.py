@@ -1,5 +1,7 @@
 import asyncio
 import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -26,6 +28,27 @@ async def gets(consumer: LitePullConsumer, count: int) -> list[ReceivedMessage]:
     while len(got) < count:
         got += await consumer.poll()
     return got
+
+
+@asynccontextmanager
+async def of_one_queue(auto_commit_ms: int | None = 5_000) -> AsyncIterator[tuple[Producer, LitePullConsumer]]:
+    async with (
+        cluster(orders=1) as east,
+        Producer(east.namesrv) as producer,
+        LitePullConsumer(
+            east.namesrv, "G", "orders", version=QUICK, from_where=FIRST, auto_commit_ms=auto_commit_ms
+        ) as consumer,
+    ):
+        await divided(1, consumer)
+        yield producer, consumer
+
+
+async def cancelled(consumer: LitePullConsumer, timeout_s: float) -> None:
+    """Begin a poll and cancel it; the machine goes on with it."""
+    polling = asyncio.create_task(consumer.poll(timeout_s))
+    await asyncio.sleep(0)
+    polling.cancel()
+    await asyncio.wait((polling,))
 
 
 @on_a_loop
@@ -82,16 +105,8 @@ async def test_two_divide_the_queues_and_those_with_topics_cannot_be_assigned_an
 
 @on_a_loop
 async def test_a_poll_that_is_cancelled_loses_nothing() -> None:
-    async with (
-        cluster(orders=1) as east,
-        Producer(east.namesrv) as producer,
-        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
-    ):
-        await divided(1, consumer)
-        polling = asyncio.create_task(consumer.poll(60))
-        await asyncio.sleep(0)
-        polling.cancel()
-        await asyncio.wait((polling,))
+    async with of_one_queue() as (producer, consumer):
+        await cancelled(consumer, 60)
         await put(producer, ["x"])
 
         (message,) = await consumer.poll()
@@ -102,12 +117,7 @@ async def test_a_poll_that_is_cancelled_loses_nothing() -> None:
 
 @on_a_loop
 async def test_a_poll_after_a_cancelled_one_has_its_own_time() -> None:
-    async with (
-        cluster(orders=1) as east,
-        Producer(east.namesrv) as producer,
-        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
-    ):
-        await divided(1, consumer)
+    async with of_one_queue() as (producer, consumer):
         polling = asyncio.create_task(consumer.poll(3_600))
         await asyncio.sleep(0)
         behind = asyncio.create_task(consumer.poll(0.01))
@@ -123,18 +133,9 @@ async def test_a_poll_after_a_cancelled_one_has_its_own_time() -> None:
 
 @on_a_loop
 async def test_a_poll_goes_on_asking_when_the_cancelled_one_had_less_time() -> None:
-    async with (
-        cluster(orders=1) as east,
-        Producer(east.namesrv) as producer,
-        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
-    ):
-        await divided(1, consumer)
-        short = asyncio.create_task(consumer.poll(0.05))
-        await asyncio.sleep(0)
-        short.cancel()
-        await asyncio.wait((short,))
-        assert consumer._polled is not None
-        await asyncio.wait((consumer._polled,))  # it ended with nothing
+    async with of_one_queue() as (producer, consumer):
+        await cancelled(consumer, 0.05)
+        await until(lambda: consumer._polls._asked is None)  # it ended with nothing
 
         polling = asyncio.create_task(consumer.poll(60))
         await asyncio.sleep(0)
@@ -212,14 +213,9 @@ async def test_where_a_topic_is_can_be_unknown() -> None:
 
 @on_a_loop
 async def test_a_suspended_consumer_pulls_nothing_until_it_is_resumed() -> None:
-    async with (
-        cluster(orders=1) as east,
-        Producer(east.namesrv) as producer,
-        LitePullConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer,
-    ):
+    async with of_one_queue() as (producer, consumer):
         consumer.suspend()
         await put(producer, ["x"])
         consumer.resume()
-        await until(lambda: bool(consumer.held))
         assert [message.body for message in await gets(consumer, 1)] == [b"x"]
         assert consumer.client_id and consumer.facts().lost == 0
