@@ -6,6 +6,7 @@ A machine tries again by itself, as Java's does, and says nothing; who waits for
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from rebalance_engine.effects import Address
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
@@ -34,13 +35,18 @@ class Complaints:
 
     Args:
         name: of the client, for the log.
+
+    Attributes:
+        on_given_up: is told of a topic that is given up; for who says something of topics himself.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._said: dict[Reason, str] = {}
-        self._refused: dict[Address, set[type]] = {}
+        self._refused: dict[Address, dict[type, str | None]] = {}  # who -> what -> of which topic the last time
         self._refused_pulls: dict[MessageQueue, int] = {}
+        self._given_up: set[str] = set()
+        self.on_given_up: Callable[[str], None] = lambda _topic: None
 
     @property
     def now(self) -> tuple[str, ...]:
@@ -68,6 +74,25 @@ class Complaints:
         if self._refused_pulls and self._refused_pulls.pop(mq, 0) > MOST_IN_A_ROW:
             self._end_refused_pulls(mq)
 
+    def give_up(self, topic: str) -> None:
+        """Note that the application wants a topic no more: nothing is wrong with it, and late answers mean nothing."""
+        self._given_up.add(topic)
+        for mq in [mq for mq in self._refused_pulls if mq.topic == topic]:
+            self.dropped(mq)
+        self._end(("topic", topic), f"topic {topic!r} is not wanted any more")
+        for by, kinds in tuple(self._refused.items()):
+            for kind in [kind for kind, of in kinds.items() if of == topic]:
+                self._accept(by, kind)
+        self.on_given_up(topic)
+
+    def want(self, topic: str) -> None:
+        """Note that a topic is wanted, again perhaps."""
+        self._given_up.discard(topic)
+
+    def has_given_up(self, topic: str | None) -> bool:
+        """Whether the application wants a topic no more."""
+        return topic in self._given_up
+
     def say(self, what: str, words: str) -> None:
         """Say once what is wrong with something else than answers."""
         self._begin((what, ""), words)
@@ -77,12 +102,15 @@ class Complaints:
         self._end((what, ""), words)
 
     def _note_refusal(self, by: Address, request: object, refused: Refused) -> None:
+        of = getattr(request, "topic", None)
+        if self.has_given_up(of):
+            return
         if isinstance(request, GetRouteInfoByTopic) and refused.code == ResponseCode.TOPIC_NOT_EXIST:
             topic = request.topic
             if topic != DEFAULT_TOPIC and not topic.startswith(RETRY_TOPIC_PREFIX):
                 self._begin(("topic", topic), f"there is no topic {topic!r}, says {by}; it is looked for again")
         elif _is_trouble(refused):
-            self._refused.setdefault(by, set()).add(type(request))
+            self._refused.setdefault(by, {})[type(request)] = of
             words = f"{by} refuses {type(request).__name__}: {refused.remark or f'code {refused.code}'}"
             self._begin(("refusal", by), words)
 
@@ -90,6 +118,8 @@ class Complaints:
         mq = MessageQueue(pull.topic, pull.bname or "", pull.queue_id)
         if not isinstance(answer, Refused):
             self.dropped(mq)
+        elif self.has_given_up(mq.topic):
+            return
         elif (why := OF_SUBSCRIPTION.get(answer.code)) and (mq in self._refused_pulls or self._has_room):
             self._refused_pulls[mq] = count = self._refused_pulls.get(mq, 0) + 1
             if count > MOST_IN_A_ROW:
@@ -109,9 +139,12 @@ class Complaints:
     def _note_success(self, by: Address, request: object) -> None:
         if isinstance(request, GetRouteInfoByTopic):
             self._end(("topic", request.topic), f"topic {request.topic!r} is there now")
+        self._accept(by, type(request))
+
+    def _accept(self, by: Address, kind: type) -> None:
         kinds = self._refused.get(by)
         if kinds is not None:
-            kinds.discard(type(request))
+            kinds.pop(kind, None)
             if not kinds:
                 del self._refused[by]
                 self._end(("refusal", by), f"{by} accepts again what it refused")

@@ -272,6 +272,7 @@ class Consumer:
         check_topic(topic)
         check_call(expression=expression)
         subscription(topic, expression, version=0)
+        self._process.complaints.want(topic)
         self._running.order(Subscribe(self.group, topic, expression))
 
     def unsubscribe(self, topic: str) -> None:
@@ -282,6 +283,7 @@ class Consumer:
         """
         check_topic(topic)
         self._running.order(Unsubscribe(self.group, topic))
+        self._process.complaints.give_up(topic)
 
 
 class Loop(AsyncIterator[ReceivedMessage]):

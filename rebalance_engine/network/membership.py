@@ -272,6 +272,7 @@ class Watched:
         self._group = group
         self._complaints = complaints
         self._failing: dict[str, str] = {}  # topic -> reason
+        complaints.on_given_up = self._settle
         self.strategy = replace(inner, member=self._watch)
 
     def _watch(
@@ -281,7 +282,8 @@ class Watched:
         try:
             share = self._share(client_id, queues, clients)
         except MemberFailure as failure:
-            self._note(topic, failure.__cause__ or failure)
+            if not self._complaints.has_given_up(topic):
+                self._note(topic, failure.__cause__ or failure)
             raise
         self._settle(topic)
         return share

@@ -75,6 +75,39 @@ def test_a_refusal_is_over_once_all_that_was_refused_is_taken(caplog: pytest.Log
     ]
 
 
+def test_nothing_is_wrong_with_a_topic_that_is_given_up_until_it_is_wanted_again() -> None:
+    complaints = Complaints("consumer")
+    told: list[str] = []
+    complaints.on_given_up = told.append
+    missing, no = refused(ResponseCode.TOPIC_NOT_EXIST), refused(ResponseCode.NO_PERMISSION)
+
+    def all_goes_wrong() -> None:
+        refuse_pulls(complaints, 0, MOST_IN_A_ROW + 1)
+        complaints.answered(EAST, pull(1), no)
+        complaints.answered(EAST, ROUTE, missing)
+
+    all_goes_wrong()
+    assert len(complaints.now) == 3
+    complaints.give_up("orders")
+    assert not complaints.now
+    assert told == ["orders"]
+    all_goes_wrong()  # answers that were under way
+    assert not complaints.now
+    complaints.want("orders")
+    all_goes_wrong()
+    assert len(complaints.now) == 3
+
+
+def test_what_is_wrong_with_others_stays_when_a_topic_is_given_up() -> None:
+    complaints = Complaints("consumer")
+    no = refused(ResponseCode.NO_PERMISSION)
+    complaints.answered(EAST, pull(1), no)
+    complaints.answered(EAST, LIST, no)
+    complaints.give_up("orders")
+
+    assert len(complaints.now) == 1
+
+
 @pytest.mark.parametrize(
     ("code", "remark", "is_trouble"),
     [

@@ -94,6 +94,23 @@ async def test_a_strategy_that_fails_is_logged_and_what_is_held_stays(caplog: py
     assert caplog.text.count("the strategy of group G failed; what is held stays") == 1
 
 
+def test_a_strategy_that_fails_for_a_topic_that_is_given_up_is_no_trouble() -> None:
+    def fall(*_: object) -> list[MessageQueue]:
+        raise ZeroDivisionError
+
+    complaints = Complaints("C")
+    strategy = group_settings("G", {}, Mode.PUSH, {"strategy": fall}, complaints).strategy
+    assert isinstance(strategy, Strategy) and strategy.member is not None
+    with suppress(MemberFailure):
+        strategy.member("A", [MessageQueue("orders", "east", 0)], ["A"])
+    assert len(complaints.now) == 1
+    complaints.give_up("orders")
+    with suppress(MemberFailure):
+        strategy.member("A", [MessageQueue("orders", "east", 0)], ["A"])  # in the round that was under way
+
+    assert not complaints.now
+
+
 def test_a_failing_strategy_is_said_once_for_each_reason_and_taken_back_when_no_topic_has_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
