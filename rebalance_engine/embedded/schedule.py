@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from rebalance_engine.embedded.settings import delays_ms
-from rebalance_engine.embedded.store import Draft, Kept, MessageStore, properties_of, tag_code
+from rebalance_engine.embedded.store import Draft, Kept, MessageStore, draft_of, properties_of, tag_code
 from rebalance_engine.embedded.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from rebalance_engine.remoting.messages import StoredMessage, decode_messages
 from rebalance_engine.remoting.properties import DELAY, REAL_QUEUE_ID, REAL_TOPIC
@@ -158,14 +158,5 @@ def _waiting(draft: Draft, properties: Mapping[str, str], topic: str, queue_id: 
 def _seen_again(message: StoredMessage) -> Draft:
     properties = properties_of(message)
     properties.pop(DELAY, None)
-    return Draft(
-        topic=properties[REAL_TOPIC],
-        queue_id=int(properties[REAL_QUEUE_ID]),
-        body=message.body,
-        properties=properties,
-        born_timestamp=message.born_timestamp,
-        born_host=message.born_host,
-        flag=message.flag,
-        sys_flag=message.sys_flag,
-        reconsume_times=message.reconsume_times,
-    )
+    topic, queue_id = properties[REAL_TOPIC], int(properties[REAL_QUEUE_ID])
+    return replace(draft_of(message), topic=topic, queue_id=queue_id, properties=properties)

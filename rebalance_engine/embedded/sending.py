@@ -15,7 +15,7 @@ from rebalance_engine.effects import WakeAt
 from rebalance_engine.embedded import topics
 from rebalance_engine.embedded.core import ALL_PUT, PUT, PUT_SIZE, SENT_BACK, Call, Core, refuse
 from rebalance_engine.embedded.schedule import LONGEST_MS, IllegalTimer, Schedule
-from rebalance_engine.embedded.store import Draft, Kept, properties_of, tag_code
+from rebalance_engine.embedded.store import Draft, Kept, draft_of, properties_of, tag_code
 from rebalance_engine.embedded.transactions import Transactions, is_prepared
 from rebalance_engine.membership.configs import WRITE, retry_topic
 from rebalance_engine.model import RETRY_TOPIC_PREFIX
@@ -352,15 +352,11 @@ class Sending:
         is_dead = (
             message.reconsume_times >= _limit(config, call, request.max_reconsume_times) or request.delay_level < 0
         )
-        draft = Draft(
+        draft = replace(
+            draft_of(message),
             topic=retry_topic(request.group),
             queue_id=self._luck.randrange(config.retry_queue_nums),
-            body=message.body,
             properties=properties,
-            born_timestamp=message.born_timestamp,
-            born_host=message.born_host,
-            flag=message.flag,
-            sys_flag=message.sys_flag,
             reconsume_times=message.reconsume_times + 1,
         )
         if is_dead:

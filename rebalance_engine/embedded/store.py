@@ -307,3 +307,18 @@ def tag_code(properties: Mapping[str, str]) -> int:
 def properties_of(message: StoredMessage) -> dict[str, str]:
     """Give the properties of a message, to be changed."""
     return decode_properties(message.property_text)
+
+
+def draft_of(message: StoredMessage) -> Draft:
+    """Draft a stored message anew, as it is; ``replace`` what is to differ."""
+    return Draft(
+        topic=message.topic,
+        queue_id=message.queue_id,
+        body=message.body,
+        properties=properties_of(message),
+        born_timestamp=message.born_timestamp,
+        born_host=message.born_host,
+        flag=message.flag,
+        sys_flag=message.sys_flag,
+        reconsume_times=message.reconsume_times,
+    )

@@ -19,7 +19,7 @@ from typing import Any
 from rebalance_engine.effects import Push
 from rebalance_engine.embedded import topics
 from rebalance_engine.embedded.core import Call, Core, refuse
-from rebalance_engine.embedded.store import Draft, Kept, properties_of
+from rebalance_engine.embedded.store import Draft, Kept, draft_of, properties_of
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.message_ids import offset_id
 from rebalance_engine.remoting.messages import StoredMessage, decode_messages, encode_message
@@ -165,12 +165,12 @@ class Transactions:
 
     def _give_up(self, half: StoredMessage, at: int) -> None:
         self._ensure(GIVEN_UP_TOPIC)
-        self._keep(replace(_draft(half), topic=GIVEN_UP_TOPIC, queue_id=0), at)
+        self._keep(replace(draft_of(half), topic=GIVEN_UP_TOPIC, queue_id=0), at)
         self._decide(half.queue_offset, at)
 
     def _ask(self, half: StoredMessage, own: dict[str, str], at: int) -> None:
         own[CHECK_TIMES] = str(_times(own) + 1)
-        kept = self._keep_half(replace(_draft(half), properties=own), at)
+        kept = self._keep_half(replace(draft_of(half), properties=own), at)
         if isinstance(kept, Refused):
             return
         self._decide(half.queue_offset, at)
@@ -202,26 +202,12 @@ def _times(properties: Mapping[str, str]) -> int:
     return int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0
 
 
-def _draft(half: StoredMessage) -> Draft:
-    return Draft(
-        topic=half.topic,
-        queue_id=half.queue_id,
-        body=half.body,
-        properties=properties_of(half),
-        born_timestamp=half.born_timestamp,
-        born_host=half.born_host,
-        flag=half.flag,
-        sys_flag=half.sys_flag,
-        reconsume_times=half.reconsume_times,
-    )
-
-
 def _committed(half: StoredMessage) -> Draft:
     own = properties_of(half)
     topic, queue_id = own.pop(REAL_TOPIC), int(own.pop(REAL_QUEUE_ID))
     own.pop(PREPARED, None)
     return replace(
-        _draft(half),
+        draft_of(half),
         topic=topic,
         queue_id=queue_id,
         properties=own,
