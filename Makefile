@@ -10,6 +10,7 @@ JOBS ?= 2
 TESTERS ?= 4
 PORT ?= 8000
 NAMESRV ?=
+WORDS := $(wildcard dashboard/locale/*/LC_MESSAGES/*.po)
 # What the checks and tests start besides Python.
 TOOLS := git java maven node postgres openssl chromium
 
@@ -42,7 +43,7 @@ rocketmq: debs install ## fetch the released RocketMQ servers and clients that t
 # ---- setting up ----
 
 .PHONY: install
-install: $(VENV)/.installed ## make the virtual environment from requirements.lock
+install: $(VENV)/.installed $(VENV)/.words ## make the virtual environment from requirements.lock
 
 $(VENV)/bin/python:
 	@.ci/debs python
@@ -59,6 +60,11 @@ $(VENV)/.locked: requirements.lock | $(VENV)/bin/python
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.locked
 	$(UV) pip install --no-deps --no-build-isolation -e . || $(PY) -m pip install --no-deps --no-build-isolation -e .
+	@touch $@
+
+# what pages are read from in other languages: compiled here, so that nothing is when they run
+$(VENV)/.words: $(WORDS) $(VENV)/.locked
+	@$(PY) -m dashboard.common.catalogues
 	@touch $@
 
 .PHONY: debs
@@ -99,6 +105,11 @@ fuzz: install ## feed the wire protocol a million hostile frames and bodies (CAS
 soak: install ## run 10,000 simulated clusters with faults (SEEDS=, FIRST=)
 	$(PY) -m rebalance_engine simulate --seeds $(or $(SEEDS),10000) --first $(or $(FIRST),0) --jobs $(JOBS)
 
+.PHONY: messages
+messages: install ## find new words of pages for dashboard/locale; says what is to be translated
+	$(PY) -m tests.house.messages
+	@$(MAKE) --no-print-directory install
+
 .PHONY: lock
 lock: install ## write requirements.lock anew from requirements.in
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
@@ -106,5 +117,5 @@ lock: install ## write requirements.lock anew from requirements.in
 
 .PHONY: clean
 clean: ## remove everything that make made, the virtual environment included
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build $(WORDS:.po=.mo) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

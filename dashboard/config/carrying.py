@@ -20,6 +20,7 @@ from dashboard.clusters.orders import Done
 from dashboard.demo.control import NoDemo, ask_order
 from dashboard.demo.orders import Order
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
+from rebalance_engine.findings.finding import count_of
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.probe import SETTLES_S, Prober, receipt
@@ -78,6 +79,6 @@ async def _recompute(order: Command, row: Cluster, watcher: Watcher, prober: Pro
         client: receipt(client in reached, before.get(client), memory.held(group, client))
         for client in sorted(reached | before.keys())
     }
-    count = len(probe.notified)
-    told = f"{count} broker{'' if count == 1 else 's'} notified {len(reached)} members"
+    brokers = count_of(len(probe.notified), "broker", "brokers")
+    told = f"{brokers} notified {count_of(len(reached), 'member', 'members')}"
     return Done(CommandOutcome.DONE, f"{told}; {probe.trouble}" if probe.trouble else told, receipts)

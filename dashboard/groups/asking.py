@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from dashboard.clusters.models import Cluster, Command
 from dashboard.clusters.ordering import Wish, order
 from dashboard.common.names import known_as
+from dashboard.common.sayings import in_words
 from dashboard.demo import orders as demo
 from dashboard.demo.script import Going
 from dashboard.demo.shop import BROKERS
@@ -91,7 +92,7 @@ def obstacle_to_recompute(*, group: Group, access: Access) -> str:
 def obstacle_to_play(*, group: Group, access: Access) -> str:
     """Say why the demo cannot add, kill or stall a group's members; empty: it can."""
     return obstacle_to_ordering(cluster=group.cluster, group=group, access=access) or (
-        demo.obstacle_of(group.name) or ""
+        in_words(demo.obstacle_of(group.name) or "")
     )
 
 

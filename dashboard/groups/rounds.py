@@ -9,6 +9,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.story import Lane, worst
@@ -90,7 +91,8 @@ def sentence_of(row: Round, lanes: Sequence[Lane], *, now: int) -> str:
     """Say a round in a paragraph that a person can paste into a report."""
     causes = causes_of(row)
     first = next((each.evidence for each in causes if each.cause == row.cause), cause_words(row.cause))
-    parts = [first[:1].upper() + first[1:].rstrip(".") + "."]
+    first = in_words(first)
+    parts = [_("%(sentence)s.") % {"sentence": first[:1].upper() + first[1:].rstrip(".。")}]
     if len(causes) > 1:
         parts.append(
             ngettext("And %(n)s more change.", "And %(n)s more changes.", len(causes) - 1) % {"n": len(causes) - 1}
@@ -117,7 +119,7 @@ def sentence_of(row: Round, lanes: Sequence[Lane], *, now: int) -> str:
         )
     if row.unknown_members:
         parts.append(_("Unknown: what %(who)s holds.") % {"who": ", ".join(row.unknown_members[:5])})
-    return " ".join(parts)
+    return together(parts)
 
 
 def loads_of(row: Round) -> list[Load]:

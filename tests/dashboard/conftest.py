@@ -14,7 +14,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from dashboard.clusters.models import Cluster
+from tests.dashboard.languages import catalogues, compiled
 from tests.dashboard.story import add_cluster
+
+__all__ = ["catalogues", "compiled"]
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from dashboard.common import spans
+from dashboard.common.sayings import in_words
 from dashboard.common.shown import is_cut
 from dashboard.common.shown import shown as write
 
@@ -39,6 +40,12 @@ def clock_s(ms: int | None) -> str:
 def shown(name: str | None, most: int | None = None) -> str:
     """Write a name from outside, or a sentence with names in it; a longer one is cut in the middle."""
     return "" if name is None else write(str(name), most)
+
+
+@register.filter
+def said(sentence: str | None) -> str:
+    """Put a sentence that is stored in English into the reader's language."""
+    return "" if sentence is None else in_words(str(sentence))
 
 
 @register.filter

@@ -190,7 +190,7 @@ async def test_orders_are_carried_out_once_and_have_receipts(redis: Redis) -> No
         outcomes = await looked.threads.look(ends)
         receipts = await looked.threads.look(lambda: list(CommandReceipt.objects.values_list("client_id", "answer")))
 
-    assert outcomes[probe.pk] == ("done", "1 broker notified 1 members")
+    assert outcomes[probe.pk] == ("done", "1 broker notified 1 member")
     assert receipts == [("127.0.0.1@A", "unchanged")]
     assert outcomes[odd.pk][0] == "refused"
     assert outcomes[late.pk][0] == "expired"

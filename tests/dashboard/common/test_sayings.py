@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from django.utils import translation
+
+from dashboard.common.sayings import Sayings, in_words, together
+
+GERMAN = Sayings(
+    [
+        ("Nobody consumes {name}: {answered}.", "Niemand liest {name}: {answered}."),
+        ("Nobody consumes {name}: {answered}, so that it waits.", "Niemand liest {name}, es wartet: {answered}."),
+        ("all {n} members answered", "alle {n} antworteten"),
+        ("{name} by {count}", "{count} mal {name}"),
+        (" and {n} more", " und {n} weitere"),
+        (", no master", ", kein Master"),
+        ("{queues}, permission {letters}{master}", "{queues}, Recht {letters}{master}"),
+        ("{n} queues", "{n} Queues"),
+        ("no answer in time", "keine Antwort"),
+        ("not asked: {why}", "nicht gefragt: {why}"),
+        ("needed is {{a}}", "gebraucht wird {{a}}"),
+        ("once", "einmal"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("Nobody consumes orders/east/3: all 5 members answered.", "Niemand liest orders/east/3: alle 5 antworteten."),
+        (
+            "Nobody consumes q: all 5 members answered, so that it waits.",
+            "Niemand liest q, es wartet: alle 5 antworteten.",
+        ),
+        ("AVG by 3, CONFIG by 1", "3 mal AVG, 1 mal CONFIG"),
+        ("A, B and 2 more", "A, B und 2 weitere"),
+        ("4 queues, permission RW, no master", "4 Queues, Recht RW, kein Master"),
+        ("4 queues, permission RW", "4 Queues, Recht RW"),
+        (
+            "east:1: no answer in time (not asked: it is silent)",
+            "east:1\uff1akeine Antwort\uff08nicht gefragt: it is silent\uff09",
+        ),
+        ("needed is {a}", "gebraucht wird {a}"),
+        ("once", "einmal"),
+    ],
+)
+def test_a_sentence_is_turned_with_what_it_holds(english: str, german: str) -> None:
+    assert GERMAN.turn(english) == german
+
+
+@pytest.mark.parametrize(
+    "words", ["", "A", "orders/east/3", "somebody said something by accident", "once more", "a: b (c)"]
+)
+def test_what_fits_no_template_stays(words: str) -> None:
+    assert GERMAN.turn(words) == words
+
+
+def test_a_long_hostile_sentence_is_read_in_one_pass() -> None:
+    sentence = "Nobody consumes " + ": " * 1_900
+
+    assert GERMAN.turn(sentence) == sentence
+
+
+@pytest.mark.usefixtures("catalogues")
+def test_the_reader_decides() -> None:
+    saying = "all 5 members answered, and none holds it"
+
+    assert in_words(saying) == saying
+    with translation.override("zh-hans"):
+        assert in_words(saying) == "全部 5 个成员已应答，都不持有它"  # noqa: RUF001 - Chinese has wide commas
+    assert in_words(saying) == saying
+
+
+@pytest.mark.usefixtures("catalogues")
+def test_a_sentence_beyond_all_bounds_is_left_alone() -> None:
+    with translation.override("zh-hans"):
+        assert in_words("once" + " " * 4_000) == "once" + " " * 4_000
+
+
+def test_chinese_sentences_stand_together_and_english_ones_apart() -> None:
+    assert together(["A joined.", "It took 2 s."]) == "A joined. It took 2 s."
+    assert together(["A 加入。", "用时 2 s。"]) == "A 加入。用时 2 s。"
