@@ -13,6 +13,7 @@ from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import visible_clusters
 from dashboard.clusters.silences import answering
 from dashboard.common.clock import now_ms
+from dashboard.common.sayings import in_words
 from dashboard.groups import asking, listing, rounds, story
 from dashboard.groups.backing import backing_away
 from dashboard.groups.models import Group, Round
@@ -141,7 +142,8 @@ def queue(request: HttpRequest, pk: int) -> JsonResponse:
         broker=request.GET.get("broker", ""),
         queue_id=int(number),
     )
-    return JsonResponse({"now": now_ms(), "owners": owners})
+    said = [{**each, "reason": in_words(str(each["reason"] or ""))} for each in owners]
+    return JsonResponse({"now": now_ms(), "owners": said})
 
 
 @require_GET

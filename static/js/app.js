@@ -4,6 +4,7 @@ import { mountByConfig } from "./views/by-config.js";
 import { mountGlyphs } from "./views/glyphs.js";
 import { mountDemo } from "./views/demo.js";
 import { mountGroup } from "./views/group.js";
+import { mountLanguages } from "./views/languages.js";
 import { mountOverview } from "./views/overview.js";
 import { mountPauses } from "./views/pauses.js";
 import { mountPlan } from "./views/plan.js";
@@ -24,6 +25,7 @@ const VIEWS = {
 
 mountKeys(document);
 mountGlyphs(document);
+mountLanguages(document);
 mountRows(document);
 const disconnect = VIEWS[document.body.dataset.view]?.(document);
 addEventListener("pagehide", () => disconnect?.());
