@@ -159,7 +159,8 @@ def _whole(least: int, most: int = MOST, *, also: tuple[int | None, ...] = ()) -
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(_needed(name, value, needed))
         if not least <= value <= most and value not in also:
-            raise ValueError(_needed(name, value, needed))
+            said = needed if value < least else f"a whole number from {least} to {most}{others}"
+            raise ValueError(_needed(name, value, said))
 
     return check
 

@@ -207,9 +207,10 @@ def _kinds(message: Message) -> Iterator[tuple[str, object, bool, str]]:
     for word, text in properties.items():
         are_texts = all(isinstance(one, str) for one in (word, text))
         yield f"property {word!r}", text, are_texts, "a text, as its name is"
-    yield "the delay level", message.delay_level, _is_whole(message.delay_level), "a whole number"
-    is_flag = _is_whole(message.flag) and -(2**31) <= message.flag < 2**31
-    yield "the flag", message.flag, is_flag, "a whole number of 32 bits"
+        yield "the name of a property", word, word != "", "one character at least"
+    for name, number in (("the delay level", message.delay_level), ("the flag", message.flag)):
+        yield name, number, _is_whole(number) and -(2**31) <= number < 2**31, "a whole number of 32 bits"
+    yield "waits_for_store", message.waits_for_store, isinstance(message.waits_for_store, bool), "True or False"
 
 
 def _is_whole(value: object) -> bool:

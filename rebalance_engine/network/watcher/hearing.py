@@ -10,21 +10,25 @@ from typing import Protocol, TypeVar
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import Fact, Missing
 from rebalance_engine.network import answers
-from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import ids_of
 from rebalance_engine.network.system_groups import is_system_group
 from rebalance_engine.network.watcher.agenda import Kind, Question
+from rebalance_engine.network.watcher.bounds import read_expiry
 from rebalance_engine.network.watcher.counting import producers_stated, progress_stated
 from rebalance_engine.network.watcher.memory import Memory
+from rebalance_engine.remoting.errors import RemotingError
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 TIMEOUT_S = 10.0
 HELD_TIMEOUT_S = 15.0
+CONFIG_EVERY_MS = 600_000  # a setting changes seldom, and only by hand
+EXPIRY = "channelExpiredTimeout"
 OF_SERVERS = frozenset({Kind.BROKERS, Kind.ROUTE, Kind.GROUPS, Kind.RUNTIME})
 
 
@@ -40,6 +44,7 @@ class Ears:
 
     def __init__(self, admin: Admin, memory: Memory) -> None:
         self._admin, self._memory = admin, memory
+        self._config_at: dict[str, int] = {}  # when a broker was last asked for its settings, by name
         self._mute: set[Address] = set()  # said once, not every few seconds
         self._hear: dict[Kind, Callable[[Question, Answerer, Within], Awaitable[list[Fact]]]] = {
             Kind.BROKERS: self._brokers,
@@ -126,7 +131,23 @@ class Ears:
     async def _runtime(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
         table, by = await within(self._admin.runtime(by.address, timeout_s=TIMEOUT_S))
         version = table.get("brokerVersionDesc", "").removeprefix("V").replace("_", ".")
-        return list(self._memory.version_heard(question.place, by.address, version, by))
+        facts = list(self._memory.version_heard(question.place, by.address, version, by))
+        await self._config(question.place, by)
+        return facts
+
+    async def _config(self, broker: str, by: Answerer) -> None:
+        """Ask how long a broker waits for heartbeats, now and then; who does not tell is taken to wait as brokers do."""
+        if by.at - self._config_at.get(broker, -CONFIG_EVERY_MS) < CONFIG_EVERY_MS:
+            return
+        try:
+            settings = await self._admin.broker_config(by.address, {EXPIRY}, timeout_s=TIMEOUT_S)
+        except NoAnswer:
+            return  # no turn, or no answer in time: with the next figures
+        except (Denied, RemotingError) as error:
+            settings = {}
+            logger.info("%s does not tell how long it waits for heartbeats: %s", broker, error)
+        self._config_at[broker] = by.at
+        self._memory.expiry_heard(broker, read_expiry(settings.get(EXPIRY)))
 
     async def _producers(self, _question: Question, by: Answerer, within: Within) -> list[Fact]:
         table, by = await within(self._admin.producers(by.address, timeout_s=TIMEOUT_S))

@@ -29,7 +29,7 @@ from rebalance_engine.events import (
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import answers
 from rebalance_engine.network.answers import Answerer, Trouble
-from rebalance_engine.network.watcher.bounds import between, expired_by_time, left_since
+from rebalance_engine.network.watcher.bounds import EXPIRES_AFTER_MS, between, expired_by_time, left_since
 from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
 from rebalance_engine.network.watcher.servers import Servers
@@ -54,6 +54,7 @@ class Memory:
         self._since = known.at
         self._servers = Servers(name_servers, known.brokers)
         self.silences = Silences()
+        self.expires_after_ms: dict[str, int] = {}  # how long a broker waits for heartbeats, where it said so
         self._groups: dict[str, KnownGroup] = {}
         self._having: dict[str, frozenset[str]] = {}
         self._hosts: dict[str, frozenset[str]] = {}  # kept until something changes that it follows from
@@ -171,6 +172,11 @@ class Memory:
     def version_heard(self, broker: str, address: Address, version: str, by: Answerer) -> Iterator[Fact]:
         """Take in what a broker says that it is (28)."""
         yield from self._servers.version_heard(broker, address, version, self.named(by))
+
+    def expiry_heard(self, broker: str, expiry_ms: int | None) -> None:
+        """Take in how long a broker waits for heartbeats (26); None: it does not tell."""
+        told = {**self.expires_after_ms, broker: expiry_ms}
+        self.expires_after_ms = {name: ms for name, ms in told.items() if name in self.masters and ms is not None}
 
     def groups_heard(self, broker: str, groups: Iterable[str]) -> None:
         """Take in which groups a broker has (201)."""
@@ -301,7 +307,8 @@ class Memory:
             member = known.members.pop(client)
             self._forget_topics(known, group)
             yield from self._presence_gone(group, client, member, set(member.presence), by)
-            silence = expired_by_time(member, by.at)
+            waits = (self.expires_after_ms.get(name, EXPIRES_AFTER_MS) for name in hosts)
+            silence = expired_by_time(member, by.at, waits)
             yield MemberLeft(
                 at=by.at,
                 source=by.source if silence is None else replace(by.source, origin=Origin.DERIVED, detail=silence),

@@ -43,6 +43,7 @@ def test_no_option_takes_something_of_no_kind(name: str) -> None:
         ("instance", "", "instance is ''; needed is 1 to 255"),
         ("instance", "a\nb", "all of which can be seen"),
         ("threads", 0, "needed is a whole number from 1 to 1000"),
+        ("suspend_ms", 2**31, "suspend_ms is 2147483648; needed is a whole number from 0 to 2147483647"),
         ("topic_messages", 0, "from 1 to 6553500, or -1, or None"),
     ],
 )

@@ -1,7 +1,7 @@
 import pytest
 
 from rebalance_engine.events import Exactness
-from rebalance_engine.network.watcher.bounds import between, expired_by_time, left_since
+from rebalance_engine.network.watcher.bounds import between, expired_by_time, left_since, read_expiry
 from rebalance_engine.network.watcher.known import KnownMember
 
 ANSWERED, HUNG = 10_000, 22_000  # the last answer, and the first question that ran into its time
@@ -29,6 +29,20 @@ def test_time_tells_of_an_expired_heartbeat_only_between_the_least_and_the_most_
     member = KnownMember(seen_at, held_at=ANSWERED, hung_at=HUNG)
 
     assert (expired_by_time(member, at) is not None) is is_told
+
+
+def test_a_broker_that_waits_for_another_time_lets_heartbeats_expire_after_that() -> None:
+    def is_told(at: int, *waits: int) -> bool:
+        return expired_by_time(KnownMember(at - 1_000, held_at=ANSWERED, hung_at=HUNG), at, waits) is not None
+
+    assert (is_told(45_000, 60_000), is_told(39_000, 60_000), is_told(108_000, 60_000)) == (True, False, False)
+    assert (is_told(45_000, 60_000, 120_000), is_told(167_000, 60_000, 120_000)) == (True, True)
+
+
+@pytest.mark.parametrize("setting", [None, "", "-1", "1.5", "9999", "3600001", "9" * 5_000, "１２００００"])
+def test_a_setting_that_no_broker_would_have_is_not_believed(setting: str | None) -> None:
+    assert read_expiry(setting) is None
+    assert read_expiry("60000") == 60_000
 
 
 def test_who_never_answered_or_never_hung_tells_nothing() -> None:

@@ -1,19 +1,46 @@
 """What a question without an answer leaves known; answers themselves are tested on an embedded cluster."""
 
+from collections.abc import Coroutine
+from typing import cast
+
 import pytest
 
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import AnswerMissed, Missing
+from rebalance_engine.network.admin import Admin, Denied
+from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.agenda import Kind, Question
-from rebalance_engine.network.watcher.hearing import Ears
+from rebalance_engine.network.watcher.hearing import Ears, Within
 from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.requests.brokers import GetBrokerConfig
+from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.loop import on_a_loop
 from tests.rebalance_engine.network.test_looking import admin_of
 from tests.rebalance_engine.network.watcher.seeing import by, sound, told
 
+
+class Telling:
+    """A broker that tells its figures and its settings, or why not."""
+
+    def __init__(self, *configs: dict[str, str] | Exception) -> None:
+        self.configs = list(configs)
+
+    async def runtime(self, _address: str, *, timeout_s: float) -> dict[str, str]:
+        assert timeout_s
+        return {"brokerVersionDesc": "V5_5_0"}
+
+    async def broker_config(self, _address: str, names: set[str], *, timeout_s: float) -> dict[str, str]:
+        assert (names, bool(timeout_s)) == ({"channelExpiredTimeout"}, True)
+        config = self.configs.pop(0)
+        if isinstance(config, Exception):
+            raise config
+        return config
+
+
 LATE = NoAnswer(Failure.TIMEOUT, "east:1")
+REFUSED = Denied("east:1", GetBrokerConfig(), Refused(code=16))
 NO_TURN = NotAsked("east:1", "the budget for code 38 gave no turn before the deadline")
 
 
@@ -40,6 +67,38 @@ async def test_a_broker_that_does_not_say_how_far_a_group_is_is_named() -> None:
     asked = str(int(RequestCode.GET_CONSUMER_CONNECTION_LIST))  # what the answerer of these tests was asked
     assert isinstance(missed, AnswerMissed)
     assert (missed.group, missed.broker, missed.request) == ("G", "east", asked)
+
+
+@on_a_loop
+@pytest.mark.parametrize(
+    ("configs", "known"),
+    [
+        ([{"channelExpiredTimeout": "60000"}], [60_000, 60_000, 60_000]),
+        ([{"channelExpiredTimeout": "60000"}, {"channelExpiredTimeout": "0"}], [60_000, 60_000, None]),
+        ([LATE, {"channelExpiredTimeout": "60000"}], [None, 60_000, 60_000]),
+        ([REFUSED, {"channelExpiredTimeout": "60000"}], [None, None, 60_000]),
+        ([{}, {}], [None, None, None]),
+    ],
+    ids=["told", "told otherwise", "late", "refused", "4.x"],
+)
+async def test_how_long_a_broker_waits_for_heartbeats_is_asked_now_and_then_with_its_figures(
+    configs: list[dict[str, str] | Exception], known: list[int | None]
+) -> None:
+    memory = sound("east")
+    ears = Ears(cast("Admin", Telling(*configs, {"channelExpiredTimeout": "60000"})), memory)
+    found = []
+
+    for at in (10, 60_010, 600_020):
+
+        async def within(
+            answer: Coroutine[None, None, dict[str, str]], at: int = at
+        ) -> tuple[dict[str, str], Answerer]:
+            return await answer, by(at)
+
+        await ears.heard(Question(Kind.RUNTIME, "east"), by(at), cast("Within", within))
+        found.append(memory.expires_after_ms.get("east"))
+
+    assert found == known
 
 
 @on_a_loop
