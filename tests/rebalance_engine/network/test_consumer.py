@@ -299,20 +299,6 @@ async def test_a_suspended_consumer_gets_nothing_until_it_is_resumed() -> None:
 
 
 @on_a_loop
-async def test_a_topic_that_is_not_there_is_no_trouble_once_it_is_given_up() -> None:
-    async with (
-        cluster(orders=1) as east,
-        Consumer(east.namesrv, "G", ["orders", "bills"], version=QUICK) as consumer,
-    ):
-        await until(lambda: bool(consumer.troubles))
-        assert "there is no topic 'bills'" in consumer.troubles[0]
-        consumer.unsubscribe("bills")
-        assert consumer.troubles == ()
-        consumer.subscribe("bills")
-        await until(lambda: bool(consumer.troubles))
-
-
-@on_a_loop
 async def test_a_machine_that_breaks_reaches_the_loop_and_who_waits() -> None:
     async with cluster(orders=1) as east:
         consumer = Consumer(east.namesrv, "G", "orders", version=QUICK)

@@ -94,6 +94,20 @@ async def test_a_strategy_that_fails_is_logged_and_what_is_held_stays(caplog: py
     assert caplog.text.count("the strategy of group G failed; what is held stays") == 1
 
 
+@on_a_loop
+async def test_a_topic_that_is_not_there_is_no_trouble_once_it_is_given_up() -> None:
+    async with (
+        cluster(orders=1) as east,
+        Consumer(east.namesrv, "G", ["orders", "bills"], version=QUICK) as consumer,
+    ):
+        await until(lambda: bool(consumer.troubles))
+        assert "there is no topic 'bills'" in consumer.troubles[0]
+        consumer.unsubscribe("bills")
+        assert consumer.troubles == ()
+        consumer.subscribe("bills")
+        await until(lambda: bool(consumer.troubles))
+
+
 def test_a_strategy_that_fails_for_a_topic_that_is_given_up_is_no_trouble() -> None:
     def fall(*_: object) -> list[MessageQueue]:
         raise ZeroDivisionError
