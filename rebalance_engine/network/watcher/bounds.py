@@ -37,7 +37,7 @@ def left_since(member: KnownMember) -> int | None:
 
 
 def read_expiry(setting: str | None) -> int | None:
-    """Read a broker's ``channelExpiredTimeout`` (BrokerConfig.java, ms); None where it has none that can be believed."""
+    """Read a broker's ``channelExpiredTimeout`` (BrokerConfig.java, ms); None: none that can be believed."""
     if setting is None or not (setting.isascii() and setting.isdecimal()) or len(setting) > len(str(LATEST_EXPIRY_MS)):
         return None
     expiry = int(setting)

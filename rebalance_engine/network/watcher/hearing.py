@@ -136,7 +136,7 @@ class Ears:
         return facts
 
     async def _config(self, broker: str, by: Answerer) -> None:
-        """Ask how long a broker waits for heartbeats, now and then; who does not tell is taken to wait as brokers do."""
+        """Ask how long a broker waits for heartbeats, now and then; who does not tell waits as brokers do."""
         if by.at - self._config_at.get(broker, -CONFIG_EVERY_MS) < CONFIG_EVERY_MS:
             return
         try:

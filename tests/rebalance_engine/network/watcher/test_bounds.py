@@ -35,11 +35,11 @@ def test_a_broker_that_waits_for_another_time_lets_heartbeats_expire_after_that(
     def is_told(at: int, *waits: int) -> bool:
         return expired_by_time(KnownMember(at - 1_000, held_at=ANSWERED, hung_at=HUNG), at, waits) is not None
 
-    assert (is_told(45_000, 60_000), is_told(39_000, 60_000), is_told(108_000, 60_000)) == (True, False, False)
+    assert (is_told(45_000, 60_000), is_told(39_000, 60_000), is_told(109_000, 60_000)) == (True, False, False)
     assert (is_told(45_000, 60_000, 120_000), is_told(167_000, 60_000, 120_000)) == (True, True)
 
 
-@pytest.mark.parametrize("setting", [None, "", "-1", "1.5", "9999", "3600001", "9" * 5_000, "１２００００"])
+@pytest.mark.parametrize("setting", [None, "", "-1", "1.5", "9999", "3600001", "9" * 5_000, "²" * 5])
 def test_a_setting_that_no_broker_would_have_is_not_believed(setting: str | None) -> None:
     assert read_expiry(setting) is None
     assert read_expiry("60000") == 60_000
