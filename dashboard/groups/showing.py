@@ -10,6 +10,7 @@ from dashboard.common.fields import printable
 from dashboard.groups.deciding import Decision
 from dashboard.groups.models import Finding, Group, Member
 from dashboard.groups.queries import Look
+from dashboard.groups.young import is_explained
 from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
 from dashboard.push.runs import Runs, pack
 from rebalance_engine.model import MessageModel
@@ -20,9 +21,10 @@ MOST_EVIDENCE = 20
 
 
 def show(
-    look: Look, decision: Decision, *, group: Group, faults: Sequence[Finding], latest: RoundCell | None
+    look: Look, decision: Decision, *, group: Group, faults: Sequence[Finding], latest: RoundCell | None, now: int
 ) -> GroupState:
-    """Put a group's state together."""
+    """Put a group's state together, as it is ``now``."""
+    opened_at, closed_at = (latest.opened_at, latest.closed_at) if latest else (None, None)
     view = look.view
     targets = runs_of(decision.target)
     held = runs_of(view.held) if view.held is not None else {}
@@ -50,7 +52,10 @@ def show(
             for member in look.members
         ),
         strays=tuple(Stray(client, *queue) for client, queue in sorted(view.strays)),
-        faults=tuple(fault(row) for row in faults[:MOST_FAULTS]),
+        faults=tuple(
+            fault(row, is_explained=is_explained(row, opened_at=opened_at, closed_at=closed_at, now=now))
+            for row in faults[:MOST_FAULTS]
+        ),
     )
 
 
@@ -148,10 +153,12 @@ def cell(member: Member, target: Runs, held: Runs | None) -> Cell:
     )
 
 
-def fault(row: Finding) -> Fault:
+def fault(row: Finding, *, is_explained: bool = False) -> Fault:
     """Give a finding as it is shown."""
     proof = tuple(map(str, row.proof))
-    return Fault(row.kind, row.subject, row.sentence, proof, row.suspected_at, row.confirmed_at, row.ends_at)
+    return Fault(
+        row.kind, row.subject, row.sentence, proof, row.suspected_at, row.confirmed_at, row.ends_at, is_explained
+    )
 
 
 def row_of(group: Group, *, is_behind: bool | None = None) -> Row:

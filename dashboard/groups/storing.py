@@ -23,6 +23,7 @@ from dashboard.groups.showing import (
     strategy_of,
 )
 from dashboard.groups.targets import Read, store_target
+from dashboard.groups.young import explained_until
 from dashboard.push.messages import RoundCell
 from dashboard.push.publish import publish_group, publish_rows, state_in, stored_state
 from rebalance_engine.diff import diff
@@ -64,9 +65,11 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     faults, due_at, changed = keep_faults(group=group, look=look, found=decision.findings, now=now, caused_at=caused_at)
     facts += changed
     latest = _latest(group)
-    state = show(look, decision, group=group, faults=faults, latest=_cell(latest, look, decision))
+    state = show(look, decision, group=group, faults=faults, latest=_cell(latest, look, decision), now=now)
     _figure(group, read, decision, latest, now)
-    group.due_at = min((at for at in (decision.rounds.due_at, due_at) if at is not None), default=None)
+    opened_at, closed_at = (latest.opened_at, latest.closed_at) if latest else (None, None)
+    quiet_until = explained_until(faults, opened_at=opened_at, closed_at=closed_at, now=now)
+    group.due_at = min((at for at in (decision.rounds.due_at, due_at, quiet_until) if at is not None), default=None)
     group.save()
     outbox.append(cluster=group.cluster, lines=_new_lines(group, facts), now=now)
     publish_group(group=group.pk, state=state, at=now)

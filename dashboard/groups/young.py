@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dashboard.groups.models import Finding
 from dashboard.push.messages import Fault, GroupState
 
@@ -15,6 +17,15 @@ def is_explained(found: Finding | Fault, *, opened_at: int | None, closed_at: in
     if found.kind not in OF_ROUNDS or found.confirmed_at is not None or opened_at is None or closed_at is not None:
         return False
     return now - opened_at < YOUNG_MS and found.suspected_at >= opened_at - BEFORE_MS
+
+
+def explained_until(rows: Iterable[Finding], *, opened_at: int | None, closed_at: int | None, now: int) -> int | None:
+    """Say when a young round explains findings no more that it explains now; None: it explains none."""
+    if opened_at is None or not any(
+        is_explained(row, opened_at=opened_at, closed_at=closed_at, now=now) for row in rows
+    ):
+        return None
+    return opened_at + YOUNG_MS
 
 
 def unexplained(state: GroupState, *, now: int) -> list[Fault]:

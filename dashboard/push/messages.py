@@ -86,7 +86,7 @@ class RoundCell:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A finding; ``confirmed_at`` null is suspected."""
+    """A finding; ``confirmed_at`` null is suspected. ``is_explained``: a round that is young explains it, for now."""
 
     kind: str
     subject: str
@@ -95,6 +95,7 @@ class Fault:
     suspected_at: int
     confirmed_at: int | None
     ends_at: int | None
+    is_explained: bool = False
 
 
 @dataclass(frozen=True, slots=True)

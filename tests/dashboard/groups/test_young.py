@@ -36,6 +36,19 @@ def test_queues_without_an_owner_are_no_fault_while_their_round_is_young() -> No
     assert kinds(state, 25_000) == {"orphan queue"}
 
 
+def test_browsers_are_told_when_a_round_explains_its_faults_no_more() -> None:
+    told(route(2), *seen("A"), *seen("B"), held("A", 10, [0]), held("B", 10, [1]))
+    turn(20)
+    told(left("B", 5_000), held("A", 6_000, [0]))
+
+    young = turn(6_100)
+    due_at = Group.objects.get().due_at
+    old = turn(25_000)
+
+    assert due_at == T0 + 25_000
+    assert [[each.is_explained for each in state.faults] for state in (young, old)] == [[True], [False]]
+
+
 def test_what_was_wrong_before_the_round_or_is_confirmed_stays_a_fault() -> None:
     told(route(2), *seen("A"), *seen("B"), held("A", 10, [0]), held("B", 10, []))
     turn(20)
