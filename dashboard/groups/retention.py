@@ -17,9 +17,11 @@ from dashboard.groups.models import (
     RoundCause,
 )
 from dashboard.push.models import Step
+from dashboard.push.publish import GROUP_STREAMS
 
 DAY_MS = 24 * 60 * 60 * 1000
 KEPT_STEPS_MS = 60 * 60 * 1000  # a browser that was away for longer gets a snapshot
+KEPT_PAST_MS = DAY_MS  # of a group: its page shows any instant of the last day as it was shown then
 KEPT_LAG_DAYS = 3  # rows of ten seconds, where lag changes
 KEPT_LINES_MS = DAY_MS  # exported ones stay so long to tell a fact that comes twice
 
@@ -28,7 +30,8 @@ def forget(*, now: int, days: int) -> int:
     """Delete rows that ended more than ``days`` ago; nothing that still lasts. Give how many."""
     old = now - days * DAY_MS
     doomed = (
-        Step.objects.filter(at__lt=now - KEPT_STEPS_MS),
+        Step.objects.filter(at__lt=now - KEPT_STEPS_MS).exclude(stream__name__startswith=GROUP_STREAMS),
+        Step.objects.filter(at__lt=now - KEPT_PAST_MS),
         OutboxLine.objects.filter(exported_at__lt=now - KEPT_LINES_MS),
         Holding.objects.filter(until__lt=old),
         Round.objects.filter(closed_at__lt=old),

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from dashboard.groups import order_views, views
+from dashboard.groups import order_views, past_views, views
 
 urlpatterns = [
     path("", views.overview, name="overview"),
     path("groups/smalls", views.smalls, name="smalls"),
-    path("groups/<int:pk>/", views.group, name="group"),
+    path("groups/<int:pk>/", past_views.group, name="group"),
     path("groups/<int:pk>/facts", views.facts, name="group facts"),
     path("groups/<int:pk>/queue", views.queue, name="queue"),
     path("groups/<int:pk>/orders", order_views.group_orders, name="group orders"),

@@ -105,7 +105,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
             "snapshot": to_json(snapshot) if snapshot else None,
             "time": story.time_bar(group=found, since=since, now=now),
             "around": story.around(group=found, now=now),
-            "lanes": _plain_lanes(latest, lanes, now),
+            "lanes": plain_lanes(latest, lanes, now),
         },
     }
     return render(request, "groups/_side.html" if request.GET.get("part") == "side" else "groups/group.html", context)
@@ -123,7 +123,7 @@ def facts(request: HttpRequest, pk: int) -> JsonResponse:
         {
             "time": story.time_bar(group=found, since=since, now=now),
             "around": story.around(group=found, now=now),
-            "lanes": _plain_lanes(latest, lanes, now),
+            "lanes": plain_lanes(latest, lanes, now),
         }
     )
 
@@ -178,7 +178,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "now": now,
         "facts": {
             "group": pk,
-            "lanes": _plain_lanes(row, lanes, now),
+            "lanes": plain_lanes(row, lanes, now),
             "before": rounds.state_json(bytes(row.before)),
             "after": rounds.state_json(bytes(row.after)),
         },
@@ -205,7 +205,8 @@ def find_group(request: HttpRequest, pk: int) -> Group:
     return found
 
 
-def _plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[str, object] | None:
+def plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[str, object] | None:
+    """Give the handoffs of a round as plain values for the browser."""
     if row is None:
         return None
     return {

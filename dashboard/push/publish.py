@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 MOST_KEPT = 8 * 2**20  # bytes as stored, some ten times as much as objects
 MOST_STEPS = 200  # a browser that missed more gets a snapshot, which is shorter
+GROUP_STREAMS = "group-"  # with the number of the group
 GROUP_SEND = "push.step"  # the type of the event that sockets get: {"type", "stream", "seq", "is_step", "body"}
 
 
@@ -44,7 +45,7 @@ class CatchUp:
 
 def group_stream(group: int) -> str:
     """Name a group's stream, which is also its Channels group."""
-    return f"group-{group}"
+    return f"{GROUP_STREAMS}{group}"
 
 
 def overview_stream(cluster: int) -> str:

@@ -6,6 +6,7 @@ import { mountDemo } from "./views/demo.js";
 import { mountGroup } from "./views/group.js";
 import { mountLanguages } from "./views/languages.js";
 import { mountOverview } from "./views/overview.js";
+import { mountPast } from "./views/past.js";
 import { mountPauses } from "./views/pauses.js";
 import { mountPlan } from "./views/plan.js";
 import { mountProducers } from "./views/producers.js";
@@ -17,6 +18,7 @@ const VIEWS = {
   demo: mountDemo,
   group: mountGroup,
   overview: mountOverview,
+  past: mountPast,
   pauses: mountPauses,
   plan: mountPlan,
   producers: mountProducers,

@@ -10,6 +10,7 @@ import { drawLanes } from "./lanes.js";
 import { drawTimeBar } from "./time-bar.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
+import { goTo } from "../lib/instant.js";
 import { isLarge } from "../lib/tiles.js";
 import { judge, movesBetween } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
@@ -104,7 +105,7 @@ export function mountGroup(page) {
     }
   }
 
-  const bar = () => drawTimeBar(page.querySelector("#time-bar"), time, { until: asOf.now(), base });
+  const bar = () => drawTimeBar(page.querySelector("#time-bar"), time, { until: asOf.now(), base, onPick: goTo });
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {

@@ -1,5 +1,6 @@
 // One keyboard for all pages. Keys become events; whoever can do something with one listens.
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+const STEPS = { ArrowLeft: "previous change", ArrowRight: "next change" };
 
 export function mountKeys(page) {
   let prefix = null;
@@ -14,6 +15,7 @@ export function mountKeys(page) {
     "]": () => press("next round"),
     o: () => (prefix === "g" ? location.assign(page.querySelector(".mark").href) : press("latest round")),
     p: () => press("plan"),
+    l: () => press("live"),
     e: () => press("edit"),
     u: () => say("undo"),
     t: () => switchTheme(page),
@@ -29,6 +31,11 @@ export function mountKeys(page) {
     }
     if (page.querySelector("dialog[open]")) {
       if (event.key === "?") page.querySelector("dialog[open]").close();
+      return;
+    }
+    if (event.shiftKey && event.key in STEPS && page.querySelector(`[data-does="${STEPS[event.key]}"]`)) {
+      event.preventDefault();
+      press(STEPS[event.key]);
       return;
     }
     if (event.key in ARROWS && page.querySelector(".map, .tiles")) {

@@ -8,8 +8,8 @@ import { glyphOf } from "../lib/glyphs.js";
 const PER_LETTER = 6.4;
 const [LEFT, RIGHT, BASE, TWO, NONE, BOTTOM] = [104, 24, 50, 56, 70, 96];
 
-/** Draw the bar into `host`; `until` is now. Rounds lead to their pages at `base`. */
-export function drawTimeBar(host, time, { until, base }) {
+/** Draw the bar into `host`; `until` is its end. Rounds lead to their pages at `base`, any other place to its instant. */
+export function drawTimeBar(host, time, { until, base, at = null, onPick = null }) {
   const width = Math.max(320, host.clientWidth);
   const scale = (at) => LEFT + ((at - time.since) / (until - time.since)) * (width - LEFT - RIGHT);
   const svg = draw("svg", { viewBox: `0 0 ${width} ${BOTTOM}`, height: BOTTOM, role: "group", "aria-label": gettext("Rounds over time") });
@@ -17,9 +17,21 @@ export function drawTimeBar(host, time, { until, base }) {
   svg.append(band(gettext("two owners"), TWO, width), band(gettext("no owner"), NONE, width));
   svg.append(...unknown(time, scale, until));
   svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until));
+  if (onPick) svg.append(picker(time.since, until, width, onPick));
   svg.append(...stems(time.rounds, scale, width, base));
-  svg.append(draw("path", { class: "now-line", d: `M${scale(until)} 4V${NONE + 8}` }), draw("path", { class: "now-head", d: `M${scale(until) - 5} 0h10l-5 6z` }));
+  const x = scale(at ?? until);
+  svg.append(draw("path", { class: "now-line", d: `M${x} 4V${NONE + 8}` }), draw("path", { class: "now-head", d: `M${x - 5} 0h10l-5 6z` }));
   host.replaceChildren(svg);
+}
+
+/** What takes clicks between the stems: each place is an instant. Keys lead there too. */
+function picker(since, until, width, onPick) {
+  const area = draw("rect", { class: "pick", x: LEFT, y: 0, width: width - LEFT - RIGHT, height: BOTTOM }, draw("title", {}, gettext("Show this instant")));
+  area.addEventListener("click", (event) => {
+    const box = area.getBoundingClientRect();
+    onPick(Math.min(until, since + ((event.clientX - box.left) / box.width) * (until - since)));
+  });
+  return area;
 }
 
 function axis(time, until, width, scale) {

@@ -36,11 +36,14 @@ def test_lag_over_time_goes_after_three_days_or_sooner_where_that_is_asked_for(d
     assert LagStep.objects.count() == left
 
 
-def test_steps_go_after_an_hour_and_lines_a_day_after_they_were_exported() -> None:
+def test_steps_go_after_an_hour_those_of_groups_after_a_day_and_lines_a_day_after_they_were_exported() -> None:
     told(*seen("A"))
     waiting = OutboxLine.objects.count()
-    stream = Stream.objects.create(name="group-1", seq=1)
-    Step.objects.create(stream=stream, seq=1, at=T0, body=b"{}")
+    for name in ("group-1", "overview-1"):
+        Step.objects.create(stream=Stream.objects.create(name=name, seq=1), seq=1, at=T0, body=b"{}")
+
+    forget(now=T0 + DAY_MS, days=30)
+    assert [step.stream.name for step in Step.objects.all()] == ["group-1"]
 
     forget(now=T0 + 2 * DAY_MS, days=30)
     assert (Step.objects.count(), OutboxLine.objects.count()) == (0, waiting)

@@ -1,0 +1,104 @@
+"""The page of a group: as it is now, or with ``?at=`` as it was shown at a past instant."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from dashboard.common.clock import now_ms
+from dashboard.groups import past_story, rounds, story, views
+from dashboard.groups.models import Group
+from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
+from dashboard.groups.young import unexplained
+from dashboard.people.gate import needs
+from dashboard.people.roles import Role
+from dashboard.push.shapes import to_json
+
+LAST = {"last-round": "previous_round", "last-change": "previous_change"}  # where the keys of the live page lead
+KEPT = ("window", "queue", "zoom")  # parameters of the address that stay from one instant to the next
+
+
+@require_GET
+@needs(Role.VIEWER)
+def group(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show one group now, or as it was at ``?at=`` (ms since 1970, or ISO 8601); its last round or change."""
+    if "at" not in request.GET:
+        return views.group(request, pk)
+    found, now = views.find_group(request, pk), now_ms()
+    if request.GET["at"] in LAST:
+        near = past_story.neighbours_of(group=found, at=now)
+        to = getattr(near, LAST[request.GET["at"]])
+        return redirect(_link(request, found, to))
+    try:
+        at = instant_of(request.GET["at"], now=now)
+    except BadInstant as bad:
+        return render(request, "groups/no_past.html", {"group": found, "why": str(bad)}, status=400)
+    shown = shown_at(group=found, at=at)
+    if shown is None:
+        why = _("Nothing that was seen of this group at %(at)s is kept.") % {"at": spell_instant(at)}
+        return render(request, "groups/no_past.html", {"group": found, "why": why}, status=404)
+    return render(request, "groups/past.html", _context(request, found, shown, at, now))
+
+
+def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int) -> dict[str, object]:
+    state = shown.state
+    row = past_story.round_at(group=found, shown=shown)
+    lanes = past_story.lanes_at(row=row, at=at, now=now) if row is not None else []
+    window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
+    return {
+        "group": found,
+        "at": at,
+        "at_iso": spell_instant(at),
+        "ago": now - at,
+        "shown": shown,
+        "state": state,
+        "faults": unexplained(state, now=at),
+        "held_by": rounds.held_by(state),
+        "members": past_story.members_at(group=found, state=state, at=at),
+        "queue_count": sum(sum(part.ids[1::2]) for part in state.queues),
+        "round": row,
+        "causes": past_story.causes_at(row=row, at=at) if row is not None else [],
+        "lanes": lanes[: story.MOST_LANES],
+        "lane_count": len(lanes),
+        "worst": story.worst(lanes),
+        "window": window,
+        "windows": [(name, _link(request, found, at, window=name)) for name in story.WINDOWS_MS],
+        "steps": _steps(request, found, at),
+        "live": _link(request, found, None),
+        "now": at,
+        "facts": {
+            "group": found.pk,
+            "at": at,
+            "base": reverse("group", args=[found.pk]),
+            "state": to_json(state),
+            "time": bar,
+            "around": past_story.around_at(group=found, state=state, lanes=lanes, at=at),
+            "lanes": views.plain_lanes(row, lanes, at),
+        },
+    }
+
+
+def _steps(request: HttpRequest, found: Group, at: int) -> list[dict[str, object]]:
+    """Give the ways to other instants, each with its key; one that leads nowhere has no address."""
+    near = past_story.neighbours_of(group=found, at=at)
+    ways = (
+        ("previous round", "[", _("Previous round"), near.previous_round),
+        ("previous change", "⇧←", _("Previous change"), near.previous_change),
+        ("next change", "⇧→", _("Next change"), near.next_change),
+        ("next round", "]", _("Next round"), near.next_round),
+    )
+    return [
+        {"does": does, "key": key, "words": words, "link": None if to is None else _link(request, found, to)}
+        for does, key, words, to in ways
+    ]
+
+
+def _link(request: HttpRequest, found: Group, at: int | None, **changed: str) -> str:
+    kept = {name: request.GET[name] for name in KEPT if request.GET.get(name)} | changed
+    query = urlencode(({} if at is None else {"at": str(at)}) | kept)
+    return reverse("group", args=[found.pk]) + (f"?{query}" if query else "")

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from dashboard.groups.models import Group
+from dashboard.groups.past import shown_at
+from dashboard.people.roles import Role
+from dashboard.push.messages import GroupState
+from dashboard.push.models import Step
+from dashboard.push.shapes import to_json
+from tests.dashboard.groups.test_past import group  # noqa: F401 - a fixture
+from tests.dashboard.groups.test_views import facts_in
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0
+
+
+@pytest.fixture
+def viewer(client: Client, group: Group) -> Client:  # noqa: F811
+    assert group.name == "g"
+    client.force_login(person(Role.VIEWER))
+    return client
+
+
+def page(viewer: Client, **asked: str | int) -> str:
+    answer = viewer.get(f"/groups/{Group.objects.get().pk}/", asked)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def test_a_past_instant_is_marked_as_past_with_what_was_then(viewer: Client) -> None:
+    found = page(viewer, at=T0 + 61_000)
+
+    assert 'data-view="past"' in found
+    assert 'datetime="2023-11-14T22:14:21.000Z"' in found
+    assert " ago" in found
+    assert "during round 2: member left" in found
+    assert "This round 2" in found
+    assert '<b class="is-none">open</b>: members have not been looked at since the last change' in found
+    assert "Recompute now" not in found
+    facts = facts_in(found)
+    state = facts["state"]
+    assert isinstance(state, dict)
+    assert [cell["client"] for cell in state["members"]] == ["B", "C"]
+    assert facts["at"] == T0 + 61_000
+
+
+def test_the_page_shows_the_state_that_the_stream_had(viewer: Client) -> None:
+    shown = shown_at(group=Group.objects.get(), at=T0 + 30_000)
+    assert shown is not None
+    assert isinstance(shown.state, GroupState)
+
+    assert facts_in(page(viewer, at=T0 + 30_000))["state"] == to_json(shown.state)
+
+
+def test_an_instant_may_be_asked_for_in_iso_8601(viewer: Client) -> None:
+    assert facts_in(page(viewer, at="2023-11-14T22:13:50Z"))["at"] == T0 + 30_000
+
+
+def test_keys_lead_to_the_changes_and_rounds_beside_and_back_to_live(viewer: Client) -> None:
+    pk = Group.objects.get().pk
+    found = page(viewer, at=T0 + 30_000, window="1h")
+
+    for does, to in (
+        ("previous round", T0 + 5_000),
+        ("previous change", T0 + 6_000),
+        ("next change", T0 + 60_000),
+        ("next round", T0 + 60_000),
+    ):
+        assert f'href="/groups/{pk}/?at={to}&amp;window=1h" data-does="{does}"' in found
+    assert f'href="/groups/{pk}/?window=1h" data-does="live"' in found
+    assert 'data-does="previous change"' not in page(viewer, at=T0 + 20)
+
+
+def test_the_live_page_leads_into_the_past(viewer: Client) -> None:
+    pk = Group.objects.get().pk
+    live = page(viewer)
+
+    assert 'href="?at=last-round" data-does="previous round"' in live
+    assert viewer.get(f"/groups/{pk}/?at=last-round").headers["Location"] == f"/groups/{pk}/?at={T0 + 60_000}"
+    assert viewer.get(f"/groups/{pk}/?at=last-change&window=1h").headers["Location"] == (
+        f"/groups/{pk}/?at={T0 + 62_000}&window=1h"
+    )
+
+
+def test_a_bad_instant_is_refused_with_clear_words(viewer: Client) -> None:
+    answer = viewer.get(f"/groups/{Group.objects.get().pk}/?at=<b>soon")
+
+    assert answer.status_code == 400
+    assert "“&lt;b&gt;soon” is no instant. Needed are ms since 1970" in answer.content.decode()
+    assert 'data-does="live"' in answer.content.decode()
+
+
+def test_the_future_says_so(viewer: Client) -> None:
+    answer = viewer.get(f"/groups/{Group.objects.get().pk}/?at=2999-01-01")
+
+    assert answer.status_code == 400
+    assert "2999-01-01T00:00:00.000Z is still to come" in answer.content.decode()
+
+
+def test_of_what_nothing_is_kept_nothing_is_shown(viewer: Client) -> None:
+    answer = viewer.get(f"/groups/{Group.objects.get().pk}/?at={T0}")
+
+    assert answer.status_code == 404
+    assert "Nothing that was seen of this group at 2023-11-14T22:13:20.000Z is kept." in answer.content.decode()
+
+
+def test_what_is_put_together_says_so(viewer: Client) -> None:
+    assert "is not kept any more" not in page(viewer, at=T0 + 30_000)
+    Step.objects.all().delete()
+
+    assert "What the page showed then is not kept any more." in page(viewer, at=T0 + 30_000)
+
+
+def test_whoever_may_not_see_the_group_does_not_see_its_past(client: Client, group: Group) -> None:  # noqa: F811
+    address = f"/groups/{group.pk}/?at={T0 + 30_000}"
+    assert client.get(address).status_code == 302
+
+    client.force_login(person(Role.VIEWER, clusters="elsewhere"))
+
+    assert client.get(address).status_code == 404
+    assert client.get(f"/groups/{group.pk}/?at=soon").status_code == 404

@@ -1,0 +1,20 @@
+// An instant in the address of a page, and the piece of a large map.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { addressAt } from "../../static/js/lib/instant.js";
+import { pieceOf } from "../../static/js/lib/columns.js";
+
+test("an instant is a whole number of ms, and what else is asked for stays", () => {
+  assert.equal(addressAt("?window=1h&at=5", 1700000000000.4), "?window=1h&at=1700000000000");
+  assert.equal(addressAt("", 7), "?at=7");
+});
+
+test("a piece of a large map is 400 queues of one topic on one broker", () => {
+  const isIn = pieceOf("orders/v2/east/400");
+
+  const column = (topic, broker, id) => ({ topic, broker, id });
+  assert.deepEqual([399, 400, 799, 800].map((id) => isIn(column("orders/v2", "east", id))), [false, true, true, false]);
+  assert.equal(isIn(column("orders", "east", 400)), false);
+  assert.equal(isIn(column("orders/v2", "west", 400)), false);
+});
