@@ -135,7 +135,7 @@ def queue(request: HttpRequest, pk: int) -> JsonResponse:
     found = find_group(request, pk)
     number = request.GET.get("id", "")
     if not number.isdecimal() or len(number) > 10:
-        raise Http404
+        raise Http404(_("A queue's number is needed, such as ?topic=orders&broker=broker-a&id=0."))
     owners = story.queue_story(
         group=found,
         topic=request.GET.get("topic", ""),

@@ -3,7 +3,7 @@ import { AsOf } from "./as-of.js";
 import { CellMap } from "./map.js";
 import { Follower } from "../live/follower.js";
 import { TileMap } from "./tiles.js";
-import { causeWords, stateOf } from "../lib/state.js";
+import { causeWords, stateOf, strategyWords } from "../lib/state.js";
 import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
@@ -85,7 +85,7 @@ export function mountGroup(page) {
     const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
     put("members", ...figure(state.members.length, ngettext("member", "members", state.members.length)));
     put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
-    if (state.head.strategy) put("strategy", ...figure(shown(state.head.strategy, 80), state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
+    if (state.head.strategy) put("strategy", ...figure(shown(strategyWords(state.head.strategy), 80), state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
     const element = page.querySelector('#figures [data-is="state"]');
     const { kind, words } = stateOf({ ...rowOf(state, queues), is_behind: isBehind });
     element.className = `is-${kind}`;
