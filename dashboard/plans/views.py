@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
+from dashboard.common.sayings import in_words
 from dashboard.groups.listing import listed
 from dashboard.groups.models import Group
 from dashboard.groups.views import access_in, find_group
@@ -122,7 +123,7 @@ def _fields(question: Question) -> dict[str, str]:
 def _card(option: Option, trial: Trial, question: Question) -> dict[str, object]:
     return {
         "option": option,
-        "name": option.strategy.split("_") if option.strategy else [],
+        "name": in_words(option.strategy).split("_") if option.strategy else [],
         "is_chosen": option is trial.chosen,
         "count": None if option.outcome is None else option.outcome.move_count,
         "link": "?" + question.as_query(strategy="" if option.is_own else option.strategy, params=question.params),

@@ -76,7 +76,30 @@ SAYINGS = (
 )
 # Their values are stored, and shown as they are.
 NAMED: tuple[type[Enum], ...] = (Departure, DropReason, Failure, Missing, Origin)
-WORDS = ("joined", "left", "nobody", "nothing", "once", "somebody")  # put into sayings; alone they look like names
+# What Python's reader of JSON says.
+JSON = (
+    "Expecting value",
+    "Expecting property name enclosed in double quotes",
+    "Expecting ',' delimiter",
+    "Expecting ':' delimiter",
+    "Extra data",
+    "Illegal trailing comma before end of object",
+    "Illegal trailing comma before end of array",
+    "Invalid control character at",
+    "Invalid \\escape",
+    "Invalid \\uXXXX escape",
+    "Unterminated string starting at",
+    "{what}: line {line} column {column} (char {place})",
+)
+WORDS = (
+    "joined",
+    "left",
+    "nobody",
+    "none",
+    "nothing",
+    "once",
+    "somebody",
+)  # put into sayings; alone they look like names
 HEADER = """\
 # The words of Evenkeel's pages in Chinese. `make messages` finds what is new; what it cannot do is translate.
 msgid ""
@@ -148,7 +171,7 @@ def _in_sayings() -> Iterator[Found]:
     for kind in NAMED:
         for each in kind:
             yield str(each.value), None, kind.__module__.replace(".", "/") + ".py"
-    for word in WORDS:
+    for word in (*JSON, *WORDS):
         yield word, None, "tests/house/messages.py"
     for path in files("dashboard/api/*.py"):
         for words in operations_in((ROOT / path).read_text()):

@@ -53,7 +53,7 @@ def test_every_word_is_translated_and_none_is_guessed(domain: str) -> None:
 
 def forms(message: Message) -> tuple[str, str]:
     """Give a word with its number in it, where it has one, and its translation."""
-    assert message.id
+    assert message.id and message.string
     english = message.id if isinstance(message.id, str) else message.id[-1]
     chinese = message.string if isinstance(message.string, str) else message.string[0]
     return english, chinese

@@ -50,3 +50,8 @@ export function causeWords(cause) {
     }[cause] ?? gettext("unknown")
   );
 }
+
+/** A group's strategy; members that differ have several. */
+export const strategyWords = (name) => (name.startsWith(MIXED) ? fill(gettext("mixed: %(names)s"), { names: name.slice(MIXED.length) }) : name);
+
+const MIXED = "mixed: "; // as `dashboard/groups/rules.py` writes it

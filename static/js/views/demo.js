@@ -4,6 +4,7 @@ import { Follower } from "../live/follower.js";
 import { mountOrders } from "./orders.js";
 import { openSocket } from "./live.js";
 import { shown } from "../lib/shown.js";
+import { strategyWords } from "../lib/state.js";
 
 export function mountDemo(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
@@ -14,7 +15,7 @@ export function mountDemo(page) {
     const row = page.querySelector(`tr[data-id="${id}"]`);
     if (!row) return;
     row.querySelector('[data-is="members"]').textContent = members ?? "–";
-    row.querySelector('[data-is="strategy"]').textContent = shown(strategy, 60);
+    row.querySelector('[data-is="strategy"]').textContent = shown(strategyWords(strategy), 60);
   }
 
   function onMessage(message, result) {
