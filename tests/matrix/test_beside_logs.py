@@ -184,8 +184,8 @@ def _spans(row: Row, whose: str) -> QuerySet[Holding]:
 def _agree(told: Bounds, seen: Bounds) -> bool:
     """Ask whether what the logs tell and what was seen have a moment, or a length, in common."""
     (begin, end), (low, high) = told, seen
-    return (end is None or low is None or end >= low) and (
-        begin is None or high is None or begin <= high + WRITTEN_WITHIN_MS
+    return (end is None or low is None or end + WRITTEN_WITHIN_MS >= low) and (
+        begin is None or high is None or begin - WRITTEN_WITHIN_MS <= high
     )
 
 
