@@ -35,14 +35,17 @@ def test_every_page_fits_a_narrow_window_and_shows_its_head_and_all_tabs(turn: T
     group = turn(30)
     told(joined("a-rather-long-host-name@4711", 5_000, low=4_000), held("a-rather-long-host-name@4711", 5_100, []))
     turn(5_200)
-    page.set_viewport_size({"width": 800, "height": 900})
     for address in PAGES:
         page.goto(address.format(group=group.pk, cluster=group.cluster_id))
+        for width in (1280, 1000, 800):
+            page.set_viewport_size({"width": width, "height": 900})
 
-        expect(page.locator("h1")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 800, address
-        tabs = page.locator(".top nav")
-        assert tabs.evaluate("nav => nav.scrollWidth <= nav.clientWidth"), address
+            expect(page.locator("h1")).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (address, width)
+            tabs = page.locator(".top nav")
+            assert tabs.evaluate("nav => nav.scrollWidth <= nav.clientWidth"), (address, width)
+            for place in page.locator(".map").all():
+                assert place.evaluate("map => map.scrollWidth <= map.clientWidth"), (address, width)
 
 
 def test_the_map_of_many_queues_stays_in_its_own_box(turn: Turn, page: Page) -> None:
