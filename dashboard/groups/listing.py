@@ -18,6 +18,7 @@ from dashboard.people.roles import Access, Role
 from dashboard.push.messages import GroupSnapshot, Row, decode
 from dashboard.push.models import Stream
 from dashboard.push.publish import group_stream
+from rebalance_engine.findings import FindingKind
 
 PAGE = 100
 SORTS = ("state", "name", "members", "queues", "round")
@@ -111,6 +112,7 @@ def findings_now(*, clusters: Sequence[Cluster], access: Access, now: int) -> tu
     """
     rows = (
         Finding.objects.filter(cluster__in=clusters, cleared_at=None)
+        .exclude(kind=FindingKind.ON_PURPOSE.value)  # no alarm: the group's page tells of it
         .select_related("group", "cluster")
         .order_by("confirmed_at", "suspected_at")
     )
