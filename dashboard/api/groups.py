@@ -10,6 +10,7 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from dashboard.api.clusters import FindingOut, finding_out
+from dashboard.api.errors import Problem
 from dashboard.api.group_shapes import GroupOut, GroupRow, MemberOut, QueueOut, member_out, row_out
 from dashboard.api.shapes import Page, Paging, cut, page_of
 from dashboard.api.site import reads
@@ -20,12 +21,14 @@ from dashboard.common.tables import attached, write_csv
 from dashboard.groups import listing, story
 from dashboard.groups.lag import QueueLag, lag_of
 from dashboard.groups.models import Finding, Group
+from dashboard.groups.past import LONGEST, BadInstant, instant_of, shown_at
 from dashboard.groups.views import access_in, find_group
 from dashboard.push.messages import GroupState
 from dashboard.push.publish import group_snapshot, state_in, stored_state
 from dashboard.push.runs import unpack
 
 NO_LAG = "the broker has not told its offsets"
+NO_PAST_LAG = "only who held what is kept of the past here"
 NO_COMMIT = "nothing is known to be committed there"
 
 
@@ -40,10 +43,11 @@ class GroupsAsked(Paging):
 
 
 class QueuesAsked(Paging):
-    """Which queues of a group."""
+    """Which queues of a group, now or at a past instant: ms since 1970, or ISO 8601."""
 
     topic: str = ""
     broker: str = ""
+    at: str = Field(default="", max_length=LONGEST)
 
 
 class NoParts(Schema):
@@ -113,9 +117,12 @@ def members(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[MemberO
 
 @reads("/groups/{int:pk}/queues", name="api queues", answer=Page[QueueOut], is_table=True)
 def queues(request: HttpRequest, pk: int, asked: Query[QueuesAsked]) -> Page[QueueOut] | HttpResponse:
-    """List the queues: who holds each, who should, and how far the group is behind there."""
+    """List the queues: who holds each, who should, and how far the group is behind there.
+
+    With ``at`` it lists who was shown to hold each then, and who should have; how far it was behind is not told.
+    """
     found, now = find_group(request, pk), now_ms()
-    state = state_in(stored_state(group=pk))
+    state = _past(found, asked.at, now) if asked.at else state_in(stored_state(group=pk))
     everything = list(_queues(found, state, asked)) if state is not None else []
     rows = everything[asked.span]
     if asked.format == "csv":
@@ -132,10 +139,26 @@ def findings_of_group(request: HttpRequest, pk: int, asked: Query[Paging]) -> Pa
     return page_of(rows.order_by("suspected_at", "pk"), finding_out, asked, now_ms())
 
 
+def _past(group: Group, asked: str, now: int) -> GroupState:
+    """Give the state that was shown at an instant.
+
+    Raises:
+        Problem: 400 where it is none or to come, 404 where nothing is kept of it.
+    """
+    try:
+        shown = shown_at(group=group, at=instant_of(asked, now=now))
+    except BadInstant as bad:
+        raise Problem(400, str(bad)) from bad
+    if shown is None:
+        raise Problem(404, f"nothing that was seen of this group at {asked} is kept")
+    return shown.state
+
+
 def _queues(group: Group, state: GroupState, asked: QueuesAsked) -> Iterator[QueueOut]:
     """Walk the queues of a state that are asked for, in its order."""
     held, target = _owners(state, is_target=False), _owners(state, is_target=True)
-    lags = {(each.topic, each.broker, each.queue_id): each for each in lag_of(group=group).queues}
+    known = () if asked.at else lag_of(group=group).queues
+    lags = {(each.topic, each.broker, each.queue_id): each for each in known}
     silent = sum(cell.held is None for cell in state.members)
     is_known = not silent and state.head.are_members_known
     why = "" if is_known else why_no_owner(silent, state.head)
@@ -145,7 +168,7 @@ def _queues(group: Group, state: GroupState, asked: QueuesAsked) -> Iterator[Que
             if asked.topic in {"", part.topic} and asked.broker in {"", part.broker}:
                 owners, wanted = held.get(number, []), target.get(number, [])
                 lag = lags.get((part.topic, part.broker, queue_id))
-                reasons = _reasons(lag)
+                reasons = _reasons(lag, NO_PAST_LAG if asked.at else NO_LAG)
                 if not owners and not is_known:
                     reasons["held_by"] = why
                 if not state.head.is_target_known:
@@ -175,9 +198,9 @@ def _owners(state: GroupState, *, is_target: bool) -> dict[int, list[str]]:
     return owners
 
 
-def _reasons(lag: QueueLag | None) -> dict[str, str]:
+def _reasons(lag: QueueLag | None, why: str) -> dict[str, str]:
     if lag is None:
-        return dict.fromkeys(("end", "committed", "lag", "consumed_up_to", "lag_at"), NO_LAG)
+        return dict.fromkeys(("end", "committed", "lag", "consumed_up_to", "lag_at"), why)
     reasons = dict.fromkeys(("committed", "lag"), NO_COMMIT) if lag.committed is None else {}
     if lag.consumed_up_to is None:
         reasons["consumed_up_to"] = "no message is known to have been consumed there"

@@ -87,6 +87,33 @@ def test_a_queue_that_a_silent_member_may_hold_is_not_said_to_have_nobody(get: G
     assert row["unknown"]["held_by"] == "1 members do not tell what they hold"
 
 
+def test_queues_have_who_held_them_at_a_past_instant(get: Get, group: Group) -> None:
+    told(held("A", 8_000, [0]))
+    rebalance_once(group=group.pk, now=T0 + 8_100)
+
+    before = get(f"/groups/{group.pk}/queues", at=T0 + 8_099)["rows"]
+    after = get(f"/groups/{group.pk}/queues", at=T0 + 8_100)["rows"]
+
+    assert [row["held_by"] for row in before] == [["A"], ["A"], ["B"], ["C"]]
+    assert [row["held_by"] for row in after] == [["A"], [], ["B"], ["C"]]
+    assert before[0]["unknown"]["lag"] == "only who held what is kept of the past here"
+
+
+@pytest.mark.parametrize(
+    ("at", "status", "words"),
+    [("soon", 400, "is no instant"), ("2999-01-01", 400, "is still to come"), ("5", 404, "at 5 is kept")],
+)
+def test_an_instant_of_which_nothing_can_be_told_is_refused(
+    get: Get, client: Client, group: Group, at: str, status: int, words: str
+) -> None:
+    assert get(f"/groups/{group.pk}/queues")["count"] == 4
+
+    answer = client.get(f"/api/v1/groups/{group.pk}/queues", {"at": at})
+
+    assert answer.status_code == status
+    assert words in answer.json()["problem"]
+
+
 def test_a_queue_that_nobody_holds_has_nobody(get: Get, group: Group) -> None:
     told(held("A", 8_000, [0]))
     rebalance_once(group=group.pk, now=T0 + 8_100)
