@@ -60,11 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)
     try:
         given_zones(asked.zones)
+        if JOBS[words.job].reads_logs and asked.source.resolve() == asked.target.resolve():
+            parser.error(f"{asked.source} is both --in and --out; what is written would be read as logs")
         return _run(words, asked)
     except BadZone as error:
         parser.error(str(error))
     except (NoInput, NoReport, SeveralClusters, Busy, OtherVersion) as error:
         _say(f"{error}")
+        return FAILED
+    except OSError as error:  # a folder that cannot be written, a full disk
+        _say(f"{error.filename or asked.target}: {error.strerror or error}")
         return FAILED
     except SparkOff as error:
         _say(f"Spark is off: {error}")

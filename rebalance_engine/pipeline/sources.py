@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from rebalance_engine.pipeline.layouts import LAYOUTS, Layout, find_layout
 
 LOOKED_AT = 256 * 1024  # enough for a first line with a target of thousands of queues in it
 FINGERPRINTED = 64 * 1024
-HEAD = 200  # bytes: shorter than any log that holds a line or two, long enough for two time stamps
-NOT_LOGS = ("_SUCCESS", "_evenkeel.json")  # left by Spark, and by a run whose output lies in its input
+HEAD = 200  # bytes: long enough for two time stamps
+LEFT_BY_A_RUN = "_evenkeel.json"
+NOT_LOGS = ("_SUCCESS", LEFT_BY_A_RUN)
 GZIP = b"\x1f\x8b"
 
 
@@ -32,7 +34,8 @@ class SourceFile:
         layout: None where no line has a known one; each line then counts as unparsed.
         size: in bytes, as it lies there.
         fingerprint: of its size, its time of change and its beginning; a changed file has another one.
-        head: of its first text: a log that grew keeps it, and one that was rolled has another one.
+        head: its first text, as it is: a log that grew begins with it, and one that was rolled does not. No checksum: a
+            log may be looked at when it has half a line.
         trouble: what is wrong with the file itself; None where nothing is.
     """
 
@@ -66,24 +69,89 @@ class SourceFile:
 
 
 def find_files(folder: Path) -> list[SourceFile]:
-    """Look at every file below a folder; those whose names begin with a dot are left alone.
+    """Look at every file below a folder; what begins with a dot is left alone, and what an earlier run has written.
+
+    What cannot be looked at is named with its trouble: logs may belong to another user, or be rolled away meanwhile.
+    So is a file whose whole text another one of its host has, whatever it is called: a copy, of a log that grew since.
 
     Raises:
         NoInput: there is no such folder.
     """
     if not folder.is_dir():
         raise NoInput(f"{folder} is no folder; it needs one that holds logs, a folder for each host")
-    return [_look_at(path, folder) for path in sorted(_files_below(folder))]
+    files = [_told(path, folder) for path in sorted(_files_below(folder, frozenset({folder.resolve()})))]
+    copies = _copies(files, folder)
+    return [
+        replace(file, trouble=f"not read: a copy of {copies[file.path]}", fingerprint=f"copy of {copies[file.path]}")
+        if file.path in copies
+        else file
+        for file in files
+    ]
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    for path in folder.iterdir():
+def _copies(files: Sequence[SourceFile], folder: Path) -> dict[str, str]:
+    """Find the files of which another one has the whole text: by path, the path of that one."""
+    alike: dict[tuple[str, str], list[SourceFile]] = {}
+    for file in files:
+        if file.trouble is None and file.layout and len(file.head) == HEAD:
+            alike.setdefault((file.host, file.head), []).append(file)
+    found: dict[str, str] = {}
+    for those in alike.values():
+        by_name = sorted(those, key=lambda file: (len(file.path), file.path))
+        for place, file in enumerate(by_name):
+            for other in by_name:
+                is_kept = other is not file and other.path not in found
+                if is_kept and _begins(folder / other.path, folder / file.path):
+                    if by_name.index(other) > place and _begins(folder / file.path, folder / other.path):
+                        continue  # of two that are equal the first is kept
+                    found[file.path] = other.path
+                    break
+    return found
+
+
+def _begins(whole: Path, part: Path) -> bool:
+    """Ask whether a file's text begins with all of another one's."""
+    try:
+        with _opened(whole) as long, _opened(part) as short:
+            while chunk := short.read(1 << 20):
+                if long.read(len(chunk)) != chunk:
+                    return False
+    except (EOFError, OSError, zlib.error):
+        return False
+    return True
+
+
+def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def _files_below(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
+    try:
+        paths = list(folder.iterdir())
+    except OSError:
+        yield folder  # whoever looks at it will say why
+        return
+    for path in paths:
         if path.name.startswith(".") or path.name in NOT_LOGS:
             continue
         if path.is_dir():
-            yield from _files_below(path)
+            real = path.resolve()
+            if real not in above and not (path / LEFT_BY_A_RUN).exists():  # no link back, no output within the input
+                yield from _files_below(path, above | {real})
         elif path.is_file():
             yield path
+
+
+def _told(path: Path, folder: Path) -> SourceFile:
+    relative = path.relative_to(folder)
+    name = relative.as_posix().encode("utf-8", "backslashreplace").decode()
+    trouble = "its name is not UTF-8"
+    if name == relative.as_posix():
+        try:
+            return _look_at(path, folder)
+        except OSError as error:
+            trouble = error.strerror or str(error)
+    return SourceFile(name, name.split("/")[0], None, 0, trouble, "", f"not read: {trouble}")
 
 
 def _look_at(path: Path, folder: Path) -> SourceFile:
@@ -96,7 +164,7 @@ def _look_at(path: Path, folder: Path) -> SourceFile:
     fingerprint = hashlib.blake2b(facts + beginning, digest_size=12).hexdigest()
     trouble = _trouble(path, beginning)
     text = _first_text(path, is_packed=beginning.startswith(GZIP))
-    head = hashlib.blake2b(text[:HEAD], digest_size=12).hexdigest()
+    head = text[:HEAD].decode("latin-1")
     layout = find_layout(text.decode("utf-8", "replace").split("\n"))
     return SourceFile(relative.as_posix(), host, layout, status.st_size, fingerprint, head, trouble)
 

@@ -94,7 +94,7 @@ class Store:
         staged.rename(place)
         for file in files:
             before = self.notes.files.get(file.path)
-            if before is not None and before["head"] == file.head:  # it grew; a log that was rolled stays read
+            if before is not None and file.head.startswith(str(before["head"])):  # it grew; one that was rolled stays
                 self.notes.dead.append([file.path, before["batch"]])
             self.notes.files[file.path] = {**file.as_row(), "batch": batch}
         self.notes.next_batch = batch + 1
@@ -237,12 +237,15 @@ def read_notes(folder: Path) -> Notes:
     """Read a folder's notes; new ones where it has none.
 
     Raises:
-        OtherVersion: another version of this program wrote them.
+        OtherVersion: another version of this program wrote them, or they are damaged.
     """
     path = folder / NOTES
     if not path.exists():
         return Notes()
-    told = json.loads(path.read_text())
+    try:
+        told = dict(json.loads(path.read_text()))
+    except (TypeError, ValueError) as error:
+        raise OtherVersion(f"{path} is damaged ({error}): choose another folder, or remove this one") from error
     version = told.pop("version", None)
     if version != VERSION:
         raise OtherVersion(f"{path} is of version {version}; this writes version {VERSION}: choose another folder")

@@ -73,6 +73,13 @@ def test_a_missing_folder_fails_with_a_word(tmp_path: Path, capsys: pytest.Captu
     assert "nowhere is no folder" in capsys.readouterr().err
 
 
+def test_a_folder_that_cannot_be_written_fails_with_a_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("no folder")
+
+    assert main(words(logs("scale_out-4.9.7"), tmp_path / "file" / "out")) == 1
+    assert "file/out: Not a directory" in capsys.readouterr().err
+
+
 def test_a_folder_at_which_another_run_works_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with alone_in(tmp_path / "out"):
         status = main(words(logs("scale_out-4.9.7"), tmp_path / "out"))
@@ -87,6 +94,7 @@ def test_a_folder_at_which_another_run_works_is_refused(tmp_path: Path, capsys: 
         (["--zone", "web1"], "needed is HOST=ZONE"),
         (["--zone", "web1=Mars/Olympus"], "needs a name as"),
         (["--cluster", "a/b"], "letters, digits, _ and - only"),
+        (["--out", str(logs("scale_out-4.9.7"))], "is both --in and --out"),
     ],
 )
 def test_arguments_that_make_no_sense_end_with_2(

@@ -1,4 +1,6 @@
+import errno
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,18 @@ def test_a_log_that_grows_keeps_its_head_and_gets_another_fingerprint(tmp_path: 
     assert before.fingerprint != after.fingerprint
 
 
+def test_a_log_that_was_looked_at_in_its_first_line_begins_as_it_did_then(tmp_path: Path) -> None:
+    heads = []
+    for text in (b"", LINE[:30], LINE * 10, LINE.replace(b"2026", b"2027") * 10):
+        put(tmp_path / "web1" / "a.log", text)
+        heads += [file.head for file in find_files(tmp_path)]
+
+    empty, short, grown, rolled = heads
+    assert short.startswith(empty)
+    assert grown.startswith(short)
+    assert not rolled.startswith(short)
+
+
 def test_a_file_survives_as_a_row(tmp_path: Path) -> None:
     put(tmp_path / "web1" / "a.log", LINE)
     (file,) = find_files(tmp_path)
@@ -95,3 +109,53 @@ def test_a_file_survives_as_a_row(tmp_path: Path) -> None:
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NoInput, match="is no folder"):
         find_files(tmp_path / "nowhere")
+
+
+def test_what_a_run_wrote_into_its_input_and_links_back_are_no_input(tmp_path: Path) -> None:
+    put(tmp_path / "web1" / "a.log", LINE)
+    put(tmp_path / "out" / "_evenkeel.json", b"{}")
+    put(tmp_path / "out" / "holds" / "part.parquet", b"PAR1")
+    (tmp_path / "web1" / "all").symlink_to(tmp_path)
+    (tmp_path / "web2").symlink_to(tmp_path / "web1")
+
+    assert [file.path for file in find_files(tmp_path)] == ["web1/a.log", "web2/a.log"]
+
+
+def test_what_cannot_be_looked_at_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "web1" / "a.log", LINE)
+    put(tmp_path / "web2" / "a.log", LINE)
+    put(tmp_path / os.fsdecode(b"web\xff") / "a.log", LINE)
+    closed, opens = tmp_path / "web2" / "a.log", Path.open
+
+    def refuse(path: Path, mode: str = "r") -> object:
+        if path == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opens(path, mode)
+
+    monkeypatch.setattr(Path, "open", refuse)
+
+    found = {file.path: (file.trouble, file.is_readable) for file in find_files(tmp_path)}
+
+    assert found == {
+        "web1/a.log": (None, True),
+        "web2/a.log": ("not read: Permission denied", False),
+        "web\\udcff/a.log": ("not read: its name is not UTF-8", False),
+    }
+
+
+def test_a_copy_is_named_and_not_read_whatever_it_is_called(tmp_path: Path) -> None:
+    put(tmp_path / "web1" / "rocketmq_client.log", LINE * 20)
+    put(tmp_path / "web1" / "rocketmq_client copy [1].log", LINE * 20)
+    put(tmp_path / "web1" / "rocketmq_client of before.log", LINE * 10)
+    put(tmp_path / "web1" / "rocketmq_client-1.log.gz", gzip.compress(LINE * 20))
+    put(tmp_path / "web1" / "went_on.log", LINE * 5 + LINE.replace(b"hello", b"there"))
+    put(tmp_path / "web2" / "rocketmq_client.log", LINE * 20)
+
+    found = find_files(tmp_path)
+
+    assert {file.path for file in found if file.is_readable} == {
+        "web1/rocketmq_client.log",
+        "web1/went_on.log",
+        "web2/rocketmq_client.log",
+    }
+    assert {file.trouble for file in found if not file.is_readable} == {"not read: a copy of web1/rocketmq_client.log"}

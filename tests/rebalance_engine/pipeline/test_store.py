@@ -80,13 +80,14 @@ def test_a_log_that_grew_is_read_again_and_one_that_was_rolled_stays(spark: Spar
     def file(fingerprint: str, head: str) -> SourceFile:
         return SourceFile("a.log", "a", None, 1, fingerprint, head)
 
+    store.add_lines(lines("on"), [file("0", "mon")])
     store.add_lines(lines("one"), [file("1", "monday")])
     store.add_lines(lines("one", "two"), [file("2", "monday")])
     store.add_lines(lines("three"), [file("3", "tuesday")])
 
     again = Store(tmp_path, spark)
     assert sorted(row["message"] for row in again.lines(LINES).collect()) == ["one", "three", "two"]
-    assert again.days_of_batches([1, 2]) == {"2026-11-21"}
+    assert again.days_of_batches([1, 2, 3]) == {"2026-11-21"}
 
 
 def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
@@ -95,6 +96,13 @@ def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
 
     with alone_in(tmp_path / "out"):
         assert (tmp_path / "out").is_dir()
+
+
+def test_damaged_notes_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "_evenkeel.json").write_text('{"version": 1, "fil')
+
+    with pytest.raises(OtherVersion, match="is damaged"):
+        read_notes(tmp_path)
 
 
 def test_notes_of_another_version_are_refused(tmp_path: Path) -> None:
