@@ -14,8 +14,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 from rebalance_engine.pipeline.history import facts_of
 from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS
 from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
+from rebalance_engine.pipeline.templates import QUEUE
 
-QUEUE = r"MessageQueue \[topic=([^,\]]+), brokerName=([^,\]]+), queueId=(-?\d+)\]"
 QUEUE_DATA = r"QueueData \[brokerName=([^,]+), readQueueNums=(\d+), writeQueueNums=\d+, perm=(\d+)"
 GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\]\"]+)"
 REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"

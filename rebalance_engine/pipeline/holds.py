@@ -77,7 +77,10 @@ def _begun_before(changes: DataFrame, events: DataFrame) -> DataFrame:
     """Find queues that were held when the input began: the first seen of them is no add."""
     key = [*MEMBER, *QUEUE_KEY]
     kept = events.where(
-        (F.col("what") == "persisted all") & F.col("client_id").isNotNull() & F.col("group").isNotNull()
+        (F.col("what") == "persisted all")
+        & F.col("client_id").isNotNull()
+        & F.col("group").isNotNull()
+        & F.col("queue_id").isNotNull()  # a line may be cut
     )
     seen = kept.select(*_columns()).withColumn("is_add", F.lit(False))
     told = changes.select(*_columns(), F.col("what").isin(*ADDS).alias("is_add"))

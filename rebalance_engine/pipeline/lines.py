@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS, Layout
 from rebalance_engine.pipeline.schemas import LINES, shaped
 from rebalance_engine.pipeline.sources import SourceFile
-from rebalance_engine.pipeline.templates import TEMPLATES, Template
+from rebalance_engine.pipeline.templates import ADDS, QUEUE, REMOVES, TEMPLATES, Template
 
 MOST_KEPT = 1000  # characters of a line that did not parse; a binary file has lines of any length
 MOST_OF_A_TRACE = 4000
@@ -112,7 +112,13 @@ _NOTHING = {"wall_ms": "bigint", "what": "string", "process": "string", "thread"
 
 
 def lines_of(parsed: DataFrame, layout: Layout | None, cluster: str) -> DataFrame:
-    """Keep the lines that tell something about rebalancing, and those that did not parse."""
+    """Keep the lines that tell something about rebalancing, and those that did not parse.
+
+    A line of a take or a release that breaks off within its queue, as the last one of a log that is cut, did not.
+    """
+    if layout is not None and layout is not HISTORY:
+        is_cut = F.coalesce(F.col("what").isin(*ADDS, *REMOVES) & ~F.col("message").rlike(QUEUE), F.lit(False))
+        parsed = parsed.withColumns({name: F.when(~is_cut, F.col(name)) for name in ("wall_ms", "what")})
     is_parsed = F.col("wall_ms").isNotNull()
     is_trace = F.col("what").isin(*TRACES)
     text = (

@@ -160,5 +160,6 @@ TEMPLATES = {
     "cpp": CPP_CLIENT,
     "go": GO_CLIENT,
 }
+QUEUE = r"MessageQueue \[topic=([^,\]]+), brokerName=([^,\]]+), queueId=(-?\d+)\]"
 ADDS = ("added",)
 REMOVES = ("removed", "not subscribed", "expired and removed", "removed to repair")

@@ -264,3 +264,15 @@ def test_a_queue_that_was_not_locked_is_not_held(spark: SparkSession, tmp_path: 
     put(tmp_path, "web1/a.log", java5(1, failed), java5(1.1, result("g", "A", [Q0])), java5(3, result("g", "A", [])))
 
     assert told(spark, tmp_path) == []
+
+
+def test_a_log_that_is_cut_within_a_queue_tells_the_rest(spark: SparkSession, tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "web1/a.log",
+        java5(1, added("g", Q0)),
+        java5(1.1, result("g", "A", [Q0])),
+        java5(6, persisted("g", "A", Q0, 7))[:-8],
+    )
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 6, "open")]

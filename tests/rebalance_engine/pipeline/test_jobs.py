@@ -4,17 +4,30 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import Phase, assume, given, settings
+from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
 from rebalance_engine.pipeline import clients, events, holds, stories, zones
 from rebalance_engine.pipeline.jobs import STORIES, Asked, Told, run_logs
 from rebalance_engine.pipeline.reports import Row, read_table
 from rebalance_engine.pipeline.sources import find_files
-from tests.rebalance_engine.pipeline.frames import QUEUE, added, java4, java5, read_lines, removed, result
+from rebalance_engine.pipeline.store import read_notes
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    java4,
+    java5,
+    read_lines,
+    removed,
+    result,
+)
 from tests.rebalance_engine.pipeline.runs import NAMES, OTHER_SHAPES, as_holds, late_looks, logs, true_holds, truth
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -133,39 +146,101 @@ def duplicates_under_reported(rows: Iterable[dict[str, Any]], name: str) -> list
     return [(key, count) for key, count in true.items() if None not in most[key] and sum(most[key]) < count]
 
 
-def test_late_input_changes_its_days_and_groups_only_and_comes_to_what_one_run_over_all_tells(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    source, target, at_once = tmp_path / "in", tmp_path / "out", tmp_path / "at-once"
-    queues = [QUEUE.format("east", 0), QUEUE.format("west", 1)]
-    write_stay(source / "web1" / "a.log", "g", queues[:1], second=100)
-    write_stay(source / "web2" / "a.log", "h", queues, second=5 * 86_400 + 100)
+@dataclass(frozen=True)
+class Member:
+    """A client's log: its stays with a queue, as (seconds before, seconds held); what of it is there at first.
 
-    def run(target: Path, *hosts: str) -> Told:
-        fresh = [file for file in find_files(source) if file.host in hosts]
+    ``percent``: of its bytes, so that a line may be cut; ``is_doubled``: its first half comes late, as a rolled log.
+    """
+
+    stays: list[tuple[int, int]]
+    percent: int
+    is_doubled: bool
+
+
+MEMBERS = st.builds(
+    Member,
+    stays=st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=3),
+    percent=st.just(100) | st.integers(0, 100),
+    is_doubled=st.booleans(),
+)
+GROUPS = st.lists(st.lists(MEMBERS, min_size=1, max_size=2), min_size=6, max_size=6)
+
+
+@settings(max_examples=1, phases=[Phase.generate], deadline=None, database=None)  # of a dozen logs, in four runs
+@given(GROUPS)
+def test_late_and_repeated_input_changes_its_days_and_groups_only_and_comes_to_what_one_run_over_all_tells(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, groups: list[list[Member]]
+) -> None:
+    """Each group has a day of its own."""
+    cut = [any(0 < member.percent < 100 for member in group) for group in groups]
+    assume(any(cut) and not all(cut) and any(member.is_doubled for group in groups for member in group))
+    folder = tmp_path_factory.mktemp("late")
+    source, target, at_once = folder / "in", folder / "out", folder / "at-once"
+
+    def run(target: Path) -> Told:
+        known = read_notes(target).files
+        files = find_files(source) if source.is_dir() else []
+        fresh = [file for file in files if known.get(file.path, {}).get("fingerprint") != file.fingerprint]
         return run_logs(spark, Asked(source=source, target=target), fresh, ignore)
 
-    first = run(target, "web1", "web2")
-    write_stay(source / "late" / "a.log", "g", queues, second=104)  # it had the queue of web1 as well, for 5 s
-    late, repeated = run(target, "late"), run(target)
-    run(at_once, "web1", "web2", "late")
+    logs = {
+        source / f"g{day}-{number}" / "a.log": (day, member)
+        for day, group in enumerate(groups)
+        for number, member in enumerate(group)
+    }
+    for path, (day, member) in logs.items():
+        whole = "".join(stays_of(member, day, path.parent.name)).encode()
+        put_once(path, whole[: len(whole) * member.percent // 100])
+    run(target)
+    for path, (day, member) in logs.items():
+        lines = stays_of(member, day, path.parent.name)
+        put_once(path, "".join(lines).encode())
+        if member.is_doubled:
+            put_once(path.with_name("a.log.1"), "".join(lines[: len(lines) // 2]).encode())
+    late, repeated = run(target), run(target)
+    run(at_once)
 
-    assert (first.told_anew, first.changed["holds"]) == (["g", "h"], ["default/2026-11-21", "default/2026-11-26"])
-    assert late.told_anew == ["g"]
-    for table in ("events", "holds", "rounds", "stretches", "member_loads", "costs"):
-        assert late.changed[table] == ["default/2026-11-21"], table
+    of_late = {day for day, member in logs.values() if member.percent < 100}
+    assert {*late.told_anew} <= {f"g{day}" for day in of_late}
+    days = {f"default/2026-11-{21 + day}" for day in of_late}
+    elsewhere = [(table, key) for table, keys in late.changed.items() for key in keys if key not in days]
+    assert [one for one in elsewhere if one[0] != "inputs"] == []  # the notes of what was told from what, of no day
     assert (repeated.told_anew, {*map(tuple, repeated.changed.values())}) == ([], {()})
     for table in (*STORIES, "events", "spans", "costs"):
         assert rows_of(target / table) == rows_of(at_once / table), table
-    assert rows_of(target / "stretches")
+    told = [(row["client_id"], row["from_ms"], row["until_ms"], row["ended"]) for row in read_table(target / "holds")]
+    assert sorted(map(str, told)) == sorted(
+        str((path.parent.name, *times, "released"))
+        for path, (day, member) in logs.items()
+        for times in times_of(member, day)
+    )
 
 
-def write_stay(path: Path, group: str, queues: list[str], *, second: float) -> None:
-    """Let a client, called as its host, take queues and let them go 9 s later."""
-    path.parent.mkdir(parents=True)
-    took = [java5(second, added(group, one)) for one in queues]
-    seen = java5(second + 1, result(group, path.parent.name, queues))
-    path.write_text("".join([*took, seen, *(java5(second + 9, removed(group, one)) for one in queues)]))
+def times_of(member: Member, day: int) -> list[tuple[int, int]]:
+    """Say from when until when a member holds its queue, in ms."""
+    edges = [*accumulate((seconds for stay in member.stays for seconds in stay), initial=100)][1:]
+    begins = MIDNIGHT_MS + day * 86_400_000
+    return [
+        (begins + since * 1000, begins + until * 1000) for since, until in zip(edges[::2], edges[1::2], strict=True)
+    ]
+
+
+def stays_of(member: Member, day: int, client: str) -> list[str]:
+    """Write a member's log, line by line."""
+    queue, group, lines = QUEUE.format("east", 0), f"g{day}", []
+    for since_ms, until_ms in times_of(member, day):
+        since, until = (since_ms - MIDNIGHT_MS) / 1000, (until_ms - MIDNIGHT_MS) / 1000
+        lines += [java5(since, added(group, queue)), java5(since, result(group, client, [queue]))]
+        lines += [java5(until, removed(group, queue)), java5(until, result(group, client, []))]
+    return lines
+
+
+def put_once(path: Path, content: bytes) -> None:
+    """Write a file, if there is anything to write and it does not say so already."""
+    if content and not (path.exists() and path.read_bytes() == content):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def rows_of(table: Path) -> list[str]:

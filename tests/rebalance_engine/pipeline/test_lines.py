@@ -121,3 +121,14 @@ def test_ids_of_a_thousand_characters_are_read_whole(spark: SparkSession, tmp_pa
     (row,) = read_lines(spark, tmp_path).collect()
 
     assert row["message"] == added(group, Q)
+
+
+def test_a_take_whose_line_is_cut_within_its_queue_did_not_parse(spark: SparkSession, tmp_path: Path) -> None:
+    put(tmp_path, "web1/rocketmq_client.log", java5(1, added("g", Q)) + java5(2, added("g", Q))[:-4])
+
+    rows = read_lines(spark, tmp_path).orderBy("place").collect()
+
+    assert [(row["what"], row["wall_ms"] is None, row["parts"]) for row in rows] == [
+        ("added", False, None),
+        (None, True, 1),
+    ]
