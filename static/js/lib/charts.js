@@ -172,7 +172,7 @@ export function lag(facts, ink) {
     layout: {
       ...frame(facts, ink),
       height: 220,
-      xaxis: { ...axis(ink), type: "date", range: [first, facts.until] },
+      xaxis: { ...timeAxis(ink), range: [first, facts.until] },
       yaxis: { ...axis(ink), title: { text: gettext("messages behind") }, rangemode: "tozero" },
     },
   };
@@ -198,6 +198,16 @@ const whisker = (ink) => ({ type: "data", symmetric: false, color: ink.none, thi
 
 const axis = (ink) => ({ gridcolor: ink.line, zerolinecolor: ink.line, linecolor: ink.line, tickfont: { color: ink.soft, size: 11 }, titlefont: { color: ink.soft }, fixedrange: true });
 
+// Dates without the name of a month: the same in all languages.
+const TICKS = [
+  { dtickrange: [null, 1000], value: "%H:%M:%S.%3f\n%Y-%m-%d" },
+  { dtickrange: [1000, 60_000], value: "%H:%M:%S\n%Y-%m-%d" },
+  { dtickrange: [60_000, 86_400_000], value: "%H:%M\n%Y-%m-%d" },
+  { dtickrange: [86_400_000, null], value: "%Y-%m-%d" },
+];
+
+const timeAxis = (ink) => ({ ...axis(ink), type: "date", tickformatstops: TICKS });
+
 /** Where an axis of time begins: a little before the first round, but not before the window. */
 function beginning({ rounds, since, until }) {
   const first = Math.min(...rounds.map((round) => round.at), until);
@@ -213,6 +223,6 @@ function frame(facts, ink) {
     margin: { l: 56, r: 16, t: 20, b: 40 },
     hovermode: "closest",
     dragmode: false,
-    xaxis: { ...axis(ink), type: "date", range: [beginning(facts), facts.until] },
+    xaxis: { ...timeAxis(ink), range: [beginning(facts), facts.until] },
   };
 }
