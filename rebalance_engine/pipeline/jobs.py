@@ -137,7 +137,8 @@ def _zones(store: Store, asked: Asked, told: Told) -> tuple[DataFrame, bool]:
 
 REFUSED = (
     "refused: {lines} lines of {host} ({layout}): the zone of their clock is not in the log, and no broker's log tells"
-    " of the same group and client at the same time; give it, as --zone {host}=Asia/Shanghai"
+    " of the same group and client at the same time, the same from beginning to end; give it, as"
+    " --zone {host}=Asia/Shanghai"
 )
 
 

@@ -21,6 +21,7 @@ STEP_MS = 15 * 60 * 1000
 EARLIEST_MS, LATEST_MS = -12 * 3_600_000, 14 * 3_600_000  # the zones of the world
 JOIN_WITHIN_MS = 12_000  # from "start OK" to the broker's line, or back; a first heartbeat waits for a connection
 NOTIFIED_WITHIN_MS = 3_000
+SHIFTS_MS, SHIFT_SIGNS = (1_800_000, 3_600_000), 2  # by which clocks are put on in summer; one may meet by chance
 MOST_SIGNS = 300  # of one host and group; more tell nothing new, and pairs grow as their square
 # One of zone_ms (ahead of UTC) and zone_name (which may change it twice a year); signs: how many lines prove it.
 ZONES = "host string, layout string, zone_ms long, zone_name string, signs long"
@@ -75,13 +76,37 @@ def infer_zones(lines: DataFrame) -> DataFrame:
     )
     votes = pairs.groupBy("host", "layout", "zone_ms").agg(F.countDistinct("kind", "key", "wall_ms").alias("signs"))
     best = Window.partitionBy("host", "layout").orderBy(F.desc("signs"))
-    return (
+    found = (
         _meeting_half(votes, said, seen)
         .withColumn("rank", F.rank().over(best))
         .withColumn("ties", F.count(F.lit(1)).over(Window.partitionBy("host", "layout", "rank")))
         .where((F.col("rank") == 1) & (F.col("ties") == 1))
         .select("host", "layout", "zone_ms", F.lit(None).cast("string").alias("zone_name"), "signs")
+    ).localCheckpoint()
+    return found.join(_changed(found, pairs), on=["host", "layout"], how="left_anti")
+
+
+def _changed(found: DataFrame, pairs: DataFrame) -> DataFrame:
+    """Find hosts whose clock was put on or back within their log: what the zone does not fit lies at one end of it.
+
+    One zone would place a part of their lines an hour off; only its name tells when it changes.
+    """
+    met = pairs.select("host", "layout", "kind", "key", "wall_ms", "zone_ms").dropDuplicates()
+    fits = met.join(found.select("host", "layout", "zone_ms"), on=["host", "layout", "zone_ms"], how="left_semi")
+    rest = met.join(fits.drop("zone_ms"), on=["host", "layout", "kind", "key", "wall_ms"], how="left_anti")
+    mine = fits.groupBy("host", "layout", F.col("zone_ms").alias("mine_ms")).agg(
+        F.min("wall_ms").alias("first_ms"), F.max("wall_ms").alias("last_ms")
     )
+    other = rest.groupBy("host", "layout", "zone_ms").agg(
+        F.min("wall_ms").alias("from_ms"), F.max("wall_ms").alias("to_ms"), F.count(F.lit(1)).alias("signs")
+    )
+    both = mine.join(other, on=["host", "layout"], how="inner")
+    is_shift = F.abs(F.col("zone_ms") - F.col("mine_ms")).isin(*SHIFTS_MS) & (F.col("signs") >= SHIFT_SIGNS)
+    # The hour that is put back is there twice; a log of few hours has all its signs at both ends.
+    hour = max(SHIFTS_MS)
+    is_apart = (F.col("from_ms") > F.col("last_ms") - hour) | (F.col("to_ms") < F.col("first_ms") + hour)
+    is_long = F.col("last_ms") - F.col("first_ms") > 3 * hour
+    return both.where(is_shift & is_apart & is_long).select("host", "layout")
 
 
 def _meeting_half(votes: DataFrame, said: DataFrame, seen: DataFrame) -> DataFrame:

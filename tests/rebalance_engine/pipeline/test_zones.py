@@ -55,6 +55,23 @@ def test_lines_that_meet_by_chance_are_no_proof(spark: SparkSession, tmp_path: P
     assert infer_zones(read_lines(spark, tmp_path)).collect() == []
 
 
+@pytest.mark.spark
+def test_a_clock_that_is_put_back_within_a_log_is_of_no_one_zone(spark: SparkSession, tmp_path: Path) -> None:
+    """Both hosts are told of the same; one of them is in a country that ends its summer."""
+    at = [7_000 * n + 97 * n * n for n in range(1, 12)]
+    put(tmp_path, "winter/rocketmq_client.log", *(java4(one + 0.4, NOTIFIED, zone_hours=1) for one in at))
+    put(
+        tmp_path,
+        "summer/rocketmq_client.log",
+        *(java4(one + 0.4, NOTIFIED, zone_hours=2 if n < 8 else 1) for n, one in enumerate(at)),
+    )
+    put(tmp_path, "east/broker.log", *(broker(one, joined("g", f"{one}")) for one in at))
+
+    found = {row["host"]: row["zone_ms"] for row in infer_zones(read_lines(spark, tmp_path)).collect()}
+
+    assert found == {"winter": 3_600_000}
+
+
 def test_given_zones_are_names_or_offsets() -> None:
     rows = given_zones({"a": "Asia/Shanghai", "b": "-03:30"})
 
