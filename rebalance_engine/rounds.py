@@ -159,8 +159,12 @@ def advance(
     ended: list[Ended] = []
     changes = sorted((each for each in happenings), key=lambda each: each.at)
     orders = [each for each in changes if each.cause is Cause.MANUAL]
+    late = [each for each in changes if current is not None and _is_late(each, current)]
+    if current is not None and late:
+        ended, current = _replayed(current, late, moved_at)
+        last_number = current.number
     for each in changes:
-        if each.cause is Cause.MANUAL:
+        if each.cause is Cause.MANUAL or each in late:
             continue
         if current is not None and _supersedes(each, current):
             ended.append(Ended(current, each.at, last_number + 1))
@@ -171,7 +175,9 @@ def advance(
             current = _open(_explained(each, orders), last_number + 1, wave=last_number + 1)
         last_number = current.number
     if current is not None and converged:
-        ended.append(Ended(current, max(settled_at, current.last_cause_at)))
+        ended.append(
+            Ended(current, max(min(settled_at, now), current.last_cause_at))
+        )  # a reporter's clock may be ahead
         current = None
     elif current is not None and current.not_converged_at is None and now - current.opened_at >= NOT_CONVERGED_MS:
         current = replace(current, not_converged_at=current.opened_at + NOT_CONVERGED_MS)
@@ -184,6 +190,36 @@ def _supersedes(each: Happening, current: OpenRound) -> bool:
     if current.follows(each):
         return False
     return each.cause in SUPERSEDING and each.at - current.last_cause_at > SAME_CAUSE_MS
+
+
+def _is_late(each: Happening, current: OpenRound) -> bool:
+    """Whether a change becomes known after one of the same round that came later."""
+    if each.cause is Cause.MANUAL:
+        return False
+    is_its_own = current.number == current.wave or each.at >= current.opened_at
+    return is_its_own and each.at < max(one.at for one in current.happenings)
+
+
+def _replayed(current: OpenRound, late: Sequence[Happening], moved_at: int | None) -> tuple[list[Ended], OpenRound]:
+    """Let a round go as it would have, had late changes been known in time: a later one may have superseded it."""
+    first, *others = sorted((*current.happenings, *late), key=lambda one: one.at)
+    ended: list[Ended] = []
+    again = _open(first, current.number, wave=current.wave)
+    if current.number != current.wave:
+        again = replace(again, opened_at=current.opened_at)
+    elif moved_at is not None:
+        again = again.seen_by(moved_at)
+    for each in others:
+        if _supersedes(each, again):
+            ended.append(Ended(again, each.at, again.number + 1))
+            again = _open(each, again.number + 1, wave=again.wave)
+        else:
+            again = _join(again, each)
+    if not ended:
+        again = replace(
+            again, opened_at=min(again.opened_at, current.opened_at), not_converged_at=current.not_converged_at
+        )
+    return ended, again
 
 
 def _open(each: Happening, number: int, *, wave: int) -> OpenRound:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
@@ -39,7 +40,7 @@ UNTOLD = Q(closed_at__isnull=False, told_at__isnull=True)
 NEVER = (None, None, None)
 SETTLED_MS = 30_000  # so long after the end of a round a queue may be pulled for the first time
 HANDOFF = (
-    "round", "topic", "broker", "queue_id", "from_client", "to_client",
+    "round", "topic", "broker", "queue_id", "from_client", "to_client", "nth",
     "dropped_at", "dropped_low", "dropped_high", "taken_at", "taken_low", "taken_high", "first_pull_at",
     "unowned_low", "unowned_high", "overlap_low", "overlap_high", "pause_low", "pause_high",
 )  # fmt: skip
@@ -106,15 +107,30 @@ def _tell_wave(group: int, wave: int, now: int) -> list[Round]:
     stories = _told(later)
     ended = [row for row in later if row.closed_at is not None]
     for row in ended:
+        _settle(row)
         if row.told_at is not None:
             row.handoffs.all().delete()
-        values = (_handoff(row, story) for story in stories[row.number])
+        values = (_handoff(row, story, nth) for story, nth in _counted(stories[row.number]))
         bulk.insert(Handoff, HANDOFF, values, on_conflict="DO NOTHING")
         source = Source(origin=Origin.DERIVED, cluster=row.group.cluster.name)
         facts = [fact for story in stories[row.number] for fact in _facts_of(row, story, source)]
         lines = outbox.lines_of(cluster=row.group.cluster, facts=facts)
         outbox.append(cluster=row.group.cluster, lines=lines, now=now)
     return ended
+
+
+def _settle(row: Round) -> None:
+    """Let a round have closed when its last queue was taken or dropped, as that is known closer since."""
+    if row.superseded_by is not None or row.closed_at is None:
+        return
+    spans = Holding.objects.filter(group=row.group_id)
+    taken = spans.filter(at__lte=row.closed_at).aggregate(last=Max("at"))["last"]
+    dropped = spans.filter(until__lte=row.closed_at).aggregate(last=Max("until"))["last"]
+    settled_at = max(taken or 0, dropped or 0, row.last_cause_at)
+    if settled_at < row.closed_at:
+        Group.objects.filter(pk=row.group_id, round_closed_at=row.closed_at).update(round_closed_at=settled_at)
+        row.closed_at = settled_at
+        row.save(update_fields=["closed_at"])
 
 
 def tell_again(*, group: int, since: int, until: int, now: int) -> int:
@@ -233,7 +249,16 @@ def _next_since(row: Round) -> int | None:
     return None if later is None else _since(later, row)
 
 
-def _handoff(row: Round, story: Story) -> bulk.Values:
+def _counted(stories: Sequence[Story]) -> Iterator[tuple[Story, int]]:
+    """Count the stories of a queue between the same two: one that goes back and forth is handed over several times."""
+    counts: Counter[tuple[MessageQueue, str | None, str | None]] = Counter()
+    for story in stories:
+        way = (story.queue, story.from_client, story.to_client)
+        yield story, counts[way]
+        counts[way] += 1
+
+
+def _handoff(row: Round, story: Story, nth: int) -> bulk.Values:
     dropped, taken = story.dropped, story.taken
     pull = story.first_pull_at
     if pull is not None and taken is not None and taken.low is not None and pull < taken.low:
@@ -244,6 +269,7 @@ def _handoff(row: Round, story: Story) -> bulk.Values:
         *story.queue,
         story.from_client or "",
         story.to_client or "",
+        nth,
         *((dropped.at, dropped.low, dropped.high) if dropped else NEVER),
         *((taken.at, taken.low, taken.high) if taken else NEVER),
         pull,

@@ -156,7 +156,8 @@ def _members_by_end(read: Read, rounds: list[OpenRound], ended: dict[int, Ended]
             at_end[each.number] = [member.client_id for member in read.look.members]
         else:
             came = {member.client_id for member in read.look.members if member.at < end.at}
-            at_end[each.number] = sorted(here | came)
+            later = {member.client_id for member in read.look.members if member.at >= end.at}
+            at_end[each.number] = sorted((here | came) - later)
     return at_end
 
 
@@ -176,7 +177,7 @@ def _keep_causes(group: Group, row: Round, each: OpenRound, read: Read, now: int
     When a cause is found later, it was what that came from: the same as if it had been seen first.
     """
     keys = [happening.key for happening in each.happenings if happening.key is not None]
-    RoundCause.objects.filter(pk__in=keys, round=None).update(round=row)
+    RoundCause.objects.filter(pk__in=keys).exclude(round=row).update(round=row)  # also from one that was told otherwise
     by_itself = row.causes.filter(cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value)
     if not each.is_unexplained:
         by_itself.delete()

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.groups.ending import tell_again
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.rebalancing import rebalance_once
-from rebalance_engine.events import EXACT, DropReason, Exactness, Fact, QueueDropped, QueueTaken
+from rebalance_engine.events import EXACT, DropReason, Exactness, Fact, Origin, QueueDropped, QueueTaken
 from tests.dashboard.story import REPORT, T0, add_cluster, held, joined, left, listed, queue, route, seen, told
 
 Streams = tuple[tuple[Fact, ...], ...]
@@ -54,10 +55,25 @@ TWO_JOINS: Streams = (
     (held("A", 5_100, [0, 1]), held("A", 11_600, [0])),
     (held("B", 4_700, [2]), held("B", 11_500, []), held("B", 12_500, [1])),
 )
+A_JOIN_THAT_IS_REPORTED_LATE: Streams = (
+    (joined("C", 5_000, low=4_000), held("C", 5_300, []), held("C", 6_900, [3]), taken("C", 6_500, 3)),
+    (held("A", 5_100, [0, 1]),),
+    (held("B", 4_700, [2]), held("B", 5_600, [2])),
+)
+THERE_AND_BACK: Streams = (
+    (
+        *(joined("C", 5_000, low=4_000), held("C", 5_300, []), held("C", 6_900, [3]), held("C", 7_900, [])),
+        *(held("C", 8_900, [3]),),
+    ),
+    (held("A", 5_100, [0, 1]),),
+    (held("B", 4_700, [2]), held("B", 7_400, [2, 3]), held("B", 8_400, [2])),
+)
 NO_CAUSE: Streams = ((held("A", 5_100, [0]), held("A", 9_000, [0, 1])), (held("B", 4_700, [1, 2, 3]),))
 LAST_LOOKS = {
     A_JOIN: (held("A", 60_000, [0, 1]), held("B", 60_000, [2]), held("C", 60_000, [3])),
     A_REPORTED_JOIN: (held("A", 60_000, [0, 1]), held("B", 60_000, [2]), held("C", 60_000, [3])),
+    A_JOIN_THAT_IS_REPORTED_LATE: (held("A", 60_000, [0, 1]), held("B", 60_000, [2]), held("C", 60_000, [3])),
+    THERE_AND_BACK: (held("A", 60_000, [0, 1]), held("B", 60_000, [2]), held("C", 60_000, [3])),
     A_KILL: (held("A", 60_000, [0, 1, 2, 3]),),
     TWO_JOINS: tuple(held(client, 60_000, [number]) for number, client in enumerate("ABCD")),
     NO_CAUSE: (held("A", 60_000, [0, 1]), held("B", 60_000, [2, 3])),
@@ -82,6 +98,8 @@ def come_of(facts: list[Fact], last: tuple[Fact, ...], turns: set[int]) -> Outco
     rebalance_once(group=group, now=T0 + 20)
     for number, fact in enumerate(facts):
         told(fact)
+        if fact.source.origin is Origin.AGENT_REPORT:  # as the door of reports does
+            tell_again(group=group, since=fact.at, until=fact.at, now=T0 + 60_000 + number)
         if number in turns:
             rebalance_once(group=group, now=T0 + 60_000 + number)
     told(*last)
@@ -112,6 +130,7 @@ def come_of(facts: list[Fact], last: tuple[Fact, ...], turns: set[int]) -> Outco
     [
         (A_JOIN, [(1, "member joined")], [(1, 3, "B", "C")]),
         (A_REPORTED_JOIN, [(1, "member joined")], [(1, 3, "B", "C")]),
+        (A_JOIN_THAT_IS_REPORTED_LATE, [(1, "member joined")], [(1, 3, "B", "C")]),
         (A_KILL, [(1, "member left")], [(1, 2, "B", "A"), (1, 3, "B", "A")]),
         (
             TWO_JOINS,
@@ -120,7 +139,14 @@ def come_of(facts: list[Fact], last: tuple[Fact, ...], turns: set[int]) -> Outco
         ),
         (NO_CAUSE, [(1, "held changed")], [(1, 1, "A", "B"), (1, 1, "B", "A")]),
     ],
-    ids=["a join", "a reported join", "a kill", "two joins", "no cause"],
+    ids=[
+        "a join",
+        "a reported join",
+        "a join that is reported late",
+        "a kill",
+        "two joins",
+        "no cause",
+    ],
 )
 def test_facts_in_any_order_come_to_the_same_rounds_and_handoffs(
     streams: Streams, rounds: list[tuple], handoffs: list[tuple]
@@ -141,3 +167,25 @@ def test_facts_in_any_order_come_to_the_same_rounds_and_handoffs(
     assert [row[:2] for row in known[0]] == rounds
     assert [row[:4] for row in known[2]] == handoffs
     check()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("turns", [set[int](), set(range(20))], ids=["at the end", "after each"])
+def test_a_queue_that_goes_back_and_forth_in_a_round_is_handed_over_each_time(turns: set[int]) -> None:
+    in_time = sorted((fact for stream in THERE_AND_BACK for fact in stream), key=lambda fact: fact.at)
+
+    rounds, _, handoffs, _ = come_of(in_time, LAST_LOOKS[THERE_AND_BACK], turns)
+
+    assert [row[:2] for row in rounds] == [(1, "member joined")]
+    assert [row[:4] for row in handoffs] == [(1, 3, "B", "C"), (1, 3, "C", "B"), (1, 3, "B", "C")]
+
+
+@pytest.mark.django_db
+def test_joins_that_are_stored_in_reverse_come_to_the_same_rounds() -> None:
+    of_c, of_d = TWO_JOINS[0][:3], TWO_JOINS[0][3:]
+    looks = sorted((fact for stream in TWO_JOINS[1:] for fact in stream), key=lambda fact: fact.at)
+    in_time = sorted((*of_c, *of_d, *looks), key=lambda fact: fact.at)
+
+    known = come_of(in_time, LAST_LOOKS[TWO_JOINS], set(range(20)))
+
+    assert come_of([*of_d[:2], *of_c[:2], of_d[2], of_c[2], *looks], LAST_LOOKS[TWO_JOINS], {0, 1, 2, 3}) == known

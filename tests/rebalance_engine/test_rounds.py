@@ -51,6 +51,44 @@ def test_what_is_held_that_changes_soon_after_an_order_was_ordered() -> None:
     assert (soon.cause, much_later.cause) == (Cause.MANUAL, Cause.HELD_CHANGED)
 
 
+def test_a_change_that_is_known_late_is_a_round_of_its_own_which_the_later_one_superseded() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED, 8_000, "D")).open
+
+    after = go_on(opened, happened(Cause.MEMBER_JOINED, 0, "C"), last=1)
+
+    [end] = after.ended
+    assert after.open is not None
+    assert ([each.client for each in end.round.happenings], end.round.number, end.at) == (["C"], 1, T + 8_000)
+    assert (end.superseded_by, after.open.number, after.open.wave, after.last_number) == (2, 2, 1, 2)
+    assert [each.client for each in after.open.happenings] == ["D"]
+
+
+@given(st.permutations([(0, "B"), (2_000, "C"), (8_000, "D"), (20_000, "E")]))
+def test_the_rounds_of_changes_that_become_known_before_any_has_ended_do_not_depend_on_their_order(
+    changes: list[tuple[int, str]],
+) -> None:
+    first, *others = [happened(Cause.MEMBER_JOINED, after, client) for after, client in changes]
+    alone = go_on(None, first).open
+
+    together = go_on(None, first, *others)
+    late = go_on(alone, *others, last=1)
+
+    def shape(advance: Advance) -> list[tuple[int, list[str | None]]]:
+        assert advance.open is not None
+        rounds = [*(end.round for end in advance.ended), advance.open]
+        return [(each.number, [one.client for one in each.happenings]) for each in rounds]
+
+    assert shape(late) == shape(together) == [(1, ["B", "C"]), (2, ["D"]), (3, ["E"])]
+
+
+def test_a_round_closes_no_later_than_now_though_a_reporters_clock_is_ahead() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
+
+    after = advance(opened, (), last_number=1, converged=True, settled_at=T + 60_000, now=T + 2_000)
+
+    assert [end.at for end in after.ended] == [T + 2_000]
+
+
 def test_a_round_closes_when_what_is_held_last_changed() -> None:
     opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
 

@@ -161,6 +161,9 @@ class Handoff(models.Model):
     queue_id = models.BigIntegerField()
     from_client = NameField(blank=True, default="")
     to_client = NameField(blank=True, default="")
+    nth = models.IntegerField(
+        default=0, help_text="of the same queue from the same to the same in its round; 0 is the first"
+    )
     dropped_at = AtField(null=True, blank=True)
     dropped_low = AtField(null=True, blank=True)
     dropped_high = AtField(null=True, blank=True)
@@ -176,13 +179,14 @@ class Handoff(models.Model):
     pause_high = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
-        """A queue is handed to a member once in a round; bounds stand in order."""
+        """That a queue goes several times from one member to another in a round is counted; bounds stand in order."""
 
         constraints = [
             models.UniqueConstraint(
-                fields=["round", "topic", "broker", "queue_id", "from_client", "to_client"],
+                fields=["round", "topic", "broker", "queue_id", "from_client", "to_client", "nth"],
                 name="handoff_is_unique",
             ),
+            models.CheckConstraint(condition=Q(nth__gte=0), name="handoff_nth_is_not_negative"),
             models.CheckConstraint(
                 condition=~Q(from_client=F("to_client")),
                 name="handoff_is_between_two",
