@@ -20,6 +20,7 @@ GRAVE = {"serious", "critical"}
 PAGES = (
     "/",
     "/groups/{group}/",
+    "/groups/{group}/?at=last-change",
     "/groups/{group}/rounds/",
     "/groups/{group}/rounds/1/",
     "/groups/{group}/plan/",
@@ -45,7 +46,7 @@ def faults_of(page: Page) -> list[str]:
 
 def look(page: Page, address: str, theme: str) -> list[str]:
     page.emulate_media(reduced_motion="reduce", color_scheme="dark" if theme == "dark" else "light")
-    page.goto(f"{address}?theme={theme}")
+    page.goto(f"{address}{'&' if '?' in address else '?'}theme={theme}")
     expect(page.locator("h1")).to_be_visible()
     return faults_of(page)
 
