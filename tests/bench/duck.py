@@ -14,9 +14,9 @@ from time import perf_counter
 
 import duckdb
 
-from rebalance_engine.pipeline.events import CLIENT, GROUP, QUEUE, QUEUE_DATA, REBALANCE_GROUP
+from rebalance_engine.pipeline.events import CLIENT, GROUP, QUEUE_DATA, REBALANCE_GROUP
 from rebalance_engine.pipeline.layouts import GMT8_MS, JAVA5
-from rebalance_engine.pipeline.templates import TEMPLATES, Template
+from rebalance_engine.pipeline.templates import QUEUE, TEMPLATES, Template
 
 RESULTS = ("result", "broker result")
 UNREGISTERED = r"Consumer: ([^\]]+)\]"

@@ -32,7 +32,9 @@ def group(transactional_db: None) -> Group:  # noqa: ARG001 - the server reads i
     begin = now // STEP_MS * STEP_MS
     for ago, lag in ((150, 3), (90, 420), (80, 60), (60, None), (40, 0), (12, 75)):
         at = begin - ago * STEP_MS
-        LagStep.objects.create(group=group, broker="east", began_at=at, at=at, most=lag, lag=lag, worst_queue="orders/1")
+        LagStep.objects.create(
+            group=group, broker="east", began_at=at, at=at, most=lag, lag=lag, worst_queue="orders/1"
+        )
     return group
 
 

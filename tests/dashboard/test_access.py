@@ -257,7 +257,7 @@ def test_an_operator_of_some_groups_orders_of_those_alone(client: Client, cluste
 
 
 def without_token(answer: HttpResponse) -> bytes:
-    """Give what an answer says, without a form's token and the address itself, to which the choice of a language leads."""
+    """Give what an answer says, without a form's token, and without the address to which choosing a language leads."""
     return re.sub(rb'name="(csrfmiddlewaretoken|next)" value="[^"]*"', b"", answer.content)
 
 
