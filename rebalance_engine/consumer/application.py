@@ -151,9 +151,13 @@ class Seek:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Lite pull: what was polled counts as consumed from here on."""
+    """Lite pull: what was polled counts as consumed from here on; or only if it is time for that again.
+
+    A poll does the latter itself (``maybeAutoCommit``); who waits for the end of an earlier poll orders it.
+    """
 
     group: str
+    only_if_due: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,8 @@ class Client:
             threads.spawn(lite_pull.poll(member, order.timeout_ms))
         elif isinstance(order, Seek):
             lite_pull.seek(member, order.queue, order.offset)
+        elif order.only_if_due:
+            lite_pull.auto_commit(member)
         else:
             lite_pull.note_consumed(member)
 

@@ -197,7 +197,7 @@ def _take_in(member: Member, position: Position, answer: PullMessageResponse, da
 def poll(member: Member, timeout_ms: int) -> Code[None]:
     """Give the next messages, or none when the time is over; every 5 s note how far all queues are before."""
     polling, until = member.polling, member.desk.at + timeout_ms
-    _auto_commit(member)
+    auto_commit(member)
     batch = polling.next_batch()
     while batch is None and (yield Listen(polling.bell, until - member.desk.at)):
         batch = polling.next_batch()
@@ -209,7 +209,8 @@ def poll(member: Member, timeout_ms: int) -> Code[None]:
     member.desk.threads.out.append(Polled(group=member.group, queue=position.pq.mq, messages=messages))
 
 
-def _auto_commit(member: Member) -> None:
+def auto_commit(member: Member) -> None:
+    """Note how far all queues are if it is time for that again (``maybeAutoCommit``)."""
     every = member.settings.auto_commit_ms
     if every is not None and member.desk.at >= member.polling.commit_due:
         note_consumed(member)

@@ -66,6 +66,7 @@ class LitePullConsumer:
         self._polls = Polls(
             lambda: self._running.member.polling,
             lambda timeout_ms: self._running.order(Poll(self.group, timeout_ms)),
+            lambda: self._running.order(Commit(self.group, only_if_due=True)),
         )
         self._process = Process(
             f"lite pull consumer of group {group!r}",

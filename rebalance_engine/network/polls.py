@@ -30,11 +30,15 @@ class Polls:
     Args:
         polling: gives what the machine knows of the assigned queues.
         order: lets the machine poll for so many ms.
+        commit: lets the machine note what was polled if it is time; for a poll for which none is ordered.
     """
 
-    def __init__(self, polling: Callable[[], Polling], order: Callable[[int], None]) -> None:
+    def __init__(
+        self, polling: Callable[[], Polling], order: Callable[[int], None], commit: Callable[[], None]
+    ) -> None:
         self._polling = polling
         self._order = order
+        self._commit = commit
         self._turn = asyncio.Lock()
         self._asked: asyncio.Future[None] | None = None  # the machine is at a poll
         self._before: dict[Position, int | None] = {}  # where each queue was when it began
@@ -61,6 +65,8 @@ class Polls:
 
     async def _next(self, until: float) -> Polled | None:
         now = asyncio.get_running_loop().time
+        if (self._asked is not None or self._kept is not None) and not self._is_over:
+            self._commit()  # Java does at each poll, and the one that was cancelled may wait for an hour yet
         if self._asked is not None:  # a cancelled poll has; it may have longer than this one
             await asyncio.wait((self._asked,), timeout=max(0.0, until - now()))
             if self._asked is not None:

@@ -1,3 +1,5 @@
+import pytest
+
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import LitePullConsumer, Producer
 from tests.rebalance_engine.network.clusters import cluster, put, until
@@ -32,6 +34,26 @@ async def test_a_commit_counts_nothing_that_no_poll_has_returned() -> None:
         assert noted(consumer) == 1
         assert [message.body for message in await consumer.poll()] == [b"y"]
         assert noted(consumer) == 2
+
+
+@pytest.mark.parametrize("comes", [False, True], ids=["nothing comes", "the cancelled one has got something"])
+@on_a_loop
+async def test_polls_after_a_cancelled_long_one_commit_in_their_time_too(comes: bool) -> None:
+    async with of_one_queue(auto_commit_ms=3_600_000) as (producer, consumer):
+        await put(producer, ["x"])
+        await gets(consumer, 1)
+        await cancelled(consumer, 60)
+        if comes:
+            await put(producer, ["y"])
+            await until(lambda: consumer._polls._kept is not None)
+        member = consumer._running.member
+        assert member.offsets.in_memory(ONLY) is None
+
+        member.polling.commit_due = 0  # the hour is over
+        assert len(await consumer.poll(0.01)) == comes
+
+        assert member.offsets.in_memory(ONLY) == 1
+        assert member.polling.commit_due > 0
 
 
 @on_a_loop
