@@ -28,6 +28,7 @@ DEFAULT_TOPIC = "TBW102"  # ``TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC``: is a
 MOST = 1_000  # reasons that are kept
 
 Reason = tuple[str, Address | str]
+Refusal = tuple[type, str | None]  # a request's kind, and of which topic: brokers allow one and refuse another
 
 
 class Complaints:
@@ -43,9 +44,9 @@ class Complaints:
     def __init__(self, name: str) -> None:
         self._name = name
         self._said: dict[Reason, str] = {}
-        self._refused: dict[Address, dict[type, str | None]] = {}  # who -> what -> of which topic the last time
+        self._refused: dict[Address, dict[Refusal, str]] = {}  # who -> what -> in which words
         self._refused_pulls: dict[MessageQueue, int] = {}
-        self._given_up: set[str] = set()
+        self._given_up: dict[str, None] = {}  # in the order in which they were; the oldest make room
         self.on_given_up: Callable[[str], None] = lambda _topic: None
 
     @property
@@ -76,18 +77,20 @@ class Complaints:
 
     def give_up(self, topic: str) -> None:
         """Note that the application wants a topic no more: nothing is wrong with it, and late answers mean nothing."""
-        self._given_up.add(topic)
+        self._given_up[topic] = None
+        if len(self._given_up) > MOST:
+            del self._given_up[next(iter(self._given_up))]
         for mq in [mq for mq in self._refused_pulls if mq.topic == topic]:
             self.dropped(mq)
         self._end(("topic", topic), f"topic {topic!r} is not wanted any more")
-        for by, kinds in tuple(self._refused.items()):
-            for kind in [kind for kind, of in kinds.items() if of == topic]:
-                self._accept(by, kind)
+        for by, refusals in tuple(self._refused.items()):
+            for refusal in [refusal for refusal in refusals if refusal[1] == topic]:
+                self._accept(by, refusal)
         self.on_given_up(topic)
 
     def want(self, topic: str) -> None:
         """Note that a topic is wanted, again perhaps."""
-        self._given_up.discard(topic)
+        self._given_up.pop(topic, None)
 
     def has_given_up(self, topic: str | None) -> bool:
         """Whether the application wants a topic no more."""
@@ -102,7 +105,7 @@ class Complaints:
         self._end((what, ""), words)
 
     def _note_refusal(self, by: Address, request: object, refused: Refused) -> None:
-        of = getattr(request, "topic", None)
+        kind, of = refusal = _refusal_of(request)
         if self.has_given_up(of):
             return
         if isinstance(request, GetRouteInfoByTopic) and refused.code == ResponseCode.TOPIC_NOT_EXIST:
@@ -110,9 +113,10 @@ class Complaints:
             if topic != DEFAULT_TOPIC and not topic.startswith(RETRY_TOPIC_PREFIX):
                 self._begin(("topic", topic), f"there is no topic {topic!r}, says {by}; it is looked for again")
         elif _is_trouble(refused):
-            self._refused.setdefault(by, {})[type(request)] = of
-            words = f"{by} refuses {type(request).__name__}: {refused.remark or f'code {refused.code}'}"
-            self._begin(("refusal", by), words)
+            refusals = self._refused.setdefault(by, {})
+            if refusal in refusals or len(refusals) < MOST:
+                refusals[refusal] = f"{by} refuses {kind.__name__}: {refused.remark or f'code {refused.code}'}"
+                self._begin(("refusal", by), refusals[refusal])
 
     def _note_pull(self, pull: PullMessage, answer: object) -> None:
         mq = MessageQueue(pull.topic, pull.bname or "", pull.queue_id)
@@ -139,15 +143,18 @@ class Complaints:
     def _note_success(self, by: Address, request: object) -> None:
         if isinstance(request, GetRouteInfoByTopic):
             self._end(("topic", request.topic), f"topic {request.topic!r} is there now")
-        self._accept(by, type(request))
+        self._accept(by, _refusal_of(request))
 
-    def _accept(self, by: Address, kind: type) -> None:
-        kinds = self._refused.get(by)
-        if kinds is not None:
-            kinds.pop(kind, None)
-            if not kinds:
-                del self._refused[by]
-                self._end(("refusal", by), f"{by} accepts again what it refused")
+    def _accept(self, by: Address, refusal: Refusal) -> None:
+        """Note what is taken, or wanted no more; what is refused still stands in the words of its own."""
+        refusals, reason = self._refused.get(by, {}), ("refusal", by)
+        if refusals.pop(refusal, None) is None:
+            return
+        if not refusals:
+            del self._refused[by]
+            self._end(reason, f"{by} accepts again what it refused")
+        elif self._said.get(reason) not in {*refusals.values(), None}:
+            self._said[reason] = next(iter(refusals.values()))
 
     def _begin(self, reason: Reason, words: str) -> None:
         if reason not in self._said and len(self._said) < MOST:
@@ -157,6 +164,10 @@ class Complaints:
     def _end(self, reason: Reason, words: str) -> None:
         if self._said.pop(reason, None) is not None:
             logger.info("%s: %s", self._name, words)
+
+
+def _refusal_of(request: object) -> Refusal:
+    return type(request), getattr(request, "topic", None)
 
 
 def _pulls_of(mq: MessageQueue) -> Reason:

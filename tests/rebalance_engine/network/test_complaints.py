@@ -67,6 +67,7 @@ def test_a_refusal_is_over_once_all_that_was_refused_is_taken(caplog: pytest.Log
     complaints.answered(EAST, ROUTE, no)
     complaints.answered(EAST, ROUTE, Response())
     assert len(complaints.now) == 1
+    complaints.answered(EAST, LIST, no)
     complaints.answered(EAST, LIST, Response())
 
     assert caplog.messages == [
@@ -108,6 +109,38 @@ def test_what_is_wrong_with_others_stays_when_a_topic_is_given_up() -> None:
     assert len(complaints.now) == 1
 
 
+def test_a_topic_that_is_allowed_says_nothing_of_one_that_is_refused_by_the_same_broker(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    complaints = Complaints("consumer")
+    for _ in range(3):
+        complaints.answered(EAST, pull(0), refused(ResponseCode.NO_PERMISSION, "orders is denied"))
+        complaints.answered(EAST, pull(0, topic="bills"), NO_NEWS)
+    complaints.give_up("bills")
+
+    assert complaints.now == (f"{EAST} refuses PullMessage: orders is denied",)
+    assert caplog.messages == [f"consumer: {EAST} refuses PullMessage: orders is denied"]
+
+
+def test_the_trouble_of_one_topic_stays_when_another_refused_one_is_given_up() -> None:
+    complaints = Complaints("consumer")
+    for topic in ("orders", "bills"):
+        complaints.answered(EAST, pull(0, topic=topic), refused(ResponseCode.NO_PERMISSION, f"{topic} is denied"))
+    complaints.give_up("orders")
+
+    assert complaints.now == (f"{EAST} refuses PullMessage: bills is denied",)
+    complaints.give_up("bills")
+    assert not complaints.now
+
+
+def test_of_all_that_was_ever_given_up_the_last_is_kept() -> None:
+    complaints = Complaints("consumer")
+    for number in range(MOST + 1):
+        complaints.give_up(f"t{number}")
+
+    assert [complaints.has_given_up(topic) for topic in ("t0", "t1", f"t{MOST}")] == [False, True, True]
+
+
 @pytest.mark.parametrize(
     ("code", "remark", "is_trouble"),
     [
@@ -128,10 +161,10 @@ OLD = ResponseCode.SUBSCRIPTION_NOT_LATEST
 NO_NEWS = PullMessageResponse(suggest_which_broker_id=0, next_begin_offset=0, min_offset=0, max_offset=0)
 
 
-def pull(queue: int, broker: str = "broker-a") -> PullMessage:
+def pull(queue: int, broker: str = "broker-a", topic: str = "orders") -> PullMessage:
     return PullMessage(
         consumer_group="G",
-        topic="orders",
+        topic=topic,
         queue_id=queue,
         queue_offset=0,
         max_msg_nums=32,
