@@ -37,17 +37,17 @@ def overview(request: HttpRequest) -> HttpResponse:
     if request.GET.get("part") == "findings":
         return render(request, "groups/_now.html", _now(shown, access, now))
     wish = _wish(request)
+    if request.GET.get("part") == "counts":
+        page = listing.list_groups(clusters=shown, access=access, wish=wish)
+        return render(request, "groups/_counts.html", _sums(request, shown, page, wish))
     streams = {overview_stream(each.pk): current_seq(stream=overview_stream(each.pk)) for each in shown}  # before rows
     page = listing.list_groups(clusters=shown, access=access, wish=wish)
     smalls = listing.smalls(groups=[each.row.id for each in page.rows], now=now)
     page = listing.beside_their_maps(page, smalls)
     context = {
-        "clusters_shown": shown,
-        "page": page,
-        "wish": wish,
+        **_sums(request, shown, page, wish),
         "chosen": chosen,
         **_now(shown, access, now),
-        "tabs": [(name, words, page.counts[name], _link(request, only=name, page="")) for name, words in _tabs()],
         "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
         "previous": _link(request, page=str(page.number - 1)) if page.number > 1 else None,
         "next": _link(request, page=str(page.number + 1)) if page.number < page.pages else None,
@@ -56,10 +56,17 @@ def overview(request: HttpRequest) -> HttpResponse:
             "watched": {overview_stream(each.pk): each.watched_at for each in shown},
             "rows": [to_json(each.row) for each in page.rows],
             "smalls": smalls,
+            "count": page.counts["all"],
             "now": now,
         },
     }
     return render(request, "groups/overview.html", context)
+
+
+def _sums(request: HttpRequest, shown: list[Cluster], page: listing.Page, wish: listing.Wish) -> dict[str, object]:
+    """Give what the overview says of all groups together."""
+    tabs = [(name, words, page.counts[name], _link(request, only=name, page="")) for name, words in _tabs()]
+    return {"clusters_shown": shown, "page": page, "wish": wish, "tabs": tabs}
 
 
 @require_GET

@@ -60,6 +60,7 @@ def test_the_overview_changes_without_a_reload(turn: Turn, page: Page) -> None:
     expect(row).to_contain_text("rebalancing")
     expect(row).to_contain_text("3 members")
     expect(row).to_contain_text("1: member joined")
+    expect(page.locator("[data-part=sums]")).to_contain_text("3 members known")
     assert page.evaluate("document.body.dataset.was") == "here"
 
 

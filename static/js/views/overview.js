@@ -11,6 +11,7 @@ import { shown } from "../lib/shown.js";
 import { span } from "../lib/time.js";
 
 const STRIP_MS = 600000;
+const MANY = 200; // groups: to count them all anew takes the server a while
 
 export function mountOverview(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
@@ -25,6 +26,8 @@ export function mountOverview(page) {
   let newcomers = 0;
 
   const refresh = gather(() => refreshParts(page, withPart("findings")).catch(() => {}), 700);
+
+  const recount = gather(() => refreshParts(page, withPart("counts")).catch(() => {}), facts.count > MANY ? 20000 : 1500);
 
   /** A row is painted with its map, and with the figures of the state that the map shows: they never disagree. */
   const repaint = gather(async () => {
@@ -82,6 +85,7 @@ export function mountOverview(page) {
     if (newcomers && canTakeMore(page)) location.reload();
     page.body.dataset.seq = message.seq;
     refresh();
+    recount();
   }
 
   const socket = openSocket(page, asOf);

@@ -142,6 +142,15 @@ def test_a_page_asks_the_database_as_often_for_many_groups_as_for_one(
         assert viewer.get("/").status_code == 200
 
 
+def test_what_the_overview_adds_up_is_asked_for_alone(viewer: Client) -> None:
+    whole, part = (viewer.get(f"/?sort=name{more}").content.decode() for more in ("", "&part=counts"))
+
+    found = re.findall(r'<(?:p|nav)[^>]*data-part="(?:sums|filters)".*?</(?:p|nav)>', part, re.DOTALL)
+    assert len(found) == 2
+    assert all(" ".join(each.split()) in " ".join(whole.split()) for each in found)
+    assert "part=" not in part.replace("data-part=", "")
+
+
 def test_the_overview_names_the_servers_that_do_not_answer(viewer: Client) -> None:
     cluster = Cluster.objects.get()
     Cluster.objects.update(lease_holder="here:1", lease_epoch=1, lease_until=now_ms() + 60_000)
