@@ -217,6 +217,7 @@ class Drawing:
         pending, rows = self.judgement.pending, list(self._differences())
         if pending is None:
             yield from self._rows("Not as the target says", rows)
+            yield from wrapped(safe(self.judgement.doubt), self.paper.width) if self.judgement.doubt else ()
             return
         yield from self._rows("Pending", rows)
         yield from wrapped(safe(pending.why), self.paper.width)

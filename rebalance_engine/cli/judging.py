@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from rebalance_engine.allocation.contract import AllocationError
-from rebalance_engine.cli.pending import Pending, find_pending
+from rebalance_engine.cli.pending import Pending, find_pending, say_doubt
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.findings import Finding, find_faults
 from rebalance_engine.group import GroupView
@@ -20,7 +20,8 @@ CONFIRMED_AFTER_MS = 20_000
 class Judgement:
     """The target of a group, where it can be known; ``why`` says why not. ``by`` is the strategy, if one is known.
 
-    ``pending`` is what is not held yet and need not be; there is no finding of it.
+    ``pending`` is what is not held yet and need not be; there is no finding of it. ``doubt`` says that there may be
+    such a thing among the findings.
     """
 
     by: str | None
@@ -29,6 +30,7 @@ class Judgement:
     findings: tuple[Finding, ...]
     why: str = ""
     pending: Pending | None = None
+    doubt: str = ""
 
 
 def judge(view: GroupView) -> Judgement:
@@ -49,9 +51,12 @@ def judge(view: GroupView) -> Judgement:
 def judge_look(look: GroupLook) -> Judgement:
     """Judge what a look shows, except for what its members cannot know yet."""
     judgement = judge(look.view)
-    pending = None if judgement.outcome is None else find_pending(look, judgement.outcome.target)
-    if pending is None:
+    if judgement.outcome is None:
         return judgement
+    target = judgement.outcome.target
+    pending = find_pending(look, target)
+    if pending is None:
+        return replace(judgement, doubt=say_doubt(look, target))
     findings = tuple(finding for finding in judgement.findings if not pending.excuses(finding))
     return replace(judgement, findings=findings, pending=pending)
 

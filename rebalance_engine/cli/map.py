@@ -118,6 +118,7 @@ def describe(look: GroupLook, judgement: Judgement, confirmed: dict[tuple[str, s
             "until": pending.until,
             "why": pending.why,
         },
+        "doubt": judgement.doubt or None,
         "members": [_member(member) for member in look.members],
         "queues": queues,
         "strays": [{"client_id": client, "queue": queue_name(queue)} for client, queue in look.view.strays],

@@ -69,8 +69,26 @@ def find_pending(look: GroupLook, target: Ownership) -> Pending | None:
     """Find that nothing is amiss but queues of a retry topic that its members cannot know yet.
 
     None: something else is amiss too; a member or a broker did not answer; somebody is there for so long that he must
-    know the topic, or does not tell for how long; or an offset of such a queue is stored, so that somebody held it.
+    know the topic, or does not tell for how long; or an offset of such a queue is stored, so that somebody held it, or
+    nobody said that none is.
     """
+    pending = _find_young(look, target)
+    return pending if pending is not None and pending.queues <= look.never_stored else None
+
+
+def say_doubt(look: GroupLook, target: Ownership) -> str:
+    """Say that queues may be pending, where only the brokers' word for it is missing; empty: there is no doubt."""
+    pending = _find_young(look, target)
+    if pending is None or pending.queues <= look.never_stored:
+        return ""
+    return (
+        f"Unknown whether {pending.topic} is new: brokers that could have said whether an offset of it is stored were "
+        "not asked, or did not answer. If it is, its queues need not be held yet."
+    )
+
+
+def _find_young(look: GroupLook, target: Ownership) -> Pending | None:
+    """Find what is pending, unless offsets are stored of which the look does not know."""
     topic = retry_topic(look.group)
     unheld = _unheld(look, target, topic)
     if not unheld or any(heard.trouble is not None for heard in look.lists.values()):

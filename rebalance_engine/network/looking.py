@@ -21,8 +21,9 @@ from rebalance_engine.network import answers
 from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.asked import Deadline, Heard
+from rebalance_engine.network.progress import Progress, ask_progress
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
-from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, ConsumeStats
+from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
 from rebalance_engine.remoting.bodies.routes import BrokerData, ClusterInfo, TopicRouteData
 from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from rebalance_engine.remoting.codes import RequestCode
@@ -91,6 +92,8 @@ class GroupLook:
         routes: what each NameServer says of each topic.
         view: what the engine takes; ``silent`` members are unknown.
         lag: messages that wait in each queue; None is unknown.
+        progress: what each master says of how far the group is, if it was asked.
+        never_stored: the queues of which their broker said that no offset is stored; of others that may be unknown.
     """
 
     group: str
@@ -104,6 +107,8 @@ class GroupLook:
     members: tuple[MemberLook, ...]
     view: GroupView
     lag: Mapping[MessageQueue, int | None]
+    progress: tuple[Progress, ...] = ()
+    never_stored: frozenset[MessageQueue] = frozenset()
 
     @property
     def config(self) -> SubscriptionGroupConfig | None:
@@ -127,6 +132,7 @@ class GroupLook:
             self.configs.values(),
             self.routes.values(),
             (member.running for member in self.members),
+            chain.from_iterable(one.heard for one in self.progress),
         )
         yield from (one for one in heard if one.trouble is not None)
 
@@ -202,6 +208,7 @@ async def look_at_group(admin: Admin, group: str, *, deadline_s: float = LOOK_S,
     members = await looking.members(lists)
     topics = _topics(lists, members)
     routes, far = await asyncio.gather(looking.routes(topics), looking.progress() if lag else _nothing())
+    waiting = {queue: waits for one in far for queue, waits in one.lag.items()}
     queues = frozenset(queue for (topic, _), heard in routes.items() for queue in _queues(topic, heard.value))
     model = next((told.message_model for told in _told(lists) if told.message_model), MessageModel.CLUSTERING)
     return GroupLook(
@@ -215,7 +222,9 @@ async def look_at_group(admin: Admin, group: str, *, deadline_s: float = LOOK_S,
         routes=routes,
         members=members,
         view=GroupView.of(group, queues, chain.from_iterable(map(as_members, members)), model),
-        lag={queue: far.get(queue) for queue in sorted(queues)},
+        lag={queue: waiting.get(queue) for queue in sorted(queues)},
+        progress=far,
+        never_stored=frozenset(queue for queue in queues if any(one.has_none(queue) for one in far)),
     )
 
 
@@ -311,35 +320,10 @@ class _Looking:
         keys = [(topic, address) for topic in topics for address in self._admin.name_servers.addresses]
         return dict(zip(keys, await asyncio.gather(*(ask(*key) for key in keys)), strict=True))
 
-    async def progress(self) -> dict[MessageQueue, int | None]:
-        """Ask every master how far the group is; what was never committed is unknown, not far behind."""
-        far = await asyncio.gather(*(self._progress_at(address) for address in self._masters.values()))
-        return {queue: lag for part in far for queue, lag in part.items()}
-
-    async def _progress_at(self, address: Address) -> dict[MessageQueue, int | None]:
-        by = self._by(address, RequestCode.GET_CONSUME_STATS)
-        stats = await self._deadline.hear(
-            by, lambda left_s: self._admin.consume_stats(address, self._group, timeout_s=left_s)
-        )
-        if stats.value is None:
-            return {}
-        committed = await self._committed(address, stats.value)
-        return {
-            queue: entry.broker_offset - entry.consumer_offset if queue not in committed or committed[queue] else None
-            for queue, entry in stats.value.offset_table.items()
-        }
-
-    async def _committed(self, address: Address, stats: ConsumeStats) -> dict[MessageQueue, bool]:
-        """Tell of queues that read as never consumed whether that is so: 0 stands for both."""
-        unclear = [queue for queue, entry in stats.offset_table.items() if not entry.consumer_offset]
-        if not unclear:
-            return {}
-        by = self._by(address, RequestCode.GET_ALL_CONSUMER_OFFSET)
-        all_of = await self._deadline.hear(by, lambda left_s: self._admin.offsets(address, timeout_s=left_s))
-        if all_of.value is None:
-            return dict.fromkeys(unclear, False)
-        table = all_of.value.offset_table
-        return {queue: queue.queue_id in table.get(f"{queue.topic}@{self._group}", {}) for queue in unclear}
+    async def progress(self) -> tuple[Progress, ...]:
+        """Ask every master how far the group is."""
+        asked = (ask_progress(self._admin, self._group, self._deadline, *master) for master in self._masters.items())
+        return tuple(await asyncio.gather(*asked))
 
     def _by(
         self, address: Address, code: RequestCode, broker: str | None = None, client: str | None = None
@@ -347,8 +331,8 @@ class _Looking:
         return Answerer(address=address, code=code, at=self._deadline.now(), broker=broker, client=client)
 
 
-async def _nothing() -> dict[MessageQueue, int | None]:
-    return {}
+async def _nothing() -> tuple[Progress, ...]:
+    return ()
 
 
 def _is_final(heard: Heard[ConsumerRunningInfo]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from rebalance_engine.effects import Failure
@@ -46,7 +46,9 @@ def look(
     *,
     model: MessageModel = MessageModel.CLUSTERING,
     lag: Mapping[MessageQueue, int | None] | None = None,
+    never_stored: Collection[MessageQueue] | None = None,
 ) -> GroupLook:
+    """Make a look; without ``never_stored`` brokers said so of all queues of which it is not known what waits."""
     by = Answerer(address="east:1", code=RequestCode.GET_CONSUMER_CONNECTION_LIST, at=AT, broker="east")
     told = ConsumerConnection(connection_set=tuple(one for seen in members for one in seen.connections["east"]))
     return GroupLook(
@@ -61,4 +63,5 @@ def look(
         members=tuple(members),
         view=GroupView.of("billing", all_queues, chain.from_iterable(map(as_members, members)), model),
         lag=lag or {},
+        never_stored=frozenset(set(all_queues) - set(lag or {}) if never_stored is None else never_stored),
     )

@@ -47,6 +47,8 @@ async def test_a_retry_topic_that_members_cannot_know_yet_is_pending_in_words_an
     async with cluster() as east, ghost(east.broker("broker-a").address, says=says):
         words = ["map", "--namesrv", east.namesrv, "--group", "G"]
         drawn, told = await run_to_end(*words), await run_to_end(*words, "--json")
+        unasked = await run_to_end(*words, "--no-lag", "--json")
+        drawn_unasked = await run_to_end(*words, "--no-lag")
 
     line = json.loads(told[1])
     assert drawn[0] == told[0] == 0
@@ -56,6 +58,13 @@ async def test_a_retry_topic_that_members_cannot_know_yet_is_pending_in_words_an
     assert line["findings"] == []
     assert line["pending"]["queues"] == ["%RETRY%G/broker-a/0"]
     assert line["ended_at"] <= line["pending"]["until"]
+    assert line["doubt"] is None
+    line = json.loads(unasked[1])
+    assert line["pending"] is None
+    assert [one["finding"] for one in line["findings"]] == ["retry topic unowned"]
+    assert line["doubt"].startswith("Unknown whether %RETRY%G is new")
+    assert "Not held" in drawn_unasked[1]
+    assert "Unknown whether %RETRY%G is new" in drawn_unasked[1]
 
 
 @on_a_loop

@@ -68,6 +68,17 @@ def test_a_retry_topic_that_stays_unowned_is_an_alarm(age_ms: int | None, is_pen
     assert kinds == [FindingKind.RETRY_UNOWNED] * (0 if is_pending else 2)
 
 
+@pytest.mark.parametrize("told", [[], RETRY[:1]], ids=["nobody said", "one of two brokers said"])
+def test_where_nobody_said_whether_somebody_had_it_once_it_is_an_alarm_with_a_doubt(told: list[MessageQueue]) -> None:
+    members = [seen("A", ORDERS[:1]), seen("B", ORDERS[1:])]
+    judgement = judge_look(look([*ORDERS, *RETRY], members, never_stored=told))
+
+    assert judgement.pending is None
+    assert [finding.kind for finding in judgement.findings] == [FindingKind.RETRY_UNOWNED] * 2
+    assert judgement.doubt.startswith("Unknown whether %RETRY%billing is new: ")
+    assert not judge_look(look([*ORDERS, *RETRY], members)).doubt
+
+
 ALARMS: dict[str, Judgement] = {
     "another queue is unheld": judged(seen("A", ORDERS[:1]), seen("B", [])),
     "two hold one": judged(seen("A", ORDERS), seen("B", ORDERS[1:])),

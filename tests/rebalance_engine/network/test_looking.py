@@ -1,23 +1,30 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeVar
 
+from rebalance_engine.effects import Address, Failure
 from rebalance_engine.embedded.cluster import Cluster, ClusterSettings
 from rebalance_engine.events import AnswerMissed, HeldSeen, MemberListSeen, Missing, RouteSeen
 from rebalance_engine.findings import FindingKind, find_faults
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Consumer, Producer
 from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import look_at_group
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.transport import Transport
 from rebalance_engine.remoting.acl import Credentials
 from rebalance_engine.remoting.bodies.clients import SubscriptionData
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, ProcessQueueInfo
+from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.requests.brokers import GetConsumeStats
+from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
 from tests.rebalance_engine.network.ghosts import ghost
 from tests.rebalance_engine.network.loop import on_a_loop
 
+R = TypeVar("R", bound=Response)
 IDLE = ConsumerRunningInfo(subscription_set=(SubscriptionData(topic="orders"),))
 SHORT_S = 1.0  # a silent client is given up after it
 
@@ -80,6 +87,25 @@ async def test_what_waits_is_unknown_where_nothing_was_ever_committed() -> None:
         look = await look_at_group(admin, "G", deadline_s=SHORT_S)
 
     assert look.lag[MessageQueue("orders", "broker-a", 0)] is None
+    assert look.never_stored == {MessageQueue(topic, "broker-a", 0) for topic in ("orders", "%RETRY%G")}
+
+
+@on_a_loop
+async def test_brokers_that_do_not_say_how_far_a_group_is_are_named() -> None:
+    class Deaf(Transport):
+        async def request(self, address: Address, request: Request[R], *rest: int, **more: int) -> R | Refused:
+            if isinstance(request, GetConsumeStats):
+                raise NoAnswer(Failure.TIMEOUT, address)
+            return await super().request(address, request, *rest, **more)
+
+    async with cluster(orders=1) as east, Deaf() as deaf:
+        broker = east.broker("broker-a").address
+        look = await look_at_group(Admin(deaf, east.namesrv), "G", deadline_s=SHORT_S)
+
+    assert [(one.by.code, one.by.broker, one.why) for one in look.troubles()] == [
+        (RequestCode.GET_CONSUME_STATS, "broker-a", f"{broker}: no answer in time")
+    ]
+    assert look.never_stored == frozenset()
 
 
 @on_a_loop
