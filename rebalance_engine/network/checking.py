@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import operator
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import cast
+from typing import SupportsIndex, TypeVar, cast
 
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.reports import check_url
@@ -21,14 +23,15 @@ from rebalance_engine.remoting.bodies.settings import TopicConfig
 from rebalance_engine.remoting.sysflags import Compression
 
 Rule = Callable[[str, object], None]
+T = TypeVar("T", bound=Mapping[str, object])
 
 MOST = 2**31 - 1
 LONGEST_NAME = 255
 SOONEST_MS = 10  # what recurs
 
 
-def check_options(given: Mapping[str, object], known: type) -> None:
-    """Hold options to what each may be.
+def check_options(given: T, known: type) -> T:
+    """Hold options to what each may be, and give them as they are used.
 
     Args:
         known: the ``TypedDict`` of those that there are.
@@ -37,13 +40,15 @@ def check_options(given: Mapping[str, object], known: type) -> None:
         TypeError: there is no such option, or it is of another kind.
         ValueError: its value makes no sense.
     """
-    names = known.__annotations__
+    names, checked = known.__annotations__, dict[str, object]()
     for name, value in given.items():
         if name not in names:
             near = difflib.get_close_matches(name, names)
             hint = f"is {near[0]!r} meant" if near else f"there are {', '.join(sorted(names))}"
             raise TypeError(f"there is no option {name!r}; {hint}")
         RULES[name](name, value)
+        checked[name] = _plain(value)
+    return cast("T", checked)
 
 
 def check_listener(name: str, listener: object) -> None:
@@ -56,20 +61,23 @@ def check_listener(name: str, listener: object) -> None:
         raise TypeError(_needed(name, listener, "a function, or a coroutine function"))
 
 
-def check_send(queue: object, timeout_ms: object, selector: object = None) -> None:
+def check_send(queue: object, timeout_ms: object, selector: object = None) -> tuple[MessageQueue | None, int | None]:
     """Hold what a call of a producer is given to what makes sense, before the machine of all calls has it.
+
+    Returns:
+        the queue and the time as they are used.
 
     Raises:
         TypeError: something is of another kind.
         ValueError: there is no such queue or time, or a queue and a selector.
     """
-    if queue is not None:
-        check_queue("queue", queue)
+    to = None if queue is None else check_queue("queue", queue)
     if selector is not None and (not callable(selector) or _is_async(selector)):
         raise TypeError(_needed("selector", selector, "a plain function queues -> one of them"))
     if queue is not None and selector is not None:
         raise ValueError("there are a queue and a selector; only one can say where the message goes")
-    _whole(0, also=(None,))("timeout_ms", timeout_ms)
+    _MAYBE_FROM_0("timeout_ms", timeout_ms)
+    return to, cast("int | None", _plain(timeout_ms))
 
 
 def check_call(**given: object) -> None:
@@ -83,8 +91,8 @@ def check_call(**given: object) -> None:
         OF_CALLS[name](name, value)
 
 
-def check_queue(name: str, queue: object) -> None:
-    """Insist on a queue.
+def check_queue(name: str, queue: object) -> MessageQueue:
+    """Insist on a queue, and give it with an int for its number.
 
     Raises:
         TypeError: it is something else.
@@ -92,20 +100,20 @@ def check_queue(name: str, queue: object) -> None:
     """
     if not isinstance(queue, MessageQueue) or not all(isinstance(text, str) for text in queue[:2]):
         raise TypeError(_needed(name, queue, "a MessageQueue(topic, broker, queue_id)"))
-    _whole(0)(f"queue_id of {name}", queue.queue_id)
+    _FROM_0(f"queue_id of {name}", queue.queue_id)
+    return queue if type(queue.queue_id) is int else queue._replace(queue_id=operator.index(queue.queue_id))
 
 
 def check_queues(name: str, queues: object) -> tuple[MessageQueue, ...]:
-    """Insist on several queues, and give them.
+    """Insist on several queues, and give them; of a mapping queue -> anything its queues.
 
     Raises:
         TypeError: it is something else, or one of them is.
         ValueError: no queue has the number of one of them.
     """
-    given = cast("tuple[MessageQueue, ...]", check_several(name, queues, "MessageQueue(topic, broker, queue_id)"))
-    for queue in given:
-        check_queue(f"one of {name}", queue)
-    return given
+    of = "MessageQueue(topic, broker, queue_id)"
+    given = check_several(name, tuple(queues) if isinstance(queues, Mapping) else queues, of)
+    return tuple(check_queue(f"one of {name}", queue) for queue in given)
 
 
 def check_several(name: str, values: object, of: str) -> tuple[object, ...]:
@@ -119,26 +127,37 @@ def check_several(name: str, values: object, of: str) -> tuple[object, ...]:
     return tuple(values)
 
 
-def check_offset(name: str, offset: object) -> None:
-    """Insist on a place in a queue.
+def check_offset(name: str, offset: object) -> int:
+    """Insist on a place in a queue, and give it.
 
     Raises:
         TypeError: it is something else.
         ValueError: it is negative, or larger than any.
     """
-    _whole(0, 2**63 - 1)(name, offset)
+    _OFFSET(name, offset)
+    return cast("int", _plain(offset))
 
 
-def check_retry(delay_level: object, done: object, suspend_ms: object) -> None:
-    """Hold a listener's answer to what makes sense.
+Answer = tuple[int, int, int | None]
+
+
+def check_retry(answer: Answer) -> Answer:
+    """Hold a listener's answer, (delay level, done, ms of suspension), to what makes sense.
+
+    Returns:
+        the same, or an equal one in ints.
 
     Raises:
         TypeError: something is of another kind.
         ValueError: its value makes no sense.
     """
-    _whole(-1)("delay_level", delay_level)
-    _whole(0)("done", done)
-    _whole(0, also=(None,))("suspend_ms", suspend_ms)
+    delay_level, done, suspend_ms = answer
+    _DELAY_LEVEL("delay_level", delay_level)
+    _FROM_0("done", done)
+    _MAYBE_FROM_0("suspend_ms", suspend_ms)
+    if all(type(one) is int or one is None for one in answer):
+        return answer
+    return cast("Answer", tuple(map(_plain, answer)))
 
 
 # ---- the kinds of options ----
@@ -151,25 +170,42 @@ def _needed(name: str, value: object, what: str) -> str:
 
 def _whole(least: int, most: int = MOST, *, also: tuple[int | None, ...] = ()) -> Rule:
     others = "".join(f", or {one}" for one in also)
-    needed = f"a whole number from {least} to {most}{others}" if most < MOST else f"a whole number from {least}{others}"
+    needed = f"a whole number from {least} to {most}{others}"
 
     def check(name: str, value: object) -> None:
         if value is None and None in also:
             return
-        if isinstance(value, bool) or not isinstance(value, int):
+        number = value if type(value) is int else _as_int(value)
+        if number is None:
             raise TypeError(_needed(name, value, needed))
-        if not least <= value <= most and value not in also:
-            said = needed if value < least else f"a whole number from {least} to {most}{others}"
-            raise ValueError(_needed(name, value, said))
+        if not least <= number <= most and number not in also:
+            raise ValueError(_needed(name, value, needed))
 
     return check
+
+
+def _plain(value: object) -> object:
+    """Give what was checked as it is used: a whole number of another library as an int."""
+    if value is None or isinstance(value, int) or not isinstance(value, SupportsIndex):
+        return value
+    return operator.index(value)
+
+
+def _as_int(value: object) -> int | None:
+    """Give the int that a value stands for, such as one of NumPy's (``__index__``); None: it is no whole number."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # an array has the method, and need not be one number
+        return None
 
 
 def _seconds(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(_needed(name, value, "a number of seconds"))
     if not 0 <= value <= MOST:
-        raise ValueError(_needed(name, value, "0 seconds or more"))
+        raise ValueError(_needed(name, value, f"0 to {MOST} seconds"))
 
 
 def _flag(name: str, value: object) -> None:
@@ -273,11 +309,14 @@ OF_CALLS: Mapping[str, Rule] = {
     "drain_s": _maybe(_seconds),
     "expression": _text,
     "keeps_connections": _flag,
-    "most_kept": _whole(1),
+    "most_kept": _whole(1, sys.maxsize),
     "names": _texts,
     "timeout_s": _seconds,
 }
 
+_FROM_0, _MAYBE_FROM_0 = _whole(0), _whole(0, also=(None,))
+_OFFSET = _whole(0, 2**63 - 1)
+_DELAY_LEVEL = _whole(-1)
 _RECURS = _whole(SOONEST_MS)
 RULES: Mapping[str, Rule] = {
     "instance": _name,

@@ -79,7 +79,7 @@ class Consumer:
         batch_listener: BatchListener | None = None,
         **options: Unpack[ConsumerOptions],
     ) -> None:
-        check_options(options, ConsumerOptions)
+        options = check_options(options, ConsumerOptions)
         check_listener("listener", listener)
         check_listener("batch_listener", batch_listener)
         self._name_servers = name_servers_of(name_servers)

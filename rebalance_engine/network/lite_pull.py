@@ -58,7 +58,7 @@ class LitePullConsumer:
         topics: Topics = (),
         **options: Unpack[ConsumerOptions],
     ) -> None:
-        check_options(options, ConsumerOptions)
+        options = check_options(options, ConsumerOptions)
         self._name_servers = name_servers_of(name_servers)
         by_topic = topics_of(topics)
         mode = Mode.PULL if by_topic else Mode.ASSIGN
@@ -176,8 +176,7 @@ class LitePullConsumer:
             ValueError: the queue is not assigned, or the offset is negative or larger than any.
             TypeError: one of them is something else.
         """
-        check_queue("queue", queue)
-        check_offset("offset", offset)
+        queue, offset = check_queue("queue", queue), check_offset("offset", offset)
         if queue not in self._running.member.polling.positions:
             raise ValueError(f"{queue} is not assigned; there are {', '.join(map(str, self.held)) or 'none'}")
         self._running.order(Seek(self.group, queue, offset))

@@ -54,7 +54,7 @@ class Producer:
     def __init__(
         self, name_servers: str | Sequence[Address], group: str = DEFAULT_GROUP, **options: Unpack[ProducerOptions]
     ) -> None:
-        check_options(options, ProducerOptions)
+        options = check_options(options, ProducerOptions)
         check_group(group)
         self.group = group
         self._name_servers = name_servers_of(name_servers)
@@ -166,7 +166,7 @@ class Producer:
             TypeError, ValueError: a queue, a selector or a time is none.
             Closed, MachineBroke: the producer is not running.
         """
-        check_send(queue, timeout_ms, selector)
+        queue, timeout_ms = check_send(queue, timeout_ms, selector)
         parcel = pack(message, self._ids.next(self._now()), self._packing)
         to = _where(message, queue, selector)
         return result_of(parcel, await self._carry(parcel, Mode.SYNC, to, timeout_ms))
@@ -180,7 +180,7 @@ class Producer:
             BadMessage: no broker would take them so.
             SendFailed, TypeError, ValueError, Closed, MachineBroke: as for ``send``.
         """
-        check_send(queue, timeout_ms)
+        queue, timeout_ms = check_send(queue, timeout_ms)
         several = cast("tuple[Message, ...]", check_several("messages", messages, "Message"))
         parcel = pack_batch(several, self._ids, self._now(), self._packing)
         return result_of(parcel, await self._carry(parcel, Mode.SYNC, queue, timeout_ms))
@@ -195,7 +195,7 @@ class Producer:
             SendFailed: it could not even be sent.
             TypeError, ValueError, Closed, MachineBroke: as for ``send``.
         """
-        check_send(queue, None, selector)
+        queue, _ = check_send(queue, None, selector)
         parcel = pack(message, self._ids.next(self._now()), self._packing)
         story = await self._carry(parcel, Mode.ONEWAY, _where(message, queue, selector), None)
         if isinstance(story.result, Failed):

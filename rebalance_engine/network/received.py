@@ -37,7 +37,10 @@ class Retry:
     suspend_ms: int | None = None
 
     def __post_init__(self) -> None:
-        check_retry(self.delay_level, self.done, self.suspend_ms)
+        given = (self.delay_level, self.done, self.suspend_ms)
+        if (plain := check_retry(given)) is not given:
+            for name, number in zip(("delay_level", "done", "suspend_ms"), plain, strict=True):
+                object.__setattr__(self, name, number)
 
 
 Settle = Callable[["Retry | None"], None]

@@ -1,11 +1,25 @@
 import enum
+import math
+import sys
 from collections.abc import Callable
+from typing import cast
 
+import numpy as np
 import pytest
 
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network import Consumer, LitePullConsumer, Producer
-from rebalance_engine.network.checking import RULES, check_listener, check_options
+from rebalance_engine.network.checking import (
+    RULES,
+    check_call,
+    check_listener,
+    check_offset,
+    check_options,
+    check_queue,
+    check_queues,
+    check_retry,
+    check_send,
+)
 from rebalance_engine.network.options import ConsumerOptions, ProducerOptions
 
 
@@ -32,12 +46,13 @@ def test_no_option_takes_something_of_no_kind(name: str) -> None:
     ("name", "value", "said"),
     [
         ("heartbeat_every_ms", 0, "heartbeat_every_ms is 0; needed is a whole number from 10"),
-        ("routes_every_ms", -5, "needed is a whole number from 10"),
+        ("routes_every_ms", -5, "needed is a whole number from 10 to 2147483647$"),
         ("persist_every_ms", 0, "needed is a whole number from 10"),
         ("consume_timeout_ms", 0, "needed is a whole number from 10"),
         ("pull_batch", 0, "pull_batch is 0; needed is a whole number from 1 to 1024, or None"),
-        ("drain_s", -1, "drain_s is -1; needed is 0 seconds or more"),
-        ("drain_s", float("nan"), "drain_s is nan; needed is 0 seconds or more"),
+        ("drain_s", -1, "drain_s is -1; needed is 0 to 2147483647 seconds"),
+        ("drain_s", float("nan"), "drain_s is nan; needed is 0 to 2147483647 seconds"),
+        ("drain_s", math.inf, "drain_s is inf; needed is 0 to 2147483647 seconds"),
         ("max_reconsume_times", -2, "max_reconsume_times is -2; needed is a whole number from -1"),
         ("ip", "1" * 300, "needed is 1 to 255 characters"),
         ("instance", "", "instance is ''; needed is 1 to 255"),
@@ -128,6 +143,44 @@ def test_nothing_is_made_of_what_is_of_another_kind(make: Callable[[], object]) 
 def test_a_consumer_without_topics_is_refused() -> None:
     with pytest.raises(ValueError, match="there are no topics"):
         Consumer("a:1", "G", [])
+
+
+def test_whole_numbers_of_other_libraries_become_plain() -> None:
+    five = np.int64(5)
+    queue = MessageQueue("orders", "east", cast("int", five))
+
+    given = [
+        *check_options({"threads": five, "drain_s": 0.5}, ConsumerOptions).values(),
+        check_offset("offset", five),
+        check_queue("queue", queue).queue_id,
+        check_queues("queues", [queue])[0].queue_id,
+        *check_send(queue, five),
+        *check_retry((cast("int", five), cast("int", five), cast("int", five))),
+    ]
+
+    assert given == [5, 0.5, 5, 5, 5, MessageQueue("orders", "east", 5), 5, 5, 5, 5]
+    assert not any(isinstance(one, np.integer) for one in given)
+    assert type(given[5].queue_id) is int  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("value", [np.bool_(1), np.float64(5), np.array([5, 6]), True])
+def test_what_stands_for_no_whole_number_is_none(value: object) -> None:
+    with pytest.raises(TypeError, match=r"offset is .*; needed is a whole number from 0 to 9223372036854775807"):
+        check_offset("offset", value)
+
+
+def test_the_queues_of_a_mapping_are_its_keys() -> None:
+    queue = MessageQueue("orders", "east", 0)
+
+    assert check_queues("queues", {queue: 5}) == (queue,)
+    with pytest.raises(TypeError, match="one of queues is 'orders'; needed is a MessageQueue"):
+        check_queues("queues", {"orders": 5})
+
+
+def test_as_many_facts_may_be_kept_as_there_is_room_for() -> None:
+    check_call(most_kept=sys.maxsize)
+    with pytest.raises(ValueError, match=f"most_kept is 0; needed is a whole number from 1 to {sys.maxsize}"):
+        check_call(most_kept=0)
 
 
 def test_a_listener_can_be_called() -> None:

@@ -1,6 +1,7 @@
 import asyncio
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from rebalance_engine.consumer.messages import message_of
@@ -68,6 +69,14 @@ def test_a_message_of_a_loop_can_be_settled_and_no_other() -> None:
         ReceivedMessage(QUEUE, message_of(stored())).ack()
 
 
+def test_an_answer_in_numbers_of_another_library_is_one_in_ints() -> None:
+    three = cast("int", np.int64(3))
+    answer = Retry(delay_level=three, done=three, suspend_ms=three)
+
+    assert answer == Retry(delay_level=3, done=3, suspend_ms=3)
+    assert {type(answer.delay_level), type(answer.done), type(answer.suspend_ms)} == {int}
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -75,7 +84,7 @@ def test_a_message_of_a_loop_can_be_settled_and_no_other() -> None:
         ({"delay_level": -7}, "delay_level is -7; needed is a whole number from -1"),
         ({"done": "x"}, "done is 'x'; needed is a whole number from 0"),
         ({"done": -1}, "done is -1"),
-        ({"suspend_ms": "x"}, "suspend_ms is 'x'; needed is a whole number from 0, or None"),
+        ({"suspend_ms": "x"}, "suspend_ms is 'x'; needed is a whole number from 0 to 2147483647, or None"),
     ],
 )
 def test_an_answer_that_makes_no_sense_is_refused_where_it_is_made(given: dict[str, Any], said: str) -> None:
