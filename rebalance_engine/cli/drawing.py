@@ -45,6 +45,7 @@ class Drawing:
         if len(self.look.view.queues):
             yield from self._map()
         yield from self._unlike()
+        yield from self._rows("Assigned by members themselves, without a subscription", list(self._assigned()))
         yield from self._findings()
         yield from self._rows("Servers that do not agree", [safe(line) for line in self.look.disagreements()])
         yield from self._rows("Missing", [_missing(one) for one in self.look.troubles()])
@@ -95,7 +96,9 @@ class Drawing:
         orphans, doubles = len(view.held.unowned()), len(view.held.owned_twice())
         outcome = self.judgement.outcome
         if outcome is None:
-            return ink(f"The target is unknown: {safe(self.judgement.why)}.", "yellow")
+            why = safe(self.judgement.why)
+            none = not any(member.topics for member in self.look.members)
+            return f"There is no target: {why}." if none else ink(f"The target is unknown: {why}.", "yellow")
         lacking = [name for name, heard in self.look.lists.items() if heard.trouble is not None]
         if outcome.converged and lacking:
             return ink(f"Held as the target says, if {safe(', '.join(lacking))} knows no further member.", "yellow")
@@ -112,6 +115,8 @@ class Drawing:
         for symbol, member in zip(self._symbols(), self.look.members, strict=True):
             number = view.clients.number(member.client_id)
             target = UNKNOWN if loads is None or number is None else str(loads[number])
+            if member.assigns_itself:
+                target = NOBODY  # says what it has
             held = UNKNOWN if member.held is None else str(len(member.held))
             times = f" (x{member.registrations})" if member.registrations > 1 else ""
             name = safe(member.client_id, 120) + times
@@ -229,7 +234,17 @@ class Drawing:
                 continue
             yield f"{safe(spell(queue))}: held by {_names(held)}, target {_names(target)}"
         for client_id, queue in self.look.view.strays:
-            yield f"{safe(spell(queue))}: held by {safe(client_id)}, and in no route"
+            if client_id not in self._assigning():
+                yield f"{safe(spell(queue))}: held by {safe(client_id)}, and in no route"
+
+    def _assigning(self) -> frozenset[str]:
+        return frozenset(member.client_id for member in self.look.members if member.assigns_itself)
+
+    def _assigned(self) -> Iterator[str]:
+        """Give what members took without a subscription: no look asks for the routes of what nobody subscribes to."""
+        for client_id, queue in self.look.view.strays:
+            if client_id in self._assigning():
+                yield f"{safe(spell(queue))}: held by {safe(client_id)}"
 
     def _findings(self) -> Iterator[str]:
         rows = []

@@ -51,6 +51,10 @@ def judge(view: GroupView) -> Judgement:
 def judge_look(look: GroupLook) -> Judgement:
     """Judge what a look shows, except for what its members cannot know yet."""
     judgement = judge(look.view)
+    if look.members and not look.view.silent and not any(member.topics for member in look.members):
+        why = "its members assign their queues themselves"
+        if any(member.assigns_itself for member in look.members):
+            return replace(judgement, outcome=None, why=why)
     if judgement.outcome is None:
         return judgement
     target = judgement.outcome.target

@@ -70,6 +70,11 @@ class MemberLook:
         return None if info is None else frozenset(data.topic for data in info.subscription_set)
 
     @property
+    def assigns_itself(self) -> bool:
+        """Whether it subscribes to nothing and holds queues all the same (``DefaultLitePullConsumer.assign``)."""
+        return self.topics is not None and not self.topics and bool(self.held)
+
+    @property
     def strategy(self) -> str | None:
         """What it divides by; None is unknown."""
         return None if self.running.value is None else answers.strategy_of(self.running.value.properties)

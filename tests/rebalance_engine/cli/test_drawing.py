@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from rebalance_engine.cli.judging import judge_look
 from rebalance_engine.cli.terminal import ENDLESS, Paper, width_of
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.admin import Denied
-from rebalance_engine.network.looking import GroupLook
+from rebalance_engine.network.looking import GroupLook, MemberLook
 from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.cli.looks import AT, look, member, queues
@@ -58,6 +59,35 @@ def test_a_new_retry_topic_is_pending_and_no_alarm_for_so_long() -> None:
     assert "22:14:14 UTC" in text
     assert "Pending: 1" in text and "%RETRY%billing/east/0: held by nobody, target A" in text
     assert "Not " not in text and "Findings" not in text and "\x1b[31" not in text
+
+
+def test_queues_that_members_assign_themselves_are_held_against_no_target() -> None:
+    lines = drawn(look([], [assigning("A", Q[:2]), assigning("B", [])]))
+    text = "\n".join(lines)
+
+    assert lines[2:5] == [
+        "There is no target: its members assign their queues themselves.",
+        "",
+        "   MEMBER  CLIENT      HELD  TARGET  WAITING  ANSWERED",
+    ]
+    assert "A  A       JAVA 4.9.7     2       -        ?" in text
+    assert "Assigned by members themselves, without a subscription: 2" in text
+    assert "  orders/east/1: held by A" in lines
+    assert "Not " not in text and "route" not in text
+
+
+def test_one_that_assigns_its_queues_itself_among_others_is_told_from_one_that_holds_what_is_in_no_route() -> None:
+    gone = MessageQueue("bills", "east", 0)
+    lines = drawn(look(Q, [member("A", [*Q, gone]), assigning("B", [MessageQueue("audit", "east", 0)])]))
+
+    assert "  bills/east/0: held by A, and in no route" in lines
+    assert "  audit/east/0: held by B" in lines
+
+
+def assigning(client: str, held: Sequence[MessageQueue]) -> MemberLook:
+    seen = member(client, held)
+    assert seen.running.value is not None
+    return replace(seen, running=replace(seen.running, value=replace(seen.running.value, subscription_set=())))
 
 
 def test_what_a_silent_member_may_hold_is_unknown() -> None:

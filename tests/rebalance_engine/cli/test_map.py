@@ -5,7 +5,7 @@ import sys
 import time
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network import Consumer
+from rebalance_engine.network import Consumer, LitePullConsumer
 from rebalance_engine.remoting.bodies.clients import SubscriptionData
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, ProcessQueueInfo
 from tests.rebalance_engine.cli.commands import run_to_end
@@ -33,6 +33,19 @@ async def test_the_map_is_drawn_and_told_in_json() -> None:
     assert line["pending"] is None
     assert nobody == (1, nobody[1])
     assert "No broker knows this group." in nobody[1]
+
+
+@on_a_loop
+async def test_a_group_that_assigns_its_queues_itself_has_no_target_and_nothing_amiss() -> None:
+    async with cluster() as east, LitePullConsumer(east.namesrv, "G", instance="A") as consumer:
+        consumer.assign(await consumer.queues("orders"))
+        words = ["map", "--namesrv", east.namesrv, "--group", "G"]
+        drawn, told = await run_to_end(*words), await run_to_end(*words, "--json")
+
+    assert "There is no target: its members assign their queues themselves." in drawn[1]
+    assert "orders/broker-a/3: held by 127.0.0.1@A" in drawn[1]
+    line = json.loads(told[1])
+    assert (line["converged"], line["findings"], len(line["strays"])) == (None, [], 4)
 
 
 @on_a_loop
