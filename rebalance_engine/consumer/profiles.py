@@ -269,6 +269,7 @@ GO = Profile(
     pulls_with_version=False,  # ``consumer/push_consumer.go``, ``pullMessage`` leaves it out
     reads_time_as_utc=True,
     unregisters=False,
+    removes_while_marking=True,  # ``consumer/consumer.go``, ``updateProcessQueueTable`` lets go inside its one loop
     storing_forgets_others=True,  # ``consumer/offset_store.go``, ``persist`` deletes what it was not asked for
     repair_keeps_offset=True,  # ``consumer/push_consumer.go``, ``pullMessage`` only deletes it from the table
     queue_messages=1_024,

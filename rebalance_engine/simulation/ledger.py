@@ -1,7 +1,7 @@
 """What happened to every queue of a group, held at every step to what must always be so.
 
 - No offset is committed past a message that nobody finished, nobody commits or pulls a queue that he gave up, and what
-  is finished is stored: when the queue is dropped, and within the time of the timer before.
+  is finished is stored: when the queue is dropped, and within the time of the timer before (by Go what it still knows).
 - A listener is only given messages of a queue that its client holds, and none twice, unless it asked for that.
 - Whoever starts behind where another one was had no way to know: then its duplicates are explained.
 - Where nothing is wrong, nothing waits for long.

@@ -92,6 +92,8 @@ class Session:
 
     def forget(self, since: int, until: int) -> None:
         """Note that some time from then to then its client forgets what it has noted of the queue and not stored."""
+        finished_at = self._progress[0][0]  # what was finished before is not remembered here
+        self._forgotten = [each for each in self._forgotten if each[1] >= finished_at]
         self._forgotten.append((since, until))
 
     @property
@@ -102,13 +104,11 @@ class Session:
     def due_at(self, at: int, by: int) -> int:
         """Give how far it must have stored by a time what it had finished at a time before.
 
-        That is how far it was then, unless it may have forgotten that since: a broker that was away when it was to be
-        stored, or that lost it, is not told again.
+        That is how far it was then; nothing where it may have forgotten that since: a broker that was away when it was
+        to be stored, or that lost it, is not told again. What was stored all the same is judged as what is stored.
         """
-        for since, offset in reversed(self._progress):
-            if since <= at and not self._may_forget(since, by):
-                return offset
-        return 0
+        finished = next(((since, offset) for since, offset in reversed(self._progress) if since <= at), None)
+        return 0 if finished is None or self._may_forget(finished[0], by) else finished[1]
 
     def _may_forget(self, since: int, until: int) -> bool:
         return any(first <= until and last >= since for first, last in self._forgotten)
