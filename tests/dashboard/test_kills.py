@@ -35,7 +35,7 @@ from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, to
 from tests.house.project import ROOT
 
 pytestmark = pytest.mark.slow
-DEADLINE_S = 90  # of a loaded machine
+DEADLINE_S = 180  # of a loaded machine
 
 
 def eventually(is_so: Callable[[], bool], what: str) -> None:

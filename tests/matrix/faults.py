@@ -23,7 +23,7 @@ PRODUCERS = ("java", f"python-{NEW}", f"python-{OLD}")
 ALONE_FOR_MS = {NEW: 10_000, OLD: 600_000}
 READERS = ("java", "python")
 PER_SECOND = 20
-WRITTEN_DOWN_S = 7  # brokers write offsets down every 5 s
+WRITTEN_DOWN_S = 15  # brokers write offsets down every 5 s, busy ones later
 GIVEN_S = 90
 LEDGER_BEFORE, LEDGER_AFTER = 40, 10
 

@@ -73,7 +73,7 @@ FOUND_AT = {
     "queues_of_a_process_have_no_mutex": 63,
     "only_the_first_group_of_a_process_rebalances": 7,
     "heartbeats_name_the_first_group_only": 7,
-    "only_the_first_group_of_a_process_is_stored": 7,
+    "only_the_first_group_of_a_process_is_stored": 38,
     "failed_messages_come_back_to_another_group": 35,
     "storing_one_queue_forgets_the_others": 1,
 }
