@@ -16,6 +16,7 @@ import { judge, movesBetween } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
 import { mountGlyphs } from "./glyphs.js";
 import { mountOrders } from "./orders.js";
+import { pieceOf } from "../lib/columns.js";
 import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 
@@ -192,17 +193,6 @@ function rowOf({ head, members }, queues) {
     is_converged: head.is_converged,
     untold: head.untold?.length ?? 0,
   };
-}
-
-function pieceOf(key) {
-  const [topic, broker, start] = splitQueue(key);
-  return (column) => column.topic === topic && column.broker === broker && column.id >= start && column.id < start + 400;
-}
-
-function splitQueue(key) {
-  const end = key.lastIndexOf("/");
-  const middle = key.lastIndexOf("/", end - 1);
-  return [key.slice(0, middle), key.slice(middle + 1, end), Number(key.slice(end + 1))];
 }
 
 function traceMoves(map, around, state) {
