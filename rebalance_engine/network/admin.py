@@ -14,13 +14,14 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rebalance_engine.effects import Address, Failure
-from rebalance_engine.network.asking import Asker, Calls, Outcome, check_fields, check_timeout
+from rebalance_engine.network.asking import Asker, Calls, Outcome, check_fields
 from rebalance_engine.network.breaker import Breaker
 from rebalance_engine.network.budget import BROKER_LIMITS, NAME_SERVER_LIMITS, Limits
 from rebalance_engine.network.checking import check_call
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.nameservers import NameServers
+from rebalance_engine.network.rules import seconds_left
 from rebalance_engine.remoting.bodies.clients import ConsumerConnection, ProducerConnection, ProducerTableInfo
 from rebalance_engine.remoting.bodies.queues import (
     ConsumerOffsetSerializeWrapper,
@@ -171,7 +172,7 @@ class Admin:
         A 4.x broker that has just started fails at it until it has taken its first samples
         (``StoreStatsService.getPutTps``); it is asked again then, within the same time.
         """
-        check_timeout(timeout_s)
+        timeout_s = seconds_left("timeout_s", timeout_s)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while True:
@@ -242,7 +243,7 @@ class Admin:
         A client that does not answer is left alone for a minute, then for two, and so on up to ten; those that did not
         answer the last time are asked one after the other, so that they never take all places.
         """
-        check_timeout(timeout_s)
+        timeout_s = seconds_left("timeout_s", timeout_s)
         check_fields(clients.GetConsumerRunningInfo(consumer_group=group, client_id=client))
         loop, name = asyncio.get_running_loop(), (group, client)
         deadline = loop.time() + timeout_s
@@ -373,7 +374,7 @@ class Admin:
         self, request: Request[R], means_none: Collection[int], timeout_s: float, at: Address | None
     ) -> R | None:
         """Each NameServer that has to be tried gets its part of the time."""
-        check_timeout(timeout_s)
+        timeout_s = seconds_left("timeout_s", timeout_s)
         part_s = timeout_s if at is not None else timeout_s / len(self.name_servers.addresses)
 
         async def asking(address: Address) -> R | None:

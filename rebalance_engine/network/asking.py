@@ -20,6 +20,7 @@ from rebalance_engine.network.breaker import Breaker
 from rebalance_engine.network.budget import BROKER_LIMITS, Budget, Limits
 from rebalance_engine.network.gate import Gate, NotAsked
 from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.rules import seconds_left
 from rebalance_engine.remoting.codes import RequestCode, ResponseCode
 from rebalance_engine.remoting.errors import RemotingError
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
@@ -93,9 +94,10 @@ class Asker:
             BrokenContent: it came, and is not what it should be.
             LocalProtocolError: no peer would take the request.
             TypeError: the address, the timeout, or something in the request is of another kind.
+            ValueError: the timeout is no number.
         """
         _check_address(address)
-        check_timeout(timeout_s)
+        timeout_s = seconds_left("timeout_s", timeout_s)
         check_fields(request)
         key = (address, request) if shared else object()
         flight = self._flights.get(key)
@@ -207,16 +209,6 @@ def _kinds_of(request: type) -> dict[str, tuple[type, ...]]:
 def _check_address(address: object) -> None:
     if not isinstance(address, str):
         raise TypeError(f"the address is {repr(address)[:80]}; needed is a text, host:port")
-
-
-def check_timeout(timeout_s: object) -> None:
-    """Insist on a number; what is left of a time may be below 0.
-
-    Raises:
-        TypeError: it is something else.
-    """
-    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float):
-        raise TypeError(f"timeout_s is {repr(timeout_s)[:80]}; needed is a number of seconds")
 
 
 def _result(flight: _Flight, address: Address) -> Response:

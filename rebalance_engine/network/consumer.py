@@ -26,7 +26,7 @@ from rebalance_engine.consumer import Deliver, Mode, Resume, Subscribe, Suspend,
 from rebalance_engine.effects import Address
 from rebalance_engine.events import Fact, QueueDropped
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.checking import check_call, check_listener, check_options
+from rebalance_engine.network.checking import check_call, check_listener, check_options, check_seconds
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.hands import (
@@ -37,7 +37,6 @@ from rebalance_engine.network.hands import (
     Listener,
     TaskHands,
     ThreadHands,
-    is_async,
     one_by_one,
 )
 from rebalance_engine.network.membership import Membership, group_settings
@@ -47,6 +46,7 @@ from rebalance_engine.network.process import Closed, Process
 from rebalance_engine.network.received import ReceivedMessage
 from rebalance_engine.network.reporter import reporter_of
 from rebalance_engine.network.rewriting import name_servers_of
+from rebalance_engine.network.rules import is_async
 from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL
 from rebalance_engine.remoting.tags import subscription
 
@@ -132,12 +132,11 @@ class Consumer:
         Raises:
             TypeError, ValueError: that is no time.
         """
-        check_call(drain_s=drain_s)
+        wait_s = check_seconds("drain_s", drain_s, self._options.get("drain_s", DRAIN_S))
         if self._membership is None or self._hands is None:
             return
         self._hands.stop()  # each time: one listener more may be the caller
         if self._closing is None:
-            wait_s = self._options.get("drain_s", DRAIN_S) if drain_s is None else drain_s
             self._closing = asyncio.get_running_loop().create_task(self._close(self._membership, self._hands, wait_s))
         await asyncio.shield(self._closing)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
@@ -24,6 +23,7 @@ from typing import Any, cast
 from rebalance_engine.consumer import Consumed, Deliver, Result
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.received import ReceivedMessage, Retry
+from rebalance_engine.network.rules import is_async
 
 logger = logging.getLogger(__name__)
 
@@ -208,11 +208,6 @@ class Inbox(Hands):
 
 
 # ---- listeners ----
-
-
-def is_async(listener: Callable[..., object]) -> bool:
-    """Say whether a listener is to be awaited."""
-    return inspect.iscoroutinefunction(listener) or inspect.iscoroutinefunction(type(listener).__call__)
 
 
 class TaskHands(Hands):

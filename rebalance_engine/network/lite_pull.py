@@ -21,7 +21,7 @@ from typing import Self, Unpack
 from rebalance_engine.consumer import Assign, Commit, Mode, Poll, Polled, Resume, Seek, Suspend
 from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue, sort_queues
-from rebalance_engine.network.checking import check_call, check_offset, check_options, check_queue, check_queues
+from rebalance_engine.network.checking import check_offset, check_options, check_queue, check_queues, check_seconds
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.membership import Membership, group_settings
@@ -121,7 +121,7 @@ class LitePullConsumer:
             TypeError, ValueError: the time is none.
             Closed, MachineBroke: it is not running.
         """
-        check_call(timeout_s=timeout_s)
+        timeout_s = check_seconds("timeout_s", timeout_s)
         self._running  # noqa: B018  # raises where it is not running
         polled = await self._polls.next(timeout_s)
         if polled is None or polled.queue is None:

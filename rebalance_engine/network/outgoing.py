@@ -7,13 +7,15 @@ Sources: ``common/.../message/Message.java``, ``MessageBatch.java``, ``common/..
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rebalance_engine.model import RETRY_TOPIC_PREFIX
 from rebalance_engine.network.identity import MessageIds
+from rebalance_engine.network.rules import as_int
 from rebalance_engine.remoting.batches import Packed, encode_batch
 from rebalance_engine.remoting.compression import compress
 from rebalance_engine.remoting.errors import LocalProtocolError
@@ -96,7 +98,7 @@ def pack(message: Message, message_id: str, packing: Packing) -> Parcel:
     Raises:
         BadMessage: topic, body or a property cannot be sent.
     """
-    _check(message, packing)
+    message = _checked(message, packing)
     body, sys_flag = message.body, 0
     if packing.compress_from is not None and len(body) >= packing.compress_from:
         smaller = compress(packing.compression, body)
@@ -114,8 +116,7 @@ def pack_batch(messages: Sequence[Message], ids: MessageIds, at: int, packing: P
         BadMessage: there is none, they differ in topic or in whether they wait for the store, one is delayed or goes to
             a retry topic, or they are too large together.
     """
-    for message in messages:
-        _check(message, packing)
+    messages = [_checked(message, packing) for message in messages]
     _check_together(messages)
     message_ids = tuple(ids.next(at) for _ in messages)
     body = encode_batch(
@@ -176,7 +177,8 @@ def _flag(is_set: bool) -> str:
 # ---- what no broker would take ----
 
 
-def _check(message: Message, packing: Packing) -> None:
+def _checked(message: Message, packing: Packing) -> Message:
+    """Give the message, its numbers as Python's own."""
     for name, value, is_so, needed in _kinds(message):
         if not is_so:
             raise BadMessage(f"{name} is {repr(value)[:80]}; needed is {needed}")
@@ -190,6 +192,9 @@ def _check(message: Message, packing: Packing) -> None:
     reserved = RESERVED & message.properties.keys()
     if reserved:
         raise BadMessage(f"properties hold {sorted(reserved)}, which RocketMQ keeps for itself; use the fields for it")
+    if type(message.delay_level) is type(message.flag) is int:
+        return message
+    return replace(message, delay_level=operator.index(message.delay_level), flag=operator.index(message.flag))
 
 
 def _kinds(message: Message) -> Iterator[tuple[str, object, bool, str]]:
@@ -209,12 +214,9 @@ def _kinds(message: Message) -> Iterator[tuple[str, object, bool, str]]:
         yield f"property {word!r}", text, are_texts, "a text, as its name is"
         yield "the name of a property", word, word != "", "one character at least"
     for name, number in (("the delay level", message.delay_level), ("the flag", message.flag)):
-        yield name, number, _is_whole(number) and -(2**31) <= number < 2**31, "a whole number of 32 bits"
+        plain = as_int(number)
+        yield name, number, plain is not None and -(2**31) <= plain < 2**31, "a whole number of 32 bits"
     yield "waits_for_store", message.waits_for_store, isinstance(message.waits_for_store, bool), "True or False"
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_topic(topic: str) -> None:

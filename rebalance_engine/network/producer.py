@@ -19,7 +19,7 @@ from typing import Any, Self, Unpack, cast
 from rebalance_engine.effects import Address, Heard, Opened
 from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.checking import check_call, check_options, check_send, check_several
+from rebalance_engine.network.checking import check_call, check_options, check_seconds, check_send, check_several
 from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.identity import MessageIds, client_id, is_ip, own_instance, own_ip
@@ -114,11 +114,10 @@ class Producer:
         Raises:
             TypeError, ValueError: that is no time.
         """
-        check_call(drain_s=drain_s)
+        wait_s = check_seconds("drain_s", drain_s, self._options.get("drain_s", DRAIN_S))
         if self._presence is None or self._is_closing:
             return
         self._is_closing = True
-        wait_s = self._options.get("drain_s", DRAIN_S) if drain_s is None else drain_s
         if self._under_way and self._process.is_open:
             await self._process.until(self._idle, wait_s)
         self._fail(Closed(f"the {self._process.name} was closed before the answer; the message may be stored"))

@@ -1,6 +1,7 @@
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rebalance_engine.network.identity import MessageIds
@@ -43,6 +44,16 @@ def test_what_an_application_says_becomes_properties() -> None:
     }
     assert (parcel.message.topic, parcel.message.body, parcel.message.flag) == ("orders", b"x", 9)
     assert parcel.message_ids == ("ID",)
+
+
+def test_numbers_of_other_libraries_leave_as_plain_ones() -> None:
+    given = message(delay_level=np.int64(3), flag=np.uint8(9))
+    ready = pack(given, "ID", Packing()).message
+    together = pack_batch([message(flag=np.uint8(9))], IDS, 0, Packing()).message
+
+    assert decode_properties(ready.properties or "")["DELAY"] == "3"
+    assert (ready.flag, type(ready.flag)) == (9, int)
+    assert [one.flag for one in decode_batch(together.body)] == [9]
 
 
 def test_one_key_is_a_text() -> None:
