@@ -11,8 +11,9 @@ import json
 import os
 import shutil
 import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -24,7 +25,7 @@ from rebalance_engine.remoting.requests.nameserver import GetBrokerClusterInfo, 
 from tests.cluster import asking
 from tests.cluster.contract import Setup
 from tests.cluster.ports import BROKER, LOOPBACK, accepts, free_port
-from tests.cluster.processes import LOOK_EVERY_S, Program, TooLate, wait_until
+from tests.cluster.processes import LOOK_EVERY_S, TAIL_CHARACTERS, Program, TooLate, wait_until
 from tests.peers import maven
 
 RELEASES = ("5.5.0", "4.9.7")
@@ -197,18 +198,31 @@ class RealCluster:
     def _wait_for(self, brokers: list[str]) -> None:
         for broker in brokers:
             self._wait_for_port(broker, int(self.addresses[broker].rpartition(":")[2]))
-        wait_until(
-            lambda: self._registered() >= set(brokers), within_s=UP_WITHIN_S, what=f"{brokers} at the NameServer"
+        self._wait(
+            lambda: self._registered() >= set(brokers), brokers, what=f"{brokers} at the NameServer {self.namesrv}"
         )
 
     def _wait_for_port(self, name: str, port: int) -> None:
-        program = self.programs[name]
+        self._wait(lambda: accepts(port), [name], what=f"{name} on port {port}")
+
+    def _wait(self, holds: Callable[[], bool], names: list[str], *, what: str) -> None:
+        """Wait for something that programs do; one may end after its first port was open, where its second is taken."""
+        programs = [self.programs[name] for name in names]
         try:
-            wait_until(lambda: accepts(port) or not program.runs, within_s=UP_WITHIN_S, what=f"{name} on port {port}")
+            wait_until(
+                lambda: holds() or not all(program.runs for program in programs), within_s=UP_WITHIN_S, what=what
+            )
         except TooLate as late:
-            late.add_note(program.last_words())
+            for name in names:
+                late.add_note(self._last_words(name))
             raise
-        assert program.runs, f"{name} ended while it started. {program.last_words()}"
+        for name in names:
+            assert self.programs[name].runs, f"{name} ended while it started. {self._last_words(name)}"
+
+    def _last_words(self, name: str) -> str:
+        logs = (self.folder / name / "logs" / "rocketmqlogs").glob("*.log")
+        ends = [f"{log.name}: {log.read_text(errors='replace')[-TAIL_CHARACTERS:]}" for log in logs]
+        return "\n".join([self.programs[name].last_words(), *ends])
 
     def _registered(self) -> set[str]:
         return set(self.ask(self.namesrv, GetBrokerClusterInfo()).body.broker_addr_table)
@@ -225,12 +239,25 @@ class RealCluster:
 def running(setup: Setup) -> Iterator[RealCluster]:
     """Start a cluster, and end it; only two run on this machine at a time. What it logged stays if the block fails.
 
+    One that does not come up is begun once more, with other ports: it is not what a test is about.
+
     Raises:
         Unavailable: there is no Java, or the release cannot be fetched.
     """
     maven.program("servers", setup.release)
+    with _turn(), ExitStack() as stack:
+        try:
+            cluster = stack.enter_context(_up(setup))
+        except (TooLate, AssertionError) as late:
+            sys.stderr.write("\n".join([f"begun once more: {late}", *getattr(late, "__notes__", ())]) + "\n")
+            cluster = stack.enter_context(_up(setup))
+        yield cluster
+
+
+@contextmanager
+def _up(setup: Setup) -> Iterator[RealCluster]:
     folder = KEPT / f"{setup.release}-{os.getpid()}-{time.time_ns() // 1_000_000}"
-    with _turn(), _owned(folder):
+    with _owned(folder):
         cluster = RealCluster(setup, folder)
         try:
             cluster.start()
