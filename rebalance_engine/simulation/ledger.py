@@ -6,7 +6,7 @@
 - Whoever starts behind where another one was had no way to know: then its duplicates are explained.
 - Where nothing is wrong, nothing waits for long.
 
-What is said of order and locks besides is in ``ordering.py``.
+What is said of order and locks besides is in ``ordering.py``; how far who must have stored a queue, in ``dues.py``.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.breach import Breach, Rule, Weather, hold
 from rebalance_engine.simulation.clients import ConsumerProcess
 from rebalance_engine.simulation.clock import Clock
+from rebalance_engine.simulation.dues import Dues
 from rebalance_engine.simulation.figures import Figures, Span
 from rebalance_engine.simulation.ordering import Ordering
 from rebalance_engine.simulation.returning import Returns
 from rebalance_engine.simulation.sessions import QueueBook, Session
 from rebalance_engine.simulation.store import Returned
 from rebalance_engine.simulation.timers import (
-    FIRST_PERSISTED,
     FLUSHED_EVERY,
     ON_THE_WAY,
-    PERSISTED_EVERY,
     PULLED,
     ROUND,
     STORED_LATE,
@@ -37,7 +36,6 @@ from rebalance_engine.simulation.timers import (
 )
 
 KEPT = 180_000  # ms; how long an ended session is remembered
-FIRST_STORED = FIRST_PERSISTED + PERSISTED_EVERY  # from a client's start on its timer has stored all
 
 
 class Ledger:
@@ -53,11 +51,11 @@ class Ledger:
         self.figures = Figures(seeds=1)
         self.ordering = Ordering(self.book, clock, weather)
         self.returns = Returns(clock, weather)
+        self._dues = Dues(clock, weather, is_orderly=is_orderly)
         self._clock = clock
         self._weather = weather
         self._is_orderly = is_orderly
         self._books: dict[MessageQueue, QueueBook] = {}
-        self._gone_at: dict[ConsumerProcess, int] = {}
         self._by_fact: dict[type, Callable[[ConsumerProcess, Fact], None]] = {
             QueueTaken: self._took,  # type: ignore[dict-item]  # each gets the fact that it stands beside
             QueueDropped: self._dropped,  # type: ignore[dict-item]
@@ -115,7 +113,7 @@ class Ledger:
         if start < least and self._weather.was_fair(now - ON_THE_WAY, now, name):
             raise Breach(Rule.START, f"{name} begins {book} at {start}; {least} is stored")
         for other in book.sessions:
-            due, by = self._had_to_store(other)
+            due, by = self._dues.had_to_store(other)
             if other is session or start >= due or book.was_set_back(start, by - STORED_LATE, other):
                 continue
             if self._weather.was_fair(by - STORED_LATE, by + ON_THE_WAY, other.holder.name, broker):
@@ -124,20 +122,6 @@ class Ledger:
                     f"{name} begins {book} at {start}; {other.holder.name} had finished it up to {due} "
                     f"{now - by} ms ago, and nothing explains that {due - start} messages come again",
                 )
-
-    def _had_to_store(self, session: Session) -> tuple[int, int]:
-        """Give how far a session must have stored its queue by now, and when it could last do so."""
-        now, ended_at = self._clock.now, session.ended_at
-        if ended_at is None or now - ended_at <= ON_THE_WAY:
-            by = now if ended_at is None else ended_at
-            late = STORED_LATE
-        else:
-            by, late = ended_at, _LATE.get(session.reason or DropReason.LOST, STORED_LATE)
-            if self._is_orderly and 0 <= self._gone_at.get(session.holder, 0) - ended_at <= STORED_LATE:
-                late = STORED_LATE  # all are marked first, then each waits for its listener before it is stored
-        if late == STORED_LATE and by - session.holder.started_at < FIRST_STORED:
-            return 0, by
-        return session.due_at(by - late, by), by
 
     def _dropped(self, process: ConsumerProcess, fact: QueueDropped) -> None:
         book = self.book(fact.queue)
@@ -155,19 +139,10 @@ class Ledger:
                 Rule.CLAIM,
                 f"{process.name} drops {book} at {claim}; it has finished it up to {session.finished}",
             )
-        self._check_stored(book, session)
+        self._dues.check_stored(book, session)
         self._end(book, session, fact.reason)
         if process.profile.storing_forgets_others and fact.reason is not DropReason.STOPPED:
-            self._forget_others(process, fact.reason)
-
-    def _forget_others(self, process: ConsumerProcess, reason: DropReason) -> None:
-        """Note that a queue is stored by itself now, or once it is repaired: a Go client then forgets all others."""
-        now = self._clock.now
-        repair = process.profile.repair_delay or 0 if reason is DropReason.OFFSET_ILLEGAL else 0
-        for book in self._books.values():
-            session = book.session_of(process)
-            if session is not None:
-                session.forget(now, now + repair + ON_THE_WAY)
+            self._dues.forget_others(process, fact.reason, self._books.values())
 
     def _was_refused(self, process: ConsumerProcess, fact: PullRefused) -> None:
         session = self.book(fact.queue).session_of(process)
@@ -201,14 +176,14 @@ class Ledger:
 
     def gone(self, process: ConsumerProcess) -> tuple[MessageQueue, ...]:
         """Note that a process is gone; give the queues that it held to its end."""
-        self._gone_at[process] = self._clock.now
+        self._dues.gone(process)
         lost = []
         for book in self._books.values():
             for key in [key for key in book.in_hand if key[0] is process]:
                 del book.in_hand[key]
             session = book.session_of(process)
             if session is not None:
-                self._check_stored(book, session)
+                self._dues.check_stored(book, session)
                 self._end(book, session, DropReason.LOST)
                 lost.append(book.queue)
         return tuple(lost)
@@ -291,20 +266,7 @@ class Ledger:
             if result is Result.SUCCESS:
                 book.finish(offset)
         if session is not None and session.ended_at is None:
-            self._check_stored(book, session)
-
-    def _check_stored(self, book: QueueBook, session: Session) -> None:
-        """Insist that what was finished a while ago is stored."""
-        now, holder = self._clock.now, session.holder
-        since = now - STORED_LATE
-        if since - holder.started_at < FIRST_STORED:
-            return
-        due = session.due_at(since, now)
-        if session.stored < due and self._weather.was_fair(since, now, holder.name, book.queue.broker):
-            raise Breach(
-                Rule.STORED,
-                f"{holder.name} had finished {book} up to {due} {STORED_LATE} ms ago; it stored {session.stored}",
-            )
+            self._dues.check_stored(book, session)
 
     # ---- brokers ----
 
@@ -390,10 +352,3 @@ class Ledger:
             f"{book}: message {book.watermark} of {book.end} was never finished, "
             f"stored at {book.stored_at[book.watermark :][:1]}",
         )
-
-
-_LATE = {  # what was finished so long before the end had to be stored
-    DropReason.NOT_IN_TARGET: 0,
-    DropReason.PULL_EXPIRED: 0,
-    DropReason.STOPPED: ON_THE_WAY,  # the last message in hand is finished after all was stored
-}
