@@ -1,12 +1,16 @@
 """What keeps a client from its messages: said once for each reason, and once more when it is over.
 
 A machine tries again by itself, as Java's does, and says nothing; who waits for messages should not have to guess.
+What nobody tried again for long, such as a send to a topic that was refused, is past: whether it would still be so is
+not known.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from rebalance_engine.effects import Address
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
@@ -26,9 +30,20 @@ OF_SUBSCRIPTION: dict[int, str] = {
 MOST_IN_A_ROW = 3  # refused pulls of a queue; so many can come with a change of the group, and mean nothing
 DEFAULT_TOPIC = "TBW102"  # ``TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC``: is asked for, and need not be there
 MOST = 1_000  # reasons that are kept
+MOST_PAST = 100
+PAST_AFTER_S = 600.0  # what is tried again at all is within a minute, unless intervals are set to be longer
+LOOKS_EVERY_S = 1.0
 
 Reason = tuple[str, Address | str]
 Refusal = tuple[type, str | None]  # a request's kind, and of which topic: brokers allow one and refuse another
+
+
+@dataclass(slots=True)
+class _Said:
+    """A trouble in words, and when it was last met; None: it lasts until it is taken back."""
+
+    words: str
+    met_at: float | None
 
 
 class Complaints:
@@ -36,23 +51,35 @@ class Complaints:
 
     Args:
         name: of the client, for the log.
+        clock: gives the seconds since any moment.
 
     Attributes:
         on_given_up: is told of a topic that is given up; for who says something of topics himself.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
-        self._said: dict[Reason, str] = {}
-        self._refused: dict[Address, dict[Refusal, str]] = {}  # who -> what -> in which words
+        self._clock = clock
+        self._said: dict[Reason, _Said] = {}
+        self._past: dict[tuple[Reason, Refusal | None], _Said] = {}  # the oldest make room
+        self._refused: dict[Address, dict[Refusal, _Said]] = {}  # who -> what -> in which words
         self._refused_pulls: dict[MessageQueue, int] = {}
+        self._looked_at = -math.inf
         self._given_up: dict[str, None] = {}  # in the order in which they were; the oldest make room
         self.on_given_up: Callable[[str], None] = lambda _topic: None
 
     @property
     def now(self) -> tuple[str, ...]:
         """All that is wrong, a sentence each."""
-        return tuple(self._said.values())
+        self._let_pass()
+        return tuple(said.words for said in self._said.values())
+
+    @property
+    def past(self) -> tuple[str, ...]:
+        """What was wrong when it was last tried, long ago."""
+        self._let_pass()
+        at = self._clock()
+        return tuple(f"{said.words} ({_ago(said, at)}, and not tried since)" for said in self._past.values())
 
     def unanswered(self, error: NoAnswer) -> None:
         """Note that somebody did not answer."""
@@ -61,13 +88,14 @@ class Complaints:
 
     def answered(self, by: Address, request: object, answer: object) -> None:
         """Note what somebody answered."""
-        if self._said:
+        if self._said or self._past:
+            self._let_pass()
             self._end(("reach", by), f"{by} answers again")
         if isinstance(request, PullMessage):
             self._note_pull(request, answer)
         if isinstance(answer, Refused):
             self._note_refusal(by, request, answer)
-        elif self._said:
+        elif self._said or self._past:
             self._note_success(by, request)
 
     def dropped(self, mq: MessageQueue) -> None:
@@ -86,6 +114,8 @@ class Complaints:
         for by, refusals in tuple(self._refused.items()):
             for refusal in [refusal for refusal in refusals if refusal[1] == topic]:
                 self._accept(by, refusal)
+        for what in [what for what in self._past if what[1] is not None and what[1][1] == topic]:
+            del self._past[what]
         self.on_given_up(topic)
 
     def want(self, topic: str) -> None:
@@ -98,7 +128,7 @@ class Complaints:
 
     def say(self, what: str, words: str) -> None:
         """Say once what is wrong with something else than answers."""
-        self._begin((what, ""), words)
+        self._begin((what, ""), words, lasts=True)
 
     def take_back(self, what: str, words: str) -> None:
         """Say that it is over, if it was said."""
@@ -115,8 +145,10 @@ class Complaints:
         elif _is_trouble(refused):
             refusals = self._refused.setdefault(by, {})
             if refusal in refusals or len(refusals) < MOST:
-                refusals[refusal] = f"{by} refuses {kind.__name__}: {refused.remark or f'code {refused.code}'}"
-                self._begin(("refusal", by), refusals[refusal])
+                words = f"{by} refuses {kind.__name__}: {refused.remark or f'code {refused.code}'}"
+                refusals[refusal] = _Said(words, self._clock())
+                self._past.pop((("refusal", by), refusal), None)
+                self._begin(("refusal", by), words, lasts=True)
 
     def _note_pull(self, pull: PullMessage, answer: object) -> None:
         mq = MessageQueue(pull.topic, pull.bname or "", pull.queue_id)
@@ -147,23 +179,65 @@ class Complaints:
 
     def _accept(self, by: Address, refusal: Refusal) -> None:
         """Note what is taken, or wanted no more; what is refused still stands in the words of its own."""
-        refusals, reason = self._refused.get(by, {}), ("refusal", by)
+        self._past.pop((("refusal", by), refusal), None)
+        if self._drop_refusal(by, refusal):
+            self._end(("refusal", by), f"{by} accepts again what it refused")
+
+    def _drop_refusal(self, by: Address, refusal: Refusal) -> bool:
+        """Forget one; say whether it was the last of that server."""
+        refusals, shown = self._refused.get(by, {}), self._said.get(("refusal", by))
         if refusals.pop(refusal, None) is None:
-            return
+            return False
+        if refusals and shown is not None and shown.words not in {each.words for each in refusals.values()}:
+            shown.words = next(iter(refusals.values())).words
         if not refusals:
             del self._refused[by]
-            self._end(reason, f"{by} accepts again what it refused")
-        elif self._said.get(reason) not in {*refusals.values(), None}:
-            self._said[reason] = next(iter(refusals.values()))
+        return not refusals
 
-    def _begin(self, reason: Reason, words: str) -> None:
-        if reason not in self._said and len(self._said) < MOST:
-            self._said[reason] = words
+    # ---- what is said, and how long ----
+
+    def _begin(self, reason: Reason, words: str, *, lasts: bool = False) -> None:
+        met_at = None if lasts else self._clock()
+        self._past.pop((reason, None), None)
+        if reason in self._said:
+            self._said[reason].met_at = met_at
+        elif len(self._said) < MOST:
+            self._said[reason] = _Said(words, met_at)
             logger.warning("%s: %s", self._name, words)
 
     def _end(self, reason: Reason, words: str) -> None:
-        if self._said.pop(reason, None) is not None:
+        was_past = self._past.pop((reason, None), None) is not None
+        if self._said.pop(reason, None) is not None or was_past:
             logger.info("%s: %s", self._name, words)
+
+    def _let_pass(self) -> None:
+        """Take for past what nobody met for long. Refusals pass one by one, and the word on a server with its last."""
+        at = self._clock()
+        if at < self._looked_at + LOOKS_EVERY_S:
+            return
+        self._looked_at, before = at, at - PAST_AFTER_S
+        for by, refusals in tuple(self._refused.items()):
+            for refusal in [each for each, said in refusals.items() if _is_before(said, before)]:
+                self._note_past((("refusal", by), refusal), refusals[refusal])
+                if self._drop_refusal(by, refusal):
+                    self._said.pop(("refusal", by), None)
+        for reason in [reason for reason, said in self._said.items() if _is_before(said, before)]:
+            self._note_past((reason, None), self._said.pop(reason))
+
+    def _note_past(self, what: tuple[Reason, Refusal | None], said: _Said) -> None:
+        self._past[what] = said
+        if len(self._past) > MOST_PAST:
+            del self._past[next(iter(self._past))]
+        logger.info("%s: %s (%s, and not tried since)", self._name, said.words, _ago(said, self._clock()))
+
+
+def _is_before(said: _Said, at: float) -> bool:
+    return said.met_at is not None and said.met_at < at
+
+
+def _ago(said: _Said, at: float) -> str:
+    assert said.met_at is not None, "what lasts does not pass"
+    return f"{(at - said.met_at) / 60:.0f} min ago"
 
 
 def _refusal_of(request: object) -> Refusal:

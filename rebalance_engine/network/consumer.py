@@ -237,6 +237,11 @@ class Consumer:
         """What keeps it from messages now, a sentence each: who does not answer or refuses, which topic is missing."""
         return self._process.complaints.now
 
+    @property
+    def past_troubles(self) -> tuple[str, ...]:
+        """What was wrong when it was last tried, 10 min ago or more: whether it still would be is not known."""
+        return self._process.complaints.past
+
     async def rebalanced(self) -> None:
         """Wait until no rebalance of its own is under way: what it holds is what the last one ended with."""
         if self._membership is not None:

@@ -207,6 +207,16 @@ class LitePullConsumer:
         """The queues that are assigned to it now, sorted."""
         return self._membership.held() if self._membership is not None else ()
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What keeps it from messages now, a sentence each: who does not answer or refuses, which topic is missing."""
+        return self._process.complaints.now
+
+    @property
+    def past_troubles(self) -> tuple[str, ...]:
+        """What was wrong when it was last tried, 10 min ago or more: whether it still would be is not known."""
+        return self._process.complaints.past
+
     def facts(self, most_kept: int = MOST_KEPT) -> Following:
         """Follow what it states about itself from now on."""
         return self._process.follow(most_kept)

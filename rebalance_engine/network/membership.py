@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -253,7 +254,7 @@ def _strategy(group: str, options: ConsumerOptions, complaints: Complaints | Non
         raise ValueError(
             f"strategy_params are {params!r}; a function has none, needed is a name of a strategy for them"
         )
-    return Watched(own(chosen), group, complaints or Complaints(f"member of group {group!r}")).strategy
+    return Watched(own(chosen), group, complaints or Complaints(f"member of group {group!r}", time.monotonic)).strategy
 
 
 class Watched:

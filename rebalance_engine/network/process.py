@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping
 
 from rebalance_engine.effects import Heard
@@ -50,7 +51,7 @@ class Process:
         on_broke: Callable[[MachineBroke], None] = lambda _: None,
     ) -> None:
         self.name = name
-        self.complaints = Complaints(name)
+        self.complaints = Complaints(name, time.monotonic)
         self.facts = Facts(on_fact)
         self._reporter = reporter(self.complaints)
         self._network = network or NetworkSettings()

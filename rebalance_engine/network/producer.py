@@ -314,6 +314,11 @@ class Producer:
         """What keeps it from sending now, a sentence each: who does not answer or refuses, which topic is missing."""
         return self._process.complaints.now
 
+    @property
+    def past_troubles(self) -> tuple[str, ...]:
+        """What was wrong when it was last tried, 10 min ago or more: whether it still would be is not known."""
+        return self._process.complaints.past
+
     def facts(self, most_kept: int = MOST_KEPT) -> Following:
         """Follow what it states about itself from now on: latencies, brokers left alone and taken back."""
         return self._process.follow(most_kept)

@@ -192,6 +192,16 @@ class SyncConsumer:
         """The queues that it holds now, sorted; those of its retry topic are left out."""
         return self._thread.call(lambda: self._consumer.held)
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong now, a sentence each; see the asynchronous form."""
+        return self._thread.call(lambda: self._consumer.troubles)
+
+    @property
+    def past_troubles(self) -> tuple[str, ...]:
+        """What was wrong when it was last tried, long ago; see the asynchronous form."""
+        return self._thread.call(lambda: self._consumer.past_troubles)
+
     def suspend(self) -> None:
         """Stop pulling; what was pulled is consumed, and the queues are kept."""
         self._thread.call(self._consumer.suspend)
@@ -268,6 +278,16 @@ class SyncProducer:
     def client_id(self) -> str:
         """What brokers know it by, ``ip@instance``."""
         return self._producer.client_id
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong now, a sentence each; see the asynchronous form."""
+        return self._thread.call(lambda: self._producer.troubles)
+
+    @property
+    def past_troubles(self) -> tuple[str, ...]:
+        """What was wrong when it was last tried, long ago; see the asynchronous form."""
+        return self._thread.call(lambda: self._producer.past_troubles)
 
 
 def _made(thread: LoopThread, make: Callable[[], T]) -> T:

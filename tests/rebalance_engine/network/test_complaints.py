@@ -1,10 +1,11 @@
 import logging
+import time
 
 import pytest
 
 from rebalance_engine.effects import Failure
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, Complaints
+from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, MOST_PAST, PAST_AFTER_S, Complaints
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
@@ -31,7 +32,7 @@ def refused(code: int, remark: str = "no") -> Refused:
 
 
 def test_who_does_not_answer_is_named_once_and_again_when_he_does(caplog: pytest.LogCaptureFixture) -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     for _ in range(2):
         complaints.unanswered(gone())
         complaints.unanswered(gone("another word"))
@@ -47,7 +48,7 @@ def test_who_does_not_answer_is_named_once_and_again_when_he_does(caplog: pytest
 def test_a_topic_that_is_not_there_is_named_and_those_that_need_not_be_are_not(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     no = refused(ResponseCode.TOPIC_NOT_EXIST)
     for topic in ("orders", "orders", "%RETRY%G", "TBW102"):
         complaints.answered(EAST, GetRouteInfoByTopic(topic=topic), no)
@@ -61,7 +62,7 @@ def test_a_topic_that_is_not_there_is_named_and_those_that_need_not_be_are_not(
 
 
 def test_a_refusal_is_over_once_all_that_was_refused_is_taken(caplog: pytest.LogCaptureFixture) -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     no = refused(ResponseCode.NO_PERMISSION, "the signature is wrong")
     complaints.answered(EAST, LIST, no)
     complaints.answered(EAST, ROUTE, no)
@@ -77,7 +78,7 @@ def test_a_refusal_is_over_once_all_that_was_refused_is_taken(caplog: pytest.Log
 
 
 def test_nothing_is_wrong_with_a_topic_that_is_given_up_until_it_is_wanted_again() -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     told: list[str] = []
     complaints.on_given_up = told.append
     missing, no = refused(ResponseCode.TOPIC_NOT_EXIST), refused(ResponseCode.NO_PERMISSION)
@@ -100,7 +101,7 @@ def test_nothing_is_wrong_with_a_topic_that_is_given_up_until_it_is_wanted_again
 
 
 def test_what_is_wrong_with_others_stays_when_a_topic_is_given_up() -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     no = refused(ResponseCode.NO_PERMISSION)
     complaints.answered(EAST, pull(1), no)
     complaints.answered(EAST, LIST, no)
@@ -112,7 +113,7 @@ def test_what_is_wrong_with_others_stays_when_a_topic_is_given_up() -> None:
 def test_a_topic_that_is_allowed_says_nothing_of_one_that_is_refused_by_the_same_broker(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     for _ in range(3):
         complaints.answered(EAST, pull(0), refused(ResponseCode.NO_PERMISSION, "orders is denied"))
         complaints.answered(EAST, pull(0, topic="bills"), NO_NEWS)
@@ -123,7 +124,7 @@ def test_a_topic_that_is_allowed_says_nothing_of_one_that_is_refused_by_the_same
 
 
 def test_the_trouble_of_one_topic_stays_when_another_refused_one_is_given_up() -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     for topic in ("orders", "bills"):
         complaints.answered(EAST, pull(0, topic=topic), refused(ResponseCode.NO_PERMISSION, f"{topic} is denied"))
     complaints.give_up("orders")
@@ -134,7 +135,7 @@ def test_the_trouble_of_one_topic_stays_when_another_refused_one_is_given_up() -
 
 
 def test_of_all_that_was_ever_given_up_the_last_is_kept() -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     for number in range(MOST + 1):
         complaints.give_up(f"t{number}")
 
@@ -151,7 +152,7 @@ def test_of_all_that_was_ever_given_up_the_last_is_kept() -> None:
     ],
 )
 def test_what_belongs_to_every_day_is_no_trouble(code: int, remark: str, is_trouble: bool) -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     complaints.answered(EAST, LIST, refused(code, remark))
 
     assert bool(complaints.now) is is_trouble
@@ -184,7 +185,7 @@ def refuse_pulls(complaints: Complaints, queue: int, times: int, code: int = OLD
 def test_pulls_that_are_refused_on_and_on_for_the_subscription_are_named_once_for_a_topic_of_a_broker(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     refuse_pulls(complaints, 0, MOST_IN_A_ROW)
     complaints.answered(EAST, pull(0), NO_NEWS)  # the row ends
     refuse_pulls(complaints, 0, MOST_IN_A_ROW)
@@ -207,7 +208,7 @@ def test_pulls_that_are_refused_on_and_on_for_the_subscription_are_named_once_fo
 
 
 def test_refused_pulls_are_over_too_when_the_queue_is_dropped() -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     complaints.dropped(MessageQueue("orders", "broker-a", 0))
     refuse_pulls(complaints, 0, 10, ResponseCode.SUBSCRIPTION_NOT_EXIST)
     assert "it does not know the subscription (code 24)" in complaints.now[0]
@@ -219,15 +220,114 @@ def test_refused_pulls_are_over_too_when_the_queue_is_dropped() -> None:
 
 
 def test_pulls_that_are_refused_for_something_else_are_no_matter_of_the_subscription() -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     refuse_pulls(complaints, 0, 10, ResponseCode.SYSTEM_BUSY)
 
     assert complaints.now == ()
 
 
 def test_what_is_kept_is_bounded() -> None:
-    complaints = Complaints("consumer")
+    complaints = Complaints("consumer", time.monotonic)
     for number in range(MOST + 5):
         complaints.unanswered(NoAnswer(Failure.TIMEOUT, f"h:{number}"))
 
     assert len(complaints.now) == MOST
+
+
+def counts(complaints: Complaints) -> tuple[int, int]:
+    return len(complaints.now), len(complaints.past)
+
+
+def long_after(clock: list[float]) -> None:
+    clock[0] += PAST_AFTER_S + 60
+
+
+def test_a_refusal_that_nobody_meets_again_is_past(caplog: pytest.LogCaptureFixture) -> None:
+    clock = [0.0]
+    complaints = Complaints("producer", lambda: clock[0])
+    complaints.answered(EAST, pull(0), refused(ResponseCode.NO_PERMISSION, "orders is denied"))
+    clock[0] = PAST_AFTER_S
+    assert complaints.now and not complaints.past
+
+    long_after(clock)
+
+    words = f"{EAST} refuses PullMessage: orders is denied (21 min ago, and not tried since)"
+    assert (complaints.now, complaints.past) == ((), (words,))
+    assert caplog.messages[-1] == f"producer: {words}"
+
+
+def test_what_is_met_again_and_again_is_never_past() -> None:
+    clock = [0.0]
+    complaints = Complaints("producer", lambda: clock[0])
+    for _ in range(3):
+        complaints.unanswered(gone())
+        complaints.answered("names:9876", ROUTE, refused(ResponseCode.TOPIC_NOT_EXIST))
+        complaints.answered("10.0.0.2:10911", pull(0), refused(ResponseCode.NO_PERMISSION))
+        clock[0] += PAST_AFTER_S - 1
+
+        assert (len(complaints.now), complaints.past) == (3, ())
+
+
+def test_of_two_refusals_of_a_broker_the_one_that_is_met_still_stands_alone() -> None:
+    clock = [0.0]
+    complaints = Complaints("producer", lambda: clock[0])
+    for topic in ("orders", "bills"):
+        complaints.answered(EAST, pull(0, topic=topic), refused(ResponseCode.NO_PERMISSION, f"{topic} is denied"))
+    long_after(clock)
+    complaints.answered(EAST, pull(0, topic="bills"), refused(ResponseCode.NO_PERMISSION, "bills is denied"))
+
+    assert complaints.now == (f"{EAST} refuses PullMessage: bills is denied",)
+    assert complaints.past == (f"{EAST} refuses PullMessage: orders is denied (11 min ago, and not tried since)",)
+
+
+def test_what_was_past_is_over_once_it_works_and_wrong_once_it_is_met_again() -> None:
+    clock = [0.0]
+    complaints = Complaints("producer", lambda: clock[0])
+
+    def all_goes_wrong() -> None:
+        complaints.unanswered(gone())
+        complaints.answered("10.0.0.2:10911", pull(0), refused(ResponseCode.NO_PERMISSION))
+
+    all_goes_wrong()
+    long_after(clock)
+    assert counts(complaints) == (0, 2)
+    all_goes_wrong()
+    assert counts(complaints) == (2, 0)
+    long_after(clock)
+    complaints.answered(EAST, LIST, Response())
+    complaints.answered("10.0.0.2:10911", pull(0), NO_NEWS)
+    assert counts(complaints) == (0, 0)
+
+
+def test_a_topic_that_is_given_up_has_no_past() -> None:
+    clock = [0.0]
+    complaints = Complaints("producer", lambda: clock[0])
+    complaints.answered(EAST, pull(0), refused(ResponseCode.NO_PERMISSION))
+    complaints.answered(EAST, ROUTE, refused(ResponseCode.TOPIC_NOT_EXIST))
+    long_after(clock)
+    assert counts(complaints) == (0, 2)
+    complaints.give_up("orders")
+
+    assert counts(complaints) == (0, 0)
+
+
+def test_what_is_said_to_last_lasts_until_it_is_taken_back() -> None:
+    clock = [0.0]
+    complaints = Complaints("consumer", lambda: clock[0])
+    complaints.say("report", "facts wait")
+    long_after(clock)
+    assert (complaints.now, complaints.past) == (("facts wait",), ())
+
+    complaints.take_back("report", "no more")
+    assert (complaints.now, complaints.past) == ((), ())
+
+
+def test_of_the_past_the_latest_is_kept() -> None:
+    clock = [0.0]
+    complaints = Complaints("consumer", lambda: clock[0])
+    for number in range(MOST_PAST + 1):
+        complaints.unanswered(NoAnswer(Failure.TIMEOUT, f"h:{number}"))
+    long_after(clock)
+
+    assert len(complaints.past) == MOST_PAST
+    assert complaints.past[0].startswith("h:1 ")

@@ -1,5 +1,6 @@
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -112,7 +113,7 @@ def test_a_strategy_that_fails_for_a_topic_that_is_given_up_is_no_trouble() -> N
     def fall(*_: object) -> list[MessageQueue]:
         raise ZeroDivisionError
 
-    complaints = Complaints("C")
+    complaints = Complaints("C", time.monotonic)
     strategy = group_settings("G", {}, Mode.PUSH, {"strategy": fall}, complaints).strategy
     assert isinstance(strategy, Strategy) and strategy.member is not None
     with suppress(MemberFailure):
@@ -142,7 +143,7 @@ def test_a_failing_strategy_is_said_once_for_each_reason_and_taken_back_when_no_
             with suppress(MemberFailure):
                 strategy.member("A", [MessageQueue(topic, "east", 0)], ["A"])
 
-    complaints = Complaints("C")
+    complaints = Complaints("C", time.monotonic)
     strategy = group_settings("G", {}, Mode.PUSH, {"strategy": share}, complaints).strategy
     rounds()
     rounds()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -60,7 +61,7 @@ class Room:
 
 @asynccontextmanager
 async def reporting(room: Room, pace: Pace = QUICK) -> AsyncIterator[tuple[Reporter, Complaints]]:
-    complaints = Complaints("consumer of group 'g'")
+    complaints = Complaints("consumer of group 'g'", time.monotonic)
     reporter = Reporter(URL, "g", complaints=complaints, post=room.post, pace=pace)
     reporter.start()
     try:
@@ -192,9 +193,9 @@ async def test_of_latencies_the_slowest_of_each_broker_is_told_and_of_failures_a
 
 def test_a_reporter_is_made_where_an_address_is_given_and_the_token_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN, "ekr_x")
-    assert reporter_of({}, "g", Complaints("x")) is None
-    assert isinstance(reporter_of({"report_url": URL}, "g", Complaints("x")), Reporter)
+    assert reporter_of({}, "g", Complaints("x", time.monotonic)) is None
+    assert isinstance(reporter_of({"report_url": URL}, "g", Complaints("x", time.monotonic)), Reporter)
 
     monkeypatch.setenv(TOKEN, "two words")
     with pytest.raises(ValueError, match=TOKEN):
-        reporter_of({"report_url": URL}, "g", Complaints("x"))
+        reporter_of({"report_url": URL}, "g", Complaints("x", time.monotonic))

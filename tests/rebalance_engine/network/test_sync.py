@@ -44,6 +44,7 @@ def test_a_program_without_asyncio_sends_and_loops_over_messages() -> None:
                 if len(got) == 6:
                     break
             assert len(consumer.held) == 4 and "@" in consumer.client_id
+            assert consumer.troubles == consumer.past_troubles == producer.troubles == producer.past_troubles == ()
             consumer.suspend()
             consumer.resume()
 
