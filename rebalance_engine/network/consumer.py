@@ -31,14 +31,13 @@ from rebalance_engine.network.driver import MachineBroke
 from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.hands import (
     BatchListener,
-    Delivery,
     Hands,
-    Inbox,
     Listener,
     TaskHands,
     ThreadHands,
     one_by_one,
 )
+from rebalance_engine.network.inbox import Delivery, Inbox
 from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.options import DRAIN_S, ConsumerOptions, Topics, topics_of
 from rebalance_engine.network.outgoing import check_topic

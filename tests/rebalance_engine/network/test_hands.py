@@ -1,48 +1,16 @@
 import asyncio
-import functools
 import logging
 import threading
 from collections.abc import Sequence
 
 import pytest
 
-from rebalance_engine.consumer import Consumed, Deliver, Result
-from rebalance_engine.consumer.messages import message_of
-from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.hands import (
-    BREATH_EVERY,
-    Inbox,
-    TaskHands,
-    ThreadHands,
-    consumed,
-    is_async,
-    one_by_one,
-)
+from rebalance_engine.consumer import Consumed, Result
+from rebalance_engine.network.hands import TaskHands, ThreadHands, consumed, one_by_one
 from rebalance_engine.network.received import ReceivedMessage, Retry
-from rebalance_engine.remoting.messages import Host, StoredMessage
 from tests.rebalance_engine.network.clusters import until
+from tests.rebalance_engine.network.delivered import deliver
 from tests.rebalance_engine.network.loop import on_a_loop
-
-EAST, WEST = (MessageQueue("orders", broker, 0) for broker in ("east", "west"))
-HOST = Host("127.0.0.1", 1)
-
-
-def deliver(token: int, queue: MessageQueue = EAST, count: int = 1) -> Deliver:
-    stored = [
-        StoredMessage(
-            topic="orders",
-            queue_id=0,
-            queue_offset=token + number,
-            commit_log_offset=0,
-            born_timestamp=0,
-            born_host=HOST,
-            store_timestamp=0,
-            store_host=HOST,
-            body=b"x",
-        )
-        for number in range(count)
-    ]
-    return Deliver(group="G", queue=queue, messages=tuple(map(message_of, stored)), token=token)
 
 
 async def end_of(finished: list[Consumed], count: int) -> None:
@@ -71,107 +39,6 @@ def test_an_answer_that_nobody_understands_counts_as_a_failure(caplog: pytest.Lo
         assert consumed(1, True) == Consumed(token=1, result=Result.LATER)
 
     assert "answered True" in caplog.text
-
-
-def test_who_has_to_be_awaited_is_found_out() -> None:
-    async def listen(_: ReceivedMessage) -> None: ...
-
-    class Listens:
-        async def __call__(self, _: ReceivedMessage) -> None: ...
-
-    assert is_async(listen) and is_async(functools.partial(listen)) and is_async(Listens())
-    assert not is_async(lambda _: None) and not is_async(print)
-
-
-# ---- a loop ----
-
-
-@on_a_loop
-async def test_a_loop_gets_messages_in_their_order_and_settles_each_once() -> None:
-    finished: list[Consumed] = []
-    inbox = Inbox(finished.append)
-    for token in (1, 2):
-        inbox.take(deliver(token))
-
-    first, second = await inbox.next(), await inbox.next()
-    assert (first.message.offset, second.message.offset, inbox.in_hand) == (1, 2, 2)
-    second.message.retry(4)
-    first.settle(None)
-    second.settle(None)
-
-    assert finished == [Consumed(token=2, result=Result.LATER, delay_level=4), Consumed(token=1)]
-    assert inbox.in_hand == 0
-
-
-@on_a_loop
-async def test_a_loop_that_waits_is_woken_and_ended() -> None:
-    inbox = Inbox(lambda _: None)
-    waiting = [asyncio.create_task(inbox.next()) for _ in range(2)]
-    await asyncio.sleep(0)
-
-    inbox.take(deliver(1))
-    (given,), (left,) = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    inbox.stop()
-
-    assert given.result().message.offset == 1
-    with pytest.raises(StopAsyncIteration):
-        await left
-
-
-@on_a_loop
-async def test_messages_of_a_dropped_queue_that_nobody_has_yet_are_given_back() -> None:
-    finished: list[Consumed] = []
-    inbox = Inbox(finished.append)
-    for token, queue in ((1, EAST), (2, WEST), (3, EAST)):
-        inbox.take(deliver(token, queue))
-
-    inbox.dropped(EAST)
-
-    assert [each.token for each in finished] == [1, 3]
-    assert (await inbox.next()).message.queue == WEST
-
-
-@on_a_loop
-async def test_nobody_waits_for_what_the_calling_task_has_left_in_hand() -> None:
-    inbox = Inbox(lambda _: None)
-    inbox.take(deliver(1))
-    inbox.take(deliver(2))
-    mine = await inbox.next()
-    other = await asyncio.create_task(inbox.next())
-
-    inbox.stop()
-    assert inbox.in_hand == 1
-    assert not await inbox.idle(0)
-    other.settle(None)
-
-    assert await inbox.idle(0)
-    assert not mine.is_settled
-
-
-@on_a_loop
-async def test_a_loop_over_many_messages_lets_others_have_their_turn() -> None:
-    inbox = Inbox(lambda _: None)
-    for token in range(BREATH_EVERY + 1):
-        inbox.take(deliver(token))
-    turn = asyncio.Event()
-    asyncio.get_running_loop().call_soon(turn.set)
-
-    for _ in range(BREATH_EVERY + 1):
-        await inbox.next()
-
-    assert turn.is_set()
-
-
-@on_a_loop
-async def test_a_broken_machine_is_raised_in_the_loop() -> None:
-    inbox = Inbox(lambda _: None)
-    inbox.fail(ValueError("broken"))
-
-    with pytest.raises(ValueError, match="broken"):
-        await inbox.next()
-
-
-# ---- listeners ----
 
 
 @on_a_loop

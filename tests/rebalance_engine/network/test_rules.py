@@ -1,6 +1,7 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -107,6 +108,8 @@ def test_what_was_seen_is_cut_where_it_is_long() -> None:
     assert needed("ip", "x" * 500, "a text") == f"ip is '{'x' * 76}...; needed is a text"
 
 
-@pytest.mark.parametrize(("listener", "is_so"), [(waits, True), (Waits(), True), (print, False)])
+@pytest.mark.parametrize(
+    ("listener", "is_so"), [(waits, True), (Waits(), True), (partial(waits), True), (print, False)]
+)
 def test_a_listener_that_is_awaited_is_known_however_it_is_written(listener: Rule, is_so: bool) -> None:
     assert is_async(listener) is is_so
