@@ -25,11 +25,10 @@ from rebalance_engine.simulation import running, transcript
 from rebalance_engine.simulation.drawing import draw
 from rebalance_engine.simulation.figures import Figures
 from rebalance_engine.simulation.running import Outcome
-from rebalance_engine.simulation.scenario import ScenarioError, read, write
+from rebalance_engine.simulation.scenario import LAST_SEED, ScenarioError, read, write
 from rebalance_engine.simulation.shrinking import shrink
 
 MOST_SEEDS = 10_000_000
-LAST_SEED = 2**63 - 1
 MOST_JOBS = 256
 CHUNK = 8  # seeds that a process runs before it asks for more
 DEFAULTS = {"seeds": 1, "first": 0, "jobs": 1, "log": None}

@@ -61,6 +61,7 @@ VERBS = {  # verb -> the fewest and the most words after it
 }
 START_OPTIONS = {(), ("as",), ("by",), ("as", "by")}
 LONGEST_RUN = 86_400_000  # ms
+LAST_SEED = 2**63 - 1
 AVOIDING = " avoiding faults"
 
 
@@ -202,7 +203,7 @@ class _Reader:
         self._steps: list[Step] = []
         self._so_far = Scenario()
         self._verbs: dict[str, Callable[[list[str]], None]] = {
-            "seed": lambda words: self._set(seed=_number(words[0])),
+            "seed": lambda words: self._set(seed=_number(words[0], most=LAST_SEED)),
             "broker": lambda words: self._brokers.update({words[0]: words[1]}),
             "topic": lambda words: self._topics.update({words[0]: _number(words[1], least=1)}),
             "group": lambda words: self._set(strategy=words[0], is_orderly=_is_orderly(words[1])),
@@ -259,10 +260,10 @@ def _step(words: list[str]) -> Step:
     return Step(at, verb, tuple(rest))
 
 
-def _number(word: str, least: int = 0) -> int:
+def _number(word: str, least: int = 0, most: int = LONGEST_RUN) -> int:
     number = int(word)
-    if not least <= number <= LONGEST_RUN:
-        raise ValueError(f"the number is {number}; it needs to be from {least} to {LONGEST_RUN}")
+    if not least <= number <= most:
+        raise ValueError(f"the number is {number}; it needs to be from {least} to {most}")
     return number
 
 

@@ -9,7 +9,7 @@ from rebalance_engine import cli, eventlog
 from rebalance_engine.cli.simulate import processes
 from rebalance_engine.events import QueueTaken
 from rebalance_engine.simulation.scenario import write
-from tests.rebalance_engine.simulation.bugs import BUGS
+from tests.rebalance_engine.simulation.found_at import BUGS
 from tests.rebalance_engine.simulation.small import cluster
 
 
@@ -87,6 +87,19 @@ def test_a_seed_that_fails_is_told_as_small_as_can_be(
     assert "\n----\n" in told
     assert "# played again: exactly the same" in told
     assert told.endswith("; 1 failed\n")
+
+
+def test_a_seed_that_fails_is_played_again_however_large_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    BUGS["first_pulls_come_at_once"](monkeypatch)
+
+    status = cli.main(["simulate", "--first", "90000000"])
+
+    told = capsys.readouterr().out
+    assert status == 1
+    assert "\nseed 90000000\n" in told
+    assert "# played again: exactly the same" in told
 
 
 def test_a_scenario_is_played_with_what_happened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

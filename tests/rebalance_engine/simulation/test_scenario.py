@@ -4,7 +4,16 @@ import pytest
 
 from rebalance_engine.consumer import CPP, GO
 from rebalance_engine.simulation.drawing import draw
-from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step, in_time_order, profile, read, write
+from rebalance_engine.simulation.scenario import (
+    LAST_SEED,
+    Scenario,
+    ScenarioError,
+    Step,
+    in_time_order,
+    profile,
+    read,
+    write,
+)
 from tests.rebalance_engine.simulation.small import cluster
 
 
@@ -35,6 +44,10 @@ def test_a_scenario_can_do_without_some_steps() -> None:
     assert len(smaller.steps) == len(scenario.steps) - 1
 
 
+def test_any_seed_that_may_be_drawn_may_be_read() -> None:
+    assert read(write(Scenario(seed=LAST_SEED))) == Scenario(seed=LAST_SEED)
+
+
 def test_a_step_is_a_line() -> None:
     assert str(Step(5, "start", ("A", "go", "as", "B"))) == "5 start A go as B"
 
@@ -50,6 +63,7 @@ def test_a_step_is_a_line() -> None:
         ("5 start A go by AVG as B", "behind the client"),
         ("producer P 5.5.0 every 9 avoiding", "the producer has 'avoiding' behind its pause"),
         ("seed x", "invalid literal"),
+        (f"seed {2**63}", "needs to be from 0 to 9223372036854775807"),
         ("sends until 99999999999", "the number is 99999999999"),
         ("topic orders 0", "the number is 0; it needs to be from 1"),
         ("latency 9..1", "first number must not be above its second"),
