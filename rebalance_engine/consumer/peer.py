@@ -99,9 +99,10 @@ def _consume_directly(desk: Desk, member: Member, heard: Received, request: Cons
 
 
 def _read(request: ConsumeMessageDirectly) -> tuple[Message, ...]:
-    if not request.body:
-        raise BrokenMessage("the body is empty; it needs to be a stored message")
-    return tuple(map(message_of, unpack_all(request.body)))
+    messages = tuple(map(message_of, unpack_all(request.body)))
+    if not messages:  # also a batch of none
+        raise BrokenMessage(f"the body has {len(request.body)} bytes and no message; it needs a stored message")
+    return messages
 
 
 def running_info(desk: Desk, member: Member) -> ConsumerRunningInfo:

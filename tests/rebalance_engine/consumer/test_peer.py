@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.consumer import Consumed, Result
@@ -15,6 +17,7 @@ from rebalance_engine.remoting.requests.clients import (
 )
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
+from rebalance_engine.remoting.sysflags import MessageFlag
 from tests.rebalance_engine.consumer.running import EAST, running
 from tests.rebalance_engine.consumer.test_messages import bombs, stored
 from tests.rebalance_engine.consumer.world import World
@@ -81,11 +84,15 @@ def test_one_message_can_be_consumed_besides() -> None:
     assert member.offsets.in_memory(EAST) is None
 
 
-@pytest.mark.parametrize("body", [b"", b"nonsense"])
-def test_what_is_no_message_is_refused(body: bytes) -> None:
+EMPTY_BATCH = replace(stored(5), body=b"", sys_flag=int(MessageFlag.NEED_UNWRAP | MessageFlag.INNER_BATCH))
+
+
+@pytest.mark.parametrize("topic", [None, "orders"])
+@pytest.mark.parametrize("body", [b"", b"nonsense", encode_message(EMPTY_BATCH)])
+def test_what_is_no_message_is_refused(body: bytes, topic: str | None) -> None:
     world, _ = running()
 
-    answer = ask(world, ConsumeMessageDirectly(consumer_group="G", body=body))
+    answer = ask(world, ConsumeMessageDirectly(consumer_group="G", topic=topic, body=body))
 
     assert isinstance(answer, Refused) and answer.code == 1
 
