@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from rebalance_engine.effects import Address
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
+from rebalance_engine.network.homes import Homes, writable
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.acl import is_refused_by_acl
+from rebalance_engine.remoting.bodies.routes import TopicRouteData
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import PullMessage
 from rebalance_engine.remoting.requests.contract import Refused
-from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic
+from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
+from rebalance_engine.remoting.requests.producing import SendMessage
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +37,8 @@ MOST_PAST = 100
 PAST_AFTER_S = 600.0  # what is tried again at all is within a minute, unless intervals are set to be longer
 LOOKS_EVERY_S = 1.0
 
-Reason = tuple[str, Address | str]
-Refusal = tuple[type, str | None]  # a request's kind, and of which topic: brokers allow one and refuse another
+Reason = tuple[str, str, str]  # what, of whom, of which topic
+Refusal = tuple[type, MessageQueue | None]  # a request's kind, and for which queue we asked
 
 
 @dataclass(slots=True)
@@ -60,9 +63,10 @@ class Complaints:
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
         self._clock = clock
+        self._homes = Homes()
         self._said: dict[Reason, _Said] = {}
-        self._past: dict[tuple[Reason, Refusal | None], _Said] = {}  # the oldest make room
-        self._refused: dict[Address, dict[Refusal, _Said]] = {}  # who -> what -> in which words
+        self._past: dict[Reason, _Said] = {}  # the oldest make room
+        self._refused: dict[Reason, dict[Refusal, str]] = {}  # in which words; brokers allow one topic, and one kind
         self._refused_pulls: dict[MessageQueue, int] = {}
         self._looked_at = -math.inf
         self._given_up: dict[str, None] = {}  # in the order in which they were; the oldest make room
@@ -82,26 +86,33 @@ class Complaints:
         return tuple(f"{said.words} ({_ago(said, at)}, and not tried since)" for said in self._past.values())
 
     def unanswered(self, error: NoAnswer) -> None:
-        """Note that somebody did not answer."""
-        why = error.detail or error.failure.value
-        self._begin(("reach", error.address), f"{error.address} does not answer: {why}")
+        """Note that somebody did not answer; who is in no route any more needs not."""
+        if not self._homes.were_left(error.address):
+            why = error.detail or error.failure.value
+            self._begin(("reach", error.address, ""), f"{error.address} does not answer: {why}")
 
     def answered(self, by: Address, request: object, answer: object) -> None:
         """Note what somebody answered."""
         if self._said or self._past:
             self._let_pass()
-            self._end(("reach", by), f"{by} answers again")
+            self._end(("reach", by, ""), f"{by} answers again")
         if isinstance(request, PullMessage):
             self._note_pull(request, answer)
         if isinstance(answer, Refused):
             self._note_refusal(by, request, answer)
-        elif self._said or self._past:
+            return
+        if isinstance(answer, GetRouteInfoByTopicResponse) and isinstance(request, GetRouteInfoByTopic):
+            self._note_route(request.topic, answer.body)
+        if self._said or self._past:
             self._note_success(by, request)
 
     def dropped(self, mq: MessageQueue) -> None:
-        """Note that a queue is not pulled any more; nobody will hear whether it could be."""
+        """Note that a queue is not asked for any more; nobody will hear whether it could be."""
         if self._refused_pulls and self._refused_pulls.pop(mq, 0) > MOST_IN_A_ROW:
             self._end_refused_pulls(mq)
+        for reason in [reason for reason in self._refused if reason[2] == mq.topic]:
+            gone = [refusal for refusal in self._refused[reason] if refusal[1] == mq]
+            self._forget(reason, gone, f"{reason[1]} is not asked any more for {_shown(mq)}")
 
     def give_up(self, topic: str) -> None:
         """Note that the application wants a topic no more: nothing is wrong with it, and late answers mean nothing."""
@@ -110,12 +121,10 @@ class Complaints:
             del self._given_up[next(iter(self._given_up))]
         for mq in [mq for mq in self._refused_pulls if mq.topic == topic]:
             self.dropped(mq)
-        self._end(("topic", topic), f"topic {topic!r} is not wanted any more")
-        for by, refusals in tuple(self._refused.items()):
-            for refusal in [refusal for refusal in refusals if refusal[1] == topic]:
-                self._accept(by, refusal)
-        for what in [what for what in self._past if what[1] is not None and what[1][1] == topic]:
-            del self._past[what]
+        for reason in [reason for reason in (*self._said, *self._past) if reason[2] == topic]:
+            self._refused.pop(reason, None)
+            self._end(reason, f"topic {topic!r} is not wanted any more")
+        self._leave(self._homes.forget(topic))
         self.on_given_up(topic)
 
     def want(self, topic: str) -> None:
@@ -128,32 +137,35 @@ class Complaints:
 
     def say(self, what: str, words: str) -> None:
         """Say once what is wrong with something else than answers."""
-        self._begin((what, ""), words, lasts=True)
+        self._begin((what, "", ""), words, lasts=True)
 
     def take_back(self, what: str, words: str) -> None:
         """Say that it is over, if it was said."""
-        self._end((what, ""), words)
+        self._end((what, "", ""), words)
+
+    # ---- what answers say ----
 
     def _note_refusal(self, by: Address, request: object, refused: Refused) -> None:
-        kind, of = refusal = _refusal_of(request)
-        if self.has_given_up(of):
+        topic = _topic_of(request)
+        if self.has_given_up(topic):
             return
         if isinstance(request, GetRouteInfoByTopic) and refused.code == ResponseCode.TOPIC_NOT_EXIST:
-            topic = request.topic
             if topic != DEFAULT_TOPIC and not topic.startswith(RETRY_TOPIC_PREFIX):
-                self._begin(("topic", topic), f"there is no topic {topic!r}, says {by}; it is looked for again")
+                self._begin(("topic", "", topic), f"there is no topic {topic!r}, says {by}; it is looked for again")
         elif _is_trouble(refused):
-            refusals = self._refused.setdefault(by, {})
-            if refusal in refusals or len(refusals) < MOST:
-                words = f"{by} refuses {kind.__name__}: {refused.remark or f'code {refused.code}'}"
-                refusals[refusal] = _Said(words, self._clock())
-                self._past.pop((("refusal", by), refusal), None)
-                self._begin(("refusal", by), words, lasts=True)
+            reason, refusal = ("refusal", by, topic), _refusal_of(request)
+            known = self._refused.get(reason, {})
+            if refusal in known or (len(known) < MOST and len(self._refused) < MOST):
+                of = f" of topic {topic!r}" if topic else ""
+                words = f"{by} refuses {type(request).__name__}{of}: {refused.remark or f'code {refused.code}'}"
+                self._refused[reason] = known | {refusal: words}
+                self._begin(reason, words)
 
     def _note_pull(self, pull: PullMessage, answer: object) -> None:
         mq = MessageQueue(pull.topic, pull.bname or "", pull.queue_id)
         if not isinstance(answer, Refused):
-            self.dropped(mq)
+            if self._refused_pulls.pop(mq, 0) > MOST_IN_A_ROW:
+                self._end_refused_pulls(mq)
         elif self.has_given_up(mq.topic):
             return
         elif (why := OF_SUBSCRIPTION.get(answer.code)) and (mq in self._refused_pulls or self._has_room):
@@ -173,32 +185,45 @@ class Complaints:
             self._end(_pulls_of(mq), f"{mq.broker} refuses no more pulls of topic {mq.topic!r}")
 
     def _note_success(self, by: Address, request: object) -> None:
+        topic = _topic_of(request)
         if isinstance(request, GetRouteInfoByTopic):
-            self._end(("topic", request.topic), f"topic {request.topic!r} is there now")
-        self._accept(by, _refusal_of(request))
+            self._end(("topic", "", topic), f"topic {topic!r} is there now")
+        of = f" of topic {topic!r}" if topic else ""
+        self._forget(("refusal", by, topic), [_refusal_of(request)], f"{by} accepts again what it refused{of}")
 
-    def _accept(self, by: Address, refusal: Refusal) -> None:
-        """Note what is taken, or wanted no more; what is refused still stands in the words of its own."""
-        self._past.pop((("refusal", by), refusal), None)
-        if self._drop_refusal(by, refusal):
-            self._end(("refusal", by), f"{by} accepts again what it refused")
+    def _note_route(self, topic: str, route: TopicRouteData) -> None:
+        """Take back what a route makes past: who is in none, and who is no broker to send to."""
+        if topic != DEFAULT_TOPIC and not self.has_given_up(topic):
+            self._leave(self._homes.learn(topic, route))
+        refused = [reason for reason in self._refused if reason[2] == topic]
+        for reason in refused and [reason for reason in refused if reason[1] not in writable(route)]:
+            sends = [refusal for refusal in self._refused[reason] if issubclass(refusal[0], SendMessage)]
+            self._forget(reason, sends, f"messages of topic {topic!r} are not sent to {reason[1]} any more")
 
-    def _drop_refusal(self, by: Address, refusal: Refusal) -> bool:
-        """Forget one; say whether it was the last of that server."""
-        refusals, shown = self._refused.get(by, {}), self._said.get(("refusal", by))
-        if refusals.pop(refusal, None) is None:
-            return False
-        if refusals and shown is not None and shown.words not in {each.words for each in refusals.values()}:
-            shown.words = next(iter(refusals.values())).words
-        if not refusals:
-            del self._refused[by]
-        return not refusals
+    def _leave(self, gone: Collection[Address]) -> None:
+        for reason in [reason for reason in (*self._said, *self._past) if reason[1] in gone]:
+            self._refused.pop(reason, None)
+            self._end(reason, f"no route names {reason[1]} any more")
+
+    def _forget(self, reason: Reason, refusals: Iterable[Refusal], words: str) -> None:
+        """Note what is refused no more, in these words if it is all; what still is stands in the words of its own."""
+        known = self._refused.get(reason)
+        if known is None:
+            return
+        left = {refusal: said for refusal, said in known.items() if refusal not in refusals}
+        if not left:
+            del self._refused[reason]
+            self._end(reason, words)
+        elif len(left) < len(known):
+            self._refused[reason] = left
+            for said in (one[reason] for one in (self._said, self._past) if reason in one):
+                said.words = said.words if said.words in left.values() else next(iter(left.values()))
 
     # ---- what is said, and how long ----
 
     def _begin(self, reason: Reason, words: str, *, lasts: bool = False) -> None:
         met_at = None if lasts else self._clock()
-        self._past.pop((reason, None), None)
+        self._past.pop(reason, None)
         if reason in self._said:
             self._said[reason].met_at = met_at
         elif len(self._said) < MOST:
@@ -206,29 +231,23 @@ class Complaints:
             logger.warning("%s: %s", self._name, words)
 
     def _end(self, reason: Reason, words: str) -> None:
-        was_past = self._past.pop((reason, None), None) is not None
+        was_past = self._past.pop(reason, None) is not None
         if self._said.pop(reason, None) is not None or was_past:
             logger.info("%s: %s", self._name, words)
 
     def _let_pass(self) -> None:
-        """Take for past what nobody met for long. Refusals pass one by one, and the word on a server with its last."""
+        """Take for past what nobody met for long."""
         at = self._clock()
         if at < self._looked_at + LOOKS_EVERY_S:
             return
-        self._looked_at, before = at, at - PAST_AFTER_S
-        for by, refusals in tuple(self._refused.items()):
-            for refusal in [each for each, said in refusals.items() if _is_before(said, before)]:
-                self._note_past((("refusal", by), refusal), refusals[refusal])
-                if self._drop_refusal(by, refusal):
-                    self._said.pop(("refusal", by), None)
-        for reason in [reason for reason, said in self._said.items() if _is_before(said, before)]:
-            self._note_past((reason, None), self._said.pop(reason))
-
-    def _note_past(self, what: tuple[Reason, Refusal | None], said: _Said) -> None:
-        self._past[what] = said
-        if len(self._past) > MOST_PAST:
-            del self._past[next(iter(self._past))]
-        logger.info("%s: %s (%s, and not tried since)", self._name, said.words, _ago(said, self._clock()))
+        self._looked_at = at
+        for reason in [reason for reason, said in self._said.items() if _is_before(said, at - PAST_AFTER_S)]:
+            self._past[reason] = said = self._said.pop(reason)
+            logger.info("%s: %s (%s, and not tried since)", self._name, said.words, _ago(said, at))
+        while len(self._past) > MOST_PAST:
+            forgotten = next(iter(self._past))
+            del self._past[forgotten]
+            self._refused.pop(forgotten, None)
 
 
 def _is_before(said: _Said, at: float) -> bool:
@@ -240,12 +259,25 @@ def _ago(said: _Said, at: float) -> str:
     return f"{(at - said.met_at) / 60:.0f} min ago"
 
 
+def _topic_of(request: object) -> str:
+    topic = getattr(request, "topic", None)
+    return topic if isinstance(topic, str) else ""
+
+
 def _refusal_of(request: object) -> Refusal:
-    return type(request), getattr(request, "topic", None)
+    """Say what was refused; sends are allowed or refused for all queues of a topic."""
+    broker, queue_id = getattr(request, "bname", None), getattr(request, "queue_id", None)
+    if isinstance(request, SendMessage) or broker is None or queue_id is None:
+        return type(request), None
+    return type(request), MessageQueue(_topic_of(request), broker, queue_id)
+
+
+def _shown(mq: MessageQueue) -> str:
+    return f"{mq.topic}/{mq.broker}/{mq.queue_id}"
 
 
 def _pulls_of(mq: MessageQueue) -> Reason:
-    return "pull", f"{mq.broker}/{mq.topic}"
+    return "pull", mq.broker, mq.topic
 
 
 def _is_trouble(refused: Refused) -> bool:

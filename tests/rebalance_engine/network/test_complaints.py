@@ -5,7 +5,7 @@ import pytest
 
 from rebalance_engine.effects import Failure
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, MOST_PAST, PAST_AFTER_S, Complaints
+from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, Complaints
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
@@ -61,20 +61,47 @@ def test_a_topic_that_is_not_there_is_named_and_those_that_need_not_be_are_not(
     ]
 
 
-def test_a_refusal_is_over_once_all_that_was_refused_is_taken(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refusal_is_over_once_all_that_was_refused_of_the_topic_is_taken(caplog: pytest.LogCaptureFixture) -> None:
     complaints = Complaints("consumer", time.monotonic)
     no = refused(ResponseCode.NO_PERMISSION, "the signature is wrong")
-    complaints.answered(EAST, LIST, no)
-    complaints.answered(EAST, ROUTE, no)
-    complaints.answered(EAST, ROUTE, Response())
+    complaints.answered(EAST, pull(0), no)
+    complaints.answered(EAST, pull(1), no)
+    complaints.answered(EAST, pull(0), NO_NEWS)
     assert len(complaints.now) == 1
-    complaints.answered(EAST, LIST, no)
-    complaints.answered(EAST, LIST, Response())
+    complaints.answered(EAST, pull(0), no)
+    complaints.answered(EAST, pull(0), NO_NEWS)
+    complaints.answered(EAST, pull(1), NO_NEWS)
 
     assert caplog.messages == [
-        f"consumer: {EAST} refuses GetConsumerListByGroup: the signature is wrong",
-        f"consumer: {EAST} accepts again what it refused",
+        f"consumer: {EAST} refuses PullMessage of topic 'orders': the signature is wrong",
+        f"consumer: {EAST} accepts again what it refused of topic 'orders'",
     ]
+
+
+def test_each_topic_that_a_broker_refuses_is_named_and_taken_back_by_itself(caplog: pytest.LogCaptureFixture) -> None:
+    complaints = Complaints("consumer", time.monotonic)
+    complaints.answered(EAST, LIST, refused(ResponseCode.NO_PERMISSION, "G is denied"))
+    for topic in ("orders", "bills"):
+        complaints.answered(EAST, pull(0, topic=topic), refused(ResponseCode.NO_PERMISSION, f"{topic} is denied"))
+    assert len(complaints.now) == 3
+    complaints.answered(EAST, pull(0), NO_NEWS)
+
+    assert len(complaints.now) == 2
+    assert caplog.messages == [
+        f"consumer: {EAST} refuses GetConsumerListByGroup: G is denied",
+        f"consumer: {EAST} refuses PullMessage of topic 'orders': orders is denied",
+        f"consumer: {EAST} refuses PullMessage of topic 'bills': bills is denied",
+        f"consumer: {EAST} accepts again what it refused of topic 'orders'",
+    ]
+
+
+def test_what_a_broker_still_refuses_of_a_topic_stands_in_its_own_words() -> None:
+    complaints = Complaints("consumer", time.monotonic)
+    complaints.answered(EAST, pull(0), refused(ResponseCode.NO_PERMISSION, "not the first"))
+    complaints.answered(EAST, pull(1), refused(ResponseCode.NO_PERMISSION, "not the second"))
+    complaints.answered(EAST, pull(0), NO_NEWS)
+
+    assert complaints.now == (f"{EAST} refuses PullMessage of topic 'orders': not the second",)
 
 
 def test_nothing_is_wrong_with_a_topic_that_is_given_up_until_it_is_wanted_again() -> None:
@@ -119,8 +146,8 @@ def test_a_topic_that_is_allowed_says_nothing_of_one_that_is_refused_by_the_same
         complaints.answered(EAST, pull(0, topic="bills"), NO_NEWS)
     complaints.give_up("bills")
 
-    assert complaints.now == (f"{EAST} refuses PullMessage: orders is denied",)
-    assert caplog.messages == [f"consumer: {EAST} refuses PullMessage: orders is denied"]
+    assert complaints.now == (f"{EAST} refuses PullMessage of topic 'orders': orders is denied",)
+    assert caplog.messages == [f"consumer: {EAST} refuses PullMessage of topic 'orders': orders is denied"]
 
 
 def test_the_trouble_of_one_topic_stays_when_another_refused_one_is_given_up() -> None:
@@ -129,7 +156,7 @@ def test_the_trouble_of_one_topic_stays_when_another_refused_one_is_given_up() -
         complaints.answered(EAST, pull(0, topic=topic), refused(ResponseCode.NO_PERMISSION, f"{topic} is denied"))
     complaints.give_up("orders")
 
-    assert complaints.now == (f"{EAST} refuses PullMessage: bills is denied",)
+    assert complaints.now == (f"{EAST} refuses PullMessage of topic 'bills': bills is denied",)
     complaints.give_up("bills")
     assert not complaints.now
 
@@ -219,6 +246,20 @@ def test_refused_pulls_are_over_too_when_the_queue_is_dropped() -> None:
     assert not complaints.now
 
 
+def test_refused_queues_are_over_when_they_are_dropped_and_others_are_not(caplog: pytest.LogCaptureFixture) -> None:
+    complaints = Complaints("consumer", time.monotonic)
+    no = refused(ResponseCode.NO_PERMISSION)
+    for queue in (0, 1):
+        complaints.answered(EAST, pull(queue), no)
+    complaints.answered(EAST, pull(0, topic="bills"), no)
+    complaints.dropped(MessageQueue("orders", "broker-a", 0))
+    assert len(complaints.now) == 2
+    complaints.dropped(MessageQueue("orders", "broker-a", 1))
+
+    assert len(complaints.now) == 1
+    assert caplog.messages[-1] == f"consumer: {EAST} is not asked any more for orders/broker-a/1"
+
+
 def test_pulls_that_are_refused_for_something_else_are_no_matter_of_the_subscription() -> None:
     complaints = Complaints("consumer", time.monotonic)
     refuse_pulls(complaints, 0, 10, ResponseCode.SYSTEM_BUSY)
@@ -232,102 +273,3 @@ def test_what_is_kept_is_bounded() -> None:
         complaints.unanswered(NoAnswer(Failure.TIMEOUT, f"h:{number}"))
 
     assert len(complaints.now) == MOST
-
-
-def counts(complaints: Complaints) -> tuple[int, int]:
-    return len(complaints.now), len(complaints.past)
-
-
-def long_after(clock: list[float]) -> None:
-    clock[0] += PAST_AFTER_S + 60
-
-
-def test_a_refusal_that_nobody_meets_again_is_past(caplog: pytest.LogCaptureFixture) -> None:
-    clock = [0.0]
-    complaints = Complaints("producer", lambda: clock[0])
-    complaints.answered(EAST, pull(0), refused(ResponseCode.NO_PERMISSION, "orders is denied"))
-    clock[0] = PAST_AFTER_S
-    assert complaints.now and not complaints.past
-
-    long_after(clock)
-
-    words = f"{EAST} refuses PullMessage: orders is denied (21 min ago, and not tried since)"
-    assert (complaints.now, complaints.past) == ((), (words,))
-    assert caplog.messages[-1] == f"producer: {words}"
-
-
-def test_what_is_met_again_and_again_is_never_past() -> None:
-    clock = [0.0]
-    complaints = Complaints("producer", lambda: clock[0])
-    for _ in range(3):
-        complaints.unanswered(gone())
-        complaints.answered("names:9876", ROUTE, refused(ResponseCode.TOPIC_NOT_EXIST))
-        complaints.answered("10.0.0.2:10911", pull(0), refused(ResponseCode.NO_PERMISSION))
-        clock[0] += PAST_AFTER_S - 1
-
-        assert (len(complaints.now), complaints.past) == (3, ())
-
-
-def test_of_two_refusals_of_a_broker_the_one_that_is_met_still_stands_alone() -> None:
-    clock = [0.0]
-    complaints = Complaints("producer", lambda: clock[0])
-    for topic in ("orders", "bills"):
-        complaints.answered(EAST, pull(0, topic=topic), refused(ResponseCode.NO_PERMISSION, f"{topic} is denied"))
-    long_after(clock)
-    complaints.answered(EAST, pull(0, topic="bills"), refused(ResponseCode.NO_PERMISSION, "bills is denied"))
-
-    assert complaints.now == (f"{EAST} refuses PullMessage: bills is denied",)
-    assert complaints.past == (f"{EAST} refuses PullMessage: orders is denied (11 min ago, and not tried since)",)
-
-
-def test_what_was_past_is_over_once_it_works_and_wrong_once_it_is_met_again() -> None:
-    clock = [0.0]
-    complaints = Complaints("producer", lambda: clock[0])
-
-    def all_goes_wrong() -> None:
-        complaints.unanswered(gone())
-        complaints.answered("10.0.0.2:10911", pull(0), refused(ResponseCode.NO_PERMISSION))
-
-    all_goes_wrong()
-    long_after(clock)
-    assert counts(complaints) == (0, 2)
-    all_goes_wrong()
-    assert counts(complaints) == (2, 0)
-    long_after(clock)
-    complaints.answered(EAST, LIST, Response())
-    complaints.answered("10.0.0.2:10911", pull(0), NO_NEWS)
-    assert counts(complaints) == (0, 0)
-
-
-def test_a_topic_that_is_given_up_has_no_past() -> None:
-    clock = [0.0]
-    complaints = Complaints("producer", lambda: clock[0])
-    complaints.answered(EAST, pull(0), refused(ResponseCode.NO_PERMISSION))
-    complaints.answered(EAST, ROUTE, refused(ResponseCode.TOPIC_NOT_EXIST))
-    long_after(clock)
-    assert counts(complaints) == (0, 2)
-    complaints.give_up("orders")
-
-    assert counts(complaints) == (0, 0)
-
-
-def test_what_is_said_to_last_lasts_until_it_is_taken_back() -> None:
-    clock = [0.0]
-    complaints = Complaints("consumer", lambda: clock[0])
-    complaints.say("report", "facts wait")
-    long_after(clock)
-    assert (complaints.now, complaints.past) == (("facts wait",), ())
-
-    complaints.take_back("report", "no more")
-    assert (complaints.now, complaints.past) == ((), ())
-
-
-def test_of_the_past_the_latest_is_kept() -> None:
-    clock = [0.0]
-    complaints = Complaints("consumer", lambda: clock[0])
-    for number in range(MOST_PAST + 1):
-        complaints.unanswered(NoAnswer(Failure.TIMEOUT, f"h:{number}"))
-    long_after(clock)
-
-    assert len(complaints.past) == MOST_PAST
-    assert complaints.past[0].startswith("h:1 ")
