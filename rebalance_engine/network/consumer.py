@@ -18,7 +18,7 @@ What it takes, drops, pulls and is refused, it states as facts, with the times a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self, Unpack
 
@@ -37,12 +37,11 @@ from rebalance_engine.network.hands import (
     ThreadHands,
     one_by_one,
 )
-from rebalance_engine.network.inbox import Delivery, Inbox
+from rebalance_engine.network.inbox import Inbox, Loop
 from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.options import DRAIN_S, ConsumerOptions, Topics, topics_of
 from rebalance_engine.network.outgoing import check_topic
 from rebalance_engine.network.process import Closed, Process
-from rebalance_engine.network.received import ReceivedMessage
 from rebalance_engine.network.reporter import reporter_of
 from rebalance_engine.network.rewriting import name_servers_of
 from rebalance_engine.network.rules import is_async
@@ -198,7 +197,7 @@ class Consumer:
 
     # ---- messages ----
 
-    def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
+    def __aiter__(self) -> Loop:
         """Loop over messages. Several loops may run at once; each message goes to one of them.
 
         Raises:
@@ -287,21 +286,6 @@ class Consumer:
         check_topic(topic)
         self._running.order(Unsubscribe(self.group, topic))
         self._process.complaints.give_up(topic)
-
-
-class Loop(AsyncIterator[ReceivedMessage]):
-    """One loop over a consumer's messages."""
-
-    def __init__(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-        self._current: Delivery | None = None
-
-    async def __anext__(self) -> ReceivedMessage:
-        if self._current is not None:
-            self._current.settle(None)
-            self._current = None
-        self._current = await self._inbox.next()
-        return self._current.message
 
 
 def _some(topics: dict[str, str]) -> dict[str, str]:

@@ -58,7 +58,17 @@ class ReceivedMessage:
         message_id: given by its producer, the same across retries; of a producer that gives none, the offset id.
     """
 
-    __slots__ = ("_settle", "_stored", "message_id", "offset", "queue", "reconsume_times", "tags", "topic")
+    __slots__ = (
+        "__weakref__",
+        "_settle",
+        "_stored",
+        "message_id",
+        "offset",
+        "queue",
+        "reconsume_times",
+        "tags",
+        "topic",
+    )
 
     def __init__(self, queue: MessageQueue, message: Message, settle: Settle | None = None) -> None:
         assert isinstance(message.content, StoredMessage), f"{message} was not read from a broker's answer"

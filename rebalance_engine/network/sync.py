@@ -168,6 +168,7 @@ class SyncConsumer:
     def __iter__(self) -> Iterator[ReceivedMessage]:
         """Loop over messages until the consumer is closed; each is consumed when the loop asks for the next one."""
         messages = self._thread.call(self._consumer.__aiter__)
+        messages.owner = threading.current_thread()
         while True:
             try:
                 message = self._thread.run(_next(messages))
