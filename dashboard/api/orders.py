@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Schema, Status
 from pydantic import Field
 
 from dashboard.api.errors import Problem
 from dashboard.api.shapes import Instant, Page, Paging, Text, page_of
 from dashboard.api.site import does, reads
-from dashboard.clusters.models import Command
+from dashboard.clusters.models import Command, CommandReceipt
 from dashboard.common.clock import now_ms
+from dashboard.common.tables import attached, write_csv
 from dashboard.groups import asking
+from dashboard.groups.models import Group
+from dashboard.groups.receipts import ANSWERS, orders_of
 from dashboard.groups.views import access_in, find_group
 from dashboard.people.roles import Role
 
@@ -57,12 +60,15 @@ class OrderOut(OrderRow):
     members: list[ReceiptOut]
 
 
-@reads("/groups/{int:pk}/orders", name="api orders", answer=Page[OrderRow])
-def orders(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[OrderRow]:
+@reads("/groups/{int:pk}/orders", name="api orders", answer=Page[OrderRow], is_table=True)
+def orders(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[OrderRow] | HttpResponse:
     """List what was ordered of a group, newest first."""
     found, now = find_group(request, pk), now_ms()
-    rows = Command.objects.filter(cluster=found.cluster, group_name=found.name).order_by("-pk")
-    return page_of(rows.prefetch_related("receipts"), lambda row: _row(row, now), asked, now)
+    page = page_of(orders_of(group=found).prefetch_related("receipts"), lambda row: _row(row, now), asked, now)
+    if asked.format == "csv":
+        columns = [*list(OrderRow.model_fields)[:-1], *(answer.replace(" ", "_") for answer in ANSWERS)]
+        return attached(write_csv(columns, (_fields(row) for row in page.rows)), f"orders-{found.name}")
+    return page
 
 
 @does(Role.OPERATOR, "/groups/{int:pk}/orders", name="api orders", status=202, answer=OrderRow)
@@ -85,14 +91,41 @@ def order(request: HttpRequest, pk: int, asked: OrderIn) -> Status[OrderRow]:
 def one_order(request: HttpRequest, pk: int, number: int) -> OrderOut:
     """Give one order with its receipts."""
     found, now = find_group(request, pk), now_ms()
-    row = Command.objects.filter(cluster=found.cluster, group_name=found.name, pk=number).first()
+    row = _find(found, number)
+    receipts = [_receipt(each) for each in row.receipts.order_by("client_id")]
+    return OrderOut(**_row(row, now).model_dump(), members=receipts)
+
+
+@reads("/groups/{int:pk}/orders/{int:number}/receipts", name="api receipts", answer=Page[ReceiptOut], is_table=True)
+def receipts(request: HttpRequest, pk: int, number: int, asked: Query[Paging]) -> Page[ReceiptOut] | HttpResponse:
+    """List what an order did to each member; it is kept when nothing changed too."""
+    rows = _find(find_group(request, pk), number).receipts.order_by("client_id")
+    page = page_of(rows, _receipt, asked, now_ms())
+    if asked.format == "csv":
+        values = (list(row.model_dump().values()) for row in page.rows)
+        return attached(write_csv(list(ReceiptOut.model_fields), values), f"receipts-{number}")
+    return page
+
+
+def _find(group: Group, number: int) -> Command:
+    """Give an order of a group.
+
+    Raises:
+        Http404: it had none with this number, or it is not kept.
+    """
+    row = orders_of(group=group).filter(pk=number).prefetch_related("receipts").first()
     if row is None:
         raise Http404(f"there is no order {number} of this group, or it is not kept any more")
-    receipts = [
-        ReceiptOut(client_id=each.client_id, answer=each.answer, at=each.at, detail=each.detail)
-        for each in row.receipts.order_by("client_id")
-    ]
-    return OrderOut(**_row(row, now).model_dump(), members=receipts)
+    return row
+
+
+def _receipt(row: CommandReceipt) -> ReceiptOut:
+    return ReceiptOut(client_id=row.client_id, answer=row.answer, at=row.at, detail=row.detail)
+
+
+def _fields(row: OrderRow) -> list[object]:
+    counts = (row.receipts.get(answer, 0) for answer in ANSWERS)
+    return [*list(row.model_dump().values())[:-1], *counts]
 
 
 def _row(row: Command, now: int) -> OrderRow:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.db.models import QuerySet
 
 from dashboard.audit.models import AuditEntry
+from dashboard.groups.receipts import groups_of
 from dashboard.people.roles import Access, Role
 
 A_PAGE = 100
 LONGEST = 200
+LARGEST_KEY = 2**63
 DAY = timedelta(days=1)
 
 
@@ -45,10 +47,18 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """One page of entries, each with its detail as pairs."""
+class Receipt:
+    """Where the receipt of an order stands: the keys of its group and of the order."""
 
-    rows: list[tuple[AuditEntry, list[tuple[str, str]]]]
+    group: int
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of entries, each with its detail as pairs, and where its receipt stands if it is an order of a group."""
+
+    rows: list[tuple[AuditEntry, list[tuple[str, str]], Receipt | None]]
     number: int
     pages: int
     count: int
@@ -81,8 +91,21 @@ def page_of(*, wanted: Filter, number: int) -> Page:
     count = rows.count()
     pages = max(1, -(-count // A_PAGE))
     number = min(max(number, 1), pages)
-    found = rows[(number - 1) * A_PAGE : number * A_PAGE]
-    return Page([(row, pairs_of(row.detail)) for row in found], number, pages, count)
+    found = list(rows[(number - 1) * A_PAGE : number * A_PAGE])
+    receipts = receipts_of(found)
+    return Page([(row, pairs_of(row.detail), receipts.get(row.number)) for row in found], number, pages, count)
+
+
+def receipts_of(rows: Sequence[AuditEntry]) -> dict[int, Receipt]:
+    """Give where the receipts of entries stand, by the number of the entry; what is no order of a group has none."""
+    orders = {row.number: order for row in rows if (order := _order_of(row)) is not None}
+    known = groups_of(commands=orders.values())
+    verbs = {row.number: row.verb for row in rows}
+    return {
+        number: Receipt(known[order][0], order)
+        for number, order in orders.items()
+        if order in known and known[order][1] == verbs[number]
+    }
 
 
 def actions() -> list[str]:
@@ -100,6 +123,15 @@ def pairs_of(detail: str) -> list[tuple[str, str]]:
         return [("", detail)]
     pairs = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in values.items())
     return [(name, text) for name, text in pairs if text not in {"", "{}", "null", "[]"}]
+
+
+def _order_of(row: AuditEntry) -> int | None:
+    try:
+        values = json.loads(row.detail)
+    except ValueError:
+        return None
+    order = values.get("command") if isinstance(values, dict) else None
+    return order if type(order) is int and 0 < order < LARGEST_KEY else None
 
 
 def _day(text: str) -> datetime:

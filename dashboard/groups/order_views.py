@@ -29,9 +29,8 @@ from dashboard.push.shapes import to_json
 def group_orders(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what was ordered of a group, and what became of it: a part of its page."""
     found, now = find_group(request, pk), now_ms()
-    return render(
-        request, "groups/_orders.html", {"orders": asking.told(cluster=found.cluster, group=found, now=now), "now": now}
-    )
+    orders = asking.told(cluster=found.cluster, group=found, now=now)
+    return render(request, "groups/_orders.html", {"orders": orders, "group": found, "now": now})
 
 
 @needs(Role.OPERATOR)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboard.groups import order_views, past_views, views
+from dashboard.groups import order_views, past_views, receipt_views, views
 
 urlpatterns = [
     path("", views.overview, name="overview"),
@@ -12,6 +12,8 @@ urlpatterns = [
     path("groups/<int:pk>/queue", views.queue, name="queue"),
     path("groups/<int:pk>/orders", order_views.group_orders, name="group orders"),
     path("groups/<int:pk>/order", order_views.order_of_group, name="order of group"),
+    path("groups/<int:pk>/receipts/", receipt_views.receipt_list, name="receipts"),
+    path("groups/<int:pk>/receipts/<int:number>/", receipt_views.receipt_page, name="receipt"),
     path("groups/<int:pk>/rounds/", views.round_list, name="rounds"),
     path("groups/<int:pk>/rounds/<int:number>/", views.round_page, name="round"),
     path("demo/<int:pk>/", order_views.demo, name="demo"),

@@ -5,6 +5,7 @@ import { mountGlyphs } from "./views/glyphs.js";
 import { mountDemo } from "./views/demo.js";
 import { mountGroup } from "./views/group.js";
 import { mountLanguages } from "./views/languages.js";
+import { mountOrders } from "./views/orders.js";
 import { mountOverview } from "./views/overview.js";
 import { mountPast } from "./views/past.js";
 import { mountPauses } from "./views/pauses.js";
@@ -22,6 +23,7 @@ const VIEWS = {
   pauses: mountPauses,
   plan: mountPlan,
   producers: mountProducers,
+  receipt: (page) => mountOrders(page, location.href),
   round: mountRound,
 };
 

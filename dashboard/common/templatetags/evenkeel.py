@@ -109,6 +109,12 @@ def moment(ms: int | None) -> SafeString:
 
 
 @register.simple_tag
+def dated(ms: int | None) -> SafeString:
+    """Write an instant with its day. None is a dash."""
+    return moment(None) if ms is None else format_html('<span class="dim">{}</span> {}', spans.day(ms), moment(ms))
+
+
+@register.simple_tag
 def instant(at: int | None, low: int | None, high: int | None) -> SafeString:
     """Write an instant with what is known of it: exact, at the latest, at the earliest, or between two."""
     if at is None or (low == at and high == at):

@@ -10,6 +10,7 @@ from dashboard.groups.models import Group
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
 from tests.dashboard.api.conftest import Get
+from tests.dashboard.groups.test_receipts import ordered
 from tests.dashboard.persons import person
 from tests.dashboard.story import T0
 
@@ -37,6 +38,18 @@ def test_an_order_waits_for_the_watcher_and_tells_what_became_of_it(client: Clie
     assert (shown["receipts"], shown["members"][0]["client_id"]) == ({"unchanged": 1}, "A")
     assert client.get(f"/api/v1/groups/{writable.pk}/orders").json()["rows"][0]["id"] == row.pk
     assert client.get(f"/api/v1/groups/{writable.pk}/orders/0").status_code == 404
+
+
+def test_receipts_come_in_pages_and_as_tables(get: Get, writable: Group) -> None:
+    row = ordered(writable, B="unchanged", A="unchanged", C="not asked")
+    where = f"/groups/{writable.pk}/orders"
+
+    page = get(f"{where}/{row.pk}/receipts", size=2)
+    tables = [get(address, format="csv").splitlines() for address in (where, f"{where}/{row.pk}/receipts")]
+
+    assert (page["count"], [each["client_id"] for each in page["rows"]]) == (3, ["A", "B"])
+    assert tables[0][0].endswith("changed,unchanged,unknown,not_asked") and tables[0][1].endswith(",0,2,0,1")
+    assert tables[1][1].startswith("A,unchanged,") and len(tables[1]) == 4
 
 
 def test_what_cannot_be_ordered_is_refused_in_words(client: Client, writable: Group) -> None:

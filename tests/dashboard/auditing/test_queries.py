@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 
 from dashboard.audit.operations import append
-from dashboard.auditing.queries import A_PAGE, actions, may_read, page_of, pairs_of, read_filter
+from dashboard.auditing.queries import A_PAGE, Receipt, actions, may_read, page_of, pairs_of, read_filter
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group
 from dashboard.people.roles import Access, Role, Scope
+from tests.dashboard.groups.test_receipts import ordered
 from tests.dashboard.story import T0
 
 DAY_MS = 86_400_000
@@ -18,7 +21,7 @@ def log(db: None) -> None:  # noqa: ARG001 - it opens the database
 
 
 def found(**given: str) -> list[int]:
-    return [row.number for row, _pairs in page_of(wanted=read_filter(given), number=1).rows]
+    return [row.number for row, *_rest in page_of(wanted=read_filter(given), number=1).rows]
 
 
 @pytest.mark.usefixtures("log")
@@ -61,7 +64,7 @@ def test_a_long_log_has_pages_and_one_that_is_not_there_is_the_nearest() -> None
     first, last = (page_of(wanted=read_filter({}), number=number) for number in (1, 77))
 
     assert (first.number, first.pages, first.count, len(first.rows)) == (1, 2, A_PAGE + 1, A_PAGE)
-    assert (last.number, [row.number for row, _pairs in last.rows]) == (2, [1])
+    assert (last.number, [row.number for row, *_rest in last.rows]) == (2, [1])
 
 
 def test_a_detail_is_told_in_pairs_without_what_is_empty() -> None:
@@ -76,3 +79,23 @@ def test_only_an_admin_of_everything_reads_it() -> None:
     assert may_read(Access("ada", (Scope(Role.ADMIN),)))
     for scope in (Scope(Role.OPERATOR), Scope(Role.ADMIN, groups="g*"), Scope(Role.ADMIN, clusters="shop")):
         assert not may_read(Access("bo", (scope,)))
+
+
+def test_an_order_of_a_group_leads_to_its_receipt_and_nothing_else_does(cluster: Cluster) -> None:
+    group = Group.objects.create(cluster=cluster, name="billing", added_at=T0)
+    order = ordered(group).pk
+    for verb, detail in (
+        ("group.recompute", {"command": order, "group": "billing"}),
+        ("grant a role", {"command": order}),
+        ("group.recompute", {"command": order + 1}),
+        ("group.recompute", {"command": "1 OR 1"}),
+        ("group.recompute", {"command": 10**30}),
+        ("group.recompute", {"command": True}),
+    ):
+        append(at=T0, author="ada", verb=verb, subject="shop billing", detail=detail)
+
+    rows = page_of(wanted=read_filter({}), number=1).rows
+
+    assert [(row.number, receipt) for row, _pairs, receipt in rows if receipt is not None] == [
+        (1, Receipt(group.pk, order))
+    ]

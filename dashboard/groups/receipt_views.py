@@ -1,0 +1,48 @@
+"""The pages of what was ordered of a group: a list, and of each order the receipt."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from dashboard.common.clock import now_ms
+from dashboard.groups import receipts
+from dashboard.groups.asking import RECOMPUTE
+from dashboard.groups.views import find_group
+from dashboard.people.gate import needs
+from dashboard.people.roles import Role
+
+
+@require_GET
+@needs(Role.VIEWER)
+def receipt_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """List what was ordered of a group, the newest first; ``?page=``."""
+    found, now = find_group(request, pk), now_ms()
+    asked = request.GET.get("page", "")
+    number = int(asked) if asked.isdecimal() and len(asked) < 7 else 1
+    page = receipts.page_of(group=found, number=number, now=now)
+    return render(request, "groups/receipts.html", {"group": found, "page": page, "now": now})
+
+
+@require_GET
+@needs(Role.VIEWER)
+def receipt_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Show one order: who ordered it and why, what came of it, and what it did to each member."""
+    found, now = find_group(request, pk), now_ms()
+    receipt = receipts.receipt_of(group=found, number=number, now=now)
+    if receipt is None:
+        raise Http404(_("There is no such order of this group, or it is not kept any more."))
+    context = {
+        "group": found,
+        "receipt": receipt,
+        "order": receipt.order.told,
+        "conclusion": receipts.conclusion_of(receipt.order) if receipt.order.told.row.verb == RECOMPUTE else "",
+        "counts": [
+            (answer, count, receipts.meaning_of(answer) if receipt.order.told.row.verb == RECOMPUTE else "")
+            for answer, count in zip(receipts.ANSWERS, receipt.order.counts, strict=True)
+        ],
+        "now": now,
+    }
+    return render(request, "groups/receipt.html", context)

@@ -1,0 +1,124 @@
+"""What was ordered of a group, and its receipt: what an order did to each member, kept when it changed nothing too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from dashboard.clusters.models import Command, CommandReceipt
+from dashboard.groups.asking import Told, tell
+from dashboard.groups.models import Group, Round
+from rebalance_engine.events import CommandOutcome, ReceiptAnswer
+
+A_PAGE = 50
+MOST_MEMBERS = 500  # on a page; the table in the API has all
+MOST_ROUNDS = 12
+ANSWERS = tuple(answer.value for answer in ReceiptAnswer)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order as a row of the list: how many members it did what to, in the order of ``ANSWERS``."""
+
+    told: Told
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrdersPage:
+    """One page of a group's orders, the newest first."""
+
+    rows: tuple[Order, ...]
+    number: int
+    pages: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One order with what it did to each member (the first ``MOST_MEMBERS``), and the rounds that began meanwhile."""
+
+    order: Order
+    members: tuple[CommandReceipt, ...]
+    member_count: int
+    rounds: tuple[Round, ...]
+
+
+def orders_of(*, group: Group) -> QuerySet[Command]:
+    """Give everything that was ordered of a group, the newest first."""
+    return Command.objects.filter(cluster=group.cluster_id, group_name=group.name).order_by("-pk")
+
+
+def page_of(*, group: Group, number: int, now: int) -> OrdersPage:
+    """Give a page of a group's orders; one that is not there is the nearest."""
+    rows = orders_of(group=group)
+    count = rows.count()
+    pages = max(1, -(-count // A_PAGE))
+    number = min(max(1, number), pages)
+    found = rows.prefetch_related("receipts")[(number - 1) * A_PAGE : number * A_PAGE]
+    return OrdersPage(tuple(_order(row, now) for row in found), number, pages, count)
+
+
+def receipt_of(*, group: Group, number: int, now: int) -> Receipt | None:
+    """Give one order with its receipt; None where the group had no such order, or it is not kept any more."""
+    row = orders_of(group=group).filter(pk=number).prefetch_related("receipts").first()
+    if row is None:
+        return None
+    members = sorted(row.receipts.all(), key=lambda each: (ANSWERS.index(each.answer), each.client_id))
+    meanwhile = Round.objects.filter(
+        group=group, opened_at__gte=row.ordered_at, opened_at__lte=now if row.finished_at is None else row.finished_at
+    )
+    rounds = meanwhile.order_by("number").defer("before", "after")[:MOST_ROUNDS]
+    return Receipt(_order(row, now), tuple(members[:MOST_MEMBERS]), len(members), tuple(rounds))
+
+
+def groups_of(*, commands: Iterable[int]) -> dict[int, tuple[int, str]]:
+    """Find the group that each of some orders was for: order -> the group's key, and the order's verb.
+
+    An order for none, and one for a group that is not known any more, is left out.
+    """
+    found = list(
+        Command.objects.filter(pk__in=list(commands), group_name__isnull=False).values_list(
+            "pk", "cluster", "group_name", "verb"
+        )
+    )
+    names = {name for _pk, _cluster, name, _verb in found if name is not None}
+    known = Group.objects.filter(cluster__in={cluster for _pk, cluster, *_rest in found}, name__in=names)
+    keys = {(cluster, name): pk for pk, cluster, name in known.values_list("pk", "cluster", "name")}
+    return {pk: (keys[cluster, name], verb) for pk, cluster, name, verb in found if name and (cluster, name) in keys}
+
+
+def meaning_of(answer: str) -> str:
+    """Say in a sentence what an answer of a receipt means."""
+    meanings = {
+        ReceiptAnswer.CHANGED.value: _("It held other queues afterwards than before."),
+        ReceiptAnswer.UNCHANGED.value: _("It computed again, and held what it held before."),
+        ReceiptAnswer.UNKNOWN.value: _("Before or afterwards it did not tell what it held."),
+        ReceiptAnswer.NOT_ASKED.value: _("No broker that notified its members had it as one: nothing asked it."),
+    }
+    return meanings.get(answer, answer)
+
+
+def conclusion_of(order: Order) -> str:
+    """Say in a sentence what came of an order."""
+    state, counts = order.told.state, dict(zip(ANSWERS, order.counts, strict=True))
+    if order.told.is_open:
+        return _("It is not over: what it does to each member stands here when it is.")
+    if not sum(order.counts):
+        return _("No member was asked.")
+    if state != CommandOutcome.DONE.value:
+        return _("It was not carried out to its end; what is known of each member stands below.")
+    if counts[ReceiptAnswer.CHANGED.value]:
+        return _("Members disagreed with what they should have, and repaired it.")
+    if counts[ReceiptAnswer.UNKNOWN.value] or counts[ReceiptAnswer.NOT_ASKED.value]:
+        return _("No member is known to have changed anything; of some it is not known.")
+    return _("Nothing changed: every member computed again, and came to what it held.")
+
+
+def _order(row: Command, now: int) -> Order:
+    told = tell(row, now)
+    counts = dict(told.receipts)
+    return Order(told, tuple(counts.get(answer, 0) for answer in ANSWERS))
