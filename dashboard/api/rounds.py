@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Schema
 
+from dashboard.api.errors import Problem
+from dashboard.api.past import Instantly, Then, instant_asked, shown_then
 from dashboard.api.round_shapes import (
     HandoffOut,
     MoveOut,
@@ -20,9 +24,9 @@ from dashboard.api.shapes import Bounds, Instant, Page, Paging, cut, page_of
 from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.common.tables import attached, write_csv
+from dashboard.groups import past_story, story
 from dashboard.groups import rounds as read
-from dashboard.groups import story
-from dashboard.groups.models import Handoff, Round
+from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.views import find_group
 
 
@@ -46,10 +50,32 @@ def rounds(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[RoundRow
 
 
 @reads("/groups/{int:pk}/rounds/{int:number}", name="api round", answer=RoundOut)
-def one_round(request: HttpRequest, pk: int, number: int) -> RoundOut:
-    """Give one round: its sentence, what proves its cause, loads before and after, the worst of its handoffs."""
+def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly]) -> RoundOut:
+    """Give one round: its sentence, what proves its cause, loads before and after, the worst of its handoffs.
+
+    With ``at`` as it stood then; loads are those of its latest look.
+    """
     row, now = _find(request, pk, number), now_ms()
-    lanes = story.lanes_of(row, now=now)
+    if not asked.at:
+        return _round(row, story.lanes_of(row, now=now), read.causes_of(row), now)
+    row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
+    return _round(row, past_story.lanes_at(row=row, at=at, now=now), past_story.causes_at(row=row, at=at), at)
+
+
+def _then(row: Round, asked: str, now: int) -> Round:
+    """Give a round as it stood at an instant.
+
+    Raises:
+        Problem: 404 where it was not the latest one then, or nothing is kept of then.
+    """
+    then = past_story.round_at(group=row.group, shown=shown_then(row.group, asked, now))
+    if then is None or then.number != row.number:
+        seen = "there was no round yet" if then is None else f"the latest one was round {then.number}"
+        raise Problem(404, f"round {row.number} did not stand as the latest one at {asked}: {seen}")
+    return then
+
+
+def _round(row: Round, lanes: list[story.Lane], causes: Sequence[RoundCause], now: int) -> RoundOut:
     worst, (before, after) = story.worst(lanes), read.neighbours_of(row)
     return RoundOut(
         **round_row(row).model_dump(),
@@ -60,7 +86,7 @@ def one_round(request: HttpRequest, pk: int, number: int) -> RoundOut:
         members_after=row.members_after,
         unsettled=row.unsettled,
         unknown_members=row.unknown_members,
-        causes=[cause_out(each) for each in read.causes_of(row)],
+        causes=[cause_out(each) for each in causes],
         loads=[load_out(each) for each in read.loads_of(row)],
         longest_unowned=_bounds(worst["unowned"]),
         unowned_queues=int(str(worst["unowned_queues"])),
@@ -74,10 +100,14 @@ def one_round(request: HttpRequest, pk: int, number: int) -> RoundOut:
 
 
 @reads("/groups/{int:pk}/rounds/{int:number}/moves", name="api moves", answer=Page[MoveOut], is_table=True)
-def moves(request: HttpRequest, pk: int, number: int, asked: Query[Paging]) -> Page[MoveOut] | HttpResponse:
-    """List the handoffs of a round, worst first; of one that is under way as far as it is known."""
+def moves(request: HttpRequest, pk: int, number: int, asked: Query[Then]) -> Page[MoveOut] | HttpResponse:
+    """List the handoffs of a round, worst first; of one that is under way as far as it is known.
+
+    With ``at`` as far as they had come then.
+    """
     row, now = _find(request, pk, number), now_ms()
-    lanes = story.lanes_of(row, now=now)
+    at = instant_asked(asked.at, now)
+    lanes = past_story.lanes_at(row=row, at=at, now=now) if asked.at else story.lanes_of(row, now=now)
     rows = [move_out(lane) for lane in lanes[asked.span]]
     if asked.format == "csv":
         return attached(_table(MoveOut, rows), f"round-{number}-{row.group.name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from dashboard.groups.models import Group, Progress
@@ -63,6 +63,18 @@ def lag_of(*, group: Group) -> GroupLag:
         (each for row in rows for each in queues_of(row)), key=lambda each: (each.topic, each.broker, each.queue_id)
     )
     return GroupLag(tuple(queues), tuple(row.broker for row in rows if row.missing is not None and not row.queues))
+
+
+def lags_of(*, group: Group, queues: Collection[tuple[str, str, int]]) -> dict[tuple[str, str, int], QueueLag]:
+    """Give what is known of some queues (topic, broker, queue id) alone."""
+    rows = Progress.objects.filter(group=group, broker__in={broker for _topic, broker, _queue_id in queues})
+    found: dict[tuple[str, str, int], QueueLag] = {}
+    for row in rows:
+        for topic, queue_id, end, committed, consumed_up_to in row.queues:
+            place = (topic, row.broker, queue_id)
+            if place in queues:
+                found[place] = QueueLag(*place, end, committed, consumed_up_to, row.observed_at, row.missing)
+    return found
 
 
 def queues_of(row: Progress) -> Iterator[QueueLag]:

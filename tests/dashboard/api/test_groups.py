@@ -37,7 +37,11 @@ def test_a_group_says_how_it_stands_and_why_not(get: Get, group: Group) -> None:
     assert (row["members"], row["queues"], row["orphans"], row["is_converged"]) == (3, 4, 0, True)
     assert (row["strategy"], row["state"], row["round"]) == ("AVG", "quiet", 1)
     assert row["seq"] >= 3
-    assert (row["lag"], row["unknown"]) == (None, {"lag": "the broker has not told its offsets"})
+    assert (row["lag"], row["dead_letters"]) == (None, None)
+    assert row["unknown"] == {
+        "lag": "the broker has not told its offsets",
+        "dead_letters": "east did not tell them",
+    }
 
 
 def test_a_group_that_nobody_looked_at_knows_nothing(get: Get, group: Group) -> None:
@@ -62,63 +66,6 @@ def test_members_have_what_they_told(get: Get, group: Group) -> None:
     assert rows["B"]["unknown"]["held"] == "it did not answer: timeout"
     assert (rows["C"]["joined_low"], rows["C"]["joined_at"]) == (T0 + 4_000, T0 + 5_000)
     assert rows["C"]["unknown"]["language"]
-
-
-def test_queues_have_who_holds_and_who_should(get: Get, group: Group) -> None:
-    rows = get(f"/groups/{group.pk}/queues")["rows"]
-
-    assert [(row["queue_id"], row["held_by"], row["target"]) for row in rows] == [
-        (0, ["A"], ["A"]),
-        (1, ["A"], ["A"]),
-        (2, ["B"], ["B"]),
-        (3, ["C"], ["C"]),
-    ]
-    assert all(row["are_all_owners_known"] and row["lag"] is None and row["unknown"]["lag"] for row in rows)
-    assert get(f"/groups/{group.pk}/queues", topic="elsewhere")["count"] == 0
-
-
-def test_a_queue_that_a_silent_member_may_hold_is_not_said_to_have_nobody(get: Get, group: Group) -> None:
-    told(held("A", 8_000, [0]), missed("B", 9_000))
-    rebalance_once(group=group.pk, now=T0 + 9_100)
-
-    row = get(f"/groups/{group.pk}/queues")["rows"][1]
-
-    assert (row["held_by"], row["are_all_owners_known"]) == (None, False)
-    assert row["unknown"]["held_by"] == "1 members do not tell what they hold"
-
-
-def test_queues_have_who_held_them_at_a_past_instant(get: Get, group: Group) -> None:
-    told(held("A", 8_000, [0]))
-    rebalance_once(group=group.pk, now=T0 + 8_100)
-
-    before = get(f"/groups/{group.pk}/queues", at=T0 + 8_099)["rows"]
-    after = get(f"/groups/{group.pk}/queues", at=T0 + 8_100)["rows"]
-
-    assert [row["held_by"] for row in before] == [["A"], ["A"], ["B"], ["C"]]
-    assert [row["held_by"] for row in after] == [["A"], [], ["B"], ["C"]]
-    assert before[0]["unknown"]["lag"] == "only who held what is kept of the past here"
-
-
-@pytest.mark.parametrize(
-    ("at", "status", "words"),
-    [("soon", 400, "is no instant"), ("2999-01-01", 400, "is still to come"), ("5", 404, "at 5 is kept")],
-)
-def test_an_instant_of_which_nothing_can_be_told_is_refused(
-    get: Get, client: Client, group: Group, at: str, status: int, words: str
-) -> None:
-    assert get(f"/groups/{group.pk}/queues")["count"] == 4
-
-    answer = client.get(f"/api/v1/groups/{group.pk}/queues", {"at": at})
-
-    assert answer.status_code == status
-    assert words in answer.json()["problem"]
-
-
-def test_a_queue_that_nobody_holds_has_nobody(get: Get, group: Group) -> None:
-    told(held("A", 8_000, [0]))
-    rebalance_once(group=group.pk, now=T0 + 8_100)
-
-    assert get(f"/groups/{group.pk}/queues")["rows"][1]["held_by"] == []
 
 
 def test_tables_come_as_csv_and_compute_nothing(get: Get, group: Group) -> None:

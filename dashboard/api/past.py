@@ -1,0 +1,166 @@
+"""What the API gives of a past instant: a group, its members and faults, as its page shows them with ``?at=``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ninja import Schema
+from pydantic import Field
+
+from dashboard.api.clusters import FindingOut
+from dashboard.api.errors import Problem
+from dashboard.api.group_shapes import GroupOut, MemberOut, row_out
+from dashboard.api.shapes import Paging
+from dashboard.groups import past_story
+from dashboard.groups.listing import Listed
+from dashboard.groups.models import Group
+from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_at
+from dashboard.groups.showing import row_of
+from dashboard.groups.words import state_of
+from dashboard.push.messages import Fault, GroupState, Row
+
+NOT_KEPT = "it is not kept of past instants"
+NO_TARGET = "what it should have had could not be computed"
+
+
+class Instantly(Schema):
+    """Now, or with ``at`` at a past instant: ms since 1970, or ISO 8601."""
+
+    at: str = Field(default="", max_length=LONGEST)
+
+
+class Then(Paging, Instantly):
+    """A part of a list, of now or of a past instant."""
+
+
+def instant_asked(asked: str, now: int) -> int:
+    """Read the instant that is asked for; empty is now.
+
+    Raises:
+        Problem: 400 where it is none, or still to come.
+    """
+    try:
+        return instant_of(asked, now=now) if asked else now
+    except BadInstant as bad:
+        raise Problem(400, str(bad)) from bad
+
+
+def shown_then(group: Group, asked: str, now: int) -> Shown:
+    """Give what was shown of a group at an instant.
+
+    Raises:
+        Problem: 400 where it is none or to come, 404 where nothing is kept of it.
+    """
+    shown = shown_at(group=group, at=instant_asked(asked, now))
+    if shown is None:
+        raise Problem(404, f"nothing that was seen of this group at {asked} is kept")
+    return shown
+
+
+def group_then(group: Group, shown: Shown, at: int) -> GroupOut:
+    """Shape a group as it was shown at an instant."""
+    state, head = shown.state, shown.state.head
+    row = _row(group, shown)
+    out = row_out(Listed(group.cluster, row, state_of(row)))
+    return GroupOut(
+        **{
+            **out.model_dump(),
+            "unknown": {
+                **out.unknown,
+                **dict.fromkeys(
+                    ("seq", "lag", "lag_at", "dead_letters", "dead_letters_at", "duplicate_messages"), NOT_KEPT
+                ),
+            },
+        },
+        at=at,
+        state_at=shown.since,
+        seq=None,
+        are_members_known=head.are_members_known,
+        untold_brokers=list(head.untold),
+        is_target_known=head.is_target_known,
+        waits_for=(head.round.waits_for or None) if head.round is not None else None,
+        findings=head.fault_count,
+        duplicate_messages=None,
+        lag=None,
+        lag_at=None,
+        strays=[f"{each.client}: {each.topic}/{each.broker}/{each.queue_id}" for each in state.strays[:500]],
+    )
+
+
+def members_then(group: Group, state: GroupState, at: int) -> list[MemberOut]:
+    """Shape the members of then."""
+    known = past_story.members_at(group=group, state=state, at=at)
+    return [_member(each, is_target_known=state.head.is_target_known) for each in known]
+
+
+def finding_then(fault: Fault, group: Group) -> FindingOut:
+    """Shape a fault that was shown then."""
+    return FindingOut(
+        cluster=group.cluster.name,
+        group_id=group.pk,
+        group=group.name,
+        kind=fault.kind,
+        subject=fault.subject,
+        sentence=fault.sentence,
+        proof=list(fault.proof),
+        origin="shown then",
+        suspected_at=fault.suspected_at,
+        confirmed_at=fault.confirmed_at,
+        ends_at=fault.ends_at,
+    )
+
+
+def _row(group: Group, shown: Shown) -> Row:
+    """Give the row that the overview had of a group then: as far as its state of then tells."""
+    state, head = shown.state, shown.state.head
+    latest = head.round
+    return replace(
+        row_of(group, is_behind=False),
+        model=head.model,
+        members=len(state.members) if head.are_members_known else None,
+        queues=sum(sum(part.ids[1::2]) for part in state.queues),
+        silent=sum(cell.held is None for cell in state.members),
+        untold=len(head.untold),
+        orphans=head.orphans,
+        doubles=head.doubles,
+        is_converged=head.is_converged,
+        strategy=head.strategy,
+        round=latest.number if latest is not None else None,
+        round_opened_at=latest.opened_at if latest is not None else None,
+        round_closed_at=latest.closed_at if latest is not None else None,
+        round_cause=latest.cause if latest is not None else None,
+        round_moves=latest.moves if latest is not None else None,
+        rebalanced_at=shown.since,
+    )
+
+
+def _member(each: past_story.PastMember, *, is_target_known: bool) -> MemberOut:
+    cell = each.member
+    told = ("language", "version", "strategy", "is_orderly")
+    reasons = {name: "it had not told, and no broker either" for name in told if getattr(cell, name) in {None, ""}}
+    reasons |= dict.fromkeys(("consume_type", "started_at", "held_seen_at", "missing_at", "joined_high"), NOT_KEPT)
+    if cell.held is None:
+        reasons["held"] = f"it did not answer: {cell.missing}" if cell.missing else "it had not told what it held"
+    if not is_target_known:
+        reasons["target"] = NO_TARGET
+    return MemberOut(
+        client_id=cell.client,
+        registrations=cell.registrations,
+        language=cell.language or None,
+        version=cell.version or None,
+        strategy=cell.strategy or None,
+        consume_type=None,
+        is_orderly=cell.is_orderly,
+        addresses=list(each.addresses),
+        joined_at=cell.since,
+        joined_low=cell.since_low,
+        joined_high=None,
+        started_at=None,
+        held=None if cell.held is None else sum(cell.held[1::2]),
+        target=sum(cell.target[1::2]) if is_target_known else None,
+        held_seen_at=None,
+        missing=cell.missing,
+        missing_at=None,
+        origin="shown then",
+        unknown=reasons,
+    )

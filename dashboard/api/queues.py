@@ -1,0 +1,135 @@
+"""The queues of a group: who holds each, who should, and its lag. Only the page that is asked for is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from django.http import HttpRequest, HttpResponse
+from ninja import Query
+
+from dashboard.api.group_shapes import QueueOut
+from dashboard.api.past import Then, shown_then
+from dashboard.api.shapes import Page, cut
+from dashboard.api.site import reads
+from dashboard.api.unknown import why_no_owner
+from dashboard.common.clock import now_ms
+from dashboard.common.tables import attached, write_csv
+from dashboard.groups.lag import QueueLag, lags_of
+from dashboard.groups.models import Group
+from dashboard.groups.views import find_group
+from dashboard.push.messages import GroupState
+from dashboard.push.publish import state_in, stored_state
+from dashboard.push.runs import Numbers, unpack
+
+NO_LAG = "the broker has not told its offsets"
+NO_PAST_LAG = "only who held what is kept of the past here"
+NO_COMMIT = "nothing is known to be committed there"
+Place = tuple[str, str, int]  # topic, broker, queue id
+
+
+class QueuesAsked(Then):
+    """Which queues of a group, now or at a past instant."""
+
+    topic: str = ""
+    broker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The queues of one page, by their numbers in the state; ``count`` is of all pages."""
+
+    queues: tuple[tuple[int, Place], ...]
+    count: int
+
+    @property
+    def numbers(self) -> Numbers:
+        """Their numbers, ascending."""
+        return np.array([number for number, _place in self.queues], dtype=np.int64)
+
+    @property
+    def places(self) -> frozenset[Place]:
+        """Where they are."""
+        return frozenset(place for _number, place in self.queues)
+
+
+@reads("/groups/{int:pk}/queues", name="api queues", answer=Page[QueueOut], is_table=True)
+def queues(request: HttpRequest, pk: int, asked: Query[QueuesAsked]) -> Page[QueueOut] | HttpResponse:
+    """List the queues: who holds each, who should, and how far the group is behind there.
+
+    With ``at`` it lists who was shown to hold each then, and who should have; how far it was behind is not told.
+    """
+    found, now = find_group(request, pk), now_ms()
+    state = shown_then(found, asked.at, now).state if asked.at else state_in(stored_state(group=pk))
+    chosen = choose(state, asked) if state is not None else Chosen((), 0)
+    rows = list(_rows(found, state, chosen, is_past=bool(asked.at))) if state is not None else []
+    if asked.format == "csv":
+        fields = (list(row.model_dump().values())[:-1] for row in rows)
+        return attached(write_csv(list(QueueOut.model_fields)[:-1], fields), f"queues-{found.name}")
+    return cut(rows, chosen.count, asked, now)
+
+
+def choose(state: GroupState, asked: QueuesAsked) -> Chosen:
+    """Cut the page that is asked for out of a state's queues, without unpacking those of other pages."""
+    start, stop = asked.span.start, asked.span.stop
+    found: list[tuple[int, Place]] = []
+    number = count = 0
+    for part in state.queues:
+        size = sum(part.ids[1::2])
+        if asked.topic in {"", part.topic} and asked.broker in {"", part.broker}:
+            first, last = max(0, start - count), min(size, stop - count)
+            if first < last:
+                ids = unpack(part.ids)[first:last].tolist()
+                found += [(number + first + place, (part.topic, part.broker, each)) for place, each in enumerate(ids)]
+            count += size
+        number += size
+    return Chosen(tuple(found), count)
+
+
+def _rows(group: Group, state: GroupState, chosen: Chosen, *, is_past: bool) -> Iterator[QueueOut]:
+    held, target = (_owners(state, chosen.numbers, is_target=wanted) for wanted in (False, True))
+    lags: Mapping[Place, QueueLag] = {} if is_past else lags_of(group=group, queues=chosen.places)
+    silent = sum(cell.held is None for cell in state.members)
+    is_known = not silent and state.head.are_members_known
+    why = "" if is_known else why_no_owner(silent, state.head)
+    for number, place in chosen.queues:
+        owners, wanted, lag = held.get(number, []), target.get(number, []), lags.get(place)
+        reasons = _reasons(lag, NO_PAST_LAG if is_past else NO_LAG)
+        if not owners and not is_known:
+            reasons["held_by"] = why
+        if not state.head.is_target_known:
+            reasons["target"] = "what members should have cannot be computed"
+        topic, broker, queue_id = place
+        yield QueueOut(
+            topic=topic,
+            broker=broker,
+            queue_id=queue_id,
+            held_by=owners if owners or is_known else None,
+            are_all_owners_known=is_known,
+            target=wanted if state.head.is_target_known else None,
+            end=lag.end if lag is not None else None,
+            committed=lag.committed if lag is not None else None,
+            lag=lag.lag if lag is not None else None,
+            consumed_up_to=lag.consumed_up_to if lag is not None else None,
+            lag_at=lag.observed_at if lag is not None else None,
+            unknown=reasons,
+        )
+
+
+def _owners(state: GroupState, numbers: Numbers, *, is_target: bool) -> dict[int, list[str]]:
+    owners: dict[int, list[str]] = {}
+    for cell in state.members:
+        own = unpack(cell.target if is_target else cell.held or ())
+        for number in np.intersect1d(own, numbers, assume_unique=True).tolist():
+            owners.setdefault(number, []).append(cell.client)
+    return owners
+
+
+def _reasons(lag: QueueLag | None, why: str) -> dict[str, str]:
+    if lag is None:
+        return dict.fromkeys(("end", "committed", "lag", "consumed_up_to", "lag_at"), why)
+    reasons = dict.fromkeys(("committed", "lag"), NO_COMMIT) if lag.committed is None else {}
+    if lag.consumed_up_to is None:
+        reasons["consumed_up_to"] = "no message is known to have been consumed there"
+    return reasons
