@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
 
-from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown, cut
+from dashboard.api.past import Then, instant_asked
+from dashboard.api.shapes import Instant, Page, Text, Unknown, cut
 from dashboard.api.site import reads
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
@@ -41,18 +42,21 @@ class ProducerRow(Schema):
     unknown: Unknown
 
 
-class ProducersAsked(Paging):
-    """Producers of one cluster, or of all."""
+class ProducersAsked(Then):
+    """Producers of one cluster, or of all; now, or at a past instant as far as what is kept tells."""
 
     cluster: str = ""
 
 
 @reads("/producers", name="api producers", answer=Page[ProducerRow], is_table=True)
 def producers(request: HttpRequest, asked: Query[ProducersAsked]) -> Page[ProducerRow] | HttpResponse:
-    """List producers by brokers, those first that leave one alone. For who may see all groups of a cluster."""
-    access, now = access_in(request), now_ms()
+    """List producers by brokers, those first that leave one alone. For who may see all groups of a cluster.
+
+    With ``at`` as they stood then: of each producer and broker the last sends and backoffs are kept.
+    """
+    access, now = access_in(request), instant_asked(asked.at, now_ms())
     mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
-    read = producers_of(clusters=mine, access=access, now=now)
+    read = producers_of(clusters=mine, access=access, now=now, is_past=bool(asked.at))
     everything = [_row(seen, each, now) for seen in read.rows for each in seen.standings]
     rows = everything[asked.span]
     if asked.format == "csv":

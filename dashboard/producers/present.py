@@ -18,21 +18,25 @@ def rows_of(read: Producers, *, now: int) -> list[dict[str, object]]:
     return [_row(row, read, now) for row in read.rows]
 
 
-def history_of(row: Seen, read: Producers, *, now: int) -> list[dict[str, object]]:
-    """Give the last minutes of one producer, broker by broker, on one axis of time."""
-    told = [send.at for each in row.standings for send in each.sends]
-    told += [backoff.at for each in row.standings for backoff in each.backoffs if now - backoff.at < LONGEST_MS]
+def history_of(row: Seen, read: Producers, *, now: int, at: int | None = None) -> list[dict[str, object]]:
+    """Give the last minutes of one producer, broker by broker, on one axis of time; ``at`` is where somebody looks."""
+    told = [send.at for each in row.kept for send in each.sends]
+    told += [backoff.at for each in row.kept for backoff in each.backoffs if now - backoff.at < LONGEST_MS]
     since = min(now - LEAST_MS, max(min(told, default=now), now - LONGEST_MS))
+    if at is not None:
+        since = min(since, at)
+    box = Box(1_000, 96, since, now)
     return [
         {
             "broker": each.broker,
-            "picture": draw(Box(1_000, 96, since, now), each.sends, each.backoffs, LINES),
+            "picture": {**draw(box, each.sends, each.backoffs, LINES), "playhead": None if at is None else box.x(at)},
             "sends": len(each.sends),
             "since": since,
+            "until": now,
             "backoffs": list(reversed(each.backoffs)),
             "is_away": (row.cluster.pk, each.broker) in read.away,
         }
-        for each in row.standings
+        for each in row.kept
         if each.told_at is not None
     ]
 

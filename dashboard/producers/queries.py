@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, ProducerList, Route
 from dashboard.common.names import unescape
 from dashboard.people.roles import Access, Role
@@ -21,7 +23,10 @@ MOST_TOPICS = 8
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One producer of a cluster, as brokers list it and as it reports; a stock one reports nothing."""
+    """One producer of a cluster, as brokers list it and as it reports; a stock one reports nothing.
+
+    ``kept`` is all that is kept of what it reported; ``standings`` are as of the instant that was asked for.
+    """
 
     cluster: Cluster
     client: str
@@ -30,11 +35,17 @@ class Seen:
     version: str
     connected: tuple[str, ...]
     standings: tuple[Standing, ...]
+    kept: tuple[Standing, ...]
 
     @property
     def is_reporting(self) -> bool:
-        """Whether it reports."""
+        """Whether it reports; at a past instant, whether anything of then is kept."""
         return any(each.told_at is not None for each in self.standings)
+
+    @property
+    def has_told(self) -> bool:
+        """Whether anything that it reported is kept, of whenever."""
+        return any(each.told_at is not None for each in self.kept)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -61,25 +72,55 @@ class Producers:
     away: frozenset[tuple[int, str]]
 
 
-def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int) -> Producers:
-    """Read the producers. They belong to no consumer group: they are for whoever may see all groups of a cluster."""
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The instants before and after one at which a producer began or ended to leave a broker alone; None: none kept."""
+
+    previous: int | None
+    next: int | None
+
+
+def neighbours_of(read: Producers, *, at: int, now: int) -> Neighbours:
+    """Give where to go from an instant: to what the producers that are shown told, up to now."""
+    instants = {each for row in read.rows for standing in row.kept for each in standing.instants if each <= now}
+    return Neighbours(
+        max((each for each in instants if each < at), default=None),
+        min((each for each in instants if each > at), default=None),
+    )
+
+
+def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_past: bool = False) -> Producers:
+    """Read the producers. They belong to no consumer group: they are for whoever may see all groups of a cluster.
+
+    Args:
+        now: UTC epoch ms; of a past instant what is kept of it: the last minutes of what producers reported, and when
+            brokers listed them first and last.
+    """
     mine = {each.pk: each for each in clusters if access.may_everywhere(Role.VIEWER, cluster=each.name)}
     told: dict[tuple[int, str], list[ProducerBroker]] = {}
     for row in ProducerBroker.objects.filter(cluster__in=mine).order_by("-observed_at")[:MOST_ROWS]:
         told.setdefault((row.cluster_id, row.client_id), []).append(row)
     known: dict[tuple[int, str], list[Producer]] = {}
-    for each in Producer.objects.filter(cluster__in=mine, gone_at=None).order_by("client_id", "broker")[:MOST_ROWS]:
+    listed = Q(at__lte=now) & (Q(gone_at=None) | Q(gone_at__gt=now)) if is_past else Q(gone_at=None)
+    connections = Producer.objects.filter(listed, cluster__in=mine).order_by("client_id", "broker")
+    for each in connections[:MOST_ROWS]:
         known.setdefault((each.cluster_id, each.client_id), []).append(each)
-    rows = [_seen(mine[key[0]], key[1], told.get(key, []), known.get(key, [])) for key in told.keys() | known.keys()]
+    at = now if is_past else None
+    rows = [
+        _seen(mine[key[0]], key[1], told.get(key, []), known.get(key, []), at) for key in told.keys() | known.keys()
+    ]
+    rows = [row for row in rows if row.standings]
     rows.sort(key=lambda row: (not row.leaves_alone(now), not row.is_reporting, row.cluster.name, row.client))
-    untold = ProducerList.objects.filter(cluster__in=mine, missing__isnull=False).order_by("broker")
-    gone = Broker.objects.filter(cluster__in=mine, broker_id=0, gone_at__isnull=False)
+    untold = ProducerList.objects.filter(cluster__in=mine, missing__isnull=False, missing_at__lte=now).order_by(
+        "broker"
+    )
+    gone = Broker.objects.filter(cluster__in=mine, broker_id=0, gone_at__lte=now)
     shown = rows[:MOST_SHOWN]
     return Producers(
         tuple(shown),
         len(rows),
         tuple(sorted({each.broker for row in shown for each in row.standings}))[:MOST_BROKERS],
-        tuple((row.broker, row.missing or "") for row in untold[:MOST_SHOWN]),
+        tuple((row.broker, row.missing or "") for row in untold.order_by("broker")[:MOST_SHOWN]),
         frozenset(gone.values_list("cluster_id", "name")[:MOST_ROWS]),
     )
 
@@ -119,10 +160,15 @@ def _takes(row: Route) -> bool:
     return row.has_master and bool(row.permission & WRITABLE)
 
 
-def _seen(cluster: Cluster, client: str, told: Sequence[ProducerBroker], known: Sequence[Producer]) -> Seen:
+def _seen(
+    cluster: Cluster, client: str, told: Sequence[ProducerBroker], known: Sequence[Producer], at: int | None
+) -> Seen:
     reported = {row.broker: _standing(row) for row in told}
     connected = sorted({row.broker for row in known})
-    standings = [reported.get(broker, _nothing(broker)) for broker in sorted({*reported, *connected})]
+    kept = [reported.get(broker, _nothing(broker)) for broker in sorted({*reported, *connected})]
+    standings = kept if at is None else [each.as_of(at) for each in kept]
+    if at is not None:  # whom no broker listed then, and of whom nothing of then is kept, was not there yet
+        standings = [each for each in standings if each.told_at is not None or each.broker in connected]
     first = next((row for row in known if row.version or row.language), None)
     return Seen(
         cluster,
@@ -132,6 +178,7 @@ def _seen(cluster: Cluster, client: str, told: Sequence[ProducerBroker], known: 
         first.version if first is not None else "",
         tuple(connected),
         tuple(standings),
+        tuple(kept),
     )
 
 

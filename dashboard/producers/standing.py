@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median_low
 
 LATELY_MS = 60_000
@@ -40,6 +40,10 @@ class Backoff:
         announced = self.at + self.ms
         return announced if self.ended_at is None else min(announced, self.ended_at)
 
+    def as_of(self, at: int) -> Backoff:
+        """Give what was known of it at an instant: that it ended early only once it had."""
+        return self if self.ended_at is None or self.ended_at <= at else replace(self, ended_at=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -67,6 +71,31 @@ class Standing:
         if self.is_reachable is False:
             return "unreachable"
         return "available" if now - self.told_at <= QUIET_MS else "quiet"
+
+    @property
+    def instants(self) -> tuple[int, ...]:
+        """When it began and when it ended to leave the broker alone, in order; an end as announced is one."""
+        return tuple(sorted({each for backoff in self.backoffs for each in (backoff.at, backoff.until)}))
+
+    def as_of(self, at: int) -> Standing:
+        """Give how it stood at an instant, by what is kept of then; whether it reached the broker is not kept."""
+        if self.told_at is None or self.told_at <= at:
+            return self
+        sends = tuple(each for each in self.sends if each.at <= at)
+        backoffs = tuple(each.as_of(at) for each in self.backoffs if each.at <= at)
+        ends = [each.ended_at for each in backoffs if each.ended_at is not None]
+        told_at = max([each.at for each in sends] + [each.at for each in backoffs] + ends, default=None)
+        last = backoffs[-1] if backoffs and backoffs[-1].ended_at is None else None
+        return Standing(
+            broker=self.broker,
+            told_at=told_at,
+            sends=sends,
+            backoffs=backoffs,
+            backoff_until=last.until if last is not None else None,
+            backoff_ms=last.ms if last is not None else None,
+            is_isolated=None if told_at is None else last is not None and last.is_isolated,
+            is_reachable=None,
+        )
 
     def lately(self, now: int) -> tuple[Send, ...]:
         """Give the sends of the last minute."""

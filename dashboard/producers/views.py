@@ -1,49 +1,92 @@
-"""The page of producers: read who is asked for, ask for all, render."""
+"""The page of producers, as they stand now or as they stood at a past instant: read who is asked for, render."""
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
+from dashboard.groups.past import BadInstant, instant_of, spell_instant
 from dashboard.groups.views import access_in
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 from dashboard.producers import present, queries
 
+MOST_ALONE = 20
+KEPT = ("cluster", "client")  # parameters of the address that stay from one instant to the next
+
 
 @require_GET
 @needs(Role.VIEWER)
 def producers(request: HttpRequest) -> HttpResponse:
-    """Show producers by brokers, and one of them more closely: ``?cluster= &client=``."""
+    """Show producers by brokers, and one of them more closely: ``?cluster= &client= &at=``."""
     access, now = access_in(request), now_ms()
+    try:
+        past = instant_of(request.GET["at"], now=now) if request.GET.get("at") else None
+    except BadInstant as bad:
+        return render(request, "producers/no_past.html", {"why": str(bad)}, status=400)
+    at = now if past is None else past
     clusters = visible_clusters(access=access)
     asked, client = request.GET.get("cluster", ""), request.GET.get("client", "")
     chosen = asked if asked in {each.name for each in clusters} else ""
     read = queries.producers_of(
-        clusters=[each for each in clusters if chosen in {"", each.name}], access=access, now=now
+        clusters=[each for each in clusters if chosen in {"", each.name}],
+        access=access,
+        now=at,
+        is_past=past is not None,
     )
-    named = next((row for row in read.rows if row.client == client), None)
-    closely = named or next((row for row in read.rows if row.is_reporting), None)
+    closely = _closely(read, client)
+    alone = [(row, each, each.left_ms(at)) for row in read.rows for each in row.leaves_alone(at)]
     context = {
         "clusters_shown": clusters,
         "chosen": chosen,
         "read": read,
-        "rows": present.rows_of(read, now=now),
-        "alone": [(row, each) for row in read.rows for each in row.leaves_alone(now)][:20],
+        "rows": present.rows_of(read, now=at),
+        "alone": alone[:MOST_ALONE],
         "has_reporting": any(row.is_reporting for row in read.rows),
         "closely": closely,
-        "now": now,
+        "is_past": past is not None,
+        "at_iso": spell_instant(at),
+        "ago": now - at,
+        "now": at,
+        "steps_in_time": _steps(request, queries.neighbours_of(read, at=at, now=now)),
+        "live": _link(request, None),
     }
-    if closely is not None and closely.is_reporting:
+    if closely is not None and closely.has_told:
         steps = queries.steps_for(closely)
         context |= {
             "steps": steps,
             "told_of": [each for each in closely.standings if each.told_at is not None],
-            "history": present.history_of(closely, read, now=now),
-            "ladder": present.ladder_of(closely, steps, now=now),
-            "picks": present.picks_of(queries.picks_of(closely, now=now)),
+            "history": present.history_of(closely, read, now=now, at=past),
+            "ladder": present.ladder_of(closely, steps, now=at),
+            "picks": present.picks_of(queries.picks_of(closely, now=at)),
         }
     return render(request, "producers/producers.html", context)
+
+
+def _closely(read: queries.Producers, client: str) -> queries.Seen | None:
+    named = next((row for row in read.rows if row.client == client), None)
+    reporting = (row for row in read.rows if row.is_reporting)
+    return named or next(reporting, None) or next((row for row in read.rows if row.has_told), None)
+
+
+def _steps(request: HttpRequest, near: queries.Neighbours) -> list[dict[str, object]]:
+    """Give the ways to other instants, each with its key; one that leads nowhere has no address."""
+    ways = (
+        ("previous round", "[", _("Previous begin or end of a time in which a broker was left alone"), near.previous),
+        ("next round", "]", _("Next begin or end of a time in which a broker was left alone"), near.next),
+    )
+    return [
+        {"does": does, "key": key, "words": words, "link": None if to is None else _link(request, to)}
+        for does, key, words, to in ways
+    ]
+
+
+def _link(request: HttpRequest, at: int | None) -> str:
+    query = ({} if at is None else {"at": str(at)}) | {name: request.GET[name] for name in KEPT if name in request.GET}
+    return f"?{urlencode(query)}"

@@ -10,3 +10,9 @@ export function addressAt(search, at) {
 export function goTo(at) {
   location.assign(addressAt(location.search, at));
 }
+
+/** The instant under a pointer, of a picture that shows the time from `since` to `until`. */
+export function instantUnder(x, { left, width }, since, until) {
+  const part = width > 0 ? Math.min(1, Math.max(0, (x - left) / width)) : 1;
+  return Math.round(since + part * (until - since));
+}

@@ -30,3 +30,17 @@ def test_what_a_producer_told_is_exact_and_what_it_did_not_is_null_with_the_reas
     assert get("/producers", cluster="elsewhere")["rows"] == []
     rows = list(csv.DictReader(io.StringIO(get("/producers", format="csv"))))
     assert [row["client_id"] for row in rows] == ["P", "S"]
+
+
+def test_producers_come_as_they_stood_at_a_past_instant(get: Get, cluster: Cluster) -> None:
+    assert cluster.pk
+    start = now_ms() - 60_000
+    p = Teller(start)
+    told(p.sent(0, 6), p.backs_off(100, 10_000), p.sent(30_000, 7))
+
+    [then], [now] = get("/producers", at=start + 5_100)["rows"], get("/producers")["rows"]
+
+    assert (then["state"], then["left_ms"], then["told_at"]) == ("backs off", 5_000, start + 100)
+    assert then["unknown"]["is_reachable"]
+    assert (now["state"], now["left_ms"]) == ("available", 0)
+    assert get("/producers", at=start - 1)["rows"] == []

@@ -38,3 +38,16 @@ def test_history_steps_and_picks_are_of_one_producer(reported: Teller) -> None:
     assert [each["counts"] for each in ladder if any(each["counts"])] == [[1, 0]]
     [said] = picks_of(picks(p, now=NOW))
     assert (said["shares"], said["skipped"]) == ([("west", 4, 4)], [("east", "it is left alone")])
+
+
+def test_the_history_reaches_to_now_and_shows_where_somebody_looks(reported: Teller) -> None:
+    assert reported.client == "P"
+    read = producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=T0 + 1_500, is_past=True)
+
+    past: Any = history_of(read.rows[0], read, now=NOW, at=T0 + 1_500)
+    live: Any = history_of(read.rows[0], read, now=NOW)
+
+    assert [(each["broker"], each["sends"], each["until"]) for each in past] == [("east", 2, NOW), ("west", 1, NOW)]
+    since = past[0]["since"]
+    assert past[0]["picture"]["playhead"] == round(1_000 * (T0 + 1_500 - since) / (NOW - since), 1)
+    assert live[0]["picture"]["playhead"] is None

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pytest_django import DjangoAssertNumQueries
 
-from dashboard.clusters.models import Broker, Cluster, ProducerList
+from dashboard.clusters.models import Broker, Cluster, Producer, ProducerList
 from dashboard.people.roles import Access, Role, Scope
-from dashboard.producers.queries import Producers, picks_of, producers_of, steps_for
+from dashboard.producers.queries import Neighbours, Producers, neighbours_of, picks_of, producers_of, steps_for
 from rebalance_engine.producer import Skip
 from tests.dashboard.producers.conftest import Teller, stock
 from tests.dashboard.story import T0, told
@@ -70,3 +70,47 @@ def test_questions_do_not_grow_with_the_producers(
 
     with django_assert_max_num_queries(5):
         assert read().count == 18
+
+
+def past(at: int) -> Producers:
+    return producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=T0 + at, is_past=True)
+
+
+def test_a_past_instant_shows_what_was_told_by_then(reported: Teller) -> None:
+    assert reported.client == "P"
+
+    early, before, then = past(500), past(3_500), past(3_950)
+
+    assert [row.client for row in early.rows] == ["S"]  # P had told nothing, and no broker listed it
+    assert [(row.client, bool(row.leaves_alone(T0 + 3_500))) for row in before.rows] == [("P", False), ("S", False)]
+    assert then.rows[0].leaves_alone(T0 + 3_950)[0].left_ms(T0 + 3_950) == 9_950
+    assert [each.broker for each in past(1_500).rows[0].standings] == ["east"]
+    assert len(past(1_500).rows[0].kept) == 2
+
+
+def test_who_came_later_or_had_gone_is_not_there_at_a_past_instant(reported: Teller, cluster: Cluster) -> None:
+    assert reported.client == "P"
+    stock(cluster, "LATE")
+    stock(cluster, "GONE")
+    Producer.objects.filter(client_id="LATE").update(at=T0 + 9_000, observed_at=T0 + 9_000)
+    Producer.objects.filter(client_id="GONE").update(gone_at=T0 + 5_000)
+
+    assert [row.client for row in past(4_000).rows] == ["P", "GONE", "S"]
+    assert [row.client for row in past(9_500).rows] == ["P", "LATE", "S"]
+
+
+def test_the_ways_to_other_instants_are_where_a_time_alone_began_or_ended(reported: Teller) -> None:
+    assert reported.client == "P"
+    found = read(at=20_000)
+
+    def ways(at: int) -> tuple[int | None, int | None]:
+        near: Neighbours = neighbours_of(found, at=T0 + at, now=T0 + 20_000)
+        return tuple(None if each is None else each - T0 for each in (near.previous, near.next))  # type: ignore[return-value]
+
+    assert [ways(at) for at in (0, 3_900, 10_000, 20_000)] == [
+        (None, 3_900),
+        (None, 13_900),
+        (3_900, 13_900),
+        (13_900, None),
+    ]
+    assert neighbours_of(found, at=T0 + 5_000, now=T0 + 6_000).next is None  # it is still to come

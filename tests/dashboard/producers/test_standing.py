@@ -40,3 +40,31 @@ def test_a_backoff_is_over_as_announced_or_as_told() -> None:
 
     assert (early.until, whole.until) == (50, 110)
     assert whole == Backoff(10, 100, is_isolated=False, ended_at=None)
+
+
+def test_at_a_past_instant_only_what_was_told_by_then_counts() -> None:
+    each = replace(
+        QUIET,
+        told_at=900,
+        sends=sends_of([[100, 7, "ok", "t"], [500, 9, "ok", "t"]]),
+        backoffs=backoffs_of([[200, 100, True, None], [400, 1_000, True, 700]]),
+        is_isolated=False,
+        is_reachable=True,
+    )
+
+    assert each.as_of(900) is each
+    before, alone, again = each.as_of(50), each.as_of(600), each.as_of(800)
+    assert (before.told_at, before.kind(50), before.is_isolated) == (None, "unknown", None)
+    assert (alone.told_at, alone.kind(600), alone.left_ms(600), alone.is_isolated) == (500, "backs off", 800, True)
+    assert [backoff.ended_at for backoff in alone.backoffs] == [None, None]
+    assert (again.told_at, again.kind(800), again.left_ms(800)) == (700, "available", 0)
+    assert [len(then.sends) for then in (before, alone, again)] == [0, 2, 2]
+    assert again.is_reachable is None  # it is not kept of the past
+
+
+def test_what_ran_out_by_itself_was_over_then() -> None:
+    each = replace(QUIET, told_at=900, backoffs=backoffs_of([[200, 100, True, None]]))
+
+    assert [each.as_of(at).kind(at) for at in (250, 299, 300)] == ["backs off", "backs off", "available"]
+    assert each.instants == (200, 300)
+    assert QUIET.as_of(5) is QUIET

@@ -49,3 +49,42 @@ def test_who_may_see_some_groups_sees_no_producer(viewer: Client) -> None:
 
     assert "P" not in viewer.get("/api/v1/producers").json()["rows"]
     assert "No producer reports" in viewer.get("/producers/").content.decode()
+
+
+def test_a_past_instant_is_said_to_be_one_and_leads_on_and_back(viewer: Client) -> None:
+    start = now_ms() - 60_000
+    p = Teller(start)
+    told(both(), p.sent(0, 6), p.backs_off(100, 10_000), p.sent(20_000, 7, "west"))
+
+    then = viewer.get("/producers/", {"client": "P", "at": str(start + 5_000)}).content.decode()
+    before = viewer.get("/producers/", {"at": start + 50}).content.decode()
+    live = viewer.get("/producers/").content.decode()
+
+    assert 'data-mode="past"' in then and "data-past" in then and "data-until=" not in then
+    assert "P leaves east alone" in then and "5.1 s" in then
+    assert f'href="?at={start + 100}&amp;client=P"' in then and f'href="?at={start + 10_100}&amp;client=P"' in then
+    assert "Whether it reached each broker then is not kept" in then
+    assert 'class="playhead"' in then
+    assert "left a broker alone" in before and "P leaves" not in before
+    assert "data-past" not in live and f'href="?at={start + 10_100}"' in live
+
+
+@pytest.mark.parametrize(("at", "words"), [("soon", "is no instant"), ("2999-01-01", "is still to come")])
+def test_an_instant_of_producers_that_cannot_be_shown_is_refused_in_words(viewer: Client, at: str, words: str) -> None:
+    answer = viewer.get("/producers/", {"at": at})
+
+    assert answer.status_code == 400
+    assert words in answer.content.decode()
+    problem = viewer.get("/api/v1/producers", {"at": at})
+    assert (problem.status_code, words in problem.json()["problem"]) == (400, True)
+
+
+def test_of_an_instant_of_which_nothing_is_kept_that_is_said(viewer: Client, cluster: Cluster) -> None:
+    told(Teller(now_ms() - 2_000).sent(0, 6))
+    stock(cluster, "S")
+
+    page = viewer.get("/producers/", {"at": "5"}).content.decode()
+    later = viewer.get("/producers/", {"at": now_ms() - 10_000}).content.decode()
+
+    assert "No producer of then is known" in page
+    assert "Nothing that a producer reported up to then is kept" in later and "S" in later
