@@ -61,26 +61,53 @@ class Look:
         return not self.untold and (bool(self.members) or self.is_empty)
 
 
+@dataclass(frozen=True, eq=False)
+class Plainly:
+    """A group as the engine takes it, and the rows of it, without what findings and rounds read besides."""
+
+    view: GroupView
+    members: tuple[Member, ...]
+    queue_pks: Pks
+    taken: Taken
+    topics: frozenset[str]
+    is_empty: bool
+    untold: tuple[str, ...]
+
+
 def look_at(*, group: Group) -> Look:
     """Read what is known of a group now."""
+    plain = look_plainly(group=group)
+    is_shared = plain.view.model is not MessageModel.BROADCASTING
+    return Look(
+        plain.view,
+        plain.members,
+        plain.queue_pks,
+        max(int(plain.taken.at.max(initial=0)), _dropped_at(group)),
+        moves_since_the_last_round(group, plain.members, plain.taken) if is_shared else NO_MOVES,
+        plain.is_empty,
+        plain.untold,
+        sights_of(group=group, here={member.client_id for member in plain.members}, topics=plain.topics),
+        chain_of(group=group),
+    )
+
+
+def look_plainly(*, group: Group) -> Plainly:
+    """Read who is a member of a group, which queues it has, and who holds them: all that a dry run needs."""
     members = list(Member.objects.filter(group=group, left_at=None))
     clients = ClientTable.of(member.client_id for member in members for _ in range(member.registrations))
     by_name = {member.client_id: member for member in members}
     everybody = tuple(by_name[name] for name in clients.distinct)
     topics_of, merged = _topics(group)
-    topics = set[str]().union(merged, *topics_of.values())
+    topics = merged.union(*topics_of.values())
     columns = columns_of(cluster=group.cluster_id, topics=topics)
-    queues = columns.table
     held, strays, taken = _held(everybody, columns, clients)
-    model = MessageModel(group.model) if group.model else MessageModel.CLUSTERING
     lists = _lists(group)
     untold = tuple(sorted(broker for broker, missing in lists.items() if missing))
-    is_empty = not members and bool(lists) and not untold
     view = GroupView(
         group=group.name,
-        queues=queues,
+        queues=columns.table,
         clients=clients,
-        model=model,
+        model=MessageModel(group.model) if group.model else MessageModel.CLUSTERING,
         topics_of=topics_of,
         held=held,
         silent=frozenset(member.client_id for member in members if member.is_silent),
@@ -88,23 +115,8 @@ def look_at(*, group: Group) -> Look:
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
         untold=frozenset(untold),
     )
-    moved_at = max(int(taken.at.max(initial=0)), _dropped_at(group))
-    return Look(
-        view,
-        everybody,
-        columns.pks,
-        moved_at,
-        NO_MOVES if model is MessageModel.BROADCASTING else moves_since_the_last_round(group, everybody, taken),
-        is_empty,
-        untold,
-        sights_of(group=group, here=by_name, topics=topics),
-        chain_of(group=group),
-    )
-
-
-def group_view(*, group: Group) -> GroupView:
-    """Build the engine's view of a group as it is now."""
-    return look_at(group=group).view
+    is_empty = not members and bool(lists) and not untold
+    return Plainly(view, everybody, columns.pks, taken, topics, is_empty, untold)
 
 
 def view_of(state: GroupState) -> GroupView:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dashboard.groups.models import Group, Handoff, Member
-from dashboard.groups.queries import look_at, target_of
+from dashboard.groups.queries import look_plainly, target_of
 from dashboard.groups.told import Told
 from dashboard.plans import assignments
 from dashboard.plans.assignments import Assignment
@@ -39,7 +39,7 @@ class Expected:
 
 def read_group(*, group: Group) -> tuple[GroupView, Known]:
     """Read a group as it is now."""
-    look = look_at(group=group)
+    look = look_plainly(group=group)
     state = state_in(stored_state(group=group.pk))
     shown = target_of(state) if state is not None and state.head.is_target_known else None
     languages = {member.client_id: member.language for member in look.members}

@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.groups.models import Group
-from dashboard.groups.queries import group_view, look_at, queues_of, target_of, view_of
+from dashboard.groups.queries import look_at, look_plainly, queues_of, target_of, view_of
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.publish import group_state
 from rebalance_engine.events import EXACT, MemberListSeen
@@ -19,7 +19,7 @@ def group() -> Group:
 def test_a_view_has_what_is_known_and_leaves_unknown_what_is_not(group: Group) -> None:
     told(*seen("C"), missed("B", 20))
 
-    view = group_view(group=group)
+    view = look_plainly(group=group).view
 
     assert view.clients.ids == ("A", "B", "C")
     assert list(view.queues) == [queue(0), queue(1), queue(2)]
@@ -29,7 +29,7 @@ def test_a_view_has_what_is_known_and_leaves_unknown_what_is_not(group: Group) -
 
 
 def test_two_owners_and_strays_are_there(group: Group) -> None:
-    view = group_view(group=group)
+    view = look_plainly(group=group).view
 
     assert view.held is not None
     assert view.held.owners_of(1) == ("A", "B")
@@ -39,7 +39,7 @@ def test_two_owners_and_strays_are_there(group: Group) -> None:
 def test_an_id_that_is_registered_twice_counts_twice(group: Group) -> None:
     told(MemberListSeen(at=T0 + 5, source=EAST, exactness=EXACT, group="g", broker="east", clients=("A", "A", "B")))
 
-    assert group_view(group=group).clients.ids == ("A", "A", "B")
+    assert look_plainly(group=group).view.clients.ids == ("A", "A", "B")
 
 
 def test_the_state_that_was_shown_gives_the_same_view_and_target(group: Group) -> None:
