@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from rebalance_engine.consumer import CPP, GO, Profile
 from rebalance_engine.consumer import java as java_client
@@ -63,6 +64,21 @@ START_OPTIONS = {(), ("as",), ("by",), ("as", "by")}
 LONGEST_RUN = 86_400_000  # ms
 LAST_SEED = 2**63 - 1
 AVOIDING = " avoiding faults"
+FORMS = {  # what a line of each verb is; what is in capitals is anything
+    "seed": ("seed N",),
+    "broker": ("broker NAME VERSION",),
+    "topic": ("topic NAME QUEUES",),
+    "group": ("group STRATEGY concurrent", "group STRATEGY orderly"),
+    "beside": ("beside STRATEGY",),
+    "listener": ("listener LOW..HIGH", "listener LOW..HIGH fails N"),
+    "latency": ("latency LOW..HIGH",),
+    "producer": ("producer NAME VERSION every MS", f"producer NAME VERSION every MS{AVOIDING}"),
+    "sends": ("sends until MS",),
+    "ends": ("ends at MS",),
+}
+SEVERAL = {"broker", "topic", "producer"}  # of which there may be several lines
+
+Value = TypeVar("Value")
 
 
 class ScenarioError(ValueError):
@@ -202,11 +218,12 @@ class _Reader:
         self._senders: list[Sender] = []
         self._steps: list[Step] = []
         self._so_far = Scenario()
+        self._said: set[str] = set()
         self._verbs: dict[str, Callable[[list[str]], None]] = {
             "seed": lambda words: self._set(seed=_number(words[0], most=LAST_SEED)),
-            "broker": lambda words: self._brokers.update({words[0]: words[1]}),
-            "topic": lambda words: self._topics.update({words[0]: _number(words[1], least=1)}),
-            "group": lambda words: self._set(strategy=words[0], is_orderly=_is_orderly(words[1])),
+            "broker": lambda words: _add(self._brokers, words[0], words[1]),
+            "topic": lambda words: _add(self._topics, words[0], _number(words[1], least=1)),
+            "group": lambda words: self._set(strategy=words[0], is_orderly=words[1] == "orderly"),
             "beside": lambda words: self._set(beside=words[0]),
             "listener": self._listener,
             "latency": lambda words: self._set(latency=_range(words[0])),
@@ -216,12 +233,22 @@ class _Reader:
         }
 
     def read(self, words: list[str]) -> None:
-        if words[0].isdigit():
+        verb = words[0]
+        if verb[0].isdigit():
             self._steps.append(_step(words))
-        elif words[0] in self._verbs:
-            self._verbs[words[0]](words[1:])
+        elif verb in self._verbs:
+            self._check_form(verb, words)
+            self._verbs[verb](words[1:])
         else:
             raise ValueError(f"it needs to begin with a time or one of {', '.join(self._verbs)}")
+
+    def _check_form(self, verb: str, words: list[str]) -> None:
+        forms = [form.split() for form in FORMS[verb]]
+        if not any(len(form) == len(words) and all(map(_fits, form, words)) for form in forms):
+            raise ValueError(f"it needs to be {' or '.join(repr(form) for form in FORMS[verb])}")
+        if verb in self._said and verb not in SEVERAL:
+            raise ValueError(f"there is a line of {verb} already; one is needed at most")
+        self._said.add(verb)
 
     def _listener(self, words: list[str]) -> None:
         self._set(listener=Listener(*_range(words[0]), fails=_number(words[2]) if len(words) > 2 else 0))
@@ -241,15 +268,23 @@ class _Reader:
         )
 
 
+def _fits(form: str, word: str) -> bool:
+    """Say whether a word stands where a form has it, or something in capitals."""
+    return not form.islower() or form == word
+
+
+def _add(known: dict[str, Value], name: str, value: Value) -> None:
+    if name in known:
+        raise ValueError(f"{name!r} is there already; each needs a name of its own")
+    known[name] = value
+
+
 def _sender(words: list[str]) -> Sender:
-    more = "".join(f" {word}" for word in words[4:])
-    if more not in {"", AVOIDING}:
-        raise ValueError(f"the producer has {more[1:]!r} behind its pause; it needs nothing there, or {AVOIDING[1:]!r}")
-    return Sender(words[0], words[1], _number(words[3], least=2), avoids_faults=bool(more))
+    return Sender(words[0], words[1], _number(words[3], least=2), avoids_faults=len(words) > 4)
 
 
 def _step(words: list[str]) -> Step:
-    at, verb, rest = _number(words[0]), words[1], words[2:]
+    at, verb, rest = _number(words[0]), (words[1] if len(words) > 1 else ""), words[2:]
     if verb not in VERBS:
         raise ValueError(f"the verb is {verb!r}; it needs to be one of {', '.join(VERBS)}")
     fewest, most = VERBS[verb]
@@ -261,10 +296,9 @@ def _step(words: list[str]) -> Step:
 
 
 def _number(word: str, least: int = 0, most: int = LONGEST_RUN) -> int:
-    number = int(word)
-    if not least <= number <= most:
-        raise ValueError(f"the number is {number}; it needs to be from {least} to {most}")
-    return number
+    if not (word.isascii() and word.isdigit() and least <= int(word[:20]) <= most):
+        raise ValueError(f"the number is {word!r}; it needs to be from {least} to {most}")
+    return int(word)
 
 
 def _range(word: str) -> tuple[int, int]:
@@ -272,9 +306,3 @@ def _range(word: str) -> tuple[int, int]:
     if _number(low) > _number(high):
         raise ValueError(f"the range is {word}; its first number must not be above its second")
     return int(low), int(high)
-
-
-def _is_orderly(word: str) -> bool:
-    if word not in {"orderly", "concurrent"}:
-        raise ValueError(f"the listener is {word!r}; it needs to be orderly or concurrent")
-    return word == "orderly"

@@ -61,22 +61,34 @@ def test_a_step_is_a_line() -> None:
         ("5 start A", "start has 1 words; it needs 2 to 6"),
         ("5 start A go B", "behind the client; it needs as ID, by STRATEGY, or both"),
         ("5 start A go by AVG as B", "behind the client"),
-        ("producer P 5.5.0 every 9 avoiding", "the producer has 'avoiding' behind its pause"),
-        ("seed x", "invalid literal"),
+        ("producer P 5.5.0 every 9 avoiding", "'producer NAME VERSION every MS avoiding faults'"),
+        ("producer P 5.5.0 each 9", "needs to be 'producer NAME VERSION every MS' or"),
         (f"seed {2**63}", "needs to be from 0 to 9223372036854775807"),
-        ("sends until 99999999999", "the number is 99999999999"),
-        ("topic orders 0", "the number is 0; it needs to be from 1"),
-        ("latency 9..1", "first number must not be above its second"),
-        ("group AVG sometimes", "the listener is 'sometimes'"),
-        ("broker east", "index out of range"),
-        ("5", "index out of range"),
+        ("seed x", "the number is 'x'; it needs to be from 0"),
+        ("sends until 99999999999", "the number is '99999999999'"),
+        ("sends 5", "needs to be 'sends until MS'"),
+        ("sends till 5", "needs to be 'sends until MS'"),
+        ("ends at 5 later", "needs to be 'ends at MS'"),
+        ("topic orders 0", "the number is '0'; it needs to be from 1"),
+        ("topic orders", "needs to be 'topic NAME QUEUES'"),
+        ("topic orders 4 5", "needs to be 'topic NAME QUEUES'"),
+        ("topic tea 8", "'tea' is there already"),
+        ("broker east 4.9.7", "'east' is there already"),
+        ("latency 1..9", "there is a line of latency already"),
+        ("listener 9..1", "first number must not be above its second"),
+        ("listener 5", "the number is ''"),
+        ("listener 5..9 fails", "needs to be 'listener LOW..HIGH' or 'listener LOW..HIGH fails N'"),
+        ("group AVG sometimes", "needs to be 'group STRATEGY concurrent' or 'group STRATEGY orderly'"),
+        ("broker east", "needs to be 'broker NAME VERSION'"),
+        ("5", "the verb is ''"),
+        ("²000 kill A", "the number is '²000'"),
     ],
 )
 def test_a_line_that_says_nothing_is_refused_by_its_number(line: str, complaint: str) -> None:
     with pytest.raises(ScenarioError, match=complaint) as refused:
-        read(f"seed 1\n{line}\n")
+        read(f"broker east 5.5.0\ntopic tea 4\nlatency 1..5\n{line}\n")
 
-    assert "line 2" in str(refused.value)
+    assert "line 4" in str(refused.value)
 
 
 @pytest.mark.parametrize(
