@@ -21,11 +21,14 @@ from rebalance_engine.simulation.timers import (
     SCAN,
     SILENCE,
     UNLOCK_DELAY,
+    WAITS,
 )
 
 EXPIRY = SILENCE + SCAN  # heartbeat expiry and the scan that finds it
 NOTIFIED = 2 * FLOOR + ON_THE_WAY
 ROUTED = ROUTES + ROUND + ON_THE_WAY
+RETRIED = 40_000  # two retries of what failed last, until it is consumed
+SLOW = 1_000  # ms; a broker that is slower misses the timeouts of its clients
 WARM_UP = ROUTED + FLOOR  # from the first start on: the retry topic is there after a heartbeat, its route later
 
 
@@ -39,6 +42,13 @@ def deadlines(scenario: Scenario) -> tuple[int, ...]:
         if position + 1 == len(steps) or steps[position + 1].at > deadline:
             found.append(deadline)
     return tuple(found)
+
+
+def earliest_end(scenario: Scenario) -> int:
+    """Give when, in ms from the beginning, everybody is in order and everything that was sent is consumed."""
+    waits = WAITS + 6 * scenario.listener.high + (RETRIED if scenario.listener.fails else 0)
+    consumed = scenario.sends_until + waits if scenario.senders else 0
+    return max((consumed, *deadlines(scenario)))
 
 
 def warmed_up(scenario: Scenario) -> int:
@@ -55,7 +65,16 @@ def warmed_up(scenario: Scenario) -> int:
 
 def settles_within(step: Step, scenario: Scenario) -> int:
     """Give how long after a step all members hold again what they should."""
-    return _lasts(step) + _SETTLES[step.verb] + (_locks(step, scenario) if scenario.is_orderly else 0)
+    does_as = "drop" if too_slow_for(step) else step.verb
+    return (
+        _lasts(step) + too_slow_for(step) + _SETTLES[does_as] + (_locks(step, scenario) if scenario.is_orderly else 0)
+    )
+
+
+def too_slow_for(step: Step) -> int:
+    """Give how long messages are still under way after a broker was so slow that its clients gave up; 0: it was not."""
+    extra = int(step.words[1]) if step.verb == "slow" else 0
+    return 2 * extra if extra > SLOW else 0
 
 
 _SETTLES = {

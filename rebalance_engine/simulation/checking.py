@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from rebalance_engine.membership.profiles import rules_of
 from rebalance_engine.producer import java as java_producer
+from rebalance_engine.simulation.bounds import earliest_end
 from rebalance_engine.simulation.choosing import DEFAULT, STRATEGIES, chosen
 from rebalance_engine.simulation.scenario import LONGEST_RUN, Scenario, ScenarioError, Step, profile
 
@@ -31,6 +32,7 @@ def check(scenario: Scenario) -> None:
     _with("the scenario", lambda: _check_versions(scenario))
     for step in scenario.steps:
         _with(f"step '{step}'", lambda step=step: _check_step(step, scenario, members))  # type: ignore[misc]
+    _check_end(scenario)
 
 
 def _with(where: str, look: Callable[[], None]) -> None:
@@ -56,6 +58,16 @@ def _check_versions(scenario: Scenario) -> None:
     _check_choice(scenario.strategy, scenario)
     if scenario.beside is not None:
         _check_choice(scenario.beside, scenario)
+
+
+def _check_end(scenario: Scenario) -> None:
+    """Insist that it goes on until all must be well: before that nothing could be said of its end."""
+    earliest = earliest_end(scenario)
+    if scenario.ends_at < earliest:
+        raise ScenarioError(
+            f"the scenario ends at {scenario.ends_at}; it needs to end at {earliest} at least, until when the timers "
+            "may take to bring everybody in order, and consumers to finish what is sent"
+        )
 
 
 def _check_step(step: Step, scenario: Scenario, members: Collection[str]) -> None:

@@ -85,11 +85,14 @@ def _one_sender(scenario: Scenario) -> Iterator[Scenario]:
 def _first_that_fails(best: Outcome, candidates: Iterator[Scenario] | list[Scenario], run: Run) -> Outcome | None:
     """Run what is left, as long as the rules allow it to need at most; give the first outcome that fails the same."""
     for scenario in candidates:
-        if scenario == best.scenario or not _makes_sense(scenario):
+        if scenario == best.scenario:
             continue
         rest = best.scenario.ends_at - max(deadlines(best.scenario), default=0)
         settled = max(deadlines(scenario), default=0)
-        outcome = run(replace(scenario, ends_at=max(scenario.ends_at, settled + max(rest, 0))))
+        longer = replace(scenario, ends_at=max(scenario.ends_at, settled + max(rest, 0)))
+        if not _makes_sense(longer):
+            continue
+        outcome = run(longer)
         if _failure(outcome) == _failure(best):
             return outcome
     return None

@@ -14,6 +14,7 @@ from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
 from rebalance_engine.remoting.codes import Language
 from rebalance_engine.remoting.requests.membership import NotifyConsumerIdsChanged
+from rebalance_engine.simulation.bounds import SLOW
 from rebalance_engine.simulation.breach import Weather
 from rebalance_engine.simulation.broker import BrokerProcess, Disk
 from rebalance_engine.simulation.choosing import chosen
@@ -224,6 +225,8 @@ class World:
         self.clock.after(int(ms), lambda: self.network.heal(name, broker))
 
     def _slow(self, name: str, extra: str, ms: str) -> None:
+        if int(extra) > SLOW:
+            self._storm(int(ms) + 2 * int(extra) + PULLED)
         self.network.extra[name] = int(extra)
         self.clock.after(int(ms), lambda: self.network.extra.pop(name, None))
 

@@ -114,12 +114,26 @@ def test_a_scenario_is_played_with_what_happened(tmp_path: Path, capsys: pytest.
     assert told.endswith("nothing was broken\n")
 
 
-def test_a_scenario_that_breaks_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scenario_that_breaks_ends_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    BUGS["first_pulls_come_at_once"](monkeypatch)
+    path = tmp_path / "scenario.txt"
+    path.write_text(write(cluster()))
+
+    assert cli.main(["simulate", "--play", str(path)]) == 1
+    assert " broken: A pulls orders/" in capsys.readouterr().out
+
+
+def test_a_scenario_that_ends_too_soon_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "scenario.txt"
     path.write_text(write(cluster("70000 kill A", ends_at=70_050)))
 
-    assert cli.main(["simulate", "--play", str(path)]) == 1
-    assert "70050 broken: " in capsys.readouterr().out
+    with pytest.raises(SystemExit) as end:
+        cli.main(["simulate", "--play", str(path)])
+
+    assert end.value.code == 2
+    assert "the scenario ends at 70050; it needs to end at " in capsys.readouterr().err
 
 
 def test_every_fact_can_be_written_down(tmp_path: Path) -> None:

@@ -64,3 +64,26 @@ def test_a_step_that_makes_no_sense(step: str, complaint: str) -> None:
 def test_versions_and_strategies_that_are_not_known(line: dict[str, str], complaint: str) -> None:
     with pytest.raises(ScenarioError, match=complaint):
         check(cluster(ends_at=120_000, **line))
+
+
+@pytest.mark.parametrize(
+    ("steps", "ends_at", "earliest"),
+    [
+        ((), 56_000 - 1, 56_000),
+        (("90000 kill A",), 90_000, 95_000),
+        (("130000 kill A",), 120_000, 135_000),
+    ],
+)
+def test_a_scenario_that_ends_before_all_can_be_well_is_refused(
+    steps: tuple[str, ...], ends_at: int, earliest: int
+) -> None:
+    with pytest.raises(ScenarioError, match=f"ends at {ends_at}; it needs to end at {earliest} at least"):
+        check(cluster(*steps, ends_at=ends_at, sends="until 30000"))
+
+    check(cluster(*steps, ends_at=earliest, sends="until 30000"))
+
+
+@pytest.mark.parametrize(("fails", "waits"), [(0, 10_240), (5, 50_240)])
+def test_what_is_sent_needs_time_to_be_consumed(fails: int, waits: int) -> None:
+    with pytest.raises(ScenarioError, match=f"needs to end at {90_000 + waits} at least"):
+        check(cluster(ends_at=90_000, sends="until 90000", listener=f"5..40 fails {fails}"))

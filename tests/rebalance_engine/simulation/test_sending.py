@@ -58,6 +58,15 @@ def test_a_lost_answer_excuses_a_second_one_and_a_failure(book: SendBook) -> Non
     book.ended(b"P 0", FAILED)
 
 
+def test_what_was_given_up_may_still_arrive(book: SendBook) -> None:
+    book.weather.turns_foul(EPOCH, EPOCH + 10, "east")
+    book.ended(b"P 0", FAILED)
+
+    book.stored(QUEUE, 0, b"P 0")
+
+    book.check_ended()
+
+
 def test_a_message_that_cannot_be_sent_though_nothing_is_wrong(book: SendBook) -> None:
     with pytest.raises(Breach, match="P 0 could not be sent"):
         book.ended(b"P 0", FAILED)

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.events import DropReason, Fact, MemberLeft, QueueDropped, QueueTaken
+from rebalance_engine.simulation.bounds import earliest_end
 from rebalance_engine.simulation.breach import Breach
 from rebalance_engine.simulation.clock import EPOCH
+from rebalance_engine.simulation.running import run
 from rebalance_engine.simulation.world import World
 from tests.rebalance_engine.simulation.small import cluster
 
@@ -226,3 +230,10 @@ def test_messages_that_nobody_consumed_are_missed() -> None:
 
     with pytest.raises(Breach, match="was never finished"):
         run.world.check_finished()
+
+
+@pytest.mark.parametrize("extra", [1_000, 2_000, 60_000])
+def test_a_broker_may_be_slower_than_its_clients_wait(extra: int) -> None:
+    scenario = cluster(f"20000 slow east {extra} 5000", ends_at=0, sends="until 40000")
+
+    assert run(replace(scenario, ends_at=earliest_end(scenario))).breach is None
