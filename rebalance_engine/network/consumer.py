@@ -270,18 +270,21 @@ class Consumer:
 
         Raises:
             TypeError, ValueError: the topic or the expression is none.
+            Closed, MachineBroke: it is not running.
         """
         check_topic(topic)
         check_call(expression=expression)
         subscription(topic, expression, version=0)
+        running, _ = self._running, self._process.driver  # whatever is not running wants nothing
         self._process.complaints.want(topic)
-        self._running.order(Subscribe(self.group, topic, expression))
+        running.order(Subscribe(self.group, topic, expression))
 
     def unsubscribe(self, topic: str) -> None:
         """Give a topic up; its queues go with the next rebalance.
 
         Raises:
             TypeError, ValueError: it is no topic.
+            Closed, MachineBroke: it is not running.
         """
         check_topic(topic)
         self._running.order(Unsubscribe(self.group, topic))

@@ -7,6 +7,7 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Self
+from weakref import WeakSet
 
 from rebalance_engine.events import Fact
 from rebalance_engine.network.checking import check_call
@@ -42,6 +43,12 @@ class Following(AsyncIterator[Fact]):
             await self._has_more.wait()
         return self._kept.popleft()
 
+    def rest(self) -> tuple[Fact, ...]:
+        """Take what is kept, without waiting for more."""
+        kept = tuple(self._kept)
+        self._kept.clear()
+        return kept
+
     def put(self, fact: Fact) -> None:
         """Take a fact in."""
         if len(self._kept) >= self._most_kept:
@@ -65,7 +72,7 @@ class Facts:
 
     def __init__(self, on_fact: OnFact | None = None) -> None:
         self._on_fact = on_fact
-        self._followers: list[Following] = []
+        self._followers: WeakSet[Following] = WeakSet()  # who has left a loop over them follows no more
         self._is_over = False
 
     def tell(self, fact: Fact) -> None:
@@ -86,7 +93,7 @@ class Facts:
         """
         check_call(most_kept=most_kept)
         follower = Following(most_kept)
-        self._followers.append(follower)
+        self._followers.add(follower)
         if self._is_over:
             follower.end()
         return follower

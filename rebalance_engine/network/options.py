@@ -40,7 +40,9 @@ class ProcessOptions(TypedDict, total=False):
         ip: the part before it (``clientIP``); by default the address from which a name server is called.
         version: of the Java client whose behaviour is wanted, like ``5.3.3`` or ``4.9.7``; or a profile.
         network: TLS, ACL, address rewriting, limits.
-        on_fact: is called with everything that the client states about itself, at once.
+        on_fact: is called with everything that the client states about itself, at once, in the midst of what it does:
+            what it orders of the client (``commit``, ``seek``, ``suspend``) happens when that is done, before anything
+            else.
         report_url: of a control room that is told all of it too; the token is ``$EVENKEEL_REPORT_TOKEN``.
         drain_s: how long a close waits for what is under way.
         heartbeat_every_ms: ``heartbeatBrokerInterval``.

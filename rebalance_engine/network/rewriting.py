@@ -56,13 +56,14 @@ def split_addresses(addresses: str) -> tuple[Address, ...]:
     """Give the addresses of ``host:port;host:port``, each once, as ``namesrvAddr`` lists them.
 
     Raises:
-        ValueError: one is none, or there is none.
+        ValueError: one is none or cannot be called, or there is none.
     """
     found = tuple(dict.fromkeys(one.strip() for one in addresses.split(";") if one.strip()))
     if not found:
         raise ValueError(f"addresses are {addresses!r}; at least one host:port is needed")
     for one in found:
-        split_address(one)
+        if split_address(one)[1] == 0:  # one may listen there, and gets any other
+            raise ValueError(f"address is {one!r}; it needs a port from 1 to {MAX_PORT}")
     return found
 
 

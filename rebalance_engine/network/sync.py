@@ -7,7 +7,8 @@
         for message in consumer:
             book(message.body)
 
-The calls mean what the asynchronous ones mean, and may come from any thread.
+The calls mean what the asynchronous ones mean, and may come from any thread; ``on_fact`` is called in that of the loop.
+Not here are a polling consumer, and what demonstrations need (``abandon``, ``rebalanced``).
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from rebalance_engine.effects import Address
+from rebalance_engine.events import Fact
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.checking import check_call
 from rebalance_engine.network.consumer import Consumer
+from rebalance_engine.network.facts import MOST_KEPT, Following
 from rebalance_engine.network.hands import BatchListener, Listener
 from rebalance_engine.network.options import ConsumerOptions, ProducerOptions, Topics
 from rebalance_engine.network.outgoing import Message
@@ -34,6 +37,7 @@ from rebalance_engine.network.received import ReceivedMessage
 from rebalance_engine.network.sending import SendResult
 from rebalance_engine.producer import Choice
 from rebalance_engine.producer.selectors import Selector
+from rebalance_engine.remoting.bodies.clients import SUBSCRIBE_ALL
 
 logger = logging.getLogger(__name__)
 
@@ -169,14 +173,11 @@ class SyncConsumer:
         """Loop over messages until the consumer is closed; each is consumed when the loop asks for the next one."""
         messages = self._thread.call(self._consumer.__aiter__)
         messages.owner = threading.current_thread()
-        while True:
-            try:
-                message = self._thread.run(_next(messages))
-            except Closed:
-                return
-            if message is None:
-                return
-            yield message
+        return _each(self._thread, messages)
+
+    def facts(self, most_kept: int = MOST_KEPT) -> Iterator[Fact]:
+        """Follow what it states about itself from now on, until it is closed."""
+        return _facts(self._thread, self._thread.call(lambda: self._consumer.facts(most_kept)))
 
     def wait(self) -> None:
         """Wait until it is closed, by another thread or a listener."""
@@ -210,6 +211,14 @@ class SyncConsumer:
     def resume(self) -> None:
         """Pull again, after a rebalance at once."""
         self._thread.call(self._consumer.resume)
+
+    def subscribe(self, topic: str, expression: str = SUBSCRIBE_ALL) -> None:
+        """Subscribe to one more topic, or to one by another expression."""
+        self._thread.call(self._consumer.subscribe, topic, expression)
+
+    def unsubscribe(self, topic: str) -> None:
+        """Give a topic up; its queues go with the next rebalance."""
+        self._thread.call(self._consumer.unsubscribe, topic)
 
 
 class SyncProducer:
@@ -275,6 +284,14 @@ class SyncProducer:
         """Say which queue the next message to a topic would go to, and why."""
         return self._thread.call(self._producer.explain, topic)
 
+    def address_of(self, broker: str | None) -> Address | None:
+        """Say where a broker's master is, as far as is known."""
+        return self._thread.call(lambda: self._producer.address_of(broker))
+
+    def facts(self, most_kept: int = MOST_KEPT) -> Iterator[Fact]:
+        """Follow what it states about itself from now on, until it is closed."""
+        return _facts(self._thread, self._thread.call(lambda: self._producer.facts(most_kept)))
+
     @property
     def client_id(self) -> str:
         """What brokers know it by, ``ip@instance``."""
@@ -300,8 +317,21 @@ def _made(thread: LoopThread, make: Callable[[], T]) -> T:
         raise
 
 
-async def _next(messages: AsyncIterator[ReceivedMessage]) -> ReceivedMessage | None:
-    try:
-        return await anext(messages)
-    except StopAsyncIteration:
-        return None
+def _each(thread: LoopThread, things: AsyncIterator[T]) -> Iterator[T]:
+    """Give what comes, until there is no more, or the loop has ended."""
+
+    async def following() -> tuple[T] | None:
+        try:
+            return (await anext(things),)
+        except StopAsyncIteration:
+            return None
+
+    with suppress(Closed):
+        while (one := thread.run(following())) is not None:
+            yield one[0]
+
+
+def _facts(thread: LoopThread, following: Following) -> Iterator[Fact]:
+    """Give facts as they come, those that a close had to state too."""
+    yield from _each(thread, following)
+    yield from following.rest()

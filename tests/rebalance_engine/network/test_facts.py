@@ -1,5 +1,6 @@
 import asyncio
 import logging
+from weakref import ref
 
 import pytest
 
@@ -46,6 +47,18 @@ async def test_who_does_not_keep_up_loses_the_oldest_and_can_see_it() -> None:
 
     assert [each.at async for each in following] == [3, 4]
     assert following.lost == 3
+
+
+@on_a_loop
+async def test_who_has_left_is_told_nothing_more() -> None:
+    facts = Facts()
+    left, kept = facts.follow(), facts.follow()
+    gone = ref(left)
+    del left
+    facts.tell(fact(1))
+
+    assert gone() is None
+    assert (await anext(kept)).at == 1
 
 
 def test_what_on_fact_raises_is_logged_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -109,6 +109,19 @@ async def test_a_topic_that_is_not_there_is_no_trouble_once_it_is_given_up() -> 
         await until(lambda: bool(consumer.troubles))
 
 
+@on_a_loop
+async def test_a_closed_consumer_wants_no_topic() -> None:
+    async with cluster(orders=1) as east:
+        consumer = Consumer(east.namesrv, "G", ["orders", "bills"], version=QUICK)
+        async with consumer:
+            consumer.unsubscribe("bills")
+        with pytest.raises(Closed):
+            consumer.subscribe("bills")
+        process: Process = consumer._process
+
+    assert process.complaints.has_given_up("bills")
+
+
 def test_a_strategy_that_fails_for_a_topic_that_is_given_up_is_no_trouble() -> None:
     def fall(*_: object) -> list[MessageQueue]:
         raise ZeroDivisionError

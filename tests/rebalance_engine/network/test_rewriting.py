@@ -32,6 +32,7 @@ def test_an_address_without_both_is_refused(address: str) -> None:
         ("h:1 g:2", "and ';' between one address and the next"),
         ("http://h:1", "address is 'http://h:1'; it needs the form host:port, without http://"),
         ("h/x:1", "it needs the form host:port"),
+        ("g:1;h:0", "address is 'h:0'; it needs a port from 1 to 65535"),
     ],
 )
 def test_another_way_to_write_addresses_is_refused_with_what_it_needs(addresses: str, said: str) -> None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from rebalance_engine.embedded.cluster import Cluster
+from rebalance_engine.events import QueueDropped
 from rebalance_engine.network import Closed, ConsumeFromWhere, Message, ReceivedMessage, SyncConsumer, SyncProducer
 from rebalance_engine.network.sync import LoopThread
 from tests.rebalance_engine.network.clusters import QUICK, cluster
@@ -49,6 +50,20 @@ def test_a_program_without_asyncio_sends_and_loops_over_messages() -> None:
             consumer.resume()
 
     assert sorted(got) == sorted(sent)
+
+
+def test_a_program_without_asyncio_follows_facts_and_changes_what_it_subscribes_to() -> None:
+    with running() as east, SyncProducer(east.namesrv) as producer:
+        producer.send(Message(topic="orders", body=b"x"))
+        said = producer.facts()
+        with SyncConsumer(east.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer:
+            facts = consumer.facts()
+            queue = next(iter(consumer)).queue
+            consumer.subscribe("bills")
+            consumer.unsubscribe("bills")
+        assert queue in [one.queue for one in facts if isinstance(one, QueueDropped)]
+        assert producer.address_of(queue.broker) == east.broker("broker-a").address
+    assert list(said) == []
 
 
 def test_a_listener_runs_beside_a_thread_that_waits() -> None:
