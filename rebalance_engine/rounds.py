@@ -9,6 +9,9 @@ change is no round.
 
 Looks of several members and brokers are not one: what a change did may be seen, and told, before the change is. So a
 round opened by the time at which anything of it was seen, whatever became known first.
+
+A round that ended stays ended. What becomes known of its time later is its own, and corrects what is told of it: a
+change from before it was superseded; and one that left nothing to hand over since it closed (``home_of``).
 """
 
 from __future__ import annotations
@@ -182,6 +185,26 @@ def advance(
     elif current is not None and current.not_converged_at is None and now - current.opened_at >= NOT_CONVERGED_MS:
         current = replace(current, not_converged_at=current.opened_at + NOT_CONVERGED_MS)
     return Advance(tuple(ended), current, last_number)
+
+
+def home_of(each: Happening, current: OpenRound | None, ended: Sequence[OpenRound]) -> int | None:
+    """Find the round that a change belongs to which became known after that round had ended; None: it is none of these.
+
+    Args:
+        each: the change.
+        current: the round that is open.
+        ended: those of its wave that it superseded; or where none is open and held equals target, though this change is
+            known now and nothing has moved since, those of the wave that closed last. In their order.
+    """
+    if not ended or each.cause is Cause.MANUAL:
+        return None
+    if current is not None and (each.at >= current.opened_at or current.explains(each)):
+        return None
+    home = max((old for old in ended if old.opened_at <= each.at), key=lambda old: old.number, default=ended[0])
+    if current is not None and _supersedes(each, home):
+        first_at = min(one.at for one in current.happenings)
+        return None if first_at - each.at <= SAME_CAUSE_MS else home.number
+    return home.number
 
 
 def _supersedes(each: Happening, current: OpenRound) -> bool:

@@ -48,7 +48,7 @@ class CostRow(Schema):
 
     cause: str
     rounds: list[int]
-    moves: int
+    moves: int | None
     began_at: Instant
     ended_at: Instant | None
     longest: Bounds

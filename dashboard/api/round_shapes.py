@@ -29,7 +29,7 @@ class RoundRow(Schema):
     not_converged_at: Instant | None
     superseded_by: int | None
     wave: int
-    moves: int
+    moves: int | None
     took_low: int | None
     took_high: int | None
     unknown: Unknown

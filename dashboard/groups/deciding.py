@@ -17,9 +17,10 @@ from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
-from rebalance_engine.rounds import BROKERS_CHANGE, Advance, Happening, OpenRound, advance
+from rebalance_engine.rounds import BROKERS_CHANGE, Advance, Happening, OpenRound, advance, home_of
 
 MOST_NAMED = 5
+Numbers = dict[int, int]
 ROUTES_CHANGE = BROKERS_CHANGE | {Cause.ROUTE_CHANGED}
 
 
@@ -34,6 +35,7 @@ class Decision:
         waits_for: why it is unknown whether held equals target; empty where it is known.
         moot: keys of the changes that are no part of any round, since nobody has anything to hand over for them.
         is_held_old: what is held is known of some member only from before the last cause.
+        belated: keys of the changes that became known after the round had ended that they belong to, with its number.
     """
 
     rule: Rule
@@ -46,16 +48,23 @@ class Decision:
     waits_for: str = ""
     moot: tuple[int, ...] = ()
     is_held_old: bool = False
+    belated: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What was before: the state that was shown, as it is stored too, the open round, the number of the latest one."""
+    """What was before: the state that was shown, as it is stored too, the open round, the number of the latest one.
+
+    ``ended`` are the rounds of the latest wave of which any has ended, ``ended_at`` is when its last one did. They are
+    read where a change waits that is from before that.
+    """
 
     state: GroupState | None
     stored: bytes
     open: OpenRound | None
     last_number: int
+    ended: tuple[OpenRound, ...] = ()
+    ended_at: int = 0
 
 
 def decide(
@@ -68,6 +77,8 @@ def decide(
     outcome = _compute(look.view, past.state, rule)
     if rule.name and outcome is None:
         rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
+    belated = _belated(look, past, happenings, outcome, rule)
+    happenings = tuple(each for each in happenings if each.key not in belated)
     held_happening = _held_change(look, past, happenings, now)
     every = (*happenings, held_happening) if held_happening else happenings
     last_cause_at = max([each.at for each in every], default=past.open.last_cause_at if past.open else 0)
@@ -87,7 +98,24 @@ def decide(
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)
     is_old = _is_held_old(look, last_cause_at)
-    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, waits_for, keys, is_old)
+    late = tuple(belated.items())
+    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, waits_for, keys, is_old, late)
+
+
+def _belated(look: Look, past: Past, happenings: Sequence[Happening], outcome: Outcome | None, rule: Rule) -> Numbers:
+    """Find the changes that are of rounds which have ended, each with the round's number.
+
+    Of one that closed, if held still equals target though they are known now, and nothing has moved since.
+    """
+    if not past.ended:
+        return {}
+    if past.open is None:
+        changes = [each.at for each in happenings if each.cause is not Cause.MANUAL]
+        is_within = changes and past.ended[0].opened_at <= min(changes) and max(changes) <= past.ended_at
+        if not is_within or look.moves.queues or not _converged(look, outcome, rule, max(changes)):
+            return {}
+    found = ((each.key, home_of(each, past.open, past.ended)) for each in happenings if each.at <= past.ended_at)
+    return {key: number for key, number in found if key is not None and number is not None}
 
 
 def _chain(look: Look, rounds: Advance) -> tuple[Restless, ...]:

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
 from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, pause_of, tell
 from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
 from dashboard.groups.recording.held import LATE_MS
+from dashboard.groups.settling import settle, show_latest
 from rebalance_engine.events import (
     EXACT,
     Cause,
@@ -94,6 +95,7 @@ def tell_ended(*, group: int, now: int) -> int:
         waves = Round.objects.filter(UNTOLD, group=group).order_by("wave").values_list("wave", flat=True).distinct()
         told = [row for wave in waves for row in _tell_wave(group, wave, now)]
         Round.objects.filter(pk__in=[row.pk for row in told]).update(told_at=now)
+        show_latest(group=group, now=now)
     return len(told)
 
 
@@ -106,31 +108,20 @@ def _tell_wave(group: int, wave: int, now: int) -> list[Round]:
     later = list(rows.filter(number__gte=first).select_related("group__cluster").defer("before", "after"))
     stories = _told(later)
     ended = [row for row in later if row.closed_at is not None]
+    is_over = later[-1].closed_at is not None and later[-1].superseded_by is None
     for row in ended:
-        _settle(row)
+        settle(row, [story.queue for story in stories[row.number]], is_over=is_over)
         if row.told_at is not None:
             row.handoffs.all().delete()
         values = (_handoff(row, story, nth) for story, nth in _counted(stories[row.number]))
         bulk.insert(Handoff, HANDOFF, values, on_conflict="DO NOTHING")
         source = Source(origin=Origin.DERIVED, cluster=row.group.cluster.name)
-        facts = [fact for story in stories[row.number] for fact in _facts_of(row, story, source)]
+        facts: list[Fact] = [fact_of_opening(row)]  # stored already, where nothing of it is known closer since
+        facts += [fact for story in stories[row.number] for fact in _facts_of(row, story, source)]
+        facts.append(fact_of_end(row))
         lines = outbox.lines_of(cluster=row.group.cluster, facts=facts)
         outbox.append(cluster=row.group.cluster, lines=lines, now=now)
     return ended
-
-
-def _settle(row: Round) -> None:
-    """Let a round have closed when its last queue was taken or dropped, as that is known closer since."""
-    if row.superseded_by is not None or row.closed_at is None:
-        return
-    spans = Holding.objects.filter(group=row.group_id)
-    taken = spans.filter(at__lte=row.closed_at).aggregate(last=Max("at"))["last"]
-    dropped = spans.filter(until__lte=row.closed_at).aggregate(last=Max("until"))["last"]
-    settled_at = max(taken or 0, dropped or 0, row.last_cause_at)
-    if settled_at < row.closed_at:
-        Group.objects.filter(pk=row.group_id, round_closed_at=row.closed_at).update(round_closed_at=settled_at)
-        row.closed_at = settled_at
-        row.save(update_fields=["closed_at"])
 
 
 def tell_again(*, group: int, since: int, until: int, now: int) -> int:
@@ -167,7 +158,7 @@ def fact_of_end(row: Round) -> Fact:
         group=row.group.name,
         round=row.number,
         members_after=tuple(row.members_after or ()),
-        moves=row.move_count,
+        moves=row.move_count or 0,  # known: it is told when its handoffs are
     )
 
 

@@ -10,7 +10,8 @@ from django.db.models import F, Q
 from redis import Redis
 
 from dashboard.groups import storing
-from dashboard.groups.deciding import Decision, Past, decide
+from dashboard.groups.belated import happening, past_of
+from dashboard.groups.deciding import Decision, decide
 from dashboard.groups.ending import UNTOLD, tell_ended
 from dashboard.groups.fingerprints import fingerprint
 from dashboard.groups.locks import Late, hold_fence, only_one, take_fence
@@ -18,7 +19,7 @@ from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.queries import look_at
 from dashboard.groups.targets import Read
 from dashboard.groups.told import BY_HAND, told_by_hand
-from dashboard.push.publish import state_in, stored_state
+from dashboard.push.publish import stored_state
 from rebalance_engine.events import Cause
 from rebalance_engine.rounds import MANUAL_MS
 
@@ -71,7 +72,7 @@ def rebalance_once(*, group: int, now: int) -> Decision | None:
             row = hold_fence(group=group, fence=read.fence)
             Group.objects.filter(pk=row.pk).update(done_version=read.version)
         return None
-    happenings = tuple(storing.happening(cause) for cause in read.causes)
+    happenings = tuple(happening(cause) for cause in read.causes)
     by_hand = told_by_hand(group=group) if BY_HAND & set(read.look.view.strategies.values()) else None
     decision = decide(read.look, read.past, happenings, now, by_hand)
     with transaction.atomic():
@@ -88,7 +89,7 @@ def read_inputs(*, group: int, fence: int, now: int) -> Read:
     causes = tuple(waiting.order_by("at", "pk"))
     look = look_at(group=row)
     stored = stored_state(group=group)
-    past = Past(state_in(stored), stored, *storing.open_round(row))
+    past = past_of(group=row, causes=causes, stored=stored)
     return Read(row, fence, row.inputs_version, look, past, causes, fingerprint(row, look, causes))
 
 

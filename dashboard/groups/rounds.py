@@ -189,6 +189,8 @@ def _duration(row: Round, now: int) -> str:
     figures: dict[str, object] = {"n": row.move_count, "span": between(row.took_low, row.took_high)[0]}
     if row.closed_at is None:
         figures["span"] = span(now - row.opened_at)
+        if row.move_count is None:
+            return _("How many queues are to change owner is unknown; still open after %(span)s.") % figures
         return (
             ngettext(
                 "%(n)s queue is to change owner; still open after %(span)s.",
@@ -197,11 +199,13 @@ def _duration(row: Round, now: int) -> str:
             )
             % figures
         )
+    if row.move_count is None:
+        return _("How many queues changed owner is unknown.")
     if row.took_high is None:
         return (
             ngettext(
-                "%(n)s queue was to change owner; how long that took is unknown.",
-                "%(n)s queues were to change owner; how long that took is unknown.",
+                "%(n)s queue changed owner; how long that took is unknown.",
+                "%(n)s queues changed owner; how long that took is unknown.",
                 row.move_count,
             )
             % figures
@@ -210,8 +214,8 @@ def _duration(row: Round, now: int) -> str:
         figures["by"] = row.superseded_by
         return (
             ngettext(
-                "%(n)s queue was to change owner; round %(by)s took over after %(span)s.",
-                "%(n)s queues were to change owner; round %(by)s took over after %(span)s.",
+                "%(n)s queue changed owner; round %(by)s took over after %(span)s.",
+                "%(n)s queues changed owner; round %(by)s took over after %(span)s.",
                 row.move_count,
             )
             % figures

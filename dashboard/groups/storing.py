@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from dashboard.clusters import outbox
 from dashboard.common.fields import printable
+from dashboard.groups.belated import keep_belated, round_of
 from dashboard.groups.deciding import Decision
 from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.faults import keep_faults
@@ -29,30 +30,11 @@ from dashboard.push.publish import publish_group, publish_rows, state_in, stored
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import spell
-from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, Happening, OpenRound
+from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
 SEEN_BY_EFFECT = frozenset({Cause.HELD_CHANGED.value, Cause.ROUTE_CHANGED.value})  # what they come from is told later
-
-
-def open_round(group: Group) -> tuple[OpenRound | None, int]:
-    """Read the open round as the engine has it, and the number of the latest one."""
-    latest = Round.objects.filter(group=group).order_by("-number").first()
-    if latest is None or latest.closed_at is not None:
-        return None, latest.number if latest else 0
-    return _round_of(latest), latest.number
-
-
-def _round_of(row: Round) -> OpenRound:
-    """Give a round as the engine has it."""
-    happenings = tuple(happening(cause) for cause in row.causes.order_by("at", "pk"))
-    return OpenRound(row.number, row.opened_at, row.last_cause_at, happenings, row.wave, row.not_converged_at)
-
-
-def happening(row: RoundCause) -> Happening:
-    """Give a cause as the engine has it; one that nobody saw coming may have come at any time before."""
-    return Happening(row.at, Cause(row.cause), row.client_id, row.pk, row.at_low or 0)
 
 
 def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> None:
@@ -60,6 +42,7 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     group, look = read_group, read.look
     group.cluster = read.group.cluster
     store_target(read=read, decision=decision)
+    keep_belated(group=group, belated=decision.belated)
     facts = _store_rounds(group, read, decision, now)
     caused_at = max([each.last_cause_at for each in _rounds_of(decision)], default=0)
     faults, due_at, changed = keep_faults(group=group, look=look, found=decision.findings, now=now, caused_at=caused_at)
@@ -107,7 +90,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
         row.opened_low = min(each.began_low, row.opened_at) or None
         row.not_converged_at = each.not_converged_at
         row.state = RoundState.NOT_CONVERGED.value if each.not_converged_at else RoundState.OPEN.value
-        row.move_count = _moves(row, read, decision, is_latest=each is current[-1])
+        row.move_count = _to_move(row, decision) if each is current[-1] else None  # until its handoffs are told
         _unsettle(row, read.look, decision)
         if each.number in ended:
             end = ended[each.number]
@@ -121,7 +104,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             facts += [] if was_told else [fact_of_opening(row)]
         if row.not_converged_at is not None and not was_late:
             facts.append(fact_of_not_converging(row))
-        if each.number in ended:
+        if row.superseded_by is not None:  # that one closed is told with its handoffs, as they count its moves
             facts.append(fact_of_end(row))
     return facts
 
@@ -132,7 +115,7 @@ def _open_earlier(group: Group, rounds: list[OpenRound], read: Read) -> None:
     if not rounds or rounds[0].number == rounds[0].wave or not moved_at:
         return
     for row in Round.objects.filter(group=group, number=rounds[0].wave, opened_at__gt=moved_at):
-        earlier = _round_of(row).seen_by(moved_at)
+        earlier = round_of(row).seen_by(moved_at)
         row.opened_at, row.opened_low = earlier.opened_at, min(earlier.began_low, earlier.opened_at) or None
         row.save(update_fields=["opened_at", "opened_low"])
 
@@ -232,15 +215,12 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
     )
 
 
-def _moves(row: Round, read: Read, decision: Decision, *, is_latest: bool) -> int:
-    """Count the moves from the target before the round to its last one; a superseded one's was shown before."""
-    if not row.before:
-        return int((decision.target.owner >= 0).sum())
+def _to_move(row: Round, decision: Decision) -> int | None:
+    """Count the moves from the target before a round to the one now; None where either is not known."""
     before = state_in(bytes(row.before))
-    assert before is not None
-    if is_latest:
-        return len(diff(target_of(before), decision.target))
-    return len(diff(target_of(before), target_of(read.past.state))) if read.past.state else 0
+    if before is None or not before.head.is_target_known or decision.outcome is None:
+        return None
+    return len(diff(target_of(before), decision.target))
 
 
 def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, now: int) -> None:

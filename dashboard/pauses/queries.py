@@ -31,7 +31,7 @@ class RoundCost:
     who: str
     opened_at: int
     closed_at: int | None
-    moves: int
+    moves: int | None
     cost: Cost | None
 
 
@@ -41,7 +41,7 @@ class CauseCost:
 
     cause: str
     rounds: tuple[int, ...]
-    moves: int
+    moves: int | None
     cost: Cost
     began_at: int
     ended_at: int | None
@@ -108,10 +108,11 @@ def deploys(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[Cause
 def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> CauseCost:
     numbers = {each.number for each in rounds}
     ends = [each.closed_at for each in rounds]
+    counts = [each.moves for each in rounds]
     return CauseCost(
         cause=cause,
         rounds=tuple(sorted(numbers)),
-        moves=sum(each.moves for each in rounds),
+        moves=None if None in counts else sum(count for count in counts if count is not None),
         cost=cost_of([each for each in handoffs if each.round in numbers]),
         began_at=min(each.opened_at for each in rounds),
         ended_at=None if None in ends else max(end for end in ends if end is not None),

@@ -67,7 +67,7 @@ class RoundCell:
     """The latest round; ``evidence`` are the first of its causes, in words.
 
     It began between ``opened_low`` (null: unknown) and ``opened_at``. ``waits_for`` says why it cannot be said whether
-    it is over; empty where it can.
+    it is over; empty where it can. ``moves`` (null: unknown) are queues that are to move; once it is over, that did.
     """
 
     number: int
@@ -76,7 +76,7 @@ class RoundCell:
     opened_at: int
     closed_at: int | None
     wave: int
-    moves: int
+    moves: int | None
     unsettled: int | None
     evidence: tuple[str, ...]
     unknown_members: tuple[str, ...]

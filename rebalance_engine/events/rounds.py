@@ -51,7 +51,10 @@ class RoundOpened(RoundFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundClosed(RoundFact):
-    """Held equals target: the round is over."""
+    """Held equals target: the round is over; ``moves`` are the queues that changed owner.
+
+    Told again when it is known closer.
+    """
 
     members_after: tuple[Text, ...]
     moves: Count

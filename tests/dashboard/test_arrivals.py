@@ -17,11 +17,14 @@ from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.groups.ending import tell_again
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.rebalancing import rebalance_once
+from rebalance_engine.eventlog import read
 from rebalance_engine.events import EXACT, DropReason, Exactness, Fact, Origin, QueueDropped, QueueTaken
+from rebalance_engine.events.rounds import RoundFact
+from tests.dashboard.luck import examples
 from tests.dashboard.story import REPORT, T0, add_cluster, held, joined, left, listed, queue, route, seen, told
 
 Streams = tuple[tuple[Fact, ...], ...]
-Outcome = tuple[list[tuple], list[tuple], list[tuple], list[str]]
+Outcome = tuple[list[tuple], list[tuple], list[tuple], dict[tuple[str, int], RoundFact]]
 
 
 def dropped(client: str, at: int, number: int) -> Fact:
@@ -115,12 +118,14 @@ def come_of(facts: list[Fact], last: tuple[Fact, ...], turns: set[int]) -> Outco
         *("round__number", "queue_id", "from_client", "to_client", "dropped_low", "dropped_high"),
         *("taken_low", "taken_high", "unowned_low", "unowned_high", "overlap_low", "overlap_high"),
     )
-    lines = OutboxLine.objects.filter(line__contains='"event":"Round').values_list("line", flat=True)
+    lines = OutboxLine.objects.filter(line__contains='"event":"Round').order_by("pk").values_list("line", flat=True)
+    facts = [fact for fact in map(read, lines) if isinstance(fact, RoundFact)]
+    last_told = {(type(fact).__name__, fact.round): fact for fact in facts}  # one that is told again is told closer
     return (
         list(rounds),
         list(causes),
         list(handoffs),
-        sorted(line.split('"event":"')[1].split('"')[0] for line in lines),
+        last_told,
     )
 
 
@@ -155,7 +160,7 @@ def test_facts_in_any_order_come_to_the_same_rounds_and_handoffs(
     known = come_of(in_time, LAST_LOOKS[streams], set(range(len(in_time))))
 
     @settings(
-        max_examples=8,
+        max_examples=examples(8),
         deadline=None,
         phases=[Phase.explicit, Phase.reuse, Phase.generate],  # each is whole rebalances on a database: no shrinking
         suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -14,6 +14,7 @@ from dashboard.push.messages import GroupDiff, GroupSnapshot, GroupState, decode
 from dashboard.push.models import Step
 from dashboard.push.runs import unpack
 from rebalance_engine.events import Departure, Fact
+from tests.dashboard.luck import examples
 from tests.dashboard.story import T0, add_cluster, held, joined, left, missed, route, seen, told
 
 clients = st.sampled_from("ABCD")
@@ -42,7 +43,7 @@ def fact_of(happening: tuple, at: int) -> Fact:
 
 
 @pytest.mark.django_db
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(happenings, gaps), min_size=1, max_size=14))
 def test_the_steps_of_any_history_lead_to_what_the_database_says(history: list[tuple[tuple, int]]) -> None:
     Cluster.objects.all().delete()

@@ -43,6 +43,7 @@ class Round(models.Model):
 
     It began at ``opened_at`` at the latest, when its first cause was seen, and not before ``opened_low`` (NULL:
     unknown; equal: exact). ``waits_for`` says why it is unknown whether held is target, while that is so.
+    ``move_count`` is of queues: to move while it is open, and told to have moved after; NULL is unknown.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="rounds")
@@ -58,7 +59,7 @@ class Round(models.Model):
     wave = models.IntegerField()
     members_before = NamesField(default=list)
     members_after = NamesField(null=True, blank=True)
-    move_count = models.IntegerField(default=0)
+    move_count = models.IntegerField(null=True, blank=True)
     before = models.BinaryField(default=b"")
     after = models.BinaryField(default=b"")
     unsettled = NamesField(default=list, help_text="queues whose held is not target, at the last look")

@@ -26,7 +26,7 @@ export function sayRound(round) {
   return fill(gettext("Round %(n)s, %(words)s: %(moves)s moved, longest pause %(pause)s. Enter opens it."), {
     n: round.number,
     words: round.words,
-    moves: round.moves,
+    moves: round.moves ?? gettext("unknown"),
     pause,
   });
 }

@@ -32,10 +32,10 @@ export function drawStrip(svg, rounds, { since, until }) {
   const most = Math.max(1, ...rounds.map((round) => round.moves));
   for (const round of rounds.slice(-60)) {
     const x = scale(round.opened_at);
-    const y = 26 - (16 * round.moves) / most;
+    const y = 26 - (16 * (round.moves ?? most / 2)) / most;
     const [path, isHollow] = glyphOf(round.cause);
     const end = scale(round.closed_at ?? until);
     svg.append(draw("rect", { class: "strip-open", x, y: 34, width: Math.max(1, end - x), height: 4 }));
-    svg.append(draw("path", { class: "stem", d: `M${x} 38V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y}) scale(.85)` }));
+    svg.append(draw("path", { class: round.moves === null ? "stem is-unknown" : "stem", d: `M${x} 38V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y}) scale(.85)` }));
   }
 }

@@ -62,7 +62,7 @@ def test_how_long_a_round_took_is_said_as_far_as_it_is_known(group: Group) -> No
     Round.objects.update(opened_low=took.closed_at - 3_100, opened_at=took.closed_at, last_cause_at=took.closed_at)
     assert "1 queue changed owner in ≤ 3.1 s." in sentence()
     Round.objects.update(opened_low=None)
-    assert "1 queue was to change owner; how long that took is unknown." in sentence()
+    assert "1 queue changed owner; how long that took is unknown." in sentence()
 
 
 def test_who_does_not_answer_is_named(group: Group) -> None:

@@ -3,7 +3,6 @@ import pytest
 from dashboard.groups.models import Group, Member, Round, RoundCause, Target
 from dashboard.groups.queries import target_of
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.storing import open_round
 from dashboard.push.messages import GroupSnapshot, decode
 from dashboard.push.models import Step
 from rebalance_engine.events import Cause, MessageModel
@@ -37,22 +36,6 @@ def test_a_target_goes_with_its_queue() -> None:
     rebalance(1_100)
 
     assert set(Target.objects.values_list("queue__queue_id", flat=True)) == {0, 1}
-
-
-def test_an_open_round_is_read_back_with_its_causes() -> None:
-    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
-    rebalance(20)
-    told(joined("B", 5_000), joined("C", 5_500))
-    group = rebalance(5_600)
-
-    current, last_number = open_round(group)
-
-    assert current is not None
-    assert last_number == current.number == 1
-    assert [(each.cause, each.client) for each in current.happenings] == [
-        (Cause.MEMBER_JOINED, "B"),
-        (Cause.MEMBER_JOINED, "C"),
-    ]
 
 
 def test_a_round_keeps_the_group_as_it_was_before_and_after() -> None:

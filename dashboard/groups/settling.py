@@ -1,0 +1,60 @@
+"""Figures of a round that has ended, from what was told of its queues; and browsers that saw others before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from django.db.models import Max
+
+from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.showing import row_of
+from dashboard.push.publish import group_state, publish_group, publish_rows
+from rebalance_engine.model import MessageQueue
+
+
+def settle(row: Round, queues: Collection[MessageQueue], *, is_over: bool) -> None:
+    """Let a round have closed when its last queue was taken or dropped, and count the queues that changed owner.
+
+    Args:
+        row: a round that has ended.
+        queues: those of its handoffs, each as often as it was handed over.
+        is_over: whether held equalled target at the end of its chain; what somebody holds may be unknown before.
+    """
+    row.move_count = len(set(queues)) if is_over or not row.unknown_members else None
+    if row.superseded_by is None:
+        row.closed_at = _settled_at(row)
+    row.save(update_fields=["closed_at", "move_count"])
+
+
+def _settled_at(row: Round) -> int:
+    assert row.closed_at is not None
+    spans = Holding.objects.filter(group=row.group_id)
+    taken = spans.filter(at__lte=row.closed_at).aggregate(last=Max("at"))["last"]
+    dropped = spans.filter(until__lte=row.closed_at).aggregate(last=Max("until"))["last"]
+    return min(row.closed_at, max(taken or 0, dropped or 0, row.last_cause_at))
+
+
+def show_latest(*, group: int, now: int) -> None:
+    """Let browsers have the latest round as it is told now, where they saw it otherwise; last in a transaction."""
+    latest = Round.objects.filter(group=group).order_by("-number").defer("before", "after").first()
+    state = group_state(group=group)
+    cell = state.head.round if state is not None else None
+    if latest is None or state is None or cell is None or cell.number != latest.number:
+        return
+    told = replace(
+        cell,
+        cause=latest.cause,
+        opened_at=latest.opened_at,
+        opened_low=latest.opened_low,
+        closed_at=latest.closed_at,
+        moves=latest.move_count,
+    )
+    if told == cell:
+        return
+    publish_group(group=group, state=replace(state, head=replace(state.head, round=told)), at=now)
+    row = Group.objects.get(pk=group)
+    row.round_cause, row.round_moves = latest.cause, latest.move_count
+    row.round_opened_at, row.round_closed_at = latest.opened_at, latest.closed_at
+    row.save(update_fields=["round_cause", "round_moves", "round_opened_at", "round_closed_at"])
+    publish_rows(cluster=row.cluster_id, put=(row_of(row),), at=now)

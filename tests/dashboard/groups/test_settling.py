@@ -1,0 +1,78 @@
+import pytest
+
+from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.settling import show_latest
+from dashboard.push.models import Step
+from dashboard.push.publish import group_state
+from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def rebalance(at: int) -> Group:
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + at)
+    return group
+
+
+def counts() -> list[int | None]:
+    return list(Round.objects.order_by("number").values_list("move_count", flat=True))
+
+
+def test_how_many_queues_are_to_move_is_unknown_where_nothing_was_shown_before() -> None:
+    told(route(4), *seen("A"), joined("B", 5_000))
+    rebalance(5_100)
+
+    assert counts() == [None]
+    assert Group.objects.get().round_moves is None
+
+
+def test_a_round_that_began_before_anything_was_shown_counts_the_queues_that_changed_owner() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]), joined("B", 5_000))
+    rebalance(5_100)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
+    group = rebalance(6_100)
+
+    assert counts() == [2] == [Handoff.objects.count()]
+    state = group_state(group=group.pk)
+    assert state is not None
+    assert state.head.round is not None
+    assert (state.head.round.moves, Group.objects.get().round_moves) == (2, 2)
+
+
+def test_a_superseded_round_counts_its_own_queues() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000), held("B", 5_100, []))
+    rebalance(5_200)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), left("B", 10_000))
+    rebalance(10_100)
+
+    assert counts() == [2, 2]  # one of them nobody has taken yet; two are to go back
+
+
+def test_a_superseded_round_in_which_somebody_did_not_answer_counts_nothing() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000), missed("A", 5_500))
+    rebalance(5_600)
+    told(joined("C", 10_000))
+    rebalance(10_100)
+
+    assert counts()[0] is None
+
+
+def test_browsers_get_a_round_as_it_is_told_only_where_they_saw_it_otherwise() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000), held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
+    group = rebalance(6_100)
+    steps = Step.objects.count()
+
+    show_latest(group=group.pk, now=T0 + 6_200)
+    assert Step.objects.count() == steps
+
+    Round.objects.update(move_count=1)
+    show_latest(group=group.pk, now=T0 + 6_300)
+    assert Step.objects.count() == steps + 2  # of the group, and of the overview
