@@ -93,6 +93,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "group": found,
         "listed": listing.listed(group=found),
         "state": snapshot.state if snapshot else None,
+        "seq": snapshot.seq if snapshot else None,
         "faults": unexplained(snapshot.state, now=now) if snapshot else [],
         "held_by": rounds.held_by(snapshot.state) if snapshot else [],
         "members": story.members_of(group=found),

@@ -1,4 +1,4 @@
-// As of when: live is quiet, stale says its age and greys the picture out, away says that the page is not connected.
+// As of when, and of which change: live is quiet, stale says its age and greys the picture out, away says that the page is not connected.
 import { age, clock } from "../lib/time.js";
 import { fill, gettext } from "../lib/words.js";
 
@@ -9,15 +9,18 @@ export class AsOf {
   #page;
   #offset;
   #watched = new Map();
+  #changes = new Map();
   #isConnected = false;
   #ended = null;
   #timer;
 
-  constructor(page, { now, watched }) {
+  /** `changes` are the numbers of the newest steps that are shown, by their streams. */
+  constructor(page, { now, watched, changes = {} }) {
     this.#page = page;
     this.#host = page.querySelector("#as-of");
     this.#offset = now - Date.now();
     for (const [stream, at] of Object.entries(watched)) this.#watched.set(stream, at);
+    for (const [stream, seq] of Object.entries(changes)) this.#changes.set(stream, seq);
     this.#timer = setInterval(() => this.show(), 1000);
     this.show();
   }
@@ -40,6 +43,12 @@ export class AsOf {
     this.show();
   }
 
+  /** What is shown has come to a step of a stream. */
+  cameTo(stream, seq) {
+    this.#changes.set(stream, seq);
+    this.show();
+  }
+
   /** Whether what is shown may be old: nothing of the cluster answers, or this page does not hear of it. */
   mode() {
     if (!this.#isConnected) return "away";
@@ -57,6 +66,7 @@ export class AsOf {
     this.#page.body.classList.toggle("stale", mode !== "live");
     put("mode", words[mode]);
     put("now", clock(this.now()));
+    if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
   }
 

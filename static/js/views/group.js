@@ -23,7 +23,7 @@ import { queryQueue, setQuery } from "../lib/query.js";
 export function mountGroup(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const stream = `group-${facts.group}`;
-  const asOf = new AsOf(page, { now: facts.around.now, watched: { [stream]: facts.around.watched_at } });
+  const asOf = new AsOf(page, { now: facts.around.now, watched: { [stream]: facts.around.watched_at }, changes: facts.snapshot ? { [stream]: facts.snapshot.seq } : {} });
   const follower = new Follower(stream, { seq: facts.snapshot?.seq ?? null, state: facts.snapshot?.state ?? null });
   const says = page.querySelector("#says");
   const base = location.pathname;
@@ -141,6 +141,7 @@ export function mountGroup(page) {
     figures();
     clients();
     refresh();
+    asOf.cameTo(stream, follower.seq);
     page.body.dataset.seq = follower.seq;
   }
 

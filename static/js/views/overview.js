@@ -16,7 +16,7 @@ const MANY = 200; // groups: to count them all anew takes the server a while
 export function mountOverview(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const list = page.querySelector("#groups");
-  const asOf = new AsOf(page, { now: facts.now, watched: facts.watched });
+  const asOf = new AsOf(page, { now: facts.now, watched: facts.watched, changes: facts.streams });
   if (!list) return () => asOf.close();
   const items = new Map([...list.querySelectorAll("li[data-id]")].map((item) => [Number(item.dataset.id), item]));
   const rows = new Map(facts.rows.map((row) => [row.id, row]));
@@ -83,6 +83,7 @@ export function mountOverview(page) {
     for (const row of message.rows ?? message.put) take(row);
     for (const id of message.gone ?? []) items.get(id)?.toggleAttribute("data-gone", true);
     if (newcomers && canTakeMore(page)) location.reload();
+    asOf.cameTo(message.stream, message.seq);
     page.body.dataset.seq = message.seq;
     refresh();
     recount();

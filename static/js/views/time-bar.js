@@ -6,7 +6,7 @@ import { fill, gettext, ngettext } from "../lib/words.js";
 import { glyphOf } from "../lib/glyphs.js";
 
 const PER_LETTER = 6.4;
-const [LEFT, RIGHT, BASE, TWO, NONE, BOTTOM] = [104, 24, 50, 56, 70, 96];
+const [LEFT, RIGHT, BASE, TWO, NONE, SAYS, BOTTOM] = [104, 24, 50, 56, 70, 90, 108];
 
 /** Draw the bar into `host`; `until` is its end. Rounds lead to their pages at `base`, any other place to its instant. */
 export function drawTimeBar(host, time, { until, base, at = null, onPick = null }) {
@@ -64,7 +64,7 @@ function unknown({ told_until: told, since }, scale, until) {
   const title = fill(gettext("unknown since %(at)s: not everybody has answered since"), { at: clock(told) });
   const rows = [TWO, NONE].map((y) => draw("rect", { class: "band-unknown", x: from, y, width: Math.max(1.5, to - from), height: 8 }, draw("title", {}, title)));
   const isWide = to - from > words.length * 6.2 + 12;
-  const text = draw("text", { class: "says-unknown", x: isWide ? (from + to) / 2 : from - 6, y: NONE + 2, "text-anchor": isWide ? "middle" : "end" }, words, draw("title", {}, title));
+  const text = draw("text", { class: "says-unknown", x: isWide ? (from + to) / 2 : to, y: SAYS, "text-anchor": isWide ? "middle" : "end" }, words, draw("title", {}, title));
   return [...rows, text];
 }
 
@@ -73,19 +73,24 @@ function stems(rounds, scale, width, base) {
   let free = LEFT;
   return rounds.map((round, i) => {
     const x = Math.max(LEFT, scale(round.opened_at));
-    const y = BASE - 12 - (22 * round.moves) / most;
+    const y = BASE - 12 - (22 * (round.moves ?? most / 2)) / most;
     const isLatest = i === rounds.length - 1;
     const next = rounds[i + 1] ? Math.max(LEFT, scale(rounds[i + 1].opened_at)) : width - RIGHT;
     const [words, isLeft] = labelOf(round, x, free, next);
     free = Math.max(free, words && !isLeft ? x + 10 + words.length * PER_LETTER : x + 6);
     const [path, isHollow] = glyphOf(round.cause);
-    const title = `${round.number}: ${round.words}, ${clock(round.opened_at, { millis: true })}, ${round.moves} ${round.closed_at === null ? gettext("to move") : gettext("moved")}`;
+    const title = `${round.number}: ${round.words}, ${clock(round.opened_at, { millis: true })}, ${movesIn(round)}`;
     const link = draw("a", { href: `${base}rounds/${round.number}/`, class: isLatest ? "is-latest" : null, "aria-label": title });
     link.append(draw("title", {}, title), draw("rect", { class: "hit", x: x - 8, y: 0, width: 16, height: BASE }),
-      draw("path", { class: "stem", d: `M${x} ${BASE}V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y})` }));
+      draw("path", { class: round.moves === null ? "stem is-unknown" : "stem", d: `M${x} ${BASE}V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y})` }));
     if (words) link.append(draw("text", { class: "says-round", x: isLeft ? x - 9 : x + 9, y: y + 4, "text-anchor": isLeft ? "end" : null }, words));
     return link;
   });
+}
+
+function movesIn({ moves, closed_at: end }) {
+  if (moves === null) return gettext("how many queues move is unknown");
+  return `${moves} ${end === null ? gettext("to move") : gettext("moved")}`;
 }
 
 /** The longest label that has room beside a stem, and whether it stands to its left. */
