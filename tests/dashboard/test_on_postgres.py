@@ -1,4 +1,4 @@
-"""The dashboard's tests once more, on a throw-away PostgreSQL."""
+"""The dashboard's tests that open a database once more, on a throw-away PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ import pytest
 
 from tests.conftest import postgres_programs
 from tests.house.project import ROOT
+
+QUICK = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c jit=off"  # what it says is thrown away
+PLUGINS = ("-p", "no:cacheprovider", "-p", "tests.dashboard.database_only")
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -45,7 +48,7 @@ def postgres() -> Iterator[str]:
         "--no-sync",
     ]
     subprocess.run(initdb, check=True, capture_output=True, user=user, cwd=folder)
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} {QUICK}"
     control: list[str | Path] = [programs / "pg_ctl", "-D", data, "-w", "-t", "60", "-l", folder / "log"]
     subprocess.run([*control, "-o", options, "start"], check=True, capture_output=True, user=user, cwd=folder)
     try:
@@ -59,7 +62,7 @@ def test_storage_passes_on_postgresql_too(postgres: str) -> None:
     environment = os.environ | {"DATABASE_URL": postgres}
     for name in ("EVENKEEL_TEST_HOME", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_CURRENT_TEST"):
         environment.pop(name, None)
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "tests/dashboard", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "tests/dashboard", *PLUGINS]
 
     tests = subprocess.run(
         [*command, "-m", "not (postgres or browser or java or spark)"],

@@ -9,14 +9,14 @@ from django.core.management.base import CommandError
 
 from tests.house.project import ROOT
 
-pytestmark = pytest.mark.django_db(transaction=True)
 
-
+@pytest.mark.django_db(transaction=True)
 def test_a_cluster_that_nobody_added_is_named() -> None:
     with pytest.raises(CommandError, match="no cluster 'nope'"):
         call_command("watch_cluster", "nope")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_settings_that_make_no_sense_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCKETMQ_ACCESS_KEY", "shop")
 
