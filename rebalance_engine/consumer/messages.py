@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rebalance_engine.remoting.checkpoints import Checkpoint, checkpoints
 from rebalance_engine.remoting.errors import TooMuch
 from rebalance_engine.remoting.message_ids import offset_id
-from rebalance_engine.remoting.messages import StoredMessage, unpack_all
+from rebalance_engine.remoting.messages import Skip, StoredMessage, unpack_all
 from rebalance_engine.remoting.properties import RETRY_TOPIC, TAGS, UNIQ_KEY
 from rebalance_engine.remoting.requests.consuming import PullMessageResponse
 from rebalance_engine.remoting.requests.popping import PopMessageResponse
@@ -46,25 +46,28 @@ Reader = Callable[[PullMessageResponse], Iterable[Message]]
 PopReader = Callable[[PopMessageResponse, str], Iterable[Message]]  # of a broker of this name
 
 
-def read_stored(answer: PullMessageResponse) -> Iterator[Message]:
+def read_stored(answer: PullMessageResponse, *, skip: Skip | None = None) -> Iterator[Message]:
     """Read the messages that a broker sent, as it stored them.
 
+    Args:
+        skip: is told of what cannot be read, and is not given then (``unpack_all``).
+
     Raises:
-        BrokenMessage: the body holds something else.
+        BrokenMessage: the body holds something else, and nobody is to be told.
         TooMuch: it holds too much; what was read before counts.
     """
-    return map(message_of, unpack_all(answer.body))
+    return map(message_of, unpack_all(answer.body, skip=skip))
 
 
-def read_popped(answer: PopMessageResponse, broker: str) -> Iterator[Message]:
+def read_popped(answer: PopMessageResponse, broker: str, *, skip: Skip | None = None) -> Iterator[Message]:
     """Read the messages that a broker let us pop, each with its checkpoint; what is too much for one go comes again.
 
     Raises:
-        BrokenMessage: the body or what is said of it holds something else.
+        BrokenMessage: the body holds something else, and nobody is to be told; or what is said of it does.
     """
     stored: list[StoredMessage] = []
     with suppress(TooMuch):
-        stored.extend(unpack_all(answer.body))
+        stored.extend(unpack_all(answer.body, skip=skip))
     for message, checkpoint in zip(stored, checkpoints(answer, stored, broker), strict=True):
         yield replace(message_of(message), checkpoint=checkpoint)
 

@@ -19,6 +19,8 @@ from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.acl import is_refused_by_acl
 from rebalance_engine.remoting.bodies.routes import TopicRouteData
 from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.errors import BrokenMessage
+from rebalance_engine.remoting.messages import StoredMessage
 from rebalance_engine.remoting.requests.consuming import PullMessage
 from rebalance_engine.remoting.requests.contract import Refused
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
@@ -135,6 +137,18 @@ class Complaints:
         """Whether the application wants a topic no more."""
         return topic in self._given_up
 
+    def unreadable(self, stored: StoredMessage | None, error: BrokenMessage) -> None:
+        """Note that a message cannot be read, and is skipped; of None all that came with it behind that point."""
+        if stored is None:
+            what, topic, where = "what a broker sent", "", "the rest of an answer"
+        else:
+            what, topic = f"{stored.topic}/{stored.queue_id} at {stored.store_host.ip}", stored.topic
+            where = f"the message at offset {stored.queue_offset} of {what}"
+        words = f"{where} cannot be read, and is skipped: {error}"
+        logger.warning("%s: %s", self._name, words)
+        self._said.pop(("unread", what, topic), None)  # the last one is told
+        self._begin(("unread", what, topic), words, is_logged=True)
+
     def say(self, what: str, words: str) -> None:
         """Say once what is wrong with something else than answers."""
         self._begin((what, "", ""), words, lasts=True)
@@ -221,14 +235,15 @@ class Complaints:
 
     # ---- what is said, and how long ----
 
-    def _begin(self, reason: Reason, words: str, *, lasts: bool = False) -> None:
+    def _begin(self, reason: Reason, words: str, *, lasts: bool = False, is_logged: bool = False) -> None:
         met_at = None if lasts else self._clock()
         self._past.pop(reason, None)
         if reason in self._said:
             self._said[reason].met_at = met_at
         elif len(self._said) < MOST:
             self._said[reason] = _Said(words, met_at)
-            logger.warning("%s: %s", self._name, words)
+            if not is_logged:
+                logger.warning("%s: %s", self._name, words)
 
     def _end(self, reason: Reason, words: str) -> None:
         was_past = self._past.pop(reason, None) is not None

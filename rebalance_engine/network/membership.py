@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
@@ -30,8 +31,10 @@ from rebalance_engine.consumer import (
     Start,
     Stop,
     java,
+    read_stored,
 )
 from rebalance_engine.consumer.member import Member
+from rebalance_engine.consumer.messages import read_popped
 from rebalance_engine.effects import Address, Heard
 from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel, MessageQueue
@@ -89,6 +92,8 @@ class Membership:
             _client_settings(self.client_id, name_servers, options),
             luck=random.Random(),  # noqa: S311  # it spreads questions over brokers
             source=Source(origin=Origin.AGENT_REPORT, client=self.client_id),
+            read=partial(read_stored, skip=process.complaints.unreadable),
+            read_popped=partial(read_popped, skip=process.complaints.unreadable),
         )
         self._member: Member | None = None
         self._started = asyncio.Event()

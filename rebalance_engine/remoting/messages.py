@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from struct import Struct
@@ -114,13 +114,15 @@ def decode_messages(data: bytes) -> tuple[StoredMessage, ...]:
     Raises:
         BrokenMessage: one is none; those before it are lost too.
     """
-    messages: list[StoredMessage] = []
+    return tuple(_each(data))
+
+
+def _each(data: bytes) -> Iterator[StoredMessage]:
     at = 0
     while at < len(data):
         size, message = _decode(data, at)
-        messages.append(message)
+        yield message
         at += size  # and not by what was read
-    return tuple(messages)
 
 
 def _decode(data: bytes, at: int) -> tuple[int, StoredMessage]:
@@ -193,6 +195,8 @@ def _host(packed: bytes) -> Host:
 
 # ---- unpacking ----
 
+Skip = Callable[[StoredMessage | None, BrokenMessage], None]
+
 
 def unpack(message: StoredMessage, max_size: int = MAX_INFLATED) -> tuple[StoredMessage, ...]:
     """Give what a consumer is given: the message with its body as it was sent, or the messages that it holds.
@@ -216,23 +220,42 @@ def unpack(message: StoredMessage, max_size: int = MAX_INFLATED) -> tuple[Stored
     )
 
 
-def unpack_all(data: bytes, max_total: int = MAX_UNPACKED) -> Iterator[StoredMessage]:
+def unpack_all(data: bytes, max_total: int = MAX_UNPACKED, skip: Skip | None = None) -> Iterator[StoredMessage]:
     """Read stored messages, one after another, and unpack each.
 
     The first one is always given, as one message has a limit of its own: whoever goes on behind what he was given gets
     everything in the end, however well it was compressed.
 
+    Args:
+        skip: is told of each message that cannot be unpacked, and of None where the rest is no message; neither is
+            given then. (Java loses all from there on, ``MessageDecoder.decodesBatch``.)
+
     Raises:
-        BrokenMessage: one cannot be read or unpacked.
+        BrokenMessage: one cannot be read or unpacked, and nobody is to be told. Those before it were given.
         TooMuch: they grow by more than ``max_total`` bytes together. Not more than one message is unpacked past that.
     """
     grown = 0
-    for number, stored in enumerate(decode_messages(data)):
-        unpacked = unpack(stored)
+    for number, stored in enumerate(_readable(data, skip)):
+        try:
+            unpacked = unpack(stored)
+        except BrokenMessage as error:
+            if skip is None:
+                raise
+            skip(stored, error)
+            continue
         grown += max(0, sum(map(_size, unpacked)) - _size(stored))
         if grown > max_total and number > 0:
             raise TooMuch(f"messages in {len(data)} bytes unpack to over {max_total} more together")
         yield from unpacked
+
+
+def _readable(data: bytes, skip: Skip | None) -> Iterator[StoredMessage]:
+    try:
+        yield from _each(data)
+    except BrokenMessage as error:
+        if skip is None:
+            raise
+        skip(None, error)
 
 
 def _size(message: StoredMessage) -> int:

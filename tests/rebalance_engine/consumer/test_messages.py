@@ -62,6 +62,16 @@ def test_what_is_no_message_is_refused() -> None:
         list(read_stored(answer(b"nonsense")))
 
 
+def test_what_cannot_be_read_is_skipped_where_somebody_is_told() -> None:
+    bodies = encode_message(stored(5)) + encode_message(replace(stored(6), sys_flag=1)) + encode_message(stored(7))
+    told: list[StoredMessage | None] = []
+
+    messages = list(read_stored(answer(bodies), skip=lambda message, _: told.append(message)))
+
+    assert [each.offset for each in messages] == [5, 7]
+    assert [None if each is None else each.queue_offset for each in told] == [6]
+
+
 def test_many_messages_that_each_inflate_to_much_are_refused() -> None:
     with pytest.raises(BrokenMessage, match="over 67108864 more together"):
         list(read_stored(answer(bombs(5))))

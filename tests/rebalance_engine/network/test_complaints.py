@@ -1,5 +1,6 @@
 import logging
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -8,10 +9,13 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, Complaints
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.errors import BrokenMessage
+from rebalance_engine.remoting.messages import StoredMessage
 from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
 from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic
+from tests.rebalance_engine.network.delivered import deliver
 
 EAST = "10.0.0.1:10911"
 ROUTE = GetRouteInfoByTopic(topic="orders")
@@ -273,3 +277,25 @@ def test_what_is_kept_is_bounded() -> None:
         complaints.unanswered(NoAnswer(Failure.TIMEOUT, f"h:{number}"))
 
     assert len(complaints.now) == MOST
+
+
+def test_of_messages_that_cannot_be_read_each_is_logged_and_the_last_of_a_queue_listed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    complaints = Complaints("consumer", time.monotonic)
+    (stored,) = (each.content for each in deliver(5).messages)
+    assert isinstance(stored, StoredMessage)
+    for offset in (5, 6):
+        complaints.unreadable(replace(stored, queue_offset=offset), BrokenMessage("no ZLIB"))
+    complaints.unreadable(None, BrokenMessage("no magic"))
+
+    words = "cannot be read, and is skipped: no"
+    of = "the message at offset {} of orders/0 at 127.0.0.1"
+    assert complaints.now == (f"{of.format(6)} {words} ZLIB", f"the rest of an answer {words} magic")
+    assert caplog.messages == [
+        f"consumer: {of.format(5)} {words} ZLIB",
+        f"consumer: {of.format(6)} {words} ZLIB",
+        f"consumer: the rest of an answer {words} magic",
+    ]
+    complaints.give_up("orders")
+    assert len(complaints.now) == 1

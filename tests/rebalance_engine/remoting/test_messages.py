@@ -219,6 +219,31 @@ def test_all_messages_of_a_body_have_one_limit() -> None:
         list(unpack_all(data, 3 * grown - 1))
 
 
+def test_what_cannot_be_unpacked_is_skipped_where_somebody_is_told() -> None:
+    broken = replace(MESSAGE, queue_offset=7, sys_flag=0x1)
+    data = BYTES + encode_message(broken) + BYTES
+    told: list[tuple[StoredMessage | None, BrokenMessage]] = []
+
+    read = list(unpack_all(data, skip=lambda *said: told.append(said)))
+
+    assert read == [replace(MESSAGE, body_crc=None)] * 2
+    ((message, error),) = told
+    assert message is not None
+    assert (message.queue_offset, "ZLIB" in str(error)) == (7, True)
+
+
+def test_what_comes_before_something_that_is_no_message_is_given() -> None:
+    told: list[StoredMessage | None] = []
+    read = unpack_all(BYTES + b"nonsense" + BYTES, skip=lambda message, _: told.append(message))
+
+    assert list(read) == [replace(MESSAGE, body_crc=None)]
+    assert told == [None]
+    read = unpack_all(BYTES + b"nonsense")
+    assert next(read) == replace(MESSAGE, body_crc=None)
+    with pytest.raises(BrokenMessage):
+        next(read)
+
+
 def test_messages_that_are_stored_as_they_were_sent_count_for_nothing() -> None:
     assert list(unpack_all(BYTES * 2, 0)) == [replace(MESSAGE, body_crc=None)] * 2
 
