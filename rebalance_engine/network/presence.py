@@ -13,6 +13,7 @@ from rebalance_engine.effects import Address
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.process import Process
 from rebalance_engine.remoting.bodies.clients import HeartbeatData, ProducerData
+from rebalance_engine.remoting.errors import RemotingError
 from rebalance_engine.remoting.requests.membership import HeartBeat, UnregisterClient
 
 logger = logging.getLogger(__name__)
@@ -72,19 +73,23 @@ class Presence:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(self._every_ms / 1_000)
-            for address in self._masters():
-                await self._tell(address)
+            await asyncio.gather(*map(self._tell, self._masters()))  # one that hangs delays no other; Java's would
 
     async def _tell(self, address: Address) -> None:
         body = HeartbeatData(client_id=self._client_id, producer_data_set=(ProducerData(group_name=self._group),))
+        request, complaints = HeartBeat(body=body), self._process.complaints
         try:
-            await self._process.driver.transport.request(address, HeartBeat(body=body), HEARTBEAT_TIMEOUT_MS)
+            answer = await self._process.driver.transport.request(address, request, HEARTBEAT_TIMEOUT_MS)
         except NoAnswer as error:
-            logger.info("%s did not hear the heartbeat: %s", address, error)
+            complaints.unanswered(error)
+        except RemotingError as error:
+            logger.info("what %s answered to the heartbeat cannot be read: %s", address, error)
+        else:
+            complaints.answered(address, request, answer)
 
     async def _leave(self, address: Address) -> None:
         request = UnregisterClient(client_id=self._client_id, producer_group=self._group)
         try:
             await self._process.driver.transport.request(address, request, UNREGISTER_TIMEOUT_MS)
-        except NoAnswer as error:
-            logger.info("%s did not hear the good-bye: %s", address, error)
+        except (NoAnswer, RemotingError) as error:
+            logger.info("whether %s heard the good-bye is not known: %s", address, error)

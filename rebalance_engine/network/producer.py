@@ -121,8 +121,10 @@ class Producer:
         if self._under_way and self._process.is_open:
             await self._process.until(self._idle, wait_s)
         self._fail(Closed(f"the {self._process.name} was closed before the answer; the message may be stored"))
-        await self._presence.end()
-        await self._process.close()
+        try:
+            await self._presence.end()
+        finally:
+            await self._process.close()
 
     async def __aenter__(self) -> Self:
         await self.start()
