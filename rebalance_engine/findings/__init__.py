@@ -13,10 +13,11 @@ from rebalance_engine.findings.finding import (
     Finding,
     FindingKind,
     clock,
+    dead_letter_topic,
     retry_topic,
     spell,
 )
-from rebalance_engine.findings.flow import Returned, Standing, is_growing, is_stuck
+from rebalance_engine.findings.flow import Returned, Standing, given_up, is_growing, is_stuck
 from rebalance_engine.findings.looks import (
     by_config_gaps,
     double_owners,
@@ -47,9 +48,11 @@ __all__ = [
     "Standing",
     "by_config_gaps",
     "clock",
+    "dead_letter_topic",
     "double_owners",
     "find_faults",
     "find_in_sights",
+    "given_up",
     "idle_consumers",
     "is_growing",
     "is_stuck",

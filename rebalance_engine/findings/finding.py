@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -11,6 +11,7 @@ from itertools import islice
 from rebalance_engine.model import MessageQueue
 
 MOST_ROWS = 50
+MOST_NAMED = 3
 CONFIRM_AFTER_MS = 20_000  # one-round conflicts are normal during a rebalance
 
 
@@ -35,6 +36,7 @@ class FindingKind(Enum):
     STORM = "storm"
     FLAPPING = "flapping"
     ON_PURPOSE = "no permission"
+    DISABLED = "disabled on purpose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,11 @@ def retry_topic(group: str) -> str:
     return f"%RETRY%{group}"
 
 
+def dead_letter_topic(group: str) -> str:
+    """Name the topic of a group's messages that were given up (``MixAll.getDLQTopic``)."""
+    return f"%DLQ%{group}"
+
+
 def clock(at: int) -> str:
     """Write an instant, ms since 1970, as its time of the day.
 
@@ -89,6 +96,16 @@ def count_of(n: int, one: str, many: str) -> str:
     ('1 queue', '2 queues')
     """
     return f"{n} {one if n == 1 else many}"
+
+
+def named(names: Sequence[str]) -> str:
+    """Name the first of some, and how many there are besides.
+
+    >>> named(["A", "B"]), named(["A", "B", "C", "D", "E"])
+    ('A, B', 'A, B, C and 2 more')
+    """
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def first_rows(rows: Iterable[str]) -> tuple[str, ...]:

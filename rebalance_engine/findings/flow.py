@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rebalance_engine.findings.finding import Finding, FindingKind, clock, count_of, retry_topic, spell
+from rebalance_engine.findings.finding import (
+    Finding,
+    FindingKind,
+    clock,
+    count_of,
+    dead_letter_topic,
+    retry_topic,
+    spell,
+)
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 
@@ -96,12 +104,18 @@ def retry_growing(group: str, broker: str, looks: Sequence[Returned]) -> Iterato
     yield Finding(FindingKind.RETRY_GROWING, group, broker, sentence, _ends(topic, looks))
 
 
+def given_up(looks: Sequence[Returned]) -> int:
+    """Count the messages that were put into a dead-letter topic between these looks."""
+    failed, _ = _between(looks)
+    return failed
+
+
 def dead_letters(group: str, broker: str, looks: Sequence[Returned]) -> Iterator[Finding]:
     """Find that messages were given up: each one is lost to the group until somebody sends it again."""
-    failed, _ = _between(looks)
+    failed = given_up(looks)
     if failed < 1:
         return
-    topic = f"%DLQ%{group}"
+    topic = dead_letter_topic(group)
     gave = count_of(failed, "message was", "messages were")
     sentence = f"{gave} given up, and put into {topic} on {broker} since {clock(looks[0].at)}."
     yield Finding(FindingKind.DEAD_LETTERS, group, broker, sentence, _ends(topic, looks))

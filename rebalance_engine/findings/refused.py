@@ -1,20 +1,22 @@
-"""What brokers refuse members, as reports and logs prove it: locks of queues, and pulls.
+"""What brokers refuse members, as reports and logs prove it: locks of queues, and pulls; and what they do on purpose.
 
-One is over once it has not been refused again for a minute: whoever still wants it asks more often than that.
+A refusal is over once it has not been refused again for a minute: whoever still wants it asks more often than that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from rebalance_engine.findings.finding import Finding, FindingKind, clock, count_of, spell
+from rebalance_engine.findings.finding import Finding, FindingKind, clock, count_of, first_rows, named, spell
+from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageQueue
 
 LOCK_EXPIRES_MS = 60_000  # ``RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME``
 ASKED_AGAIN_MS = 60_000  # a lock at every rebalance, each 20 s; a pull each 3 s: refused no more is over
 HEARTBEAT_MS = 30_000  # ``ClientConfig.heartbeatBrokerInterval``
 
+NO_PERMISSION = 16
 # ``ResponseCode``: what a broker means, and whether the member's next heartbeat mends it
 NOT_YET = {
     24: "it does not know yet that the group consumes this topic",
@@ -22,7 +24,7 @@ NOT_YET = {
 }
 MEANINGS = {
     **NOT_YET,
-    16: "the group or the topic may not be read there",
+    NO_PERMISSION: "the group or the topic may not be read there",
     17: "it has no such topic",
     23: "the filter expression is wrong",
     26: "it has no such group",
@@ -122,6 +124,27 @@ def pull_refusals(group: str, refusals: Iterable[PullRefusal], now: int) -> Iter
             each.ends_at,
             over_at=each.at + ASKED_AGAIN_MS,
         )
+
+
+def on_purpose(refusal: PullRefusal, closed: Collection[str]) -> bool:
+    """Whether a pull was refused because the broker is told to let nobody of the group consume."""
+    return refusal.code == NO_PERMISSION and refusal.queue.broker in closed
+
+
+def disabled(view: GroupView, closed: Collection[str]) -> Iterator[Finding]:
+    """Find that brokers are told to let nobody of a group consume: no alarm, but why its messages wait.
+
+    Its members divide and hold the queues there as any others (``PullMessageProcessor`` refuses, nobody else does).
+    """
+    brokers = sorted({view.queues.brokers[number] for number in set(view.queues.broker.tolist())} & set(closed))
+    if not brokers:
+        return
+    sentence = (
+        f"Nobody of this group may consume at {named(brokers)}, on purpose: its members keep their queues there, and"
+        " get nothing."
+    )
+    proof = first_rows(f"{broker} has consumeEnable=false for {view.group}" for broker in brokers)
+    yield Finding(FindingKind.DISABLED, view.group, view.group, sentence, proof)
 
 
 def _times(count: int) -> str:

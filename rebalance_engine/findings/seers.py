@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
-from rebalance_engine.findings.finding import Finding, FindingKind, count_of, first_rows, retry_topic
+from rebalance_engine.findings.finding import Finding, FindingKind, count_of, first_rows, named, retry_topic
 from rebalance_engine.group import GroupView
 
 EXPIRES_S = 120  # ``BrokerConfig.channelExpiredTimeout``
 LISTS_AGAIN_MS = 30_000  # brokers are asked for members each 10 s
 ROUTES_AGAIN_MS = 70_000  # NameServers are asked for routes each 30 s
 READABLE, WRITABLE = 4, 2  # ``PermName``
-MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,9 @@ def subscription_mismatch(view: GroupView, told: Mapping[str, Expressions]) -> I
     if len(kinds) < 2:
         return
     different = _different_topics([dict(kind) for kind in kinds])
-    named = ", ".join(different[:MOST_NAMED]) + (
-        f" and {len(different) - MOST_NAMED} more" * (len(different) > MOST_NAMED)
-    )
     sentence = (
-        f"Members subscribe to different things ({named}): each broker keeps what the last heartbeat said, so that"
-        " messages are left out or go to members that do not want them."
+        f"Members subscribe to different things ({named(different)}): each broker keeps what the last heartbeat said,"
+        " so that messages are left out or go to members that do not want them."
     )
     proof = first_rows(
         f"{client} subscribes to {', '.join(f'{topic} {expression}' for topic, expression in sorted(topics.items()))}"
@@ -124,10 +121,9 @@ def different_lists(view: GroupView, lists: Mapping[str, tuple[str, ...]]) -> It
         return
     broker, missing = next(iter(lacking.items()))
     others = f" (and {len(lacking) - 1} more brokers lack some)" if len(lacking) > 1 else ""
-    named = ", ".join(missing[:MOST_NAMED]) + (f" and {len(missing) - MOST_NAMED} more" * (len(missing) > MOST_NAMED))
     sentence = (
-        f"Brokers list different members: {broker} does not have {named}{others}. Who asks there divides the queues by"
-        " fewer."
+        f"Brokers list different members: {broker} does not have {named(missing)}{others}. Who asks there divides the"
+        " queues by fewer."
     )
     proof = first_rows(f"{broker} lists {', '.join(sorted(listed)) or 'nobody'}" for broker, listed in compared.items())
     yield Finding(
@@ -143,7 +139,7 @@ def different_lists(view: GroupView, lists: Mapping[str, tuple[str, ...]]) -> It
 def different_routes(view: GroupView, routes: Mapping[str, Divisions]) -> Iterator[Finding]:
     """Find topics of which NameServers give different queues: a member divides what the one that it asks says.
 
-    Only NameServers that gave a route are compared: one that gave none may not have been asked.
+    Those that were not asked are not there; one that has no route of the topic is, with no brokers.
     """
     for topic in sorted(routes):
         told = routes[topic]
@@ -155,12 +151,14 @@ def different_routes(view: GroupView, routes: Mapping[str, Divisions]) -> Iterat
             continue
         least, most = (f(sum(size.values()) for size in sizes.values()) for f in (min, max))
         how = f"{least} or {most} queues" if least != most else f"{most} queues each, and not the same"
-        sentence = f"NameServers disagree on {topic} ({how}): members that ask different ones divide different queues."
-        proof = first_rows(
+        without = (f"{server} has no route of {topic}" for server, brokers in sorted(told.items()) if not brokers)
+        sees = (
             f"{server or 'a NameServer'} says {broker}: {each}"
             for server, brokers in sorted(told.items())
             for broker, each in sorted(brokers.items())
         )
+        sentence = f"NameServers disagree on {topic} ({how}): members that ask different ones divide different queues."
+        proof = first_rows(chain(without, sees))
         yield Finding(
             FindingKind.DIFFERENT_ROUTES, view.group, topic, sentence, proof, confirm_after_ms=ROUTES_AGAIN_MS
         )

@@ -19,11 +19,13 @@ class Sights:
         lists: the members as each broker lists them, an id as often as it is registered; of those that told.
         addresses: by client id and broker, from where it is connected.
         subscriptions: by client id and topic, the expression with its type.
-        routes: by topic, NameServer and broker, which queues there are to divide; of NameServers that answer.
+        routes: by topic, NameServer and broker, which queues there are to divide; of NameServers that answer. One that
+            said that there is no route has no brokers.
         standings: queues in which messages wait and nothing is committed.
         held_since: since when the owner of each of these has it, by ``topic/broker/id``.
         retried, dead: by broker, the last looks at the ends of the retry and the dead-letter topic, oldest first.
         changes: members that came and went lately.
+        closed: brokers that are told to let nobody of the group consume.
     """
 
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -37,6 +39,7 @@ class Sights:
     retried: Mapping[str, tuple[flow.Returned, ...]] = field(default_factory=dict)
     dead: Mapping[str, tuple[flow.Returned, ...]] = field(default_factory=dict)
     changes: tuple[unrest.Change, ...] = ()
+    closed: tuple[str, ...] = ()
 
 
 NO_SIGHTS = Sights()
@@ -56,13 +59,15 @@ def find_in_sights(
 def _found(view: GroupView, sights: Sights, now: int, chain: tuple[unrest.Restless, ...]) -> Iterator[Finding]:
     group, shares = view.group, view.model is MessageModel.CLUSTERING
     yield from refused.lock_refusals(group, sights.locks, now)
-    yield from refused.pull_refusals(group, sights.pulls, now)
+    pulls = (each for each in sights.pulls if not refused.on_purpose(each, sights.closed))
+    yield from refused.pull_refusals(group, pulls, now)
     yield from seers.duplicate_ids(view, sights.lists, sights.addresses)
     yield from seers.subscription_mismatch(view, sights.subscriptions)
     if shares:  # who has all queues divides nothing, and does not commit to a broker
         yield from seers.different_lists(view, sights.lists)
         yield from seers.different_routes(view, sights.routes)
-        yield from flow.stuck_listeners(view, sights.standings, sights.held_since)
+        standings = (each for each in sights.standings if each.queue.broker not in sights.closed)
+        yield from flow.stuck_listeners(view, standings, sights.held_since)
         for broker, looks in sorted(sights.retried.items()):
             yield from flow.retry_growing(group, broker, looks)
         for broker, looks in sorted(sights.dead.items()):
@@ -70,3 +75,4 @@ def _found(view: GroupView, sights: Sights, now: int, chain: tuple[unrest.Restle
         yield from unrest.storm(group, chain)
     yield from unrest.flapping(group, sights.changes, now)
     yield from seers.without_permission(view, sights.routes)
+    yield from refused.disabled(view, sights.closed)

@@ -52,7 +52,8 @@ SANE = Sights(
     standings=(Standing(ORDERS[0], 100, 3, NOW - MINUTE + 1, NOW), Standing(ORDERS[2], 100, 0, NOW - MINUTE, NOW)),
     held_since=dict.fromkeys(("orders/east/0", "orders/west/0"), NOW - 5 * MINUTE),
     retried={"east": (Returned(NOW - MINUTE, 5, 1_000), Returned(NOW, 25, 5_000))},
-    dead={"east": (Returned(NOW - MINUTE, 5), Returned(NOW, 5))},
+    dead={"east": (Returned(NOW - MINUTE, 5), Returned(NOW, 5)), "west": (Returned(NOW, 7),)},
+    closed=("north",),
     changes=tuple(
         Change(NOW - MINUTE + n * 10_000, cause, "A")
         for n, cause in enumerate([Cause.MEMBER_LEFT, Cause.MEMBER_JOINED] * 2)
@@ -114,6 +115,7 @@ FIXTURES = {
     ],
     FindingKind.DIFFERENT_ROUTES: [
         seeing(routes={"orders": {"n1:9876": ROUTE, "n2:9876": {"east": Division(2, 6, True)}}}),
+        seeing(routes={"orders": {"n1:9876": ROUTE, "n2:9876": {}}}),
         seeing(routes={"orders": {"n1:9876": ROUTE, "n2:9876": {**ROUTE, "east": Division(2, 2, True)}}}),
     ],
     FindingKind.STUCK_LISTENER: [seeing(standings=(Standing(ORDERS[0], 100, 3, NOW - MINUTE, NOW),))],
@@ -131,6 +133,14 @@ FIXTURES = {
         seeing(
             routes={"orders": {"n1:9876": ROUTE, "n2:9876": ROUTE}, "old": {"n1:9876": {"east": Division(4, 2, True)}}}
         )
+    ],
+    FindingKind.DISABLED: [
+        seeing(closed=("west",)),
+        seeing(
+            closed=("east",),
+            standings=(Standing(ORDERS[0], 100, 3, NOW - MINUTE, NOW),),
+            pulls=(PullRefusal("A", ORDERS[0], 16, NOW - 9_000, NOW - 1_000, 4),),
+        ),
     ],
 }
 
