@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from dashboard.groups.models import Group, RoundCause
 from dashboard.groups.queries import Look
-from rebalance_engine.findings import is_growing, spell
+from rebalance_engine.findings import given_up, is_growing, spell
 
 
 def _seen(look: Look) -> list[object]:
@@ -24,6 +24,8 @@ def _seen(look: Look) -> list[object]:
         [(spell(each.queue), each.since) for each in sights.standings],
         sorted(sights.held_since.items()),
         [(broker, is_growing(looks)) for broker, looks in sorted(sights.retried.items())],
+        [(broker, given_up(looks)) for broker, looks in sorted(sights.dead.items())],
+        sights.closed,
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from dashboard.clusters.models import Broker, Cluster, Route, Watch
+from dashboard.clusters.models import Broker, Cluster, Route, Topic, Watch
 from dashboard.groups.models import (
     Flow,
     Group,
@@ -18,7 +18,7 @@ from dashboard.groups.models import (
     RoundCause,
     Subscription,
 )
-from dashboard.groups.recording.flow import returned_of, standings_of
+from dashboard.groups.recording.flow import dead_of, returned_of, standings_of
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import (
     Change,
@@ -47,7 +47,8 @@ def sights_of(*, group: Group, here: Collection[str], topics: Iterable[str]) -> 
         here: client ids of its members.
         topics: what any of them consumes.
     """
-    standings = _stuck(group)
+    flows = list(Flow.objects.filter(group=group).order_by("broker"))
+    standings = _stuck(flows)
     return Sights(
         lists=_lists(group),
         addresses=_addresses(group),
@@ -57,8 +58,10 @@ def sights_of(*, group: Group, here: Collection[str], topics: Iterable[str]) -> 
         pulls=_pulls(group, here),
         standings=standings,
         held_since=_held_since(group, standings),
-        retried={row.broker: returned_of(row) for row in Flow.objects.filter(group=group)},
+        retried={row.broker: returned_of(row) for row in flows},
+        dead={row.broker: dead_of(row) for row in flows},
         changes=_changes(group),
+        closed=tuple(group.closed_by),
     )
 
 
@@ -113,6 +116,10 @@ def _routes(group: Group, topics: Iterable[str]) -> dict[str, dict[str, dict[str
             continue
         says = Division(row.read_queues, row.permission, row.has_master)
         told.setdefault(row.topic.name, {}).setdefault(row.namesrv, {})[row.broker] = says
+    for topic, lacking in Topic.objects.filter(cluster=cluster, name__in=set(told)).values_list("name", "unrouted_by"):
+        for namesrv in lacking:
+            if namesrv not in mute and namesrv in cluster.namesrv:
+                told[topic].setdefault(namesrv, {})
     return told
 
 
@@ -154,8 +161,8 @@ def _place(row: LockRefusal | PullRefusal) -> tuple[str, str, int, str]:
     return row.topic, row.broker, row.queue_id, row.client_id
 
 
-def _stuck(group: Group) -> tuple[Standing, ...]:
-    every = (each for row in Flow.objects.filter(group=group).order_by("broker") for each in standings_of(row))
+def _stuck(flows: Iterable[Flow]) -> tuple[Standing, ...]:
+    every = (each for row in flows for each in standings_of(row))
     return tuple(each for each in every if is_stuck(each))[:MOST_STUCK]
 
 

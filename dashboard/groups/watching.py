@@ -10,7 +10,7 @@ from typing import TypeVar
 from django.db import DatabaseError
 
 from dashboard.clusters.models import Broker, Cluster, Watch
-from dashboard.groups.models import Member, Presence
+from dashboard.groups.models import Group, Member, Presence
 from dashboard.groups.operations import LeaseLost, record
 from rebalance_engine.eventlog import EventLogError
 from rebalance_engine.events import Fact
@@ -44,7 +44,10 @@ def known_of(*, cluster: str) -> Known:
         "member__group__name", "member__client_id", "broker", "address"
     ):
         members[group][client].add((broker, address))
-    return Known(at=told, brokers={(name, number): at for name, number, at in brokers}, members=members)
+    shut = Group.objects.filter(cluster=row).exclude(closed_by=[]).values_list("name", "closed_by")
+    closed = {group: set(names) for group, names in shut}
+    there_are = {(name, number): at for name, number, at in brokers}
+    return Known(at=told, brokers=there_are, members=members, closed=closed)
 
 
 class Writer:

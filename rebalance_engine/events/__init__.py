@@ -39,6 +39,7 @@ from rebalance_engine.events.held import (
 from rebalance_engine.events.members import (
     AnswerMissed,
     ConsumeType,
+    ConsumptionSeen,
     Departure,
     MemberJoined,
     MemberLeft,
@@ -65,7 +66,7 @@ from rebalance_engine.events.producers import (
     ProducersSeen,
     SendOutcome,
 )
-from rebalance_engine.events.progress import ProgressSeen, QueueProgress
+from rebalance_engine.events.progress import DeadLettersSeen, ProgressSeen, QueueProgress
 from rebalance_engine.events.rounds import (
     Cause,
     Duplicates,
@@ -118,6 +119,8 @@ __all__ = [
     "CommandOutcome",
     "CommandReceipt",
     "ConsumeType",
+    "ConsumptionSeen",
+    "DeadLettersSeen",
     "Departure",
     "DropReason",
     "Duplicates",
@@ -194,10 +197,10 @@ def _by_name(*facts: type[Fact]) -> dict[str, type[Fact]]:
 
 FACTS = _by_name(
     *(MemberJoined, MemberLeft, MemberSeen, MemberStrategySeen),
-    *(PresenceSeen, PresenceGone, MemberListSeen, AnswerMissed),
+    *(PresenceSeen, PresenceGone, MemberListSeen, AnswerMissed, ConsumptionSeen),
     *(SubscriptionsSeen, SubscriptionAdded, SubscriptionReplaced, SubscriptionRemoved),
     *(RouteSeen, RouteMissing, BrokerSeen, BrokerGone),
-    *(QueueTaken, QueueDropped, QueuePulled, PullRefused, HeldSeen, ProgressSeen),
+    *(QueueTaken, QueueDropped, QueuePulled, PullRefused, HeldSeen, ProgressSeen, DeadLettersSeen),
     *(RoundOpened, RoundClosed, RoundSuperseded, RoundNotConverged, QueueMoved, Handoff),
     *(Unowned, Overlap, Pause, Silence, Duplicates),
     *(LockGranted, LockRefused, LockReleased, LockExpired),

@@ -108,6 +108,14 @@ class AnswerMissed(Fact):
     client: Text | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumptionSeen(GroupFact):
+    """Whether a broker lets a group consume: its setting ``consumeEnable`` of the group."""
+
+    broker: Text
+    is_enabled: bool
+
+
 # Subscriptions.
 
 

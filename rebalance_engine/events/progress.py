@@ -1,4 +1,4 @@
-"""How far a group is: where queues end, and what it has committed, as one broker answers it."""
+"""How far a group is, as one broker answers it: where queues end, what is committed, how much was given up."""
 
 from __future__ import annotations
 
@@ -37,3 +37,19 @@ class ProgressSeen(GroupFact):
         again = repeated(each.queue for each in self.queues)
         if again:
             raise refusal(self, f"has {again} more than once; each queue may be there once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLettersSeen(GroupFact):
+    """How many messages of a group one broker has put into its dead-letter topic so far, and ``kept`` of them still.
+
+    0 where the broker has no such topic: it comes with the first message that is given up.
+    """
+
+    broker: Text
+    put: Offset
+    kept: Offset
+
+    def _check_together(self) -> None:
+        if self.kept > self.put:
+            raise refusal(self, f"has kept = {self.kept}; no more can be kept than the {self.put} that were put there")

@@ -79,12 +79,14 @@ class Topic(models.Model):
     """A topic of a cluster.
 
     ``division`` is another text, used once, whenever the queues that consumers divide are others: what was computed
-    from these queues may be kept under it. Empty where nothing is known of its route yet.
+    from these queues may be kept under it. Empty where nothing is known of its route yet. ``unrouted_by`` are the
+    NameServers that said last that they have no route of it.
     """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="topics")
     name = NameField()
     division = models.CharField(max_length=32, blank=True, default="")
+    unrouted_by = models.JSONField(default=list, blank=True)
 
     class Meta:
         """A cluster has a name once."""

@@ -147,7 +147,7 @@ class RouteBook:
         mine = {row.broker: row for row in routes if row.namesrv == namesrv}
         if any(row.observed_at > observed_at(fact) for row in mine.values()):
             return False  # an older answer that arrives late
-        changed = False
+        changed = self.topics.update(topic, unrouted_by=sorted({*topic.unrouted_by} - {namesrv}))
         for told in fact.brokers:
             columns = {
                 "read_queues": told.read_queues,
@@ -167,15 +167,15 @@ class RouteBook:
 
     def route_missing(self, fact: RouteMissing) -> bool:
         """Forget one NameServer's route of a topic."""
-        topic = self._topic(known_as(fact.topic))
-        if not topic.division:  # known to have none: the first that come are a change
-            return self.topics.update(topic, division=secrets.token_hex(16))
-        namesrv = printable(fact.source.address or "")
+        topic, namesrv = self._topic(known_as(fact.topic)), printable(fact.source.address or "")
         routes = self._routes_of(topic.name)
         mine = [row for row in routes if row.namesrv == namesrv]
         if any(row.observed_at > observed_at(fact) for row in mine):
             return False
-        return self._drop(routes, mine) and self._divide(topic, fact)
+        is_new = self.topics.update(topic, unrouted_by=sorted({*topic.unrouted_by, namesrv}))
+        if not topic.division:  # known to have none: the first that come are a change
+            return self.topics.update(topic, division=secrets.token_hex(16))
+        return (self._drop(routes, mine) or is_new) and self._divide(topic, fact)
 
     def broker_seen(self, fact: BrokerSeen) -> bool:
         """Store that a broker is there, or back."""

@@ -14,8 +14,9 @@ class Flow(models.Model):
 
     ``standings`` has one list for each queue in which messages wait: topic, queue id, what is committed, how many wait,
     and since when what is committed is the same. ``retried`` has one list for each look: when, where the retry topic
-    ended, and how much of all other topics was committed (null: unknown). Both are empty while the broker does not
-    answer.
+    ended, and how much of all other topics was committed (null: unknown). ``dead`` has one list for each look at the
+    dead-letter topic, on a clock of its own: when, how many messages were put there so far, and how many of them are
+    kept. Each is empty while the broker does not answer.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="flows")
@@ -23,6 +24,7 @@ class Flow(models.Model):
     at = AtField()
     standings = models.JSONField(default=list, blank=True)
     retried = models.JSONField(default=list, blank=True)
+    dead = models.JSONField(default=list, blank=True)
 
     class Meta:
         """A broker has one."""

@@ -20,6 +20,8 @@ class Group(models.Model):
     rebalance that begins: one that writes under an older fence is late, and is refused. ``due_at`` is when time
     alone will change something. None of the four ever becomes less; triggers hold the three counters to it.
 
+    ``closed_by`` names the brokers that are told to let nobody of it consume.
+
     The figures from ``member_count`` on are of the last rebalance, for lists of thousands of groups; NULL is
     unknown, never 0.
     """
@@ -28,6 +30,7 @@ class Group(models.Model):
     name = NameField()
     model = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(MessageModel))
     added_at = AtField()
+    closed_by = models.JSONField(default=list, blank=True, help_text="brokers with consumeEnable=false")
 
     inputs_version = models.BigIntegerField(default=0)
     done_version = models.BigIntegerField(default=0)

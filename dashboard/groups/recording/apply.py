@@ -12,7 +12,7 @@ from dashboard.clusters.recording.connections import ConnectionBook
 from dashboard.clusters.recording.producers import ProducerBook
 from dashboard.clusters.recording.routes import RouteBook, held_queues
 from dashboard.groups.models import Group
-from dashboard.groups.recording import members, progress
+from dashboard.groups.recording import flow, members, progress
 from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.costs import CostBook, CostFact
 from dashboard.groups.recording.flow import FlowBook
@@ -23,6 +23,8 @@ from rebalance_engine.events import (
     AnswerMissed,
     BrokerGone,
     BrokerSeen,
+    ConsumptionSeen,
+    DeadLettersSeen,
     Fact,
     HeldSeen,
     MemberJoined,
@@ -73,10 +75,8 @@ class Ledger:
                 changed = self.producers.apply(fact)
             case ProducersSeen():
                 changed = self.connections.seen(fact)
-            case ProgressSeen():
-                self.progress.seen(fact)
-                self.flow.seen(fact)
-                changed = False
+            case ProgressSeen() | DeadLettersSeen():
+                changed = self._counted(fact)
             case AnswerMissed():
                 changed = self._missed(fact)
             case MemberLeft():
@@ -117,9 +117,18 @@ class Ledger:
             case BrokerGone():
                 return self.routes.broker_gone(fact)
 
+    def _counted(self, fact: ProgressSeen | DeadLettersSeen) -> bool:
+        if isinstance(fact, DeadLettersSeen):
+            return self.flow.dead_seen(fact)
+        self.progress.seen(fact)
+        self.flow.seen(fact)
+        return False
+
     def _missed(self, fact: AnswerMissed) -> bool:
         if connections.is_about(fact):
             return self.connections.missed(fact)
+        if flow.is_about_dead_letters(fact):
+            return self.flow.dead_missed(fact)
         if not progress.is_about(fact):
             return members.answer_missed(self.groups, fact)
         self.flow.missed(fact)
@@ -171,6 +180,12 @@ class Ledger:
                     self.groups.because(group, change.cause, change.evidence, change.fact)
 
 
+def _apply_to_brokers_word(book: GroupBook, fact: MemberListSeen | ConsumptionSeen) -> bool:
+    if isinstance(fact, MemberListSeen):
+        return members.list_seen(book, fact)
+    return members.consumption_seen(book, fact)
+
+
 def _apply_to_members(book: GroupBook, fact: Fact) -> bool:
     match fact:
         case MemberJoined():
@@ -179,8 +194,8 @@ def _apply_to_members(book: GroupBook, fact: Fact) -> bool:
             changed = members.member_seen(book, fact)
         case MemberStrategySeen():
             changed = members.strategy_seen(book, fact)
-        case MemberListSeen():
-            changed = members.list_seen(book, fact)
+        case MemberListSeen() | ConsumptionSeen():
+            changed = _apply_to_brokers_word(book, fact)
         case PresenceSeen():
             changed = members.presence_seen(book, fact)
         case PresenceGone():

@@ -10,6 +10,7 @@ from dashboard.groups.recording.book import GroupBook
 from rebalance_engine.events import (
     AnswerMissed,
     Cause,
+    ConsumptionSeen,
     MemberJoined,
     MemberLeft,
     MemberListSeen,
@@ -159,6 +160,16 @@ def presence_gone(book: GroupBook, fact: PresenceGone) -> bool:
         return False
     book.touch(fact.group)
     return book.presences.update(row, gone_at=fact.at, departure=fact.departure.value)
+
+
+def consumption_seen(book: GroupBook, fact: ConsumptionSeen) -> bool:
+    """A broker lets a group consume, or does not."""
+    group, broker = book.group(fact.group), known_as(fact.broker)
+    closed = set(group.closed_by) - {broker} if fact.is_enabled else {*group.closed_by, broker}
+    if not book.groups.update(group, closed_by=sorted(closed)):
+        return False
+    book.touch(group.name)
+    return True
 
 
 def answer_missed(book: GroupBook, fact: AnswerMissed) -> bool:

@@ -21,11 +21,12 @@ from typing import Protocol
 from rebalance_engine.effects import Address
 
 # Of 20 requests a second that a broker bears, 5 of them 307, viewed groups get half: 6 lists (38), 1 look at details
-# (203), half a one at offsets (208), 2.5 questions to members (307). Of the other half those that changed get 4, the
-# rest 5, the broker itself 1.
+# (203), half a one at offsets and dead letters (208, 202), 2.5 questions to members (307). Of the other half those
+# that changed get 4, the rest 5.25, the broker itself what is left.
 LISTS_PER_S = {0: 6.0, 1: 2.0, 2: 3.75}
 DETAILS_PER_S = 1.0
-PROGRESS_PER_S = {0: 0.5, 2: 0.25}  # of groups that changed as of the rest
+PROGRESS_PER_S = {0: 0.35, 2: 0.25}  # of groups that changed as of the rest
+DEAD_PER_S = {0: 0.15, 2: 0.25}  # likewise
 HELD_PER_S = {0: 2.5, 1: 1.0, 2: 1.0}
 ROUTES_PER_S = 4.0  # of 10 that a NameServer bears
 
@@ -35,6 +36,7 @@ VIEWED_ROUTES_MS, ROUTES_MS = 5_000, 30_000
 BROKERS_MS, RUNTIME_MS = 10_000, 60_000
 PRODUCERS_MS = 60_000
 PROGRESS_MS = {0: 10_000, 2: 60_000}
+DEAD_MS = {0: 20_000, 2: 60_000}  # a message is given up after hours, as retries are spaced by default
 GROUPS_MS, GROUPS_PER_S = 10_000, 40  # a list of more groups is asked for less often: it grows with them
 DETAILS_MS = 10_000
 CHANGED_FOR_MS = 30_000
@@ -57,6 +59,7 @@ class Kind(Enum):
     MEMBERS = "members of a group at a broker"  # 203
     HELD = "what a member holds"  # 307
     PROGRESS = "offsets of a group at a broker"  # 208
+    DEAD = "dead letters of a group at a broker"  # 202
     PRODUCERS = "producers of a broker"  # 328
 
 
@@ -130,7 +133,7 @@ def questions(seen: Seen, name_servers: Iterable[Address], viewed: Collection[st
     held = {rank: max(HELD_MS[rank], 1000 * members[rank] / (HELD_PER_S[rank] * brokers)) for rank in Rank}
     asked = dict(_of_servers(seen, names, len(groups)))
     online = [group for group in groups if seen.is_online(group)]
-    asked.update(_of_progress(seen, online, ranks))
+    asked.update(_of_offsets(seen, online, ranks))
     routes: dict[str, Rank] = {}
     for group in groups:
         rank = ranks[group]
@@ -175,17 +178,24 @@ def _of_group(seen: Seen, group: str, lists: Pace, details: Pace, held: Pace) ->
         yield Question(Kind.HELD, "", group, client), held
 
 
-def _of_progress(seen: Seen, online: Collection[str], ranks: Mapping[str, Rank]) -> Iterator[tuple[Question, Pace]]:
-    """Ask how far groups are in which somebody is: those that changed no oftener than the rest."""
+def _of_offsets(seen: Seen, online: Collection[str], ranks: Mapping[str, Rank]) -> Iterator[tuple[Question, Pace]]:
+    """Ask how far groups are in which somebody is, and what they gave up: those that changed no oftener than the rest.
+
+    Without members nothing is consumed, so that nothing is given up either.
+    """
     viewed = sum(ranks[group] is Rank.VIEWED for group in online)
-    every = {
-        Rank.VIEWED: max(PROGRESS_MS[0], 1000 * viewed / PROGRESS_PER_S[0]),
-        Rank.REST: max(PROGRESS_MS[2], 1000 * (len(online) - viewed) / PROGRESS_PER_S[2]),
+    sizes = {Rank.VIEWED: viewed, Rank.REST: len(online) - viewed}
+    kinds = ((Kind.PROGRESS, PROGRESS_MS, PROGRESS_PER_S), (Kind.DEAD, DEAD_MS, DEAD_PER_S))
+    paces = {
+        (kind, rank): Pace(rank, max(shortest[rank], 1000 * size / per_s[rank]))
+        for kind, shortest, per_s in kinds
+        for rank, size in sizes.items()
     }
     for group in online:
         rank = Rank.VIEWED if ranks[group] is Rank.VIEWED else Rank.REST
         for broker in seen.hosts(group):
-            yield Question(Kind.PROGRESS, broker, group), Pace(rank, every[rank])
+            for kind, *_ in kinds:
+                yield Question(kind, broker, group), paces[kind, rank]
 
 
 def _of_routes(routes: Mapping[str, Rank], names: Iterable[Address]) -> Iterator[tuple[Question, Pace]]:

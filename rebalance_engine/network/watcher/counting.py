@@ -1,12 +1,19 @@
-"""What brokers tell of producers (328) and of how far a group is (208), as facts. Nothing here awaits."""
+"""What brokers tell of producers (328), how far a group is (208) and what it gave up (202), as facts, without I/O."""
 
 from __future__ import annotations
 
-from rebalance_engine.events import EXACT, ProducerConnected, ProducersSeen, ProgressSeen, QueueProgress
+from rebalance_engine.events import (
+    EXACT,
+    DeadLettersSeen,
+    ProducerConnected,
+    ProducersSeen,
+    ProgressSeen,
+    QueueProgress,
+)
 from rebalance_engine.events.shapes import MAX_AT
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.remoting.bodies.clients import ProducerTableInfo
-from rebalance_engine.remoting.bodies.queues import ConsumeStats
+from rebalance_engine.remoting.bodies.queues import ConsumeStats, TopicStatsTable
 from rebalance_engine.remoting.versions import version_name
 
 
@@ -47,3 +54,17 @@ def progress_stated(group: str, stats: ConsumeStats, by: Answerer) -> ProgressSe
         if queue.topic and queue.broker and queue.queue_id >= 0
     )
     return ProgressSeen(at=by.at, source=by.source, exactness=EXACT, group=group, broker=by.broker, queues=queues)
+
+
+def dead_stated(group: str, stats: TopicStatsTable | None, by: Answerer) -> DeadLettersSeen:
+    """State how many messages a broker has put into a group's dead-letter topic; None: it has no such topic.
+
+    The topic comes with the first one (``AbstractSendMessageProcessor.consumerSendMsgBack``).
+    """
+    assert by.broker is not None
+    ends = () if stats is None else tuple(stats.offset_table.values())
+    put = sum(max(0, each.max_offset) for each in ends)
+    kept = sum(max(0, each.max_offset - max(0, each.min_offset)) for each in ends)
+    return DeadLettersSeen(
+        at=by.at, source=by.source, exactness=EXACT, group=group, broker=by.broker, put=put, kept=kept
+    )

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import Fact, Missing
+from rebalance_engine.findings import dead_letter_topic
 from rebalance_engine.network import answers
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer, Trouble
@@ -18,7 +19,7 @@ from rebalance_engine.network.looking import ids_of
 from rebalance_engine.network.system_groups import is_system_group
 from rebalance_engine.network.watcher.agenda import Kind, Question
 from rebalance_engine.network.watcher.bounds import read_expiry
-from rebalance_engine.network.watcher.counting import producers_stated, progress_stated
+from rebalance_engine.network.watcher.counting import dead_stated, producers_stated, progress_stated
 from rebalance_engine.network.watcher.memory import Memory
 from rebalance_engine.remoting.errors import RemotingError
 
@@ -56,6 +57,7 @@ class Ears:
             Kind.MEMBERS: self._members,
             Kind.HELD: self._held,
             Kind.PROGRESS: self._progress,
+            Kind.DEAD: self._dead,
         }
 
     async def heard(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
@@ -85,7 +87,7 @@ class Ears:
             return self._held_missed(question, by, trouble)
         if question.kind in {Kind.LIST, Kind.MEMBERS}:
             return list(self._memory.list_missed(question.group, by, trouble))
-        if question.kind in {Kind.PROGRESS, Kind.PRODUCERS}:
+        if question.kind in {Kind.PROGRESS, Kind.DEAD, Kind.PRODUCERS}:
             return [answers.missed(self._memory.named(by), trouble, group=question.group or None)]
         if by.address not in self._mute:
             self._mute.add(by.address)
@@ -124,9 +126,10 @@ class Ears:
 
     async def _groups(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
         configs, by = await within(self._admin.group_configs(by.address, timeout_s=TIMEOUT_S))
-        names = (name for name in configs.subscription_group_table if name and not is_system_group(name))
-        self._memory.groups_heard(question.place, names)
-        return []
+        table = configs.subscription_group_table
+        told = [(name, table[name]) for name in table if name and not is_system_group(name)]
+        self._memory.groups_heard(question.place, (name for name, _ in told))
+        return list(self._memory.closed.heard(question.place, told, self._memory.named(by)))
 
     async def _runtime(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
         table, by = await within(self._admin.runtime(by.address, timeout_s=TIMEOUT_S))
@@ -172,6 +175,11 @@ class Ears:
     async def _progress(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
         stats, by = await within(self._admin.consume_stats(by.address, question.group, timeout_s=TIMEOUT_S))
         return [progress_stated(question.group, stats, self._memory.named(by))]
+
+    async def _dead(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
+        topic = dead_letter_topic(question.group)
+        stats, by = await within(self._admin.topic_stats(by.address, topic, timeout_s=TIMEOUT_S))
+        return [dead_stated(question.group, stats, self._memory.named(by))]
 
 
 def is_unreachable(trouble: Trouble) -> bool:

@@ -21,11 +21,13 @@ class Known:
             not there then. None is unknown.
         brokers: (name, id) -> address, of those that were there.
         members: group -> client id -> its (broker, address) pairs.
+        closed: group -> the brokers that let nobody of it consume.
     """
 
     at: int | None = None
     brokers: Mapping[BrokerKey, Address] = field(default_factory=dict)
     members: Mapping[str, Mapping[str, Set[tuple[str, Address]]]] = field(default_factory=dict)
+    closed: Mapping[str, Set[str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -30,6 +30,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import answers
 from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.watcher.bounds import EXPIRES_AFTER_MS, between, expired_by_time, left_since
+from rebalance_engine.network.watcher.closed import Closed
 from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
 from rebalance_engine.network.watcher.servers import Servers
@@ -54,6 +55,7 @@ class Memory:
         self._since = known.at
         self._servers = Servers(name_servers, known.brokers)
         self.silences = Silences()
+        self.closed = Closed(known.closed)
         self.expires_after_ms: dict[str, int] = {}  # how long a broker waits for heartbeats, where it said so
         self._groups: dict[str, KnownGroup] = {}
         self._having: dict[str, frozenset[str]] = {}

@@ -15,7 +15,7 @@ from itertools import count
 from random import Random
 from typing import TypeVar
 
-from rebalance_engine.events import Fact, HeldSeen, Missing, ProducersSeen, ProgressSeen
+from rebalance_engine.events import DeadLettersSeen, Fact, HeldSeen, Missing, ProducersSeen, ProgressSeen
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.clock import Clock
@@ -36,7 +36,7 @@ PLAN_SOON_MS = 200  # after something new was seen
 AGAIN_MS = 1_000
 PLAN_SHARE = 8  # planning takes at most so small a part of the time: with 12,500 questions it takes 0.2 s or more
 
-OFTEN = (HeldSeen, ProgressSeen, ProducersSeen)  # stated at every look: no reason to plan anew
+OFTEN = (HeldSeen, ProgressSeen, DeadLettersSeen, ProducersSeen)  # stated at every look: no reason to plan anew
 Emit = Callable[[list[Fact]], Awaitable[None]]
 CODE = {
     Kind.BROKERS: RequestCode.GET_BROKER_CLUSTER_INFO,
@@ -47,6 +47,7 @@ CODE = {
     Kind.MEMBERS: RequestCode.GET_CONSUMER_CONNECTION_LIST,
     Kind.HELD: RequestCode.GET_CONSUMER_RUNNING_INFO,
     Kind.PROGRESS: RequestCode.GET_CONSUME_STATS,
+    Kind.DEAD: RequestCode.GET_TOPIC_STATS_INFO,
     Kind.PRODUCERS: RequestCode.GET_ALL_PRODUCER_INFO,
 }
 

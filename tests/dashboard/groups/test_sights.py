@@ -13,17 +13,19 @@ from dashboard.groups.rebalancing import rebalance_once
 from rebalance_engine.events import (
     EXACT,
     BrokerQueues,
+    ConsumptionSeen,
     Departure,
     Fact,
     PresenceGone,
     PresenceSeen,
     PullRefused,
+    RouteMissing,
     RouteSeen,
     Source,
     Subscription,
     SubscriptionReplaced,
 )
-from tests.dashboard.groups.recording.test_flow import progress
+from tests.dashboard.groups.recording.test_flow import dead, progress
 from tests.dashboard.story import (
     EAST,
     NAMESRV,
@@ -71,6 +73,10 @@ def routed(source: Source, at: int, permission: int = 6, **sizes: int) -> RouteS
     return RouteSeen(at=T0 + at, source=source, exactness=EXACT, topic="orders", brokers=brokers)
 
 
+def consumes(at: int, *, is_enabled: bool) -> ConsumptionSeen:
+    return ConsumptionSeen(at=T0 + at, source=EAST, exactness=EXACT, group="g", broker="east", is_enabled=is_enabled)
+
+
 def looks(at: int) -> list[Fact]:
     return [held("A", at, [0, 1]), held("B", at, [2, 3])]
 
@@ -113,6 +119,8 @@ CASES: dict[str, list[Fact]] = {
         PullRefused(at=T0 + 80_000, source=REPORT, exactness=EXACT, group="g", client="A", queue=queue(0), code=16)
     ],
     "stuck listener": [progress(1_000), progress(61_000)],
+    "dead letters growing": [dead(1_000, 5), dead(61_000, 6)],
+    "disabled on purpose": [consumes(1_000, is_enabled=False), progress(1_000), progress(61_000)],
     "retry topic growing": [progress(1_000, failed=0), progress(61_000, 120, end=120, failed=30)],
 }
 
@@ -164,6 +172,9 @@ def test_a_healthy_group_has_none() -> None:
         present("A", "10.0.0.1:5"),
         present("B", "10.0.0.2:5"),
         routed(OTHER_NAMESRV, 1_000, east=4),
+        consumes(1_000, is_enabled=True),
+        dead(1_000, 5),
+        dead(61_000, 5),
         listed(1_000, "B", "A"),
         progress(1_000, failed=0),
         progress(31_000, 110, end=120, failed=3),
@@ -205,6 +216,40 @@ def test_a_name_server_that_does_not_answer_or_is_not_the_clusters_is_not_compar
     watch.delete()
     Cluster.objects.update(namesrv="127.0.0.1:9876")
     assert set(look_at(group=group).sights.routes["orders"]) == {"127.0.0.1:9876"}
+
+
+def test_a_name_server_without_a_route_that_another_has_is_found_until_it_has_one() -> None:
+    missing = RouteMissing(at=T0 + 1_000, source=OTHER_NAMESRV, exactness=EXACT, topic="orders")
+    [fault] = after(missing)
+    assert (fault.kind, fault.subject) == ("different routes", "orders")
+    assert fault.proof == [
+        "127.0.0.1:9877 has no route of orders",
+        "127.0.0.1:9876 says east: 4 queues, permission RW",
+    ]
+
+    told(routed(OTHER_NAMESRV, 82_000, east=4), at=82_000)
+    rebalance(82_000)
+
+    fault.refresh_from_db()
+    assert fault.cleared_at is not None
+
+
+def test_a_topic_that_no_name_server_has_is_no_difference() -> None:
+    missing = RouteMissing(at=T0 + 1_000, source=NAMESRV, exactness=EXACT, topic="new")
+    told(*HEALTHY, subscribes("A", 1, "orders", "new"), subscribes("B", 1, "orders", "new"))
+    told(missing, replace(missing, source=OTHER_NAMESRV))
+    rebalance(2_000)
+
+    assert list(Finding.objects.all()) == []
+
+
+def test_a_group_that_may_consume_again_is_told_so() -> None:
+    [fault] = after(*CASES["disabled on purpose"])
+    told(consumes(82_000, is_enabled=True), held("A", 82_000, [0, 1]), held("B", 82_000, [2, 3]), at=82_000)
+    rebalance(82_000)
+
+    fault.refresh_from_db()
+    assert fault.cleared_at is not None
 
 
 def test_changes_that_never_settle_are_a_storm() -> None:

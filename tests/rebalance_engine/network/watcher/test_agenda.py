@@ -107,6 +107,15 @@ def test_the_rest_is_asked_slowly_and_nobody_online_by_one_broker() -> None:
     assert not [question for question in asked if question.kind is Kind.LIST]
 
 
+def test_what_a_group_gave_up_is_asked_more_often_where_somebody_looks_and_not_where_nobody_is() -> None:
+    cluster = Cluster({"G": "AB", "empty": ""})
+    viewed, rest = (every(cluster, Kind.DEAD, "G", names) for names in (["G"], []))
+
+    assert (viewed, rest) == (20_000, 60_000)
+    asked = questions(cluster, ["names:1"], ["G", "empty"], 0)
+    assert {question.group for question in asked if question.kind is Kind.DEAD} == {"G"}
+
+
 def test_a_group_that_changed_comes_before_the_rest_for_a_while() -> None:
     cluster = Cluster({"G": "AB"}, changed={"G": 1_000})
 

@@ -1,7 +1,7 @@
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.watcher.counting import producers_stated, progress_stated
+from rebalance_engine.network.watcher.counting import dead_stated, producers_stated, progress_stated
 from rebalance_engine.remoting.bodies.clients import ProducerInfo, ProducerTableInfo
-from rebalance_engine.remoting.bodies.queues import ConsumeStats, OffsetWrapper
+from rebalance_engine.remoting.bodies.queues import ConsumeStats, OffsetWrapper, TopicOffset, TopicStatsTable
 from tests.rebalance_engine.network.watcher.seeing import by
 
 
@@ -25,3 +25,15 @@ def test_an_offset_of_nought_is_unknown_not_committed() -> None:
 
     told = [(each.queue.queue_id, each.end, each.committed, each.consumed_up_to) for each in fact.queues]
     assert told == [(0, 9, 4, 7), (1, 9, None, None)]
+
+
+def test_dead_letters_are_counted_over_all_queues_and_none_where_there_is_no_topic() -> None:
+    table = {
+        MessageQueue("%DLQ%G", "east", 0): TopicOffset(min_offset=2, max_offset=9),
+        MessageQueue("%DLQ%G", "east", 1): TopicOffset(min_offset=0, max_offset=1),
+    }
+
+    some, none = dead_stated("G", TopicStatsTable(offset_table=table), by(10)), dead_stated("G", None, by(10))
+
+    assert (some.group, some.broker, some.put, some.kept) == ("G", "east", 10, 8)
+    assert (none.put, none.kept) == (0, 0)

@@ -6,13 +6,14 @@ from typing import cast
 import pytest
 
 from rebalance_engine.effects import Failure
-from rebalance_engine.events import AnswerMissed, Missing
+from rebalance_engine.events import AnswerMissed, ConsumptionSeen, Missing
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.agenda import Kind, Question
 from rebalance_engine.network.watcher.hearing import Ears, Within
+from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from rebalance_engine.remoting.codes import RequestCode
 from rebalance_engine.remoting.requests.brokers import GetBrokerConfig
 from rebalance_engine.remoting.requests.contract import Refused
@@ -128,3 +129,28 @@ async def test_a_server_is_silent_if_it_cannot_be_reached_and_not_if_a_client_be
 
     assert before == ()
     assert (silent.since, silent.answered_at) == (20, None)
+
+
+class Configured:
+    """A broker that lets nobody of H consume."""
+
+    async def group_configs(self, _address: str, *, timeout_s: float) -> SubscriptionGroupWrapper:
+        assert timeout_s
+        names = ("G", "H", "CID_RMQ_SYS_TRANS")
+        table = {name: SubscriptionGroupConfig(group_name=name, consume_enable=name == "G") for name in names}
+        return SubscriptionGroupWrapper(subscription_group_table=table)
+
+
+@on_a_loop
+async def test_a_group_that_may_not_consume_is_told_of_with_the_groups_of_a_broker() -> None:
+    memory = sound("east")
+    ears = Ears(cast(Admin, Configured()), memory)
+
+    async def within(answer: Coroutine[None, None, object]) -> tuple[object, object]:
+        return await answer, by(10)
+
+    [fact] = await ears.heard(Question(Kind.GROUPS, "east"), by(10), cast(Within, within))
+
+    assert isinstance(fact, ConsumptionSeen)
+    assert (fact.group, fact.broker, fact.is_enabled) == ("H", "east", False)
+    assert memory.groups == {"G", "H"}

@@ -10,6 +10,7 @@ import pytest
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import (
     AnswerMissed,
+    DeadLettersSeen,
     Fact,
     HeldSeen,
     MemberJoined,
@@ -144,9 +145,9 @@ async def test_a_group_whose_queues_change_is_asked_at_once_who_is_there() -> No
 
 
 @on_a_loop
-async def test_producers_and_how_far_a_group_is_are_stated_again_and_again() -> None:
+async def test_producers_how_far_a_group_is_and_what_it_gave_up_are_stated_again_and_again() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("PROGRESS_MS", "PROGRESS_PER_S"):
+        for name in ("PROGRESS_MS", "PROGRESS_PER_S", "DEAD_MS", "DEAD_PER_S"):
             patch.setattr(agenda, name, {0: 200, 2: 200})
         patch.setattr(agenda, "PRODUCERS_MS", 200)
         async with (
@@ -157,10 +158,13 @@ async def test_producers_and_how_far_a_group_is_are_stated_again_and_again() -> 
         ):
             await producer.send(Message(topic="orders", body=b"1"))
             await until(lambda: len(stated.of(ProgressSeen)) > 1)  # of which queues, says whoever commits
+            await until(lambda: len(stated.of(DeadLettersSeen)) > 1)
             await until(lambda: any(fact.producers for fact in stated.of(ProducersSeen)))
 
     told = stated.of(ProgressSeen)[0]
     assert (told.group, told.broker, told.source.detail) == ("G", "broker-a", "208")
+    dead = stated.of(DeadLettersSeen)[0]
+    assert (dead.group, dead.broker, dead.put, dead.source.detail) == ("G", "broker-a", 0, "202")
     [one] = next(fact.producers for fact in stated.of(ProducersSeen) if fact.producers)
     assert (one.group, one.language) == ("sends", "PYTHON")
 

@@ -1,0 +1,25 @@
+from rebalance_engine.network.watcher.closed import Closed
+from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig
+from tests.rebalance_engine.network.watcher.seeing import by
+
+
+def said(closed: Closed, at: int, **enabled: bool) -> list[tuple[str, str, bool]]:
+    configs = [
+        (name, SubscriptionGroupConfig(group_name=name, consume_enable=is_enabled))
+        for name, is_enabled in enabled.items()
+    ]
+    return [(fact.group, fact.broker, fact.is_enabled) for fact in closed.heard("east", configs, by(at))]
+
+
+def test_only_who_may_not_consume_is_told_of_and_only_once() -> None:
+    closed = Closed({})
+
+    assert said(closed, 1, G=True, H=False) == [("H", "east", False)]
+    assert said(closed, 2, G=True, H=False) == []
+    assert said(closed, 3, G=False, H=True) == [("G", "east", False), ("H", "east", True)]
+
+
+def test_what_was_known_before_is_taken_back_where_it_is_so_no_more() -> None:
+    closed = Closed({"G": {"east", "west"}, "H": {"east"}})
+
+    assert said(closed, 1, G=False) == [("H", "east", True)]
