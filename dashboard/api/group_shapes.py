@@ -46,8 +46,9 @@ class GroupRow(Schema):
 class GroupOut(GroupRow):
     """One group. ``seq`` numbers its states, ``state_at`` is when the newest one came to be.
 
-    ``lag`` is how many messages were not consumed yet, as of ``lag_at``; ``duplicate_messages`` how many were consumed
-    twice, as consumers reported. ``strays`` are queues that somebody holds though no route has them.
+    ``lag`` is how many messages were not consumed yet, as of ``lag_at``; ``dead_letters`` how many were given up so
+    far, as of ``dead_letters_at``; ``duplicate_messages`` how many were consumed twice, as consumers reported.
+    ``strays`` are queues that somebody holds though no route has them.
     """
 
     at: Instant
@@ -61,6 +62,8 @@ class GroupOut(GroupRow):
     duplicate_messages: int | None
     lag: int | None
     lag_at: Instant | None
+    dead_letters: int | None = None
+    dead_letters_at: Instant | None = None
     strays: list[Text]
 
 

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
+from dashboard.groups.dead import dead_letters_of
 from dashboard.groups.lag import lag_of
 from dashboard.groups.listing import listed
 from dashboard.groups.views import find_group
@@ -36,6 +37,7 @@ def pauses(request: HttpRequest, pk: int) -> HttpResponse:
         "causes": present.costs_of(queries.by_cause(read.rounds, read.handoffs)),
         "deploys": present.costs_of(waves),
         "lag": lag,
+        "dead": dead_letters_of(group=found),
         "lag_over_time": over_time,
         "lag_rows": sorted(lag.queues, key=lambda each: -(each.lag or 0))[: present.MOST_LAG],
         "now": now,

@@ -5,7 +5,7 @@ from django.test import Client
 
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
-from dashboard.groups.models import Group
+from dashboard.groups.models import Flow, Group
 from dashboard.people.roles import Role
 from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
 from tests.dashboard.persons import person
@@ -32,6 +32,21 @@ def test_the_page_says_what_rounds_cost(client: Client, group: Group) -> None:
     assert "≥ 1.8 s" in page
     assert "What deploys cost" in page
     assert "how far it is behind is unknown" in page
+
+
+def test_dead_letters_are_counted_beside_the_lag_and_unknown_where_nobody_told(client: Client, group: Group) -> None:
+    page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
+    assert "how many messages were given up is unknown" in page
+
+    Flow.objects.create(group=group, broker="east", at=1, dead=[[now_ms(), 98_187_655, 98_187_654]])
+    page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
+    assert "messages given up so far" in page
+    assert "98187654" in page
+
+    Flow.objects.create(group=group, broker="west", at=1)
+    page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
+    assert "west did not tell its dead letters" in page
+    assert "messages given up so far" not in page
 
 
 def test_a_group_without_rounds_says_what_to_do(client: Client, group: Group) -> None:
