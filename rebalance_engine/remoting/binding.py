@@ -50,7 +50,9 @@ def read_fields(kind: type[Bound], read: Mapping[str, object], **given: object) 
         if value is not None and java_name in readers:
             name, reader = readers[java_name]
             if name not in given:
-                values[name] = _read_field(kind, name, reader, value)
+                made = _read_field(kind, name, reader, value)
+                if made is not None:
+                    values[name] = made
     if missing := required - values.keys():
         raise BrokenContent(f"{kind.__name__} has no {', '.join(sorted(missing))}")
     return kind(**values)
@@ -147,13 +149,16 @@ def _reader_of_object(kind: type[JavaObject]) -> Reader:
 
 
 def _reader_of_enum(kind: type[Enum]) -> Reader:
-    members: dict[object, Enum] = {name: member for member in kind for name in (member.name, member.value)}
-    members.update(enumerate(_JAVA_ORDER.get(kind, tuple(kind))))
+    """Read a name, in capitals or not, or an ordinal; of a name that is not known fastjson makes null."""
+    members = {name.lower(): member for member in kind for name in (member.name, str(member.value))}
+    in_order = dict(enumerate(_JAVA_ORDER.get(kind, tuple(kind))))
 
     def read(value: object) -> object:
-        if type(value) not in {int, str} or value not in members:
+        if isinstance(value, str):
+            return members.get(value.lower())
+        if type(value) is not int or value not in in_order:
             raise _unfit(value, f"one of {', '.join(member.name for member in kind)}")
-        return members[value]
+        return in_order[value]
 
     return read
 

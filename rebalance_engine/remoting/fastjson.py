@@ -74,9 +74,7 @@ def read(body: bytes | str) -> object:
     """
     text = body if isinstance(body, str) else body.decode("utf-8", "replace")
     _check_size(text)
-    value = _parse(text)
-    _check_depth(text)
-    return value
+    return _parse(text)
 
 
 def write(value: object) -> bytes:
@@ -134,11 +132,13 @@ def _made_standard(match: re.Match[str]) -> str:
 
 
 def _parse_standard(text: str) -> object:
-    reader = _CAREFUL_READER if "$ref" in text or "\\u0024" in text else _READER
+    reader = _CAREFUL_READER if "$ref" in text or "\\u" in text else _READER  # any letter of it may be an escape
     try:
-        return reader.decode(text)
+        value = reader.decode(text)
     except RecursionError:
         raise BrokenBody(f"body is nested deeper than {MAX_DEPTH}") from None
+    _check_depth(text)
+    return value
 
 
 def _check_depth(text: str) -> None:

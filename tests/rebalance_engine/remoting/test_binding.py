@@ -86,6 +86,21 @@ def test_the_c_plus_plus_client_writes_numbers_as_texts_and_enums_as_ordinals() 
     assert consumer.message_model is MessageModel.CLUSTERING
 
 
+def test_a_name_of_an_enum_is_known_in_any_case_and_an_unknown_one_says_nothing() -> None:
+    fields = {"groupName": "G", "messageModel": "Broadcasting", "consumeFromWhere": "UNKOWN", "consumeType": "1"}
+
+    consumer = read_fields(ConsumerData, fields)
+
+    assert consumer.message_model is MessageModel.BROADCASTING
+    assert consumer == ConsumerData(group_name="G", message_model=MessageModel.BROADCASTING)
+
+
+@pytest.mark.parametrize("value", [9, -1, True, 1.0, [], {}])
+def test_what_is_neither_a_name_nor_an_ordinal_is_refused(value: object) -> None:
+    with pytest.raises(BrokenContent, match="needs to be one of "):
+        read_fields(ConsumerData, {"groupName": "G", "messageModel": value})
+
+
 def test_dropped_is_read_in_both_spellings_and_written_in_java_s() -> None:
     assert read_fields(ProcessQueueInfo, {"dropped": True}).dropped
     assert read_fields(ProcessQueueInfo, {"droped": True}).dropped

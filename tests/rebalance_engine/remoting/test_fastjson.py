@@ -87,6 +87,8 @@ def test_a_reference_is_no_data() -> None:
         read(body)
     with pytest.raises(BrokenBody, match="reference"):
         read('{"\\u0024ref":"$"}')
+    with pytest.raises(BrokenBody, match="reference"):
+        read('{"offsetTable":{"a":{"$r\\u0065f":"$.x"}}}')
     assert read('{"a":"$ref","b":"\\"$ref\\":"}') == {"a": "$ref", "b": '"$ref":'}
 
 
@@ -150,6 +152,8 @@ def test_nesting_has_a_limit() -> None:
     with pytest.raises(BrokenBody, match="nested deeper"):
         read('{"a":' * 100_000 + "1" + "}" * 100_000)
     assert read('["' + "[" * 1_000 + '"]')
+    with pytest.raises(BrokenBody, match="nested 401 deep"):
+        read('{"mqTable":},"a":' * 400 + "1" + "}" * 400)
 
 
 def test_the_number_of_values_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
