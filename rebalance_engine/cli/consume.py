@@ -34,7 +34,7 @@ from rebalance_engine.events import Fact, QueueDropped, QueueTaken
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.consumer import Consumer
 from rebalance_engine.network.driver import MachineBroke
-from rebalance_engine.network.membership import SubscriptionRefused
+from rebalance_engine.network.filters import SubscriptionRefused
 from rebalance_engine.network.options import ConsumerOptions
 from rebalance_engine.network.process import Closed
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rebalance_engine.model import MessageModel, MessageQueue
     from rebalance_engine.network.consumer import Consumer
     from rebalance_engine.network.driver import MachineBroke
+    from rebalance_engine.network.filters import SubscriptionRefused
     from rebalance_engine.network.link import NoAnswer
     from rebalance_engine.network.lite_pull import LitePullConsumer, NoSuchTopic
-    from rebalance_engine.network.membership import SubscriptionRefused
     from rebalance_engine.network.outgoing import BadMessage, Message
     from rebalance_engine.network.process import Closed
     from rebalance_engine.network.producer import Producer
@@ -78,7 +78,7 @@ _ROOMS = {
     "SendResult": "network.sending",
     "SendStatus": "network.sending",
     "Sql": "remoting.tags",
-    "SubscriptionRefused": "network.membership",
+    "SubscriptionRefused": "network.filters",
     "SyncConsumer": "network.sync",
     "SyncProducer": "network.sync",
     "Tls": "network.tls",

@@ -19,7 +19,7 @@ from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.acl import is_refused_by_acl
 from rebalance_engine.remoting.bodies.routes import TopicRouteData
 from rebalance_engine.remoting.codes import ResponseCode
-from rebalance_engine.remoting.errors import BrokenMessage
+from rebalance_engine.remoting.errors import BrokenMessage, RemotingError
 from rebalance_engine.remoting.messages import StoredMessage
 from rebalance_engine.remoting.requests.consuming import PullMessage
 from rebalance_engine.remoting.requests.contract import Refused
@@ -108,6 +108,11 @@ class Complaints:
         if self._said or self._past:
             self._note_success(by, request)
 
+    def garbled(self, by: Address, request: object, error: RemotingError) -> None:
+        """Note that nobody can read what somebody answered; it is over with an answer to the same that can be read."""
+        if not self.has_given_up(_topic_of(request)):
+            self._refuse(by, request, f"what {by} answers to {_named(request)} cannot be read: {error}")
+
     def dropped(self, mq: MessageQueue) -> None:
         """Note that a queue is not asked for any more; nobody will hear whether it could be."""
         if self._refused_pulls and self._refused_pulls.pop(mq, 0) > MOST_IN_A_ROW:
@@ -167,13 +172,14 @@ class Complaints:
             if topic != DEFAULT_TOPIC and not topic.startswith(RETRY_TOPIC_PREFIX):
                 self._begin(("topic", "", topic), f"there is no topic {topic!r}, says {by}; it is looked for again")
         elif _is_trouble(refused):
-            reason, refusal = ("refusal", by, topic), _refusal_of(request)
-            known = self._refused.get(reason, {})
-            if refusal in known or (len(known) < MOST and len(self._refused) < MOST):
-                of = f" of topic {topic!r}" if topic else ""
-                words = f"{by} refuses {type(request).__name__}{of}: {refused.remark or f'code {refused.code}'}"
-                self._refused[reason] = known | {refusal: words}
-                self._begin(reason, words)
+            self._refuse(by, request, f"{by} refuses {_named(request)}: {refused.remark or f'code {refused.code}'}")
+
+    def _refuse(self, by: Address, request: object, words: str) -> None:
+        reason, refusal = ("refusal", by, _topic_of(request)), _refusal_of(request)
+        known = self._refused.get(reason, {})
+        if refusal in known or (len(known) < MOST and len(self._refused) < MOST):
+            self._refused[reason] = known | {refusal: words}
+            self._begin(reason, words)
 
     def _note_pull(self, pull: PullMessage, answer: object) -> None:
         mq = MessageQueue(pull.topic, pull.bname or "", pull.queue_id)
@@ -277,6 +283,11 @@ def _ago(said: _Said, at: float) -> str:
 def _topic_of(request: object) -> str:
     topic = getattr(request, "topic", None)
     return topic if isinstance(topic, str) else ""
+
+
+def _named(request: object) -> str:
+    topic = _topic_of(request)
+    return type(request).__name__ + (f" of topic {topic!r}" if topic else "")
 
 
 def _refusal_of(request: object) -> Refusal:

@@ -196,6 +196,8 @@ class Driver:
             logger.debug("no answer to %s: %s", type(request).__name__, error)
             heard = Unanswered(token=send.token, failure=error.failure)
         except BrokenContent as error:
+            if self._complaints is not None:
+                self._complaints.garbled(send.to, request, error)
             refused = Refused(code=ResponseCode.SYSTEM_ERROR, remark=f"the answer cannot be read: {error}")
             heard = Answered(token=send.token, response=refused)
         except LocalProtocolError as error:

@@ -39,8 +39,9 @@ from rebalance_engine.effects import Address, Heard
 from rebalance_engine.events import Origin, Source
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel, MessageQueue
 from rebalance_engine.network.complaints import Complaints
+from rebalance_engine.network.filters import check_filters
 from rebalance_engine.network.identity import DEFAULT_INSTANCE, client_id, own_instance
-from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.nameservers import NameServers
 from rebalance_engine.network.offset_files import OffsetFiles
 from rebalance_engine.network.options import (
     VERSION,
@@ -51,10 +52,7 @@ from rebalance_engine.network.options import (
 )
 from rebalance_engine.network.outgoing import check_group
 from rebalance_engine.network.process import Closed, Doing, Process
-from rebalance_engine.remoting.bodies.clients import CheckClientRequestBody, SubscriptionData
-from rebalance_engine.remoting.requests.contract import Refused
-from rebalance_engine.remoting.requests.membership import CheckClientConfig
-from rebalance_engine.remoting.tags import is_by_tags, subscription
+from rebalance_engine.remoting.tags import subscription
 
 logger = logging.getLogger(__name__)
 
@@ -62,10 +60,6 @@ START_S = 10.0  # a start asks name servers and brokers, each for 3 s at most; i
 STOP_S = 9.0  # a stop waits 1 s for unlocks and 3 s for the good-bye at each broker that does not answer
 TELL_S = 1.0  # for one-way requests to leave
 STOP_UNKNOWN_S = 1.0  # of who never had an answer from anybody
-
-
-class SubscriptionRefused(Exception):
-    """A broker does not understand a subscription; the message has the broker's words."""
 
 
 class Membership:
@@ -85,6 +79,7 @@ class Membership:
         )
         self.client_id = client_id(name_servers, instance, options.get("ip"))
         self.settings = settings
+        self._name_servers = NameServers(name_servers)
         self.process = process
         self._files = OffsetFiles(Path(options.get("offsets_dir") or default_offsets_dir()))
         self._client = Client(
@@ -122,6 +117,8 @@ class Membership:
             raise
 
     async def _start(self) -> None:
+        await check_filters(self.process.driver.transport, self._name_servers, self.client_id, self.settings)
+        self._check_running()
         saved = self._files.read(f"{self.client_id}/{self.settings.group}/offsets.json")
         self.order(Start(settings=self.settings, saved=saved))
         if not await self.process.until(self._started, START_S):
@@ -130,30 +127,10 @@ class Membership:
             self._check_running()
             logger.warning("%s has no answers from name servers or brokers yet", self.process.name)
         self._check_running()
-        for subscribed in self.member.subscriptions.all:
-            if not is_by_tags(subscribed):
-                await self._check_filter(subscribed)
-                self._check_running()
 
     def _check_running(self) -> None:
         if self._is_stopping or not self.process.is_open:
             raise Closed(f"the {self.process.name} was closed before it had started")
-
-    async def _check_filter(self, subscribed: SubscriptionData) -> None:
-        """Ask a broker of the topic whether it understands the expression (``checkClientInBroker``)."""
-        address = self._client.desk.routes.any_broker_of(subscribed.topic, self._client.desk.luck)
-        if address is None:
-            return
-        body = CheckClientRequestBody(client_id=self.client_id, group=self.settings.group, subscription_data=subscribed)
-        try:
-            answer = await self.process.driver.transport.request(address, CheckClientConfig(body=body))
-        except NoAnswer as error:
-            logger.warning("whether %s understands %r is not known: %s", address, subscribed.sub_string, error)
-            return
-        if isinstance(answer, Refused):
-            await self.stop()
-            words = f"{address} refused the expression {subscribed.sub_string!r} of {subscribed.topic!r}"
-            raise SubscriptionRefused(f"{words}: {answer.remark or answer.code}")
 
     def drain(self) -> None:
         """Begin nothing new, and keep the queues."""

@@ -83,7 +83,7 @@ class Presence:
         except NoAnswer as error:
             complaints.unanswered(error)
         except RemotingError as error:
-            logger.info("what %s answered to the heartbeat cannot be read: %s", address, error)
+            complaints.garbled(address, request, error)
         else:
             complaints.answered(address, request, answer)
 

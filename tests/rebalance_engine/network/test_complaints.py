@@ -9,7 +9,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, Complaints
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.codes import ResponseCode
-from rebalance_engine.remoting.errors import BrokenMessage
+from rebalance_engine.remoting.errors import BrokenContent, BrokenMessage
 from rebalance_engine.remoting.messages import StoredMessage
 from rebalance_engine.remoting.requests.consuming import PullMessage, PullMessageResponse
 from rebalance_engine.remoting.requests.contract import Refused, Response
@@ -299,3 +299,16 @@ def test_of_messages_that_cannot_be_read_each_is_logged_and_the_last_of_a_queue_
     ]
     complaints.give_up("orders")
     assert len(complaints.now) == 1
+
+
+def test_an_answer_that_cannot_be_read_is_a_trouble_until_one_can() -> None:
+    complaints = Complaints("consumer", time.monotonic)
+    complaints.garbled(EAST, ROUTE, BrokenContent("the route names too much"))
+    words = "cannot be read: the route names too much"
+    assert list(complaints.now) == [f"what {EAST} answers to GetRouteInfoByTopic of topic 'orders' {words}"]
+    complaints.answered(EAST, ROUTE, Response())
+    assert not complaints.now
+
+    complaints.give_up("orders")
+    complaints.garbled(EAST, ROUTE, BrokenContent("the route names too much"))
+    assert not complaints.now

@@ -15,8 +15,6 @@ from rebalance_engine.network import (
     Producer,
     ReceivedMessage,
     Retry,
-    Sql,
-    SubscriptionRefused,
 )
 from rebalance_engine.network.process import Process
 from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
@@ -253,14 +251,6 @@ async def test_a_strategy_of_one_s_own_divides_the_queues() -> None:
     ):
         await divided(1, consumer)
         assert consumer.held == (MessageQueue("orders", "broker-a", 0),)
-
-
-@on_a_loop
-async def test_sql_that_a_broker_does_not_understand_ends_the_start() -> None:
-    async with cluster() as east:
-        consumer = Consumer(east.namesrv, "G", {"orders": Sql("weight > 5")}, version=QUICK)
-        with pytest.raises(SubscriptionRefused, match="'weight > 5' of 'orders'"):
-            await consumer.start()
 
 
 @on_a_loop
