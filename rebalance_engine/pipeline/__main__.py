@@ -102,7 +102,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
         read_report(asked.source)  # refuses what is no finished run
     files = _files(asked) if job.reads_logs else []
     notes = read_notes(asked.target)
-    fresh = [file for file in files if notes.files.get(file.path, {}).get("fingerprint") != file.fingerprint]
+    fresh = [file for file in files if notes.is_fresh(file)]
     _say(_plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
     if words.dry_run:
         return 0

@@ -78,19 +78,18 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
         fresh: the files of ``asked.source`` that were not read yet, or differently.
     """
     store, told = Store(asked.target, spark), Told()
-    touched = set()
     if fresh:
         with stage(f"lines of {len(fresh)} files", say):
-            superseded = {store.notes.files[file.path]["batch"] for file in fresh if file.path in store.notes.files}
-            batch = _read_lines(store, asked, fresh, told)
-            touched = store.days_of_batches({*superseded, batch})
+            _read_lines(store, asked, fresh, told)
     with stage("time zones", say):
         known, have_moved = _zones(store, asked, told)
     with stage("events", say):
         is_whole = have_moved or "events" not in store.notes.partitions
-        days = None if is_whole else _around(touched)
+        days = None if is_whole else _around({*store.notes.pending})  # those of a run that was stopped too
         if days is None or days:
             _publish_events(store, asked, known, days, told)
+            store.notes.pending = []
+            store.save()
     with stage("holds", say):
         _publish_holds(store, asked, known, told)
     with stage("rounds, handoffs, loads", say):
@@ -100,7 +99,7 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
     return told
 
 
-def _read_lines(store: Store, asked: Asked, fresh: list[SourceFile], told: Told) -> int:
+def _read_lines(store: Store, asked: Asked, fresh: list[SourceFile], told: Told) -> None:
     frames, seen = [], []
     for layout, records in lines.read_records(store.spark, fresh, asked.source, store.names):
         seen.append(Observation(layout.name if layout else "no layout"))
@@ -113,7 +112,6 @@ def _read_lines(store: Store, asked: Asked, fresh: list[SourceFile], told: Told)
     lost = F.sum(F.when(F.col("wall_ms").isNull(), F.col("parts")))
     counted = written.agg(F.count("wall_ms").alias("kept"), lost.alias("unparsed")).collect()[0]
     told.kept, told.unparsed = counted["kept"], counted["unparsed"] or 0
-    return batch
 
 
 def _zones(store: Store, asked: Asked, told: Told) -> tuple[DataFrame, bool]:

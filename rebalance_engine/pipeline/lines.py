@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.ends import MOST
 from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS, Layout
 from rebalance_engine.pipeline.schemas import LINES, shaped
 from rebalance_engine.pipeline.sources import SourceFile
@@ -39,8 +40,23 @@ def read_records(
         mine = [file for file in files if file.layout == layout and file.is_readable]
         if mine:
             separator = f"\n{layout.begins}" if layout else "\n"
-            frames.append((layout, _records(spark, mine, folder, separator, aside)))
+            records = _records(spark, mine, folder, separator, aside)
+            frames.append((layout, _without_cut_ends(records, mine, len(layout.begins) if layout else 0)))
     return frames
+
+
+def _without_cut_ends(records: DataFrame, files: Sequence[SourceFile], begin: int) -> DataFrame:
+    """Let no last line that is cut begin as a line does, so that it counts as one that does not parse."""
+    rows = [(file.path, file.cut.encode("latin-1")) for file in files if file.cut]
+    if not rows:
+        return records
+    cut = records.sparkSession.createDataFrame(rows, "file string, cut binary")
+    size, text = F.octet_length("cut"), F.col("value").cast("binary")
+    # The first record of a file has its beginning; of a long line only the end is known.
+    is_cut = F.endswith(text, F.col("cut")) & ((F.octet_length("value") <= size + begin) | (size == MOST))
+    value = F.when(is_cut, F.concat(F.lit("cut: "), F.col("value"))).otherwise(F.col("value"))
+    joined = records.join(F.broadcast(cut), on="file", how="left")
+    return joined.select("file", "host", "block", value.alias("value"))
 
 
 def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, separator: str, aside: Path) -> DataFrame:

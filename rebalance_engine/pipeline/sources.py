@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from rebalance_engine.pipeline.layouts import LAYOUTS, Layout, find_layout
+from rebalance_engine.pipeline.ends import cut_of
+from rebalance_engine.pipeline.layouts import Layout, find_layout
 
 LOOKED_AT = 256 * 1024  # enough for a first line with a target of thousands of queues in it
 FINGERPRINTED = 64 * 1024
@@ -18,6 +19,7 @@ HEAD = 200  # bytes: long enough for two time stamps
 LEFT_BY_A_RUN = "_evenkeel.json"
 NOT_LOGS = ("_SUCCESS", LEFT_BY_A_RUN)
 GZIP = b"\x1f\x8b"
+CUT = "cut within its last line, which is counted as one that did not parse"
 
 
 class NoInput(Exception):
@@ -37,6 +39,8 @@ class SourceFile:
         head: its first text, as it is: a log that grew begins with it, and one that was rolled does not. No checksum: a
             log may be looked at when it has half a line.
         trouble: what is wrong with the file itself; None where nothing is.
+        cut: the end of its last line, where that is not whole, as :mod:`rebalance_engine.pipeline.ends` gives it.
+        content: of its size, its beginning and its end: a log that was rolled has another name, and the same content.
     """
 
     path: str
@@ -46,6 +50,8 @@ class SourceFile:
     fingerprint: str
     head: str
     trouble: str | None = None
+    cut: str = ""
+    content: str = ""
 
     @property
     def is_readable(self) -> bool:
@@ -56,16 +62,6 @@ class SourceFile:
         """Give it as plain values."""
         layout = self.layout.name if self.layout else None
         return {**{name: getattr(self, name) for name in self.__slots__}, "layout": layout}
-
-    @classmethod
-    def of_row(cls, row: dict[str, object]) -> SourceFile:
-        """Take what ``as_row`` gave."""
-        name = row["layout"]
-        layout = LAYOUTS[name] if isinstance(name, str) else None
-        path, host, size, trouble = row["path"], row["host"], row["size"], row["trouble"]
-        assert isinstance(path, str) and isinstance(host, str) and isinstance(size, int)
-        told = None if trouble is None else str(trouble)
-        return cls(path, host, layout, size, str(row["fingerprint"]), str(row["head"]), told)
 
 
 def find_files(folder: Path) -> list[SourceFile]:
@@ -93,7 +89,7 @@ def _copies(files: Sequence[SourceFile], folder: Path) -> dict[str, str]:
     """Find the files of which another one has the whole text: by path, the path of that one."""
     alike: dict[tuple[str, str], list[SourceFile]] = {}
     for file in files:
-        if file.trouble is None and file.layout and len(file.head) == HEAD:
+        if file.is_readable and file.layout and len(file.head) == HEAD:
             alike.setdefault((file.host, file.head), []).append(file)
     found: dict[str, str] = {}
     for those in alike.values():
@@ -160,13 +156,24 @@ def _look_at(path: Path, folder: Path) -> SourceFile:
     status = path.stat()
     with path.open("rb") as file:
         beginning = file.read(FINGERPRINTED)
-    facts = f"{status.st_size} {status.st_mtime_ns} ".encode()
-    fingerprint = hashlib.blake2b(facts + beginning, digest_size=12).hexdigest()
+        file.seek(max(status.st_size - FINGERPRINTED, 0))
+        end = file.read(FINGERPRINTED)
+    fingerprint = _hash(f"{status.st_size} {status.st_mtime_ns} ", beginning)
+    content = _hash(f"{status.st_size} ", beginning, end)
     trouble = _trouble(path, beginning)
     text = _first_text(path, is_packed=beginning.startswith(GZIP))
     head = text[:HEAD].decode("latin-1")
     layout = find_layout(text.decode("utf-8", "replace").split("\n"))
-    return SourceFile(relative.as_posix(), host, layout, status.st_size, fingerprint, head, trouble)
+    cut = ""
+    if trouble is None and layout:
+        with _opened(path) as file:
+            cut = cut_of(file, layout)
+        trouble = CUT if cut else None
+    return SourceFile(relative.as_posix(), host, layout, status.st_size, fingerprint, head, trouble, cut, content)
+
+
+def _hash(facts: str, *parts: bytes) -> str:
+    return hashlib.blake2b(facts.encode() + b"".join(parts), digest_size=12).hexdigest()
 
 
 def _trouble(path: Path, beginning: bytes) -> str | None:

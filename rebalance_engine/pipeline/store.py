@@ -46,6 +46,8 @@ class Notes:
         files: by path, what was read of it and in which batch.
         partitions: by table, the checksum of every partition, ``cluster/day``.
         zones: what was used as zone of the hosts whose logs do not tell it.
+        texts: what was read, whatever it is called now: ``HOST CONTENT``, and the path that it had.
+        pending: days of lines that were read, and whose events are not written yet: a run may be stopped in between.
     """
 
     files: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -53,6 +55,13 @@ class Notes:
     zones: dict[str, str] = field(default_factory=dict)
     next_batch: int = 1
     dead: list[list[object]] = field(default_factory=list)  # (path, batch) that a newer batch has read again
+    texts: dict[str, str] = field(default_factory=dict)
+    pending: list[str] = field(default_factory=list)
+
+    def is_fresh(self, file: SourceFile) -> bool:
+        """Ask whether a file was not read yet, or differently; one that was only renamed, as a log is rolled, was."""
+        is_same = self.files.get(file.path, {}).get("fingerprint") == file.fingerprint
+        return not is_same and not (file.is_readable and text_of(file.host, file.content) in self.texts)
 
 
 class Store:
@@ -92,11 +101,18 @@ class Store:
             self.spark.conf.unset(OPEN_FILES)
         place.parent.mkdir(exist_ok=True)
         staged.rename(place)
+        batches: set[object] = {batch}
         for file in files:
             before = self.notes.files.get(file.path)
+            if before is not None:
+                batches.add(before["batch"])
             if before is not None and file.head.startswith(str(before["head"])):  # it grew; one that was rolled stays
                 self.notes.dead.append([file.path, before["batch"]])
+                self.notes.texts.pop(text_of(file.host, before.get("content")), None)
             self.notes.files[file.path] = {**file.as_row(), "batch": batch}
+            if file.is_readable and file.content:
+                self.notes.texts[text_of(file.host, file.content)] = file.path
+        self.notes.pending = sorted({*self.notes.pending, *self.days_of_batches(batches)})
         self.notes.next_batch = batch + 1
         self.save()
         return batch
@@ -231,6 +247,11 @@ class Store:
             empty.parent.mkdir(exist_ok=True)
             next(staged.glob("part-*.parquet")).replace(empty)
             shutil.rmtree(staged)
+
+
+def text_of(host: str, content: object) -> str:
+    """Name a text by which it is known again under another name."""
+    return f"{host} {content}"
 
 
 def read_notes(folder: Path) -> Notes:

@@ -275,4 +275,4 @@ def test_a_log_that_is_cut_within_a_queue_tells_the_rest(spark: SparkSession, tm
         java5(6, persisted("g", "A", Q0, 7))[:-8],
     )
 
-    assert told(spark, tmp_path) == [(0, "A", 1, 6, "open")]
+    assert told(spark, tmp_path) == [(0, "A", 1, 1.1, "open")]

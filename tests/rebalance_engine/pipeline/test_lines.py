@@ -1,9 +1,20 @@
+import gzip
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.rebalance_engine.pipeline.frames import MIDNIGHT_MS, QUEUE, added, broker, java4, java5, read_lines
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    broker,
+    java4,
+    java5,
+    persisted,
+    read_lines,
+    result,
+)
 
 pytestmark = pytest.mark.spark
 Q = QUEUE.format("east", 0)
@@ -132,3 +143,20 @@ def test_a_take_whose_line_is_cut_within_its_queue_did_not_parse(spark: SparkSes
         ("added", False, None),
         (None, True, 1),
     ]
+
+
+def test_a_last_line_that_is_cut_within_a_clients_id_names_nobody(spark: SparkSession, tmp_path: Path) -> None:
+    whole, client = java5(1, persisted("g", "10.0.0.1@7", Q, 4)), "10.0.0.1@77"
+    text = java5(2, persisted("g", client, Q, 5))
+    within = text[: text.index(client) + 9]
+    put(tmp_path, "plain/rocketmq_client.log", whole + within)
+    put(tmp_path, "packed/rocketmq_client.log.gz", gzip.compress((whole + within).encode()))
+    put(tmp_path, "only/rocketmq_client.log", within)
+    put(tmp_path, "long/rocketmq_client.log", whole + java5(2, result("g", client, [Q] * 200))[:-9])
+
+    rows = read_lines(spark, tmp_path).orderBy("host", "place").collect()
+
+    parsed = [(row["host"], row["what"]) for row in rows if row["wall_ms"] is not None]
+    assert parsed == [(host, "persisted all") for host in ("long", "packed", "plain")]
+    cut = [(row["host"], row["parts"]) for row in rows if row["wall_ms"] is None]
+    assert cut == [("long", 1), ("only", 1), ("packed", 1), ("plain", 1)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_engine.pipeline.layouts import BROKER, JAVA5
-from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
+from rebalance_engine.pipeline.sources import NoInput, find_files
 
 LINE = b"2026-11-21 16:13:42.651 INFO  [1] [main] [o.a.r.X#?:?] - hello\n"
 
@@ -99,11 +99,21 @@ def test_a_log_that_was_looked_at_in_its_first_line_begins_as_it_did_then(tmp_pa
     assert not rolled.startswith(short)
 
 
-def test_a_file_survives_as_a_row(tmp_path: Path) -> None:
-    put(tmp_path / "web1" / "a.log", LINE)
-    (file,) = find_files(tmp_path)
+def test_a_log_that_ends_within_a_line_says_so_and_is_read(tmp_path: Path) -> None:
+    put(tmp_path / "web1" / "a.log", LINE * 10 + LINE[:-3])
+    put(tmp_path / "web2" / "a.log.gz", gzip.compress(LINE * 10 + LINE[:-3]))
 
-    assert SourceFile.of_row(file.as_row()) == file
+    for file in find_files(tmp_path):
+        assert file.is_readable
+        assert (file.trouble or "").startswith("cut within its last line")
+        assert file.cut.endswith("- hel")
+
+
+def test_a_copy_that_was_cut_while_the_log_grew_is_a_copy(tmp_path: Path) -> None:
+    put(tmp_path / "web1" / "rocketmq_client.log", LINE * 20)
+    put(tmp_path / "web1" / "rocketmq_client of before.log", LINE * 10 + LINE[:-3])
+
+    assert [file.path for file in find_files(tmp_path) if file.is_readable] == ["web1/rocketmq_client.log"]
 
 
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:

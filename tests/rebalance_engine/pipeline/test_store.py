@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no types
@@ -5,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, HOLDS, LINES
-from rebalance_engine.pipeline.sources import SourceFile
+from rebalance_engine.pipeline.sources import SourceFile, find_files
 from rebalance_engine.pipeline.store import Busy, OtherVersion, Store, alone_in, read_notes
 
 
@@ -88,6 +89,27 @@ def test_a_log_that_grew_is_read_again_and_one_that_was_rolled_stays(spark: Spar
     again = Store(tmp_path, spark)
     assert sorted(row["message"] for row in again.lines(LINES).collect()) == ["one", "three", "two"]
     assert again.days_of_batches([1, 2, 3]) == {"2026-11-21"}
+
+
+@pytest.mark.spark
+def test_a_log_that_is_rolled_further_is_not_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    """Rolling gives every file the name of the next older one."""
+    store, nothing = Store(tmp_path / "out", spark), spark.createDataFrame([], LINES)
+    older, newer, newest = (f"2026-11-21 0{n}:00:00.000 INFO  [1] [t] [o.X#?:?] - {n}\n" * 9 for n in (1, 2, 3))
+
+    def rolled(*texts: str) -> list[SourceFile]:
+        for number, text in enumerate(texts, 1):
+            path = tmp_path / "in" / "web1" / "other_days" / f"rocketmq_client-{number}.log"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return find_files(tmp_path / "in")
+
+    store.add_lines(nothing, rolled(newer, older))
+    notes, now = read_notes(store.folder), rolled(newest, newer, older)
+    other_host = replace(now[1], path="web2/other_days/rocketmq_client-2.log", host="web2")
+
+    assert [file.path for file in now if notes.is_fresh(file)] == ["web1/other_days/rocketmq_client-1.log"]
+    assert notes.is_fresh(other_host)
 
 
 def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
