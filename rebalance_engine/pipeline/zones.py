@@ -22,7 +22,11 @@ EARLIEST_MS, LATEST_MS = -12 * 3_600_000, 14 * 3_600_000  # the zones of the wor
 JOIN_WITHIN_MS = 12_000  # from "start OK" to the broker's line, or back; a first heartbeat waits for a connection
 NOTIFIED_WITHIN_MS = 3_000
 SHIFTS_MS, SHIFT_SIGNS = (1_800_000, 3_600_000), 2  # by which clocks are put on in summer; one may meet by chance
-MOST_SIGNS = 300  # of one host and group; more tell nothing new, and pairs grow as their square
+# Of one group, and of one host, in a quarter of an hour, which is one of both clocks: a sample over the whole time, for
+# brokers may have been there long before the client, and a clock may be put on long after. More of a broker's, because
+# several of its lines may go with one of a client.
+MOST_SAID, MOST_SEEN = 4, 20
+PHASE_MS, DAY_MS = 15_000, 86_400_000  # pairs are looked for by the place within the quarter, and on neighbouring days
 # One of zone_ms (ahead of UTC) and zone_name (which may change it twice a year); signs: how many lines prove it.
 ZONES = "host string, layout string, zone_ms long, zone_name string, signs long"
 
@@ -64,12 +68,13 @@ def infer_zones(lines: DataFrame) -> DataFrame:
     """
     unzoned = [name for name, layout in LAYOUTS.items() if layout.zone_ms is None and layout.is_client]
     clients = lines.where(F.col("layout").isin(unzoned))
-    said = _client_signs(clients)
-    seen = _broker_signs(lines.where(F.col("layout") == "broker"))
+    said = _client_signs(clients).localCheckpoint()
+    seen = _broker_signs(lines.where(F.col("layout") == "broker")).localCheckpoint()
     apart = F.col("wall_ms") - F.col("broker_ms")
     zone = F.round(apart / STEP_MS).cast("bigint") * STEP_MS
     pairs = (
-        said.join(seen, on=["kind", "key"], how="inner")
+        _near(said)
+        .join(_placed(seen, "broker_ms"), on=["kind", "key", "date", "phase"], how="inner")
         .withColumn("zone_ms", zone)
         .where(F.abs(apart - F.col("zone_ms")) <= F.col("within_ms"))
         .where(F.col("zone_ms").between(EARLIEST_MS, LATEST_MS))
@@ -84,6 +89,20 @@ def infer_zones(lines: DataFrame) -> DataFrame:
         .select("host", "layout", "zone_ms", F.lit(None).cast("string").alias("zone_name"), "signs")
     ).localCheckpoint()
     return found.join(_changed(found, pairs), on=["host", "layout"], how="left_anti")
+
+
+def _placed(signs: DataFrame, time: str) -> DataFrame:
+    """Say the day of each sign, and the place within its quarter of an hour, which no zone changes."""
+    date, phase = F.floor(F.col(time) / DAY_MS), F.floor(F.col(time) % STEP_MS / PHASE_MS)
+    return signs.withColumns({"date": date.cast("bigint"), "phase": phase.cast("bigint")})
+
+
+def _near(said: DataFrame) -> DataFrame:
+    """Give each sign of a client once for every day and place at which a broker may tell of it."""
+    around, phases = F.array(F.lit(-1), F.lit(0), F.lit(1)), STEP_MS // PHASE_MS
+    on_days = _placed(said, "wall_ms").withColumn("more", F.explode(around))
+    moved = on_days.withColumn("date", F.col("date") + F.col("more")).withColumn("more", F.explode(around))
+    return moved.withColumn("phase", (F.col("phase") + F.col("more") + phases) % phases).drop("more")
 
 
 def _changed(found: DataFrame, pairs: DataFrame) -> DataFrame:
@@ -141,7 +160,7 @@ def _client_signs(clients: DataFrame) -> DataFrame:
         F.when(F.col("kind") == "notified", told).otherwise(group).alias("key"),
         F.when(F.col("kind") == "notified", NOTIFIED_WITHIN_MS).otherwise(JOIN_WITHIN_MS).alias("within_ms"),
     )
-    return _first(shaped.where(F.col("key") != "CLIENT_INNER_PRODUCER"), "wall_ms", "host", "layout")
+    return _first(shaped.where(F.col("key") != "CLIENT_INNER_PRODUCER"), MOST_SAID, "wall_ms", "host", "layout")
 
 
 def _broker_signs(lines: DataFrame) -> DataFrame:
@@ -159,9 +178,10 @@ def _broker_signs(lines: DataFrame) -> DataFrame:
         .unionByName(signs("producer", ("producer joined",), joined))
         .unionByName(signs("notified", ("joined", "left", "closed"), either))
     )
-    return _first(every.dropDuplicates(), "broker_ms")
+    return _first(every.dropDuplicates(), MOST_SEEN, "broker_ms")
 
 
-def _first(signs: DataFrame, time: str, *of: str) -> DataFrame:
-    in_order = Window.partitionBy("kind", "key", *of).orderBy(time)
-    return signs.withColumn("n", F.row_number().over(in_order)).where(F.col("n") <= MOST_SIGNS).drop("n")
+def _first(signs: DataFrame, most: int, time: str, *of: str) -> DataFrame:
+    quarter = F.floor(F.col(time) / STEP_MS)
+    in_order = Window.partitionBy("kind", "key", *of, quarter).orderBy(time)
+    return signs.withColumn("n", F.row_number().over(in_order)).where(F.col("n") <= most).drop("n")

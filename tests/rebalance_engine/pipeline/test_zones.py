@@ -72,6 +72,25 @@ def test_a_clock_that_is_put_back_within_a_log_is_of_no_one_zone(spark: SparkSes
     assert found == {"winter": 3_600_000}
 
 
+@pytest.mark.spark
+def test_a_zone_is_told_by_the_whole_time_and_not_by_its_beginning(spark: SparkSession, tmp_path: Path) -> None:
+    """Brokers tell of hundreds before the one host comes; the clock of the other is put on after hundreds of signs."""
+    early = [1_000 * n + 97 * n * n % 900 for n in range(400)]
+    late = [500_000 + 7_000 * n + 97 * n * n for n in range(1, 12)]
+    put(tmp_path, "late/rocketmq_client.log", *(java4(one + 0.4, NOTIFIED, zone_hours=5.5) for one in late))
+    put(
+        tmp_path,
+        "spring/rocketmq_client.log",
+        *(java4(one + 0.4, NOTIFIED, zone_hours=1) for one in early),
+        *(java4(one + 0.4, NOTIFIED, zone_hours=2) for one in late),
+    )
+    put(tmp_path, "east/broker.log", *(broker(one, joined("g", f"{one}")) for one in (*early, *late)))
+
+    found = {row["host"]: row["zone_ms"] for row in infer_zones(read_lines(spark, tmp_path)).collect()}
+
+    assert found == {"late": round(5.5 * 3_600_000)}
+
+
 def test_given_zones_are_names_or_offsets() -> None:
     rows = given_zones({"a": "Asia/Shanghai", "b": "-03:30"})
 
