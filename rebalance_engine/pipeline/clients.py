@@ -31,12 +31,17 @@ def moment() -> Column:
 
 def changes_of(events: DataFrame) -> DataFrame:
     """Give the lines about queues, starts and stops of clients' logs, each with its client id where one is found."""
+    # Asked first: what there is nothing of costs a reading of all events for each part of the plan that looks for it.
+    present = {row["layout"] for row in events.select("layout").distinct().collect()}
     logged = events.where(F.col("layout").isin("java5", "java4", "cpp", "go"))
-    named = logged.where(F.col("client_id").isNotNull()).select("cluster", "client_id").dropDuplicates()
-    told = events.where(F.col("layout") == HISTORY.name)  # a client's own log is the better word
-    mine = _with_groups(logged).unionByName(told.join(named, on=["cluster", "client_id"], how="left_anti"))
+    mine = _with_groups(logged) if "cpp" in present else logged
+    if HISTORY.name in present:
+        named = logged.where(F.col("client_id").isNotNull()).select("cluster", "client_id").dropDuplicates()
+        told = events.where(F.col("layout") == HISTORY.name)  # a client's own log is the better word
+        mine = mine.unionByName(told.join(named, on=["cluster", "client_id"], how="left_anti"))
     known = _known_clients(mine)
-    counted = known.groupBy(*KEY).agg(F.countDistinct("client_id").alias("clients"), F.first("client_id").alias("only"))
+    members = known.select(*KEY, "client_id").dropDuplicates().localCheckpoint()  # few, where lines are many
+    counted = members.groupBy(*KEY).agg(F.count("client_id").alias("clients"), F.first("client_id").alias("only"))
     told_by_result = (F.col("layout") == "go") & F.col("what").isin(*ADDS)
     lines = mine.where(F.col("what").isin(*OF_A_GROUP) & F.col("group").isNotNull() & ~told_by_result).join(
         counted, on=KEY, how="left"
@@ -48,7 +53,8 @@ def changes_of(events: DataFrame) -> DataFrame:
     nameless = lines.where(F.col("clients").isNull())
     if not nameless.isEmpty():
         parts.append(_by_instance(nameless, mine))
-    parts.append(_results_of_go(mine))
+    if "go" in present:
+        parts.append(_results_of_go(mine))
     return shaped(reduce(DataFrame.unionByName, [part.select(*mine.columns) for part in parts]), EVENTS)
 
 

@@ -66,7 +66,8 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
             marks.select(*_columns(), "mark", F.lit(None).cast("long").alias("from_ms")), allowMissingColumns=True
         )
     )
-    return _shaped(_ended(_with_what_follows(timeline), events, life))
+    # Kept: it is as small as the table of holds, and much is asked of it below.
+    return _shaped(_ended(_with_what_follows(timeline).localCheckpoint(), events, life))
 
 
 def _columns() -> list[str]:
@@ -82,7 +83,11 @@ def _begun_before(changes: DataFrame, events: DataFrame) -> DataFrame:
         & F.col("group").isNotNull()
         & F.col("queue_id").isNotNull()  # a line may be cut
     )
-    seen = kept.select(*_columns()).withColumn("is_add", F.lit(False))
+    # First those of one file: two numbers are summed up in passing, where a whole row takes a sorting of all lines.
+    of_file = kept.groupBy(*key, "host", "layout", "file").agg(
+        F.min("at_ms").alias("at_ms"), F.min("place").alias("place")
+    )
+    seen = of_file.select(*_columns()).withColumn("is_add", F.lit(False))
     told = changes.select(*_columns(), F.col("what").isin(*ADDS).alias("is_add"))
     first = (
         seen.unionByName(told)
@@ -233,31 +238,35 @@ def _last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFra
     own = events.where(F.col("client_id").isNotNull() & F.col("group").isNotNull() & (F.col("layout") != "broker"))
     of_log = Window.partitionBy(*KEY)
     members = own.select(*MEMBER).dropDuplicates().withColumn("is_alone", F.count(F.lit(1)).over(of_log) == 1)
-    asked = begun.select(*MEMBER, "reborn_ms").dropDuplicates().join(members, on=MEMBER, how="left")
-    before = F.col("line_ms") < F.col("reborn_ms") - 5  # first lines are timed a little out of order
-    spoken = (
-        asked.join(own.select(*MEMBER, F.col("at_ms").alias("line_ms")), on=MEMBER, how="inner")
-        .where(before)
-        .groupBy(*MEMBER, "reborn_ms")
-        .agg(F.max("line_ms").alias("own_ms"))
-    )
-    restarts = asked.where(F.col("reborn_ms") != FOREVER_MS).select("cluster", "process", "reborn_ms").dropDuplicates()
-    written = (
-        events.select("cluster", "process", F.col("at_ms").alias("line_ms"))
-        .join(F.broadcast(restarts), on=["cluster", "process"], how="inner")
-        .where(before)
-        .groupBy("cluster", "process", "reborn_ms")
-        .agg(F.max("line_ms").alias("process_ms"))
-    )
-    at_end = life.select(
-        "cluster", "process", F.lit(FOREVER_MS).alias("reborn_ms"), F.col("last_ms").alias("process_ms")
-    )
+    asked = begun.select(*MEMBER, "reborn_ms").dropDuplicates().join(members, on=MEMBER, how="left").localCheckpoint()
+    restarts = asked.where(F.col("reborn_ms") != FOREVER_MS)
+    own_at_end = own.groupBy(*MEMBER).agg(F.max("at_ms").alias("own_ms")).withColumn("reborn_ms", F.lit(FOREVER_MS))
+    spoken, process = own_at_end, ["cluster", "process"]
+    written = life.select(*process, F.lit(FOREVER_MS).alias("reborn_ms"), F.col("last_ms").alias("process_ms"))
+    if not restarts.isEmpty():
+        spoken = spoken.unionByName(_last_before(own, restarts, MEMBER, "own_ms"))
+        written = written.unionByName(_last_before(events, restarts, process, "process_ms"))
     last = F.when(F.col("is_alone"), F.greatest("process_ms", "own_ms")).otherwise(F.col("own_ms"))
     return (
         asked.join(spoken, on=[*MEMBER, "reborn_ms"], how="left")
-        .join(written.unionByName(at_end), on=["cluster", "process", "reborn_ms"], how="left")
+        .join(written, on=[*process, "reborn_ms"], how="left")
         .select(*MEMBER, "reborn_ms", "is_alone", last.alias("last_ms"))
     )
+
+
+def _last_before(lines: DataFrame, restarts: DataFrame, key: list[str], name: str) -> DataFrame:
+    """Give the last line before each restart of whoever restarts: in one pass over the lines, however often that is."""
+    asked = restarts.select(*key, "reborn_ms").dropDuplicates()
+    # First lines are timed a little out of order.
+    marks = asked.select(
+        *key, "reborn_ms", (F.col("reborn_ms") - 5).alias("at_ms"), F.lit(None).cast("long").alias(name)
+    )
+    who = asked.select(*key).dropDuplicates()
+    said = lines.select(*key, "at_ms", F.col("at_ms").alias(name)).join(F.broadcast(who), on=key, how="left_semi")
+    both = marks.unionByName(said, allowMissingColumns=True).withColumn("hash", F.xxhash64(*key))
+    before = Window.partitionBy("hash", *key).orderBy("at_ms", F.col("reborn_ms").asc_nulls_last())
+    told = both.withColumn(name, F.last(name, ignorenulls=True).over(before.rowsBetween(Window.unboundedPreceding, 0)))
+    return told.where(F.col("reborn_ms").isNotNull()).select(*key, "reborn_ms", name)
 
 
 def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
@@ -295,13 +304,18 @@ def _departures(members: DataFrame, events: DataFrame) -> DataFrame:
         first("left").alias("left_ms"), first("closed").alias("second_ms"), F.max("resolution_ms").alias("within_ms")
     )
     told = events.where(F.col("what") == "notified").select(
-        "cluster", "group", F.col("process").alias("peer"), F.col("at_ms").alias("told_ms")
+        "cluster",
+        "group",
+        F.col("process").alias("peer"),
+        F.col("at_ms").alias("told_ms"),
+        _slot("at_ms").alias("slot"),
     )
     second = F.col("second_ms")
     in_second = F.col("told_ms").between(F.greatest(second, F.col("last_ms")), second + NOTIFIED_AFTER_MS)
     is_other = (F.col("peer") != F.col("process")) | ~F.col("is_alone")
     told_after = (
-        gone.join(told, on=["cluster", "group"], how="left")
+        gone.withColumn("slot", F.explode_outer(F.sequence(_slot("second_ms"), _slot("second_ms") + 1)))
+        .join(told, on=["cluster", "group", "slot"], how="left")
         .groupBy(*key, "next_ms", "left_ms", "second_ms", "within_ms")
         .agg(F.min(F.when(in_second & is_other, F.col("told_ms"))).alias("told_ms"))
     )
@@ -311,6 +325,11 @@ def _departures(members: DataFrame, events: DataFrame) -> DataFrame:
     closed = F.when(second.isNotNull(), F.coalesce(exact, middle)).alias("closed_ms")
     closed_after = F.when(second.isNotNull() & (F.col("within_ms") > 1), F.greatest(second, F.col("last_ms")))
     return told_after.select(*key, "next_ms", "left_ms", closed, closed_after.alias("closed_after_ms"))
+
+
+def _slot(time: str) -> Column:
+    """Number the times in which a second and what follows at once lie: in its slot, or the next."""
+    return F.floor(F.col(time) / NOTIFIED_AFTER_MS).cast("bigint")
 
 
 def _shaped(ended: DataFrame) -> DataFrame:
