@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ class MemberLoad:
     """One member's day.
 
     Attributes:
-        present_ms: from its first take or coming to its last release or going.
+        present_ms: from each coming to its going.
         idle_ms: of these, how long it held nothing.
         queue_ms: the sum over its queues of how long it held each.
     """
@@ -42,69 +42,78 @@ class GroupLoad:
     max_over_mean: float
 
 
+Presence = Mapping[str, Sequence[tuple[int, int]]]
+
+
 def loads_of(
-    holds: Mapping[MessageQueue, Sequence[Hold]], presence: Mapping[str, tuple[int, int]]
+    holds: Mapping[MessageQueue, Sequence[Hold]], presence: Presence
 ) -> tuple[list[MemberLoad], list[GroupLoad]]:
     """Measure a group's days.
 
     Args:
-        presence: from when until when each member was there, as far as lines tell; its holds count besides.
+        presence: from when until when each member was there, each time, as far as lines tell; its holds count besides,
+            and of a member of which nothing else is told the time between them.
     """
     there = _presence(holds, presence)
-    steps: dict[int, list[tuple[str, int]]] = {}
-    for those in holds.values():
-        for hold in those:
-            steps.setdefault(hold.from_ms, []).append((hold.client, 1))
-            steps.setdefault(hold.until_ms, []).append((hold.client, -1))
-    edges = sorted(steps.keys() | {at for span in there.values() for at in span} | _midnights(there))
-    load = dict.fromkeys(there, 0)
+    steps = _steps((hold.client, hold.from_ms, hold.until_ms) for those in holds.values() for hold in those)
+    turns = _steps((client, begin, end) for client, spans in there.items() for begin, end in spans)
+    edges = sorted(steps.keys() | turns.keys() | _midnights(there))
+    load, here = dict.fromkeys(there, 0), dict.fromkeys(there, 0)
     member: dict[tuple[int, str], list[int]] = {}
     group: dict[int, list[float]] = {}
     for begin, end in pairwise(edges):
-        for client, step in steps.get(begin, ()):
-            load[client] += step
-        _add_up(begin, end, load, there, member, group)
+        for counted, more in ((load, steps), (here, turns)):
+            for client, step in more.get(begin, ()):
+                counted[client] += step
+        _add_up(begin, end, {client: load[client] for client, times in here.items() if times}, member, group)
     members = [MemberLoad(day, client, *sums) for (day, client), sums in sorted(member.items())]
     groups = [GroupLoad(day, int(lasted), weighted / lasted) for day, (lasted, weighted) in sorted(group.items())]
     return members, groups
 
 
-def _presence(
-    holds: Mapping[MessageQueue, Sequence[Hold]], presence: Mapping[str, tuple[int, int]]
-) -> dict[str, tuple[int, int]]:
-    there = dict(presence)
+def _steps(spans: Iterable[tuple[str, int, int]]) -> dict[int, list[tuple[str, int]]]:
+    steps: dict[int, list[tuple[str, int]]] = {}
+    for client, begin, end in spans:
+        steps.setdefault(begin, []).append((client, 1))
+        steps.setdefault(end, []).append((client, -1))
+    return steps
+
+
+def _presence(holds: Mapping[MessageQueue, Sequence[Hold]], presence: Presence) -> dict[str, list[tuple[int, int]]]:
+    there = {client: list(spans) for client, spans in presence.items()}
     for those in holds.values():
         for hold in those:
-            begin, end = there.get(hold.client, (hold.from_ms, hold.until_ms))
-            there[hold.client] = (min(begin, hold.from_ms), max(end, hold.until_ms))
+            begin, end = hold.from_ms, hold.until_ms
+            if hold.client in presence:
+                there[hold.client].append((begin, end))
+            else:
+                ((first, last),) = there.get(hold.client, [(begin, end)])
+                there[hold.client] = [(min(first, begin), max(last, end))]
     return there
 
 
-def _midnights(there: Mapping[str, tuple[int, int]]) -> set[int]:
-    if not there:
-        return set()
-    first, last = min(begin for begin, _ in there.values()), max(end for _, end in there.values())
-    return set(range((first // DAY_MS + 1) * DAY_MS, last, DAY_MS))
+def _midnights(there: Presence) -> set[int]:
+    edges = [at for spans in there.values() for span in spans for at in span]
+    return set(range((min(edges) // DAY_MS + 1) * DAY_MS, max(edges), DAY_MS)) if edges else set()
 
 
 def _add_up(
     begin: int,
     end: int,
     load: Mapping[str, int],
-    there: Mapping[str, tuple[int, int]],
     member: dict[tuple[int, str], list[int]],
     group: dict[int, list[float]],
 ) -> None:
+    """Add what the members that are there, by their loads, had for a while."""
     day = begin // DAY_MS * DAY_MS
     lasted = end - begin
-    present = [client for client, (came, went) in there.items() if came <= begin and end <= went]
-    for client in present:
+    for client, queues in load.items():
         sums = member.setdefault((day, client), [0, 0, 0])
         sums[0] += lasted
-        sums[1] += lasted * (load[client] == 0)
-        sums[2] += lasted * load[client]
-    total = sum(load[client] for client in present)
+        sums[1] += lasted * (queues == 0)
+        sums[2] += lasted * queues
+    total = sum(load.values())
     if total:
         sums_of_group = group.setdefault(day, [0, 0.0])
         sums_of_group[0] += lasted
-        sums_of_group[1] += lasted * max(load[client] for client in present) * len(present) / total
+        sums_of_group[1] += lasted * max(load.values()) * len(load) / total

@@ -150,7 +150,9 @@ def spikes_of(events: DataFrame, spans: DataFrame, rounds: DataFrame) -> DataFra
         "opened_minute", F.floor(F.col("opened_ms") / MINUTE_MS)
     )
     apart = F.col("minute") - F.col("opened_minute")
-    near = opened.join(rate, on=OF_GROUP, how="inner").where(apart.between(-BEFORE_MINUTES, AFTER_MINUTES))
+    first, last = F.col("opened_minute") - BEFORE_MINUTES, F.col("opened_minute") + AFTER_MINUTES
+    # Met by minute: every round of a group with every minute of weeks would grow as their square.
+    near = opened.withColumn("minute", F.explode(F.sequence(first, last))).join(rate, on=[*OF_GROUP, "minute"])
     before = F.when(apart < 0, F.col("per_s"))
     told = near.groupBy(*OF_GROUP, "number", "opened_ms").agg(
         F.percentile(before, F.lit(0.5)).alias("before_per_s"),
@@ -179,7 +181,7 @@ def _rates(events: DataFrame, spans: DataFrame) -> DataFrame:
     """Give messages per second, by group and minute, from the offsets that members persist every 5 s."""
     key = ["cluster", "process", "group", "topic", "broker", "queue_id"]
     kept = events.where((F.col("what") == "persisted all") & F.col("number").isNotNull() & F.col("group").isNotNull())
-    before = Window.partitionBy(*key).orderBy("at_ms", "place")
+    before = Window.partitionBy(F.xxhash64(*key), *key).orderBy("at_ms", "place")  # sorted by a number, not by names
     grown = F.greatest(F.col("number") - F.lag("number").over(before), F.lit(0))
     groups = spans.select(*OF_GROUP).dropDuplicates()
     minutes = kept.withColumn("grown", grown).withColumn("minute", F.floor(F.col("at_ms") / MINUTE_MS))
@@ -210,12 +212,16 @@ def heartbeats_of(events: DataFrame) -> DataFrame:
 def brokers_of(events: DataFrame) -> DataFrame:
     """Tell from which brokers producers backed away, and for what share of the time that their logs cover."""
     watched = ("isolated", "unreachable", "resent", "send failed")
-    told = events.where(F.col("what").isin(*watched) & F.col("broker").isNotNull())
-    covered = events.groupBy("cluster", "day", "process").agg((F.max("at_ms") - F.min("at_ms")).alias("covered_ms"))
-    isolated = F.when(F.col("what") == "isolated", F.col("number")).otherwise(0)
+    of_day = ["cluster", "day", "process"]
+    covered = (
+        events.groupBy(*of_day)
+        .agg(F.max("at_ms").alias("said_ms"), (F.max("at_ms") - F.min("at_ms")).alias("covered_ms"))
+        .withColumn("last_ms", F.max("said_ms").over(Window.partitionBy("cluster", "process")))
+    )
+    told = _isolated(events.where(F.col("what").isin(*watched) & F.col("broker").isNotNull()), covered)
     isolation = {
         "isolations": F.count(_when("isolated")),
-        "isolated_ms": F.sum(isolated),
+        "isolated_ms": F.sum("alone_ms"),
         "unreachable": F.count(_when("unreachable")),
     }
     by_process = told.groupBy("cluster", "day", "broker", "process").agg(
@@ -239,10 +245,24 @@ def brokers_of(events: DataFrame) -> DataFrame:
             (F.sum("slow_ms") / F.nullif(F.sum("timed"), F.lit(0))).alias("mean_ms"),
         )
     )
-    # Isolations that follow each other may overlap: a share is never more than the whole.
+    # Producers of one day isolate each by itself, and one that begins before midnight is of the day before.
     ratio = F.col("isolated_ms") / F.nullif(F.col("covered_ms"), F.lit(0))
     share = F.when(ratio.isNotNull(), F.least(ratio, F.lit(1.0)))  # the least of nothing and 1 is 1
     return shaped(summed.withColumn("isolated_share", share), BROKERS)
+
+
+def _isolated(told: DataFrame, covered: DataFrame) -> DataFrame:
+    """Say of each isolation for how long it lasts alone: a further line extends one that goes on, it adds none to it.
+
+    It ends with its process's last line.
+    """
+    before = Window.partitionBy("cluster", "process", "broker").orderBy("at_ms")
+    earlier = F.max("ends_ms").over(before.rowsBetween(Window.unboundedPreceding, -1))
+    ends = F.least(F.col("at_ms") + F.coalesce("number", F.lit(0)), F.col("last_ms"))
+    known = told.join(covered.select("cluster", "day", "process", "last_ms"), on=["cluster", "day", "process"])
+    timed = known.withColumn("ends_ms", F.when(F.col("what") == "isolated", ends))
+    alone = F.greatest(F.col("ends_ms") - F.greatest("at_ms", earlier), F.lit(0))
+    return timed.withColumn("alone_ms", F.when(F.col("what") == "isolated", alone).otherwise(0)).drop("last_ms")
 
 
 def _when(*what: str) -> Column:

@@ -101,6 +101,39 @@ def rounds_of(holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cau
     return told
 
 
+def presence_of(
+    holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cause]
+) -> dict[str, list[tuple[int, int]]]:
+    """Tell from each coming of a member to its going; one that is not seen to go is there until the last that is known.
+
+    Of members of which no line tells a coming or a going there is nothing.
+    """
+    every = [hold for those in holds.values() for hold in those]
+    told = [
+        (one.at_ms, one.client, one.what in COMES)
+        for one in _distinct(causes)
+        if one.client is not None and one.what in COMES | GOES
+    ]
+    ends = [(hold.until_ms, hold.client, False) for hold in every if hold.ended in ("stopped", "lost")]
+    named = {client for _, client, _ in told}
+    begun: dict[str, int] = {}
+    for hold in every:
+        if hold.client in named:
+            begun[hold.client] = min(hold.from_ms, begun.get(hold.client, hold.from_ms))
+    until_ms = max([*(at for at, *_ in told), *(hold.until_ms for hold in every)], default=0)
+    came: dict[str, int] = {}
+    spans: dict[str, list[tuple[int, int]]] = {}
+    first = [(at, client, True) for client, at in begun.items()]
+    for at, client, is_coming in sorted([*first, *told, *ends], key=lambda mark: mark[0]):
+        if is_coming:
+            came.setdefault(client, at)
+        elif client in came:
+            spans.setdefault(client, []).append((came.pop(client), at))
+    for client, at in came.items():
+        spans.setdefault(client, []).append((at, until_ms))
+    return spans
+
+
 def _distinct(causes: Iterable[Cause]) -> list[Cause]:
     """Take what several brokers and the client itself say of one coming or going as one.
 
@@ -148,6 +181,10 @@ def _about_brokers(causes: list[Cause]) -> Iterable[Cause]:
     since: dict[str, int] = {}
     for cause in causes:
         if cause.client is None or cause.what not in ("joined", "closed"):
+            if cause.what == "left":  # this broker does not list it any more: whoever comes next comes anew
+                there.get(str(cause.client), set()).discard(cause.by)
+            elif cause.what in GOES:
+                there.pop(str(cause.client), None)
             yield cause
             continue
         brokers = there.setdefault(cause.client, set())

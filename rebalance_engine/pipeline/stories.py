@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.loads import loads_of
-from rebalance_engine.pipeline.rounds import CAUSES, COMES, Cause, Round, rounds_of
+from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sweep import Hold, stopping_ms, stretches
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
@@ -63,7 +63,9 @@ def _beside_changes(events: DataFrame, members: DataFrame) -> DataFrame:
     """Keep the two offsets before a removal, or before the end, and the first that grew after an add."""
     kinds = ("persisted all", *ADDS, *REMOVES)
     rows = events.where(F.col("what").isin(*kinds) & F.col("queue_id").isNotNull())
-    in_order = Window.partitionBy(*QUEUE_KEY).orderBy("at_ms", "place")
+    # Rows are sorted by a number first: names that begin alike are compared to their end, row by row.
+    rows = rows.withColumn("hash", F.xxhash64(*QUEUE_KEY))
+    in_order = Window.partitionBy("hash", *QUEUE_KEY).orderBy("at_ms", "place")
     is_add = F.when(F.col("what").isin(*ADDS), 1).otherwise(0)
     rows = rows.withColumns(
         {
@@ -72,7 +74,7 @@ def _beside_changes(events: DataFrame, members: DataFrame) -> DataFrame:
             "epoch": F.sum(is_add).over(in_order),
         }
     )
-    of_epoch = Window.partitionBy(*QUEUE_KEY, "epoch").orderBy("at_ms", "place")
+    of_epoch = Window.partitionBy("hash", *QUEUE_KEY, "epoch").orderBy("at_ms", "place")
     kept = rows.where(F.col("what") == "persisted all")
     grew = F.when(F.col("number") > F.first("number").over(of_epoch), 1).otherwise(0)
     kept = kept.withColumn("grew", grew).withColumn("grown", F.sum("grew").over(of_epoch))
@@ -171,7 +173,7 @@ def tell(
         is_return = one.change.giver.client == one.change.taker.client
         yield "return" if is_return else "handoff", _handoff_row(one, rounds)
     yield from _stretch_rows(holds)
-    members, groups = loads_of(holds, _presence(causes))
+    members, groups = loads_of(holds, presence_of(holds, causes))
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
     yield from (("group load", {"at_ms": one.day_ms, **asdict(one)}) for one in groups)
 
@@ -192,17 +194,6 @@ def _queue(row: dict[str, object]) -> MessageQueue:
 def _losses(holds: dict[MessageQueue, list[Hold]]) -> list[Cause]:
     lost = {(hold.until_ms, hold.client) for those in holds.values() for hold in those if hold.ended == "lost"}
     return [Cause(at, "lost", client, "") for at, client in sorted(lost)]
-
-
-def _presence(causes: list[Cause]) -> dict[str, tuple[int, int]]:
-    """From a member's first coming to its last going; one that is not seen to go is there as long as it holds."""
-    there: dict[str, tuple[int, int]] = {}
-    for cause in causes:
-        if cause.client:
-            begin, end = there.get(cause.client, (cause.at_ms, cause.at_ms))
-            is_coming = cause.what in COMES
-            there[cause.client] = (min(begin, cause.at_ms), end if is_coming else max(end, cause.at_ms))
-    return there
 
 
 def _round_row(one: Round) -> dict[str, object]:

@@ -147,6 +147,21 @@ def test_brokers_are_isolated_for_a_share_of_what_the_logs_cover(spark: SparkSes
     assert (row["isolated_ms"], row["isolated_share"], row["resent"], row["slowest_ms"]) == (30_000, 0.25, 1, 3_000)
 
 
+def test_isolations_that_extend_each_other_count_once_and_end_with_their_process(spark: SparkSession) -> None:
+    base = {"process": "p", "broker": "east", "what": "isolated", "number": 30_000}
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        *({**base, "at_ms": 1_000 * second} for second in range(60)),
+        {**base, "at_ms": 190_000},
+        {"process": "p", "what": "heartbeat", "at_ms": 200_000},
+    )
+
+    (row,) = measures.brokers_of(events).collect()
+
+    assert (row["isolations"], row["isolated_ms"], row["isolated_share"]) == (61, 99_000, 0.495)
+
+
 def test_how_long_a_producer_that_logs_no_isolation_left_a_broker_out_is_unknown(spark: SparkSession) -> None:
     base = {"process": "p", "broker": "east", "layout": "java4"}
     events = frame(

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.pipeline.rounds import Cause, rounds_of
+from rebalance_engine.pipeline.rounds import Cause, presence_of, rounds_of
 from rebalance_engine.pipeline.sweep import Hold
 
 QUEUES = [MessageQueue("orders", "east", number) for number in range(4)]
@@ -120,3 +120,24 @@ def test_a_member_that_is_long_in_starting_comes_when_a_broker_lists_it() -> Non
 
     assert (one.opened_ms, one.causes) == (83_000, ["member joined"])
     assert (other.opened_ms, other.causes) == (60_400, ["member joined"])
+
+
+def test_a_member_is_there_from_each_coming_to_its_going_and_one_that_is_not_seen_to_go_to_the_end() -> None:
+    of_b = [Hold(0, 100_000, "B", "stopped"), Hold(600_000, 700_000, "B")]
+    holds = {QUEUES[0]: [Hold(0, 900_000, "A", "open")], QUEUES[1]: of_b}
+    causes = [
+        Cause(0, "joined", "B", "east"),
+        Cause(1_000, "joined", "B", "west"),
+        Cause(100_000, "left", "B", "east"),
+        Cause(101_000, "left", "B", "west"),
+        Cause(600_000, "joined", "B", "east"),
+        Cause(200_000, "joined", "idle", "east"),
+        Cause(950_000, "left", "A", "east"),
+    ]
+
+    assert presence_of(holds, causes) == {
+        "A": [(0, 950_000)],
+        "B": [(0, 100_000), (600_000, 950_000)],
+        "idle": [(200_000, 950_000)],
+    }
+    assert presence_of(holding((0, 0, 9, "A")), []) == {}
