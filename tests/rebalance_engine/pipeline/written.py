@@ -17,6 +17,7 @@ from rebalance_engine.simulation.scenario import read
 from tests.rebalance_engine.pipeline.runs import Key, Span
 
 GROUP = "g"
+GOES_ON_MS = 5_000  # what was taken last is held for a while
 
 
 def play(scenario: str) -> list[Fact]:
@@ -49,6 +50,8 @@ class Logs:
                 self._dropped(fact)
             elif isinstance(fact, PresenceSeen | PresenceGone):
                 self._presence(fact)
+        end = self._stamp(facts[-1].at + GOES_ON_MS, 8)[:19]
+        self.lines["east"].append(f"{end} INFO main - register broker[0]to name server\n")
         for host, lines in self.lines.items():
             name = "broker.log" if host in ("east", "west") else "rocketmq_client.log"
             place = self.folder / f"{self.prefix}{host}"
