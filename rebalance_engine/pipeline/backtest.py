@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 from pyspark.sql import DataFrame
@@ -32,13 +33,18 @@ DEFAULT = "AVG"
 _REPLAYED = StructType([field for field in BACKTEST.fields if field.name != "day"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class State:
     """A group's members and queues from a moment on."""
 
     at_ms: int
     members: tuple[str, ...]
     queues: tuple[MessageQueue, ...]
+
+    @cached_property
+    def view(self) -> GroupView:
+        """The group as the engine looks at it: made once for all strategies."""
+        return GroupView.of("replayed", self.queues, [Member(client_id=name) for name in self.members])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ def replay(states: Sequence[State], strategy: str, mean_pause_ms: float | None) 
     moves = handoffs = 0
     lasted = skewed = idle = 0.0
     for state, following in zip(states, [*states[1:], None], strict=True):
-        after = GroupView.of("replayed", state.queues, [Member(client_id=name) for name in state.members])
+        after = state.view
         if before is None or owned is None:
             owned = target(after, plan)
         else:
