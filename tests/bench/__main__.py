@@ -23,6 +23,7 @@ from tests.bench import (
     pages,
     pipeline,
     remoting,
+    resting,
     ring,
     simulation,
     storing,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[..., Iterator[Row]]] = {
     "convergence": convergence.run,
     "beside-java": beside_java.run,
     "pages": pages.run,
+    "processes": resting.run,
     "pipeline": pipeline.run,
 }
 

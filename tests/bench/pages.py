@@ -1,23 +1,26 @@
 """From a stored change to its message at 100 sockets and to painted cells; and the overview of thousands of groups.
 
-One process serves, rebalances, and carries the 100 sockets; the browser is Chromium, if there is one. Channels go in
-memory and no Celery task is waited for: both come on top, and so does the network.
+As the product has them, a process each: one stores and rebalances, one serves, Redis between them; one more carries the
+100 sockets, and the browser is Chromium, if there is one. No Celery task is waited for: that comes on top, and so does
+the network.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
 from statistics import median
 from time import perf_counter, process_time, sleep, time
 
@@ -29,6 +32,7 @@ JOINS, QUICK_JOINS = 25, 8
 APART_S = 1.5  # between two joins: what the page asks for after one is not to disturb the next
 AIM_S, PAINT_AIM_S = 0.1, 1.0
 LOADS = 7
+LONGEST_S = 120  # so long something may take on a busy machine; it is measured then, and seen
 PAINTED = """([seq, timeout]) => new Promise((done, fail) => {
   const end = setTimeout(() => fail(new Error(`step ${seq} was not painted`)), timeout);
   const look = () => {
@@ -44,70 +48,77 @@ PAINTED = """([seq, timeout]) => new Promise((done, fail) => {
 
 @dataclass
 class Sockets:
-    """Many followers of one stream, in a thread of their own: when each step came to each of them (epoch seconds)."""
+    """Many followers of one stream, in a process of their own: when each step came to the first and to the last."""
 
-    url: str
-    cookies: list[str]
-    stream: str
-    came: dict[int, list[float]] = field(default_factory=dict)
-    changed: threading.Condition = field(default_factory=threading.Condition)
+    process: subprocess.Popen[str]
+    lines: SimpleQueue[str] = field(default_factory=SimpleQueue)
 
-    async def follow(self, origin: str, ready: threading.Event, over: asyncio.Event) -> None:
-        from websockets.asyncio.client import connect  # noqa: PLC0415 - comes with the web server
-        from websockets.typing import Origin  # noqa: PLC0415 - likewise
+    def wait(self, seq: int) -> tuple[float, float]:
+        """Wait until all of them have a step; epoch seconds."""
+        while True:
+            try:
+                told = json.loads(self.lines.get(timeout=LONGEST_S))
+            except Empty:
+                raise TimeoutError(f"step {seq} did not come to all sockets within {LONGEST_S} s") from None
+            if told["seq"] >= seq:
+                return told["first"], told["last"]
 
-        async with asyncio.TaskGroup() as tasks:
-            ends = []
-            for cookie in self.cookies:
-                socket_ = await connect(
-                    self.url, origin=Origin(origin), additional_headers={"Cookie": cookie}, max_size=None
-                )
-                await socket_.send(json.dumps({"follow": self.stream, "seq": None}))
-                ends.append((socket_, tasks.create_task(self._read(socket_))))
-            ready.set()
-            await over.wait()
-            for socket_, _task in ends:
-                await socket_.close()
-
-    async def _read(self, socket_: object) -> None:
-        from dashboard.push.messages import decode  # noqa: PLC0415 - Django is set up now
-
-        async for body in socket_:  # type: ignore[attr-defined] # a connection of websockets
-            at = time()
-            message = decode(body)
-            with self.changed:
-                self.came.setdefault(message.seq, []).append(at)
-                self.changed.notify_all()
-
-    def wait(self, seq: int, count: int) -> list[float]:
-        """Wait until all of them have a step."""
-        with self.changed:
-            if not self.changed.wait_for(lambda: len(self.came.get(seq, [])) >= count, timeout=60):
-                raise TimeoutError(f"step {seq} came to {len(self.came.get(seq, []))} of {count} sockets within 60 s")
-            return self.came[seq]
+    def read(self) -> None:
+        """Take its lines until it ends."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line)
 
 
 def run(*, quick: bool) -> Iterator[Row]:
     """Measure a large group's page, then the overview."""
     home = tempfile.mkdtemp(prefix="evenkeel-bench-")
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.dashboard.settings", "EVENKEEL_TEST_HOME": home}
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's calls run in an event loop of their own
-    import django  # noqa: PLC0415 - the home must be known first
+    with _redis(home) as url:
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.bench.served", "EVENKEEL_TEST_HOME": home, "REDIS_URL": url}
+        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's calls run in an event loop of their own
+        import django  # noqa: PLC0415 - the home must be known first
 
-    django.setup()
-    from django.conf import settings  # noqa: PLC0415 - as above
-    from django.db import connection  # noqa: PLC0415
+        django.setup()
+        from django.db import connection  # noqa: PLC0415 - as above
 
-    settings.ALLOWED_HOSTS = ["127.0.0.1", "testserver"]
+        try:
+            for measure in (_live, _overview):
+                name = connection.creation.create_test_db(verbosity=0, autoclobber=True)
+                try:
+                    yield from measure(quick=quick)
+                finally:
+                    connection.creation.destroy_test_db(name, verbosity=0)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def _redis(home: str) -> Iterator[str]:
+    program = shutil.which("redis-server", path=str(Path(sys.executable).parent)) or "redis-server"
+    port = _free_port()
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", home, "--save", "", "--appendonly", "no"]
+    with _running([program, *options]):
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+def _free_port() -> int:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        port: int = door.getsockname()[1]
+        return port
+
+
+@contextmanager
+def _running(command: list[str], **pipes: int) -> Iterator[subprocess.Popen[str]]:
+    """Start a program, and end it."""
+    process = subprocess.Popen(
+        command, text=True, stdout=pipes.get("stdout", subprocess.DEVNULL), stdin=pipes.get("stdin")
+    )
     try:
-        for measure in (_live, _overview):
-            name = connection.creation.create_test_db(verbosity=0, autoclobber=True)
-            try:
-                yield from measure(quick=quick)
-            finally:
-                connection.creation.destroy_test_db(name, verbosity=0)
+        yield process
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        process.terminate()
+        process.wait(30)
 
 
 def _live(*, quick: bool) -> Iterator[Row]:
@@ -130,19 +141,19 @@ def _live(*, quick: bool) -> Iterator[Row]:
         _followed(base, cookies, stream) as sockets,
         _browser(base, cookies[0], f"/groups/{group}/") as page,
     ):
-        sockets.wait(current_seq(stream=stream), SOCKETS)  # their snapshots
+        sockets.wait(current_seq(stream=stream))  # their snapshots
         for number in range(QUICK_JOINS if quick else JOINS):
             sleep(APART_S)
             at, name = 10_000 * (number + 1), f"99.0.0.{number}@1#1"
             news = [story.joined(name, at), story.subscribes(name, at), story.uses(name, at, "AVG")]
             story.told(*news, story.held(name, at + 1, []), at=at + 1)
             begun, counted = time(), perf_counter()
-            worker.submit(rebalance_once, group=group, now=story.T0 + at + 2).result(60)
+            worker.submit(rebalance_once, group=group, now=story.T0 + at + 2).result(LONGEST_S)
             stored.append(perf_counter() - counted)
             seq = current_seq(stream=stream)
-            came = sockets.wait(seq, SOCKETS)
-            first.append(min(came) - begun)
-            last.append(max(came) - begun)
+            earliest, latest = sockets.wait(seq)
+            first.append(earliest - begun)
+            last.append(latest - begun)
             if page is not None:
                 painted.append(page(seq) / 1_000 - begun)
     size = f"{QUEUES:,}/{MEMBERS}"
@@ -207,36 +218,39 @@ def _logged_in(name: str) -> str:
 
 @contextmanager
 def _served() -> Iterator[str]:
-    import uvicorn  # noqa: PLC0415 - Django is set up now
+    """Start the web process on the same database; give its address once it answers."""
+    from django.db import connection  # noqa: PLC0415 - Django is set up now
 
-    from dashboard.config.asgi import application  # noqa: PLC0415
+    os.environ["DATABASE_URL"] = f"sqlite:///{connection.settings_dict['NAME']}"
+    port = _free_port()
+    try:
+        with _running([sys.executable, "manage.py", "web", "--port", str(port)]) as process:
+            _wait_until_it_answers(port, process)
+            yield f"127.0.0.1:{port}"
+    finally:
+        del os.environ["DATABASE_URL"]
 
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        site = uvicorn.Server(uvicorn.Config(application, lifespan="off", log_level="error", ws="websockets-sansio"))
-        thread = threading.Thread(target=partial(site.run, sockets=[door]), daemon=True)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{door.getsockname()[1]}"
-        finally:
-            site.should_exit = True
-            thread.join(20)
+
+def _wait_until_it_answers(port: int, process: subprocess.Popen[str]) -> None:
+    until = perf_counter() + LONGEST_S
+    while perf_counter() < until and process.poll() is None:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        sleep(0.05)
+    raise TimeoutError(f"the web process did not answer within {LONGEST_S} s")
 
 
 @contextmanager
 def _followed(base: str, cookies: list[str], stream: str) -> Iterator[Sockets]:
-    sockets, ready = Sockets(f"ws://{base}/live/", cookies, stream), threading.Event()
-    loop, over = asyncio.new_event_loop(), asyncio.Event()
-    work = sockets.follow(f"http://{base}", ready, over)
-    thread = threading.Thread(target=partial(loop.run_until_complete, work), daemon=True)
-    thread.start()
-    try:
-        if not ready.wait(60):
-            raise TimeoutError(f"{SOCKETS} sockets were not open after 60 s")
+    command = [sys.executable, "-m", "tests.bench.following"]
+    with _running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        asked = {"url": f"ws://{base}/live/", "origin": f"http://{base}", "stream": stream, "cookies": cookies}
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(asked) + "\n")
+        process.stdin.flush()
+        sockets = Sockets(process)
+        threading.Thread(target=sockets.read, daemon=True).start()
         yield sockets
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        thread.join(20)
 
 
 @contextmanager
@@ -250,6 +264,7 @@ def _chromium(base: str, cookie: str) -> Iterator[object]:
         name, value = cookie.split("=", 1)
         context = browser.new_context(base_url=f"http://{base}", viewport={"width": 1440, "height": 900})
         context.add_cookies([{"name": name, "value": value, "url": f"http://{base}"}])
+        context.set_default_timeout(LONGEST_S * 1_000)
         try:
             yield context.new_page()
         finally:
@@ -265,7 +280,7 @@ def _browser(base: str, cookie: str, address: str) -> Iterator[Callable[[int], f
     with _chromium(base, cookie) as page:
         page.goto(address)  # type: ignore[attr-defined] # a page of Playwright
         page.wait_for_selector('#as-of:not([data-mode="away"])')  # type: ignore[attr-defined]
-        yield lambda seq: float(page.evaluate(PAINTED, [seq, 60_000]))  # type: ignore[attr-defined]
+        yield lambda seq: float(page.evaluate(PAINTED, [seq, LONGEST_S * 1_000]))  # type: ignore[attr-defined]
 
 
 @contextmanager

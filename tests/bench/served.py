@@ -1,0 +1,15 @@
+"""Settings of the benchmark's processes: those of the tests, with messages over Redis as the product sends them.
+
+``EVENKEEL_TEST_HOME``, ``REDIS_URL`` and, for what the benchmark starts, ``DATABASE_URL`` say where all is.
+"""
+
+from tests.dashboard.settings import *  # noqa: F403 - the home is known by these alone
+from tests.dashboard.settings import REDIS_URL
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 10_000, "socket_timeout": None}]},
+    },
+}
+ALLOWED_HOSTS = ["127.0.0.1", "testserver"]
