@@ -11,6 +11,7 @@ from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.messages import GroupState
 from dashboard.push.models import Step
 from dashboard.push.publish import group_state
+from tests.dashboard.luck import examples
 from tests.dashboard.story import T0, add_cluster, held, joined, left, route, seen, told
 from tests.dashboard.test_histories import fact_of, gaps, happenings
 
@@ -57,7 +58,7 @@ def test_an_instant_is_written_as_it_may_be_asked_for() -> None:
 
 
 @pytest.mark.django_db
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(happenings, gaps), min_size=1, max_size=12), st.integers(0, 30))
 def test_the_past_is_what_was_shown_then(history: list[tuple[tuple, int]], forgotten: int) -> None:
     Cluster.objects.all().delete()
