@@ -34,15 +34,13 @@ def receipt_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     receipt = receipts.receipt_of(group=found, number=number, now=now)
     if receipt is None:
         raise Http404(_("There is no such order of this group, or it is not kept any more."))
+    is_recompute = receipt.order.told.row.verb == RECOMPUTE
     context = {
         "group": found,
         "receipt": receipt,
         "order": receipt.order.told,
-        "conclusion": receipts.conclusion_of(receipt.order) if receipt.order.told.row.verb == RECOMPUTE else "",
-        "counts": [
-            (answer, count, receipts.meaning_of(answer) if receipt.order.told.row.verb == RECOMPUTE else "")
-            for answer, count in zip(receipts.ANSWERS, receipt.order.counts, strict=True)
-        ],
+        "conclusion": receipts.conclusion_of(receipt.order) if is_recompute else "",
+        "members": [(each, receipts.meaning_of(each.answer) if is_recompute else "") for each in receipt.members],
         "now": now,
     }
     return render(request, "groups/receipt.html", context)

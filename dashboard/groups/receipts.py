@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -25,6 +25,13 @@ class Order:
 
     told: Told
     counts: tuple[int, ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known what it did to members: not while it is open, nor where it was begun and failed."""
+        if self.told.is_open:
+            return False
+        return bool(sum(self.counts)) or self.told.state != CommandOutcome.FAILED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +111,18 @@ def meaning_of(answer: str) -> str:
 
 def conclusion_of(order: Order) -> str:
     """Say in a sentence what came of an order."""
-    state, counts = order.told.state, dict(zip(ANSWERS, order.counts, strict=True))
     if order.told.is_open:
         return _("It is not over: what it does to each member stands here when it is.")
+    if not order.is_known:
+        return _("It failed, and what it did to the members until then is not known.")
     if not sum(order.counts):
         return _("No member was asked.")
-    if state != CommandOutcome.DONE.value:
+    if order.told.state != CommandOutcome.DONE.value:
         return _("It was not carried out to its end; what is known of each member stands below.")
+    return _of_members(dict(zip(ANSWERS, order.counts, strict=True)))
+
+
+def _of_members(counts: Mapping[str, int]) -> str:
     if counts[ReceiptAnswer.CHANGED.value]:
         return _("Members disagreed with what they should have, and repaired it.")
     if counts[ReceiptAnswer.UNKNOWN.value] or counts[ReceiptAnswer.NOT_ASKED.value]:

@@ -86,6 +86,18 @@ def test_an_order_that_failed_is_not_called_done(group: Group) -> None:
     assert "not carried out to its end" in conclusion(row, group)
 
 
+def test_what_an_order_that_failed_did_is_not_said_to_be_nothing(group: Group) -> None:
+    row = ordered(group)
+    Command.objects.update(outcome="failed")
+
+    [listed] = receipts.page_of(group=group, number=1, now=T0).rows
+
+    assert listed.is_known is False
+    assert "is not known" in conclusion(row, group)
+    Command.objects.update(outcome="refused")
+    assert receipts.page_of(group=group, number=1, now=T0).rows[0].is_known is True
+
+
 def test_an_order_that_waits_has_no_receipt_yet(group: Group) -> None:
     row = Command.objects.create(cluster=group.cluster, group_name=group.name, deadline=T0 + 30_000, **ORDERED)
 
