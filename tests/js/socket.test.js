@@ -65,6 +65,27 @@ test("after a cut it connects anew and says the last number that it has", async 
   assert.deepEqual(statuses, ["open", "away", "open"]);
 });
 
+test("a server that accepts only to refuse is asked less and less often, until it says something", async (context) => {
+  const { server } = start(context);
+  for (let refusals = 0; refusals < 6; refusals++) {
+    server.end(server.last, 1013);
+    context.mock.timers.tick(10_000);
+    server.accept();
+  }
+  server.end(server.last, 1013);
+  const before = server.sockets.length;
+  context.mock.timers.tick(4_000);
+  assert.equal(server.sockets.length, before);
+  context.mock.timers.tick(6_000);
+  assert.equal(server.sockets.length, before + 1);
+
+  server.accept();
+  await server.say(whole(1));
+  server.end(server.last, 1006);
+  context.mock.timers.tick(400);
+  assert.equal(server.sockets.length, before + 2);
+});
+
 test("a gap is asked for at once", async (context) => {
   const { server } = start(context);
   await server.say(whole(7));

@@ -36,12 +36,12 @@ export class Socket {
     socket.binaryType = "arraybuffer";
     let order = Promise.resolve(); // inflating takes a moment, and must not let messages overtake each other
     socket.onopen = () => {
-      this.#attempts = 0;
       this.#heardAt = Date.now();
       this.#onStatus("open");
       for (const { follower } of this.#streams.values()) this.#ask(follower);
     };
     socket.onmessage = (event) => {
+      this.#attempts = 0; // not when it opens: a server that refuses accepts first, to say why
       this.#heardAt = Date.now();
       order = order.then(() => decode(event.data)).then((message) => this.#take(message), () => this.#askForAll());
     };

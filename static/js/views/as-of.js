@@ -11,6 +11,7 @@ export class AsOf {
   #watched = new Map();
   #changes = new Map();
   #isConnected = false;
+  #heardAt;
   #ended = null;
   #timer;
 
@@ -19,6 +20,7 @@ export class AsOf {
     this.#page = page;
     this.#host = page.querySelector("#as-of");
     this.#offset = now - Date.now();
+    this.#heardAt = now;
     for (const [stream, at] of Object.entries(watched)) this.#watched.set(stream, at);
     for (const [stream, seq] of Object.entries(changes)) this.#changes.set(stream, seq);
     this.#timer = setInterval(() => this.show(), 1000);
@@ -37,8 +39,9 @@ export class AsOf {
   }
 
   heard(message) {
+    if (message.kind === "pulse") this.#offset = message.at - Date.now();
+    this.#heardAt = this.now();
     if (message.kind !== "pulse") return;
-    this.#offset = message.at - Date.now();
     this.#watched.set(message.stream, message.watched_at);
     this.show();
   }
@@ -65,7 +68,7 @@ export class AsOf {
     this.#host.dataset.mode = mode;
     this.#page.body.classList.toggle("stale", mode !== "live");
     put("mode", words[mode]);
-    put("now", clock(this.now()));
+    put("now", clock(mode === "away" ? this.#heardAt : this.now()));
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
   }
@@ -77,7 +80,7 @@ export class AsOf {
   #age(mode) {
     if (this.#ended === "logged out") return gettext("Logged out: load the page to log in again.");
     if (this.#ended === "refused") return gettext("This page is not for you any more.");
-    if (mode === "away") return gettext("trying again");
+    if (mode === "away") return fill(gettext("nothing heard for %(age)s, trying again"), { age: age(this.now() - this.#heardAt) });
     if (mode === "live") return "";
     const times = [...this.#watched.values()];
     if (times.includes(null)) return gettext("nothing of this cluster has answered yet");
