@@ -9,6 +9,7 @@ Source: ``client/.../impl/consumer/DefaultLitePullConsumerImpl.java``.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import fields
 
 from rebalance_engine.consumer.application import Polled
 from rebalance_engine.consumer.flow import OVER, read_wanted, state_pulled, state_refused
@@ -18,12 +19,14 @@ from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.consumer.settings import Mode
 from rebalance_engine.consumer.starting import start_offset
 from rebalance_engine.consumer.threads import Code, Listen, Sleep, ask
+from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.clients import SubscriptionData
+from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.errors import BrokenMessage
-from rebalance_engine.remoting.requests.consuming import LitePullMessage, PullMessageResponse
-from rebalance_engine.remoting.requests.contract import Refused
+from rebalance_engine.remoting.requests.consuming import LitePullMessage, PullMessage, PullMessageResponse
+from rebalance_engine.remoting.requests.contract import Refused, Response
 from rebalance_engine.remoting.sysflags import PullFlag
 from rebalance_engine.remoting.tags import is_by_tags, subscription
 
@@ -144,12 +147,24 @@ def _pull_from(member: Member, position: Position, offset: int) -> Code[int]:
     data = _subscription(member, pq.mq.topic)
     if not pq.first_pull_seen:
         state_pulled(member, pq, offset)
-    answer = yield from ask(place[0], _request(member, pq.mq, data, offset), desk.profile.pull_timeout)
+    answer = yield from _ask(member, place[0], _request(member, pq.mq, data, offset))
     if isinstance(answer, PullMessageResponse):
         return _take_in(member, position, answer, data)
     if isinstance(answer, Refused):
         state_refused(member, pq, answer.code)
     return desk.profile.error_delay
+
+
+def _ask(member: Member, address: Address, pull: LitePullMessage) -> Code[Response | Refused | Failure]:
+    """Pull; as any consumer does from brokers before 5.0, which know no other way, nor do their clients."""
+    timeout, old = member.desk.profile.pull_timeout, member.polling.old_brokers
+    if address not in old:
+        answer = yield from ask(address, pull, timeout)
+        if not isinstance(answer, Refused) or answer.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+            return answer
+        old.add(address)
+    plain = {each.name: getattr(pull, each.name) for each in fields(PullMessage)}
+    return (yield from ask(address, PullMessage(**plain), timeout))
 
 
 def _request(member: Member, mq: MessageQueue, data: SubscriptionData, offset: int) -> LitePullMessage:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from rebalance_engine.consumer.messages import Message
 from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.consumer.threads import Bell
+from rebalance_engine.effects import Address
 from rebalance_engine.model import MessageQueue
 
 
@@ -40,12 +41,14 @@ class Polling:
         cache: what was pulled, in the order in which polls get it.
         bell: rings when the cache gets something.
         commit_due: when the next poll notes how far all queues are, in ms.
+        old_brokers: those that know nothing of ``LITE_PULL_MESSAGE``.
     """
 
     positions: dict[MessageQueue, Position] = field(default_factory=dict)
     cache: deque[tuple[Position, tuple[Message, ...]]] = field(default_factory=deque)
     bell: Bell = field(default_factory=Bell)
     commit_due: int = 0
+    old_brokers: set[Address] = field(default_factory=set)
 
     def release(self, mq: MessageQueue) -> Position | None:
         """Pull a queue no more."""

@@ -54,10 +54,10 @@ class Pulling:
         self._core = core
         self._waiting: dict[Queue, list[Waiting]] = {}
         self._by_channel: dict[Channel, int] = {}
-        self.serves: Mapping[type, Callable[[Call, Any], Response | None]] = {
-            PullMessage: self._pull,
-            LitePullMessage: self._pull,
-        }
+        serves: dict[type, Callable[[Call, Any], Response | None]] = {PullMessage: self._pull}
+        if core.settings.is_since((5, 0, 0)):
+            serves[LitePullMessage] = self._pull
+        self.serves: Mapping[type, Callable[[Call, Any], Response | None]] = serves
 
     @property
     def waiting(self) -> int:

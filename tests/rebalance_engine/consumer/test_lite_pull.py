@@ -221,3 +221,18 @@ def test_who_names_his_queues_brings_his_subscription_along_with_each_pull() -> 
 
     assert isinstance(pull, LitePullMessage)
     assert (pull.sys_flag, pull.subscription, pull.sub_version) == (0x2 | 0x4 | 0x10, "*", 0)
+
+
+def test_brokers_before_5_are_pulled_from_as_by_any_consumer_and_asked_once_otherwise() -> None:
+    world, _ = running(mode=Mode.PULL)
+    world.shown = {"LitePullMessage", "PullMessage"}
+    unknown = Refused(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
+    world.broker("east").answers["LitePullMessage"] = [unknown] * 1_000
+    told(world)
+    for offset in range(3):
+        world.put(EAST, 1)
+        world.run(25_000)
+        lines = [line for line in told(world) if "east" in line]
+        assert any(" PullMessage" in line for line in lines), lines
+        if offset > 0:
+            assert not any("LitePullMessage" in line for line in lines), lines

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from rebalance_engine.embedded.cluster import Cluster, ClusterSettings
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import (
     Closed,
@@ -49,6 +50,16 @@ async def cancelled(consumer: LitePullConsumer, timeout_s: float) -> None:
     await asyncio.sleep(0)
     polling.cancel()
     await asyncio.wait((polling,))
+
+
+@on_a_loop
+async def test_a_cluster_of_4_9_gives_messages_too() -> None:
+    """Whose brokers know nothing of the code by which polling clients of 5.x pull."""
+    settings = ClusterSettings(version="4.9.7", topics={"orders": 2})
+    async with Cluster(settings) as old, Producer(old.namesrv) as producer:
+        await put(producer, range(4))
+        async with LitePullConsumer(old.namesrv, "G", "orders", version=QUICK, from_where=FIRST) as consumer:
+            assert sorted(message.body for message in await gets(consumer, 4)) == [b"0", b"1", b"2", b"3"]
 
 
 @on_a_loop
