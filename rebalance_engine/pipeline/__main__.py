@@ -154,7 +154,8 @@ def _answer(job: Job, files: list[SourceFile], told: Told, asked: Asked) -> int:
     for sentence in told.refused:
         _say(sentence)
     sys.stdout.write(f"{job.tell(asked.target)}\n\nwritten to {asked.target}\n")
-    return FAILED if told.misses_holds else 0
+    is_missed = any(file.is_missed for file in files)
+    return FAILED if told.misses_holds or is_missed else 0
 
 
 def _say(line: str) -> None:

@@ -19,6 +19,7 @@ HEAD = 200  # bytes: long enough for two time stamps
 LEFT_BY_A_RUN = "_evenkeel.json"
 NOT_LOGS = ("_SUCCESS", LEFT_BY_A_RUN)
 GZIP = b"\x1f\x8b"
+EMPTY, COPY = "empty", "not read: a copy of "
 CUT = "cut within its last line, which is counted as one that did not parse"
 
 
@@ -58,6 +59,11 @@ class SourceFile:
         """Whether Spark can make text of it."""
         return self.trouble is None or self.trouble.startswith("cut")
 
+    @property
+    def is_missed(self) -> bool:
+        """Whether it says something that was not read: it is no copy, and not empty."""
+        return not self.is_readable and self.trouble != EMPTY and not str(self.trouble).startswith(COPY)
+
     def as_row(self) -> dict[str, object]:
         """Give it as plain values."""
         layout = self.layout.name if self.layout else None
@@ -78,7 +84,7 @@ def find_files(folder: Path) -> list[SourceFile]:
     files = [_told(path, folder) for path in sorted(_files_below(folder, frozenset({folder.resolve()})))]
     copies = _copies(files, folder)
     return [
-        replace(file, trouble=f"not read: a copy of {copies[file.path]}", fingerprint=f"copy of {copies[file.path]}")
+        replace(file, trouble=f"{COPY}{copies[file.path]}", fingerprint=f"copy of {copies[file.path]}")
         if file.path in copies
         else file
         for file in files
@@ -182,7 +188,7 @@ def _trouble(path: Path, beginning: bytes) -> str | None:
     if is_packed and not is_called_packed:
         return "packed by gzip, but its name does not end in .gz"
     if is_called_packed and not is_packed:
-        return "its name ends in .gz, but it is not packed by gzip" if beginning else "empty"
+        return "its name ends in .gz, but it is not packed by gzip" if beginning else EMPTY
     if is_packed and not _is_whole(path):
         return "cut or damaged: read as far as it unpacks"
     return None

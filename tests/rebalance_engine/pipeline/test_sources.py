@@ -64,16 +64,16 @@ def test_a_cut_packed_file_is_read_as_far_as_it_goes_and_says_so(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [("a.log", gzip.compress(LINE)), ("a.log.gz", LINE), ("a.log.gz", b"")],
+    ("name", "content", "is_missed"),
+    [("a.log", gzip.compress(LINE), True), ("a.log.gz", LINE, True), ("a.log.gz", b"", False)],
     ids=["packed but named plain", "plain but named packed", "empty but named packed"],
 )
-def test_a_name_that_lies_about_packing_is_told(tmp_path: Path, name: str, content: bytes) -> None:
+def test_a_name_that_lies_about_packing_is_told(tmp_path: Path, name: str, content: bytes, is_missed: bool) -> None:
     put(tmp_path / "web1" / name, content)
 
     (file,) = find_files(tmp_path)
 
-    assert not file.is_readable
+    assert (file.is_readable, file.is_missed) == (False, is_missed)
 
 
 def test_a_log_that_grows_keeps_its_head_and_gets_another_fingerprint(tmp_path: Path) -> None:
@@ -168,4 +168,5 @@ def test_a_copy_is_named_and_not_read_whatever_it_is_called(tmp_path: Path) -> N
         "web1/went_on.log",
         "web2/rocketmq_client.log",
     }
+    assert not any(file.is_missed for file in found)
     assert {file.trouble for file in found if not file.is_readable} == {"not read: a copy of web1/rocketmq_client.log"}
