@@ -19,7 +19,6 @@ from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.consumer.sending_back import send_back
 from rebalance_engine.consumer.threads import Code, HandOut, Sleep
 
-RETRY_DELAY = 5_000  # ms; ``submitConsumeRequestLater``
 EXPIRED_LEVEL = 3
 EXPIRED_AT_ONCE = 16
 
@@ -74,7 +73,7 @@ def _give_back(
 
 
 def _consume_later(member: Member, pq: ProcessQueue, messages: tuple[Message, ...]) -> Code[None]:
-    yield Sleep(RETRY_DELAY)
+    yield Sleep(member.desk.profile.local_retry)
     submit(member, pq, messages)
 
 

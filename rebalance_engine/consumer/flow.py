@@ -31,6 +31,7 @@ from rebalance_engine.remoting.tags import is_wanted
 WAITING = int(PullFlag.SUSPEND)
 WAITING_AND_COMMITTING = int(PullFlag.SUSPEND | PullFlag.COMMIT_OFFSET)
 OVER = -1
+LAST_OFFSET = 2**63 - 1  # of which the next one can be told
 
 
 def pull_loop(member: Member, pq: ProcessQueue, offset: int) -> Code[None]:
@@ -243,8 +244,10 @@ def read_wanted(
     rest is pulled again.
 
     Raises:
-        BrokenMessage: it cannot be read.
+        BrokenMessage: it cannot be read, or has an offset that no queue has.
     """
+    if answer.next_begin_offset < 0:
+        raise BrokenMessage(f"the next pull is to begin at {answer.next_begin_offset}; it needs to be at 0 or later")
     if answer.code != ResponseCode.SUCCESS:
         return [], answer.next_begin_offset
     read: list[Message] = []
@@ -255,6 +258,8 @@ def read_wanted(
         if not read:
             raise
         following = read[-1].offset + 1
+    if any(not 0 <= message.offset < LAST_OFFSET for message in read):
+        raise BrokenMessage(f"a message has an offset that is not from 0 to {LAST_OFFSET - 1}")
     return [message for message in read if is_wanted(subscription, message.tags)], following
 
 

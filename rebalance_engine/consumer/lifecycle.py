@@ -43,7 +43,7 @@ def _start_consuming(member: Member) -> None:
     spawn = member.desk.threads.spawn
     if member.settings.locks_queues:
         member.own_threads.append(spawn(locks.renew(member)))
-    elif member.settings.mode is Mode.PUSH and not member.settings.orderly:
+    elif member.settings.mode is Mode.PUSH and not member.settings.orderly and member.desk.profile.cleans_expired:
         member.own_threads.append(spawn(clean_expired(member)))
 
 

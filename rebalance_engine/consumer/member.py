@@ -157,6 +157,7 @@ class Member:
             return
         pq.is_dropped = True
         desk = self.desk
+        noted = self.offsets.in_memory(pq.mq)
         fact = QueueDropped(
             at=desk.at,
             source=desk.source,
@@ -165,7 +166,7 @@ class Member:
             client=desk.client_id,
             queue=pq.mq,
             reason=reason,
-            committed_offset=self.offsets.in_memory(pq.mq),
+            committed_offset=None if noted is None or noted < 0 else noted,  # a reset may name any number
         )
         desk.state(fact)
 

@@ -104,7 +104,7 @@ def _retried(member: Member, pq: ProcessQueue, batch: tuple[Message, ...]) -> Co
     counted = []
     must_suspend = False
     for message in batch:
-        is_used_up = message.reconsume_times >= member.settings.attempts
+        is_used_up = message.reconsume_times >= member.settings.attempts + member.desk.profile.spare_tries
         if is_used_up and (yield from send_back(member, pq.mq, message, DEAD_LETTER)):
             counted.append(message)
             continue

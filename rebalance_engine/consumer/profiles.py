@@ -88,6 +88,9 @@ class Profile:
         renewal_first, renewal_every: orderly lock renewal.
         renews_dropped: also of dropped queues.
         failed_renewal_unlocks: a renewal that is not answered, or not with locks, unlocks the queues.
+        local_retry: until a failed message that its broker does not take back is consumed again.
+        cleans_expired: what a listener has had for too long is sent back.
+        spare_tries: how many more times than it may an orderly message is tried before it is a dead letter.
         no_members: what an empty list of members means.
         truncation: what happens to queues of foreign topics.
         offset_error: what a refused offset query means.
@@ -140,6 +143,9 @@ class Profile:
     renewal_every: int = 20_000
     renews_dropped: bool = True
     failed_renewal_unlocks: bool = False
+    local_retry: int = 5_000
+    cleans_expired: bool = True
+    spare_tries: int = 0
     no_members: NoMembers = NoMembers.KEEPS
     truncation: Truncation = Truncation.FORGETS
     offset_error: OffsetError = OffsetError.REFUSES
@@ -240,6 +246,8 @@ CPP = Profile(
     removal=OrderlyRemoval.UNLOCKS,
     removal_wait=0,
     renewal_first=20_000,
+    local_retry=1_000,  # ``ConsumeMessageConcurrentlyService.cpp``, ``ConsumeRequest``
+    cleans_expired=False,
     no_members=NoMembers.THROWS,
     truncation=Truncation.NEVER,
     offset_error=OffsetError.COUNTS_AS_NONE,
@@ -263,6 +271,7 @@ GO = Profile(
     removal=OrderlyRemoval.KEEPS_LOCK,
     removal_wait=0,
     failed_renewal_unlocks=True,
+    spare_tries=1,  # ``consumer/push_consumer.go``, ``checkReconsumeTimes`` asks for more than the limit
     no_members=NoMembers.DROPS,
     truncation=Truncation.STORES,
     version_unit=1_000_000,  # from the first one on: ``consumer/consumer.go``, ``buildSubscriptionData``

@@ -3,7 +3,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_engine.consumer import Consumed, Result, java
+from rebalance_engine.consumer import CPP, Consumed, Result, java
 from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
@@ -109,6 +109,25 @@ def test_what_the_broker_does_not_take_back_is_tried_here_again() -> None:
     assert [(message.offset, message.reconsume_times) for message in effect.messages] == [(0, 1)]
     finish(world, 0)
     assert member.offsets.in_memory(EAST) == 2
+
+
+def test_cpp_tries_again_sooner_and_sends_nothing_back_that_takes_long() -> None:
+    assert (CPP.local_retry, CPP.cleans_expired) == (1_000, False)
+    world, _ = running(CPP, consume_timeout_ms=2_000)
+    by_hand(world)
+    world.put(EAST, 1)
+    world.shown = {"ConsumerSendMsgBack"}
+    told(world)
+    world.run(10_000)
+    assert told(world) == []
+    world.broker("east").answers["ConsumerSendMsgBack"] = [Refused(code=ResponseCode.SYSTEM_ERROR)]
+
+    finish(world, 0, result=Result.LATER)
+    world.run(999)
+    assert in_hand(world) == []
+    world.run(10)
+
+    assert in_hand(world) != []
 
 
 def test_a_broadcasting_consumer_gives_nothing_back() -> None:

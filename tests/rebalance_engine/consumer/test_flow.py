@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from rebalance_engine.consumer import CPP, GO, Message, Mode, Profile, java
+from rebalance_engine.consumer.flow import PullLoop
 from rebalance_engine.consumer.messages import read_stored
 from rebalance_engine.consumer.process_queue import MIB, ProcessQueue
 from rebalance_engine.consumer.threads import Code
@@ -284,3 +285,36 @@ def test_a_body_that_cannot_be_read_at_all_is_asked_for_again_each_second() -> N
     world.put(EAST, 1)
 
     assert len(pull_times(world, 3_500)) in (3, 4)
+
+
+@pytest.mark.parametrize("code", [ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, ResponseCode.SUCCESS])
+def test_a_pull_that_is_to_go_on_where_no_queue_begins_has_failed(code: ResponseCode) -> None:
+    _, member = running()
+    loop = PullLoop(member, member.table[EAST], 7)
+    bad = PullMessageResponse(code=code, suggest_which_broker_id=0, next_begin_offset=-1, min_offset=0, max_offset=0)
+
+    pause = outcome(loop._take_in(bad, member.subscriptions.all[0]))
+
+    assert (pause, loop.next_offset, member.table[EAST].is_dropped) == (JAVA.error_delay, 7, False)
+
+
+@pytest.mark.parametrize("offset", [-1, 2**63 - 1])
+def test_a_message_with_an_offset_that_no_queue_has_is_not_consumed(offset: int) -> None:
+    _, member = running()
+    loop = PullLoop(member, member.table[EAST], 0)
+    member.desk.read = lambda _: (Message(offset=offset, topic="orders"),)
+    bad = PullMessageResponse(
+        code=ResponseCode.SUCCESS, suggest_which_broker_id=0, next_begin_offset=1, min_offset=0, max_offset=1
+    )
+
+    pause = outcome(loop._take_in(bad, member.subscriptions.all[0]))
+
+    assert (pause, loop.next_offset, member.table[EAST].count) == (JAVA.error_delay, 0, 0)
+
+
+def outcome(code: Code[int]) -> int:
+    """Run what waits for nothing to its end."""
+    with pytest.raises(StopIteration) as end:
+        next(code)
+    assert isinstance(end.value.value, int)
+    return end.value.value

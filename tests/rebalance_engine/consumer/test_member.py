@@ -5,7 +5,8 @@ import pytest
 from rebalance_engine.consumer import Message, Mode
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.process_queue import ProcessQueue
-from rebalance_engine.events import DropReason
+from rebalance_engine.effects import State
+from rebalance_engine.events import DropReason, QueueDropped
 from rebalance_engine.model import MessageModel, MessageQueue
 from tests.rebalance_engine.consumer.running import EAST, running, told
 from tests.rebalance_engine.consumer.world import World
@@ -108,3 +109,14 @@ def test_an_answer_to_a_pull_of_the_present_hold_excuses_nothing() -> None:
 
     with pytest.raises(AssertionError, match="2 is noted, 0 is not finished"):
         member.check()
+
+
+def test_a_drop_says_nothing_of_an_offset_that_no_queue_has() -> None:
+    _, member = running()
+    member.offsets.update(EAST, -5, increase_only=False)  # a reset named it
+
+    member.drop(member.table[EAST], DropReason.UNKNOWN)
+
+    facts = [effect.fact for effect in member.desk.threads.out if isinstance(effect, State)]
+    (dropped,) = (fact for fact in facts if isinstance(fact, QueueDropped))
+    assert dropped.committed_offset is None
