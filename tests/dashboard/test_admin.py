@@ -75,3 +75,17 @@ def test_rows_can_be_cut_down_to_the_last_hour(admin_client: Client, cluster: Cl
 
     assert ">new<" in listed
     assert ">old<" not in listed
+
+
+@pytest.mark.django_db
+def test_the_admin_is_read_in_chinese_by_whom_asks_for_it_and_by_whom_chooses_it(admin_client: Client) -> None:
+    asked = admin_client.get("/admin/", headers={"Accept-Language": "zh-CN"}).content.decode()
+    english = admin_client.get("/admin/groups/group/").content.decode()
+
+    assert 'lang="zh-hans"' in asked and "站点管理" in asked  # in words of Django itself
+    assert 'lang="en"' in english
+    assert 'name="next" value="/admin/groups/group/"' in english
+
+    chosen = admin_client.post("/language/", {"language": "zh-hans", "next": "/admin/groups/group/"}, follow=True)
+    assert chosen.redirect_chain[-1][0] == "/admin/groups/group/"
+    assert 'lang="zh-hans"' in chosen.content.decode()
