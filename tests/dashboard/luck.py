@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from django.conf import settings
+from django.db import connection
 
 
 def examples(number: int) -> int:
     """Give all of them on SQLite; on another database, where each takes longest and luck is the same, a quarter."""
-    is_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    return number if is_sqlite else max(2, number // 4)
+    return number if connection.vendor == "sqlite" else max(2, number // 4)

@@ -119,8 +119,8 @@ def come_of(facts: list[Fact], last: tuple[Fact, ...], turns: set[int]) -> Outco
         *("taken_low", "taken_high", "unowned_low", "unowned_high", "overlap_low", "overlap_high"),
     )
     lines = OutboxLine.objects.filter(line__contains='"event":"Round').order_by("pk").values_list("line", flat=True)
-    facts = [fact for fact in map(read, lines) if isinstance(fact, RoundFact)]
-    last_told = {(type(fact).__name__, fact.round): fact for fact in facts}  # one that is told again is told closer
+    tellings = [fact for fact in map(read, lines) if isinstance(fact, RoundFact)]
+    last_told = {(type(fact).__name__, fact.round): fact for fact in tellings}  # one that is told again is told closer
     return (
         list(rounds),
         list(causes),
