@@ -82,6 +82,11 @@ class Answerer:
     asked_at: int | None = None
 
     @property
+    def since(self) -> int:
+        """The earliest time of which the answer may tell: of when it was asked, however late it came."""
+        return self.at if self.asked_at is None else self.asked_at
+
+    @property
     def source(self) -> Source:
         """The provenance of what it stated."""
         return Source(

@@ -32,7 +32,10 @@ class Known:
 
 @dataclass(slots=True)
 class KnownList:
-    """The member list of one broker: its last answer, and when; ``is_missing`` since a later one did not come."""
+    """The member list of one broker: its last answer, and when that was asked for; ``is_missing``: none came since.
+
+    An answer that was long under way is of no later time for sure.
+    """
 
     ids: tuple[str, ...]
     at: int | None
@@ -41,7 +44,7 @@ class KnownList:
 
 @dataclass(slots=True)
 class KnownMember:
-    """A member: when it was listed last, and what it said last; ``held_at`` is when it told what it holds.
+    """A member: when who listed it last was asked, and what it said last; ``held_at`` is when it told what it holds.
 
     ``hung_at`` is when a question to it first ran into its time, since it last answered. ``lost`` has the brokers that
     listed it and do not any more: each with its last list that had it, and its first that had not.

@@ -211,13 +211,13 @@ class Memory:
             yield fact
             known.changed_at = by.at if before is not None else known.changed_at
         low = self._not_before(known, group)
-        known.lists[fact.broker] = KnownList(fact.clients, by.at)
+        known.lists[fact.broker] = KnownList(fact.clients, by.since)
         for client in dict.fromkeys(fact.clients):
             member = known.members.get(client)
             if member is None:
                 yield from self._come(known, group, client, by, low)
             else:
-                member.seen_at = by.at
+                member.seen_at = by.since
                 member.lost.pop(fact.broker, None)
         if before is not None and before.at is not None:
             for client in set(before.ids).difference(fact.clients) & known.members.keys():
@@ -283,7 +283,7 @@ class Memory:
     # ---- coming and going ----
 
     def _come(self, known: KnownGroup, group: str, client: str, by: Answerer, low: int | None) -> Iterator[Fact]:
-        known.members[client] = KnownMember(by.at)
+        known.members[client] = KnownMember(by.since)
         self._hosts.pop(group, None)
         source = by.source
         if low is None:  # nobody knows since when

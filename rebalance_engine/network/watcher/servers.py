@@ -57,13 +57,13 @@ class Servers:
         listed = frozenset(
             (broker.broker_name, number) for broker in info.broker_addr_table.values() for number in broker.broker_addrs
         )
-        self._tables[by.address], self._tables_at[by.address] = listed, by.at
+        self._tables[by.address], self._tables_at[by.address] = listed, by.since
         for fact in answers.brokers_stated(info, by, self._versions):
             key = (fact.broker, fact.broker_id)
             if self._brokers.get(key) != fact.address:
                 self._brokers[key] = fact.address
                 yield replace(fact, exactness=between(low, by.at))
-        self._listed_at.update(dict.fromkeys(listed, by.at))
+        self._listed_at.update(dict.fromkeys(listed, by.since))
         if len(self._tables) == self._name_servers:
             yield from self._gone(by)
 
@@ -102,7 +102,7 @@ class Servers:
     def route_heard(self, topic: str, route: TopicRouteData | None, by: Answerer) -> Fact | None:
         """Take in a topic's route by one NameServer (105); None where it says what it said before."""
         key = (topic, by.address)
-        low, self._routes_at[key] = self._routes_at.get(key), by.at
+        low, self._routes_at[key] = self._routes_at.get(key), by.since
         fact = replace(answers.route_stated(topic, route, by), exactness=between(low, by.at))
         if is_same(self._routes.get(key), fact):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from rebalance_engine.events import Fact
 from rebalance_engine.model import MessageQueue
@@ -46,11 +47,11 @@ def running(numbers: Iterable[int], *, sub_version: int = 1) -> ConsumerRunningI
     )
 
 
-def told(memory: Memory, ids: str, at: int, broker: str = "east") -> list[Fact]:
+def told(memory: Memory, ids: str, at: int, broker: str = "east", *, asked_at: int | None = None) -> list[Fact]:
     """Let a broker list members (203)."""
-    connection = connected(ids) if ids else None
-    facts = list(memory.list_heard("G", tuple(ids) if ids else None, by(at, broker)))
-    return facts + list(memory.members_heard("G", connection, by(at, broker)))
+    connection, said = connected(ids) if ids else None, replace(by(at, broker), asked_at=asked_at)
+    facts = list(memory.list_heard("G", tuple(ids) if ids else None, said))
+    return facts + list(memory.members_heard("G", connection, said))
 
 
 def kinds(facts: Iterable[Fact]) -> list[str]:

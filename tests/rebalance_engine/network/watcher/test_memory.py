@@ -46,6 +46,19 @@ def test_a_member_joined_between_the_look_without_it_and_the_first_with_it() -> 
     assert not [fact for fact in again if isinstance(fact, MemberJoined)]
 
 
+def test_an_answer_that_was_long_under_way_is_of_no_later_time_than_its_question() -> None:
+    memory = sound("east")
+    told(memory, "A", 1_900, asked_at=1_000)
+    facts = told(memory, "AB", 3_500, asked_at=2_000)
+    facts += told(memory, "A", 4_000, asked_at=3_900)
+
+    [joined] = [fact for fact in facts if isinstance(fact, MemberJoined)]
+    [left] = [fact for fact in facts if isinstance(fact, MemberLeft)]
+    assert joined.exactness == Exactness.between(1_000, 3_500)
+    assert left.exactness == Exactness.between(2_000, 4_000)
+    assert memory.lists_at == 3_900
+
+
 def test_a_member_left_only_when_every_broker_lists_others() -> None:
     memory = sound("east", "west")
     told(memory, "AB", 10)

@@ -33,6 +33,20 @@ def test_a_route_changed_since_the_last_look_that_said_what_was_said_before() ->
     assert none.exactness == Exactness.between(20, 27)
 
 
+def test_an_answer_that_was_long_under_way_is_of_no_later_time_than_its_question() -> None:
+    servers = Servers(1, {})
+    late = replace(name_server(50), asked_at=10)
+    list(servers.cluster_heard(brokers("east", "west"), late))
+    servers.route_heard("orders", route(2, "east"), late)
+
+    [gone] = servers.cluster_heard(brokers("east"), name_server(60))
+    changed = servers.route_heard("orders", route(3, "east"), name_server(60))
+
+    assert gone.exactness == Exactness.between(10, 60)
+    assert changed is not None
+    assert changed.exactness == Exactness.between(10, 60)
+
+
 def test_each_name_server_has_looks_of_its_own() -> None:
     servers = Servers(2, {})
     servers.route_heard("orders", route(2, "east"), name_server(10, "n1"))
