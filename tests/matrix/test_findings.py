@@ -18,7 +18,7 @@ from tests.matrix.test_control_room import Open, on_a_real_cluster, open_room  #
 
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 GROUP, QUEUES, HOURS_MS = "faulty", 2, 3_600_000
-FIRST, MANY = 40, 120
+FIRST, WITHOUT_END, A_SECOND = 40, 100_000, 8
 LATE_S = 240  # a minute of standing still, confirmed 20 s later; the machine is busy
 
 
@@ -37,7 +37,7 @@ def test_a_watcher_finds_each_fault_of_a_real_group(cluster: Cluster, open_room:
             cast.start("B", topics=f"{cast.topic},{cast.other}", takes=HOURS_MS, strategy="AVG_BY_CIRCLE")
             cast.start("A", fail=1_000, retries=1, folder="again")
             room.until(lambda: len(room.members()) == 2, "B being a member")
-            cast.send(MANY, "second")
+            cast.keep_sending("second")
             cast.close(cast.other, "broker-a")
             for _ in range(3):
                 cast.flap(room)
@@ -76,13 +76,21 @@ class _Cast:
         return client
 
     def send(self, count: int, prefix: str) -> None:
+        self._producer(prefix, count=count).wait("stopped", within_s=120)
+
+    def keep_sending(self, prefix: str) -> None:
+        """Send until the end: what is to grow grows for as long as it takes a busy machine to look twice."""
+        self._producer(prefix, count=WITHOUT_END, rate=A_SECOND).wait("started", within_s=120)
+
+    def _producer(self, prefix: str, **options: Option) -> Client:
         home = self.folder / prefix
         home.mkdir()
-        options: dict[str, Option] = {"namesrv": self.cluster.namesrv, "topic": self.topic, "count": count}
-        options |= {"timeout": 20_000}  # what is shown is what is found, not how long a busy broker takes
-        producer = java_producer("5.5.0", {**options, "name": prefix, "prefix": prefix, "quiet": True}, home)
+        common: dict[str, Option] = {"namesrv": self.cluster.namesrv, "topic": self.topic, "name": prefix}
+        common |= {"prefix": prefix, "quiet": True}
+        common |= {"timeout": 20_000}  # what is shown is what is found, not how long a busy broker takes
+        producer = java_producer("5.5.0", {**common, **options}, home)
         self.clients.append(producer)
-        producer.wait("stopped", within_s=120)
+        return producer
 
     def flap(self, room: Room) -> None:
         flapping = self.start("F")
