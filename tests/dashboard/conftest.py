@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -18,6 +19,13 @@ from tests.dashboard.languages import catalogues, compiled
 from tests.dashboard.story import add_cluster
 
 __all__ = ["catalogues", "compiled"]
+
+
+@pytest.fixture(autouse=True)
+def own_language() -> Iterator[None]:
+    """Let no test read what the one before it asked for: a thread goes on in the language of its last request."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture

@@ -35,8 +35,8 @@ NAMES = frozenset(
         """
     API AVG AVG_BY_CIRCLE AllocateMessageQueueByConfig Apache BROKER Broker CONFIG CONSISTENT_HASH COUNT CSV Enter Esc
     English Evenkeel EVENKEEL_REPORT_TOKEN GET ID JAVA JSON Java MACHINE_ROOM NAME NEW NameServer OLD OpenAPI Python
-    RETRY RocketMQ STICKY STICKY_ACROSS_TOPICS TOPIC URL UTC WEIGHTED admin consumer_idcs csv evenkeel format id latest
-    manage min ms operator orders produce py report report_url staff viewer whatif
+    RETRY RocketMQ STICKY STICKY_ACROSS_TOPICS TOPIC URL UTC WEIGHTED admin at consumer_idcs csv evenkeel format id
+    latest manage min ms operator orders produce py report report_url staff viewer whatif
     """,
     )
 )
