@@ -72,7 +72,7 @@ def test_a_request_says_which_group_it_means() -> None:
 
 
 def test_what_happens_in_the_second_group_says_so() -> None:
-    told = play(f"{CLUSTER}beside AVG_BY_CIRCLE\nends at 60000\n")
+    told = play(f"{CLUSTER}beside AVG_BY_CIRCLE\nends at 80000\n")
 
     assert "A: takes orders/east/0 at 0" in told
     assert "A in h: takes orders/east/0 at 0" in told
