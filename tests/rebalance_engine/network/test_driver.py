@@ -23,6 +23,7 @@ from rebalance_engine.effects import (
     WakeAt,
     Woken,
 )
+from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.driver import Driver, MachineBroke
 from rebalance_engine.network.listener import Listener
 from rebalance_engine.network.transport import Transport
@@ -91,6 +92,34 @@ async def test_an_answer_that_cannot_be_read_is_a_refusal_for_the_machine() -> N
         answered = await machine.hearing.next(Answered)
         assert isinstance(answered.response, Refused)
         assert "the answer cannot be read" in str(answered.response.remark)
+
+
+@on_a_loop
+async def test_an_answer_that_cannot_be_read_is_a_trouble_until_one_can_be() -> None:
+    bodies = [b"{", b'{"consumerIdList":["A"]}']
+
+    async def clearer(scripted: Scripted) -> None:
+        for body in bodies:
+            command = await scripted.read()
+            await scripted.write(Command(code=0, opaque=command.opaque, flag=1, body=body))
+        await asyncio.Event().wait()
+
+    machine = Machine()
+    complaints = Complaints("a client", asyncio.get_running_loop().time)
+    async with (
+        peer(clearer) as address,
+        Transport() as transport,
+        Driver(machine.react, transport, complaints=complaints) as driver,
+    ):
+
+        async def troubles_after(token: int) -> tuple[str, ...]:
+            driver.do(lambda _: [Send(to=address, request=ASK, token=token, timeout_ms=3000)])
+            assert (await machine.hearing.next(Answered)).token == token
+            return complaints.now
+
+        [unreadable] = await troubles_after(1)
+        assert unreadable.startswith(f"what {address} answers to GetConsumerListByGroup cannot be read: ")
+        assert await troubles_after(2) == ()
 
 
 @on_a_loop
