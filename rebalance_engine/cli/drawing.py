@@ -209,6 +209,8 @@ class Drawing:
         symbol = cell.strip()
         if symbol == NOBODY and self.judgement.pending is not None:
             return cell
+        if symbol in {NOBODY, SEVERAL} and self.look.assigns_itself:
+            return cell  # as they like it
         if symbol in {NOBODY, SEVERAL}:
             return self.paper.ink(cell, "red", "bold")
         if symbol == UNKNOWN:
@@ -241,7 +243,7 @@ class Drawing:
         return frozenset(member.client_id for member in self.look.members if member.assigns_itself)
 
     def _assigned(self) -> Iterator[str]:
-        """Give what members took without a subscription: no look asks for the routes of what nobody subscribes to."""
+        """Give what members took without a subscription beside others who have one: its routes are not asked for."""
         for client_id, queue in self.look.view.strays:
             if client_id in self._assigning():
                 yield f"{safe(spell(queue))}: held by {safe(client_id)}"

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from rebalance_engine.allocation.contract import AllocationError
 from rebalance_engine.cli.pending import Pending, find_pending, say_doubt
 from rebalance_engine.engine import Outcome, rebalance
-from rebalance_engine.findings import Finding, find_faults
+from rebalance_engine.findings import Finding, FindingKind, find_faults
 from rebalance_engine.group import GroupView
 from rebalance_engine.network.looking import GroupLook
 from rebalance_engine.plan import Plan
 
 ASSUMED = "AVG"
 CONFIRMED_AFTER_MS = 20_000
+# who takes queues as he likes need not take all, nor what nobody else has
+OF_A_DIVISION = frozenset({FindingKind.ORPHAN_QUEUE, FindingKind.DOUBLE_OWNER, FindingKind.IDLE_CONSUMER})
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +53,9 @@ def judge(view: GroupView) -> Judgement:
 def judge_look(look: GroupLook) -> Judgement:
     """Judge what a look shows, except for what its members cannot know yet."""
     judgement = judge(look.view)
-    if look.members and not look.view.silent and not any(member.topics for member in look.members):
-        why = "its members assign their queues themselves"
-        if any(member.assigns_itself for member in look.members):
-            return replace(judgement, outcome=None, why=why)
+    if look.assigns_itself:
+        findings = tuple(finding for finding in judgement.findings if finding.kind not in OF_A_DIVISION)
+        return replace(judgement, outcome=None, findings=findings, why="its members assign their queues themselves")
     if judgement.outcome is None:
         return judgement
     target = judgement.outcome.target

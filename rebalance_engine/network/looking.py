@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -128,6 +128,13 @@ class GroupLook:
             return True
         is_complete = bool(self.configs) and all(heard.trouble is None for heard in self.configs.values())
         return False if is_complete else None
+
+    @property
+    def assigns_itself(self) -> bool:
+        """Whether members take queues as they like, and nobody subscribes; who is silent may, if brokers know of it."""
+        may_subscribe = self.view.silent and any(told.subscription_table for told in _told(self.lists))
+        subscribe = may_subscribe or any(member.topics for member in self.members)
+        return not subscribe and any(member.assigns_itself for member in self.members)
 
     def troubles(self) -> Iterator[Heard[object]]:
         """Give all that is missing."""
@@ -351,11 +358,13 @@ def _told(lists: Mapping[str, Heard[ConsumerConnection | None]]) -> Iterator[Con
     yield from (heard.value for heard in lists.values() if heard.value is not None)
 
 
-def _topics(lists: Mapping[str, Heard[ConsumerConnection | None]], members: Iterable[MemberLook]) -> list[str]:
-    """Name what the group consumes, by its brokers and by its members."""
+def _topics(lists: Mapping[str, Heard[ConsumerConnection | None]], members: Sequence[MemberLook]) -> list[str]:
+    """Name what the group consumes, by its brokers and by its members; or what these took, if nobody subscribes."""
     by_brokers = (topic for told in _told(lists) for topic in told.subscription_table)
     by_members = (topic for member in members for topic in member.topics or ())
-    return sorted({topic for topic in chain(by_brokers, by_members) if topic})
+    subscribed = {topic for topic in chain(by_brokers, by_members) if topic}
+    taken = {queue.topic for member in members if member.assigns_itself for queue in member.held or ()}
+    return sorted(subscribed or taken)
 
 
 def _queues(topic: str, route: TopicRouteData | None) -> frozenset[MessageQueue]:

@@ -9,6 +9,7 @@ from rebalance_engine.cli.terminal import ENDLESS, Paper, width_of
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.looking import GroupLook, MemberLook
+from rebalance_engine.remoting.bodies.clients import SubscriptionData
 from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.cli.looks import AT, look, member, queues
@@ -62,18 +63,33 @@ def test_a_new_retry_topic_is_pending_and_no_alarm_for_so_long() -> None:
 
 
 def test_queues_that_members_assign_themselves_are_held_against_no_target() -> None:
-    lines = drawn(look([], [assigning("A", Q[:2]), assigning("B", [])]))
+    some, none = assigning("A", Q[:2]), assigning("C", [])
+    lag: dict[MessageQueue, int | None] = {Q[0]: 1, Q[1]: 2, Q[2]: 3}
+    lines = drawn(look(Q, [some, assigning("B", Q[1:2]), none], lag=lag), has_colour=True)
     text = "\n".join(lines)
 
-    assert lines[2:5] == [
-        "There is no target: its members assign their queues themselves.",
-        "",
-        "   MEMBER  CLIENT      HELD  TARGET  WAITING  ANSWERED",
-    ]
-    assert "A  A       JAVA 4.9.7     2       -        ?" in text
-    assert "Assigned by members themselves, without a subscription: 2" in text
+    assert lines[2:4] == ["There is no target: its members assign their queues themselves.", ""]
+    assert "     2       -        3" in text
+    assert any(line.startswith("  east              0  ") and " # - -" in line for line in lines)
+    assert "Not " not in text and "Findings" not in text and "route" not in text and "\x1b[31" not in text
+
+
+def test_queues_of_nobodys_subscription_whose_routes_are_unknown_are_listed() -> None:
+    lines = drawn(look([], [assigning("A", Q[:2])]))
+
+    assert "Assigned by members themselves, without a subscription: 2" in lines
     assert "  orders/east/1: held by A" in lines
-    assert "Not " not in text and "route" not in text
+
+
+def test_one_that_is_silent_may_subscribe_if_brokers_know_of_a_subscription() -> None:
+    seen = look(Q, [assigning("A", Q[:2]), member("B", None)])
+    told = seen.lists["east"].value
+    assert told is not None
+    subscribed = replace(told, subscription_table={"orders": SubscriptionData(topic="orders")})
+    known = replace(seen, lists={"east": replace(seen.lists["east"], value=subscribed)})
+
+    assert (seen.assigns_itself, known.assigns_itself) == (True, False)
+    assert "Unknown: 1 member did not say what it holds." in drawn(seen)
 
 
 def test_one_that_assigns_its_queues_itself_among_others_is_told_from_one_that_holds_what_is_in_no_route() -> None:

@@ -38,14 +38,16 @@ async def test_the_map_is_drawn_and_told_in_json() -> None:
 @on_a_loop
 async def test_a_group_that_assigns_its_queues_itself_has_no_target_and_nothing_amiss() -> None:
     async with cluster() as east, LitePullConsumer(east.namesrv, "G", instance="A") as consumer:
-        consumer.assign(await consumer.queues("orders"))
+        consumer.assign((await consumer.queues("orders"))[1:])
         words = ["map", "--namesrv", east.namesrv, "--group", "G"]
         drawn, told = await run_to_end(*words), await run_to_end(*words, "--json")
 
     assert "There is no target: its members assign their queues themselves." in drawn[1]
-    assert "orders/broker-a/3: held by 127.0.0.1@A" in drawn[1]
+    assert "  broker-a          0  - A A A" in drawn[1]
     line = json.loads(told[1])
-    assert (line["converged"], line["findings"], len(line["strays"])) == (None, [], 4)
+    assert (line["converged"], line["findings"], line["strays"]) == (None, [], [])
+    assert [queue["held_by"] for queue in line["queues"]] == [[], *[["127.0.0.1@A"]] * 3]
+    assert {queue["target"] for queue in line["queues"]} == {None}
 
 
 @on_a_loop
