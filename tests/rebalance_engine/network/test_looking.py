@@ -1,7 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.embedded.cluster import Cluster, ClusterSettings
@@ -15,14 +15,22 @@ from rebalance_engine.network.looking import look_at_group
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.transport import Transport
 from rebalance_engine.remoting.acl import Credentials
-from rebalance_engine.remoting.bodies.clients import SubscriptionData
+from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection, SubscriptionData
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, ProcessQueueInfo
-from rebalance_engine.remoting.codes import RequestCode
-from rebalance_engine.remoting.requests.brokers import GetConsumeStats
+from rebalance_engine.remoting.bodies.routes import BrokerData, ClusterInfo
+from rebalance_engine.remoting.codes import RequestCode, ResponseCode
+from rebalance_engine.remoting.requests.brokers import (
+    GetConsumerConnectionList,
+    GetConsumerConnectionListResponse,
+    GetConsumeStats,
+)
+from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo, GetConsumerRunningInfoResponse
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
+from rebalance_engine.remoting.requests.nameserver import GetBrokerClusterInfo, GetBrokerClusterInfoResponse
 from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
 from tests.rebalance_engine.network.ghosts import ghost
 from tests.rebalance_engine.network.loop import on_a_loop
+from tests.rebalance_engine.network.virtual import run
 
 R = TypeVar("R", bound=Response)
 IDLE = ConsumerRunningInfo(subscription_set=(SubscriptionData(topic="orders"),))
@@ -189,6 +197,42 @@ async def test_a_refusal_by_acl_is_told_as_one() -> None:
 
     assert {fact.missing for fact in refused.facts() if isinstance(fact, AnswerMissed)} == {Missing.NO_PERMISSION}
     assert granted.is_known is False
+
+
+class Shop:
+    """One broker and eight members, who answer 307 at once; for the first two the broker waits 10 s, as it does."""
+
+    names = "ABCDEFGH"
+
+    async def request(self, _address: Address, request: Request[R], _timeout_ms: int, /) -> R | Refused:
+        return cast("R | Refused", await self._answer(request))
+
+    async def _answer(self, request: object) -> Response:
+        if isinstance(request, GetBrokerClusterInfo):
+            brokers = {"east": BrokerData(cluster="shop", broker_name="east", broker_addrs={0: "east:1"})}
+            return GetBrokerClusterInfoResponse(body=ClusterInfo(broker_addr_table=brokers))
+        if isinstance(request, GetConsumerConnectionList):
+            members = tuple(Connection(client_id=name, client_addr="10.0.0.9:1") for name in self.names)
+            return GetConsumerConnectionListResponse(body=ConsumerConnection(connection_set=members))
+        if isinstance(request, GetConsumerRunningInfo) and request.client_id in self.names[:2]:
+            await asyncio.sleep(10)
+            return Refused(code=ResponseCode.CONSUME_MSG_TIMEOUT)
+        if isinstance(request, GetConsumerRunningInfo):
+            return GetConsumerRunningInfoResponse(body=IDLE)
+        return Refused(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
+
+
+def test_a_first_look_has_time_for_the_others_after_two_who_hang_and_the_next_one_knows_who_does() -> None:
+    async def main() -> None:
+        admin = Admin(Shop(), "names:9876")
+        first, second = await look_at_group(admin, "G", lag=False), await look_at_group(admin, "G", lag=False)
+        await admin.close()
+
+        for look in (first, second):
+            assert [member.client_id for member in look.members if member.held is None] == ["A", "B"]
+        assert second.ended_at - second.began_at < 10_000  # virtual
+
+    run(main())
 
 
 @on_a_loop
