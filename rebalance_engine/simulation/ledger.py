@@ -113,14 +113,14 @@ class Ledger:
         if start < least and self._weather.was_fair(now - ON_THE_WAY, now, name):
             raise Breach(Rule.START, f"{name} begins {book} at {start}; {least} is stored")
         for other in book.sessions:
-            due, by = self._dues.had_to_store(other)
-            if other is session or start >= due or book.was_set_back(start, by - STORED_LATE, other):
+            due = self._dues.had_to_store(book, other)
+            if other is session or start >= due.offset or book.was_set_back(start, due.since, other):
                 continue
-            if self._weather.was_fair(by - STORED_LATE, by + ON_THE_WAY, other.holder.name, broker):
+            if self._weather.was_fair(due.since, due.until, other.holder.name, broker):
                 raise Breach(
                     Rule.EXPLAINED,
-                    f"{name} begins {book} at {start}; {other.holder.name} had finished it up to {due} "
-                    f"{now - by} ms ago, and nothing explains that {due - start} messages come again",
+                    f"{name} begins {book} at {start}; {other.holder.name} had finished it up to {due.offset} "
+                    f"{now - due.by} ms ago, and nothing explains that {due.offset - start} messages come again",
                 )
 
     def _dropped(self, process: ConsumerProcess, fact: QueueDropped) -> None:
@@ -133,7 +133,7 @@ class Ledger:
             fair = self._weather.was_fair(self._clock.now - STORED_LATE, self._clock.now, process.name)
             # the answer to a pull of an earlier hold may have come in this one (``correctTagsOffset``)
             may_be = claim <= session.at_most or book.was_left_at(claim, process, session.began_at - PULLED)
-            is_forgotten = fact.committed_offset is None and session.is_forgotten
+            is_forgotten = fact.committed_offset is None and session.is_forgotten(self._clock.now)
             hold(
                 (session.finished <= claim or is_forgotten or not fair) and may_be,
                 Rule.CLAIM,
@@ -141,8 +141,7 @@ class Ledger:
             )
         self._dues.check_stored(book, session)
         self._end(book, session, fact.reason)
-        if process.profile.storing_forgets_others and fact.reason is not DropReason.STOPPED:
-            self._dues.forget_others(process, fact.reason, self._books.values())
+        self._dues.forget_others(process, fact.reason, self._books.values())
 
     def _was_refused(self, process: ConsumerProcess, fact: PullRefused) -> None:
         session = self.book(fact.queue).session_of(process)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rebalance_engine.consumer.application import Result
@@ -11,7 +12,6 @@ from rebalance_engine.simulation.clients import ConsumerProcess
 
 MOST_COMMITS = 200  # of one queue that are remembered: a minute and more
 MOST_PROGRESS = 400  # steps of one session's progress that are remembered
-FOREVER = 1 << 40  # ms
 
 
 @dataclass(slots=True, eq=False)
@@ -85,10 +85,11 @@ class Session:
 
     def finished_at(self, at: int) -> int:
         """Give how far it surely was at a time, 0 before it began or when that is not remembered."""
-        for since, offset in reversed(self._progress):
-            if since <= at:
-                return offset
-        return 0
+        return next((offset for _, offset in self.finished_until(at)), 0)
+
+    def finished_until(self, at: int) -> Iterator[tuple[int, int]]:
+        """Give how far it was at a time and before that, each with since when: the latest first."""
+        return ((since, offset) for since, offset in reversed(self._progress) if since <= at)
 
     def forget(self, since: int, until: int) -> None:
         """Note that some time from then to then its client forgets what it has noted of the queue and not stored."""
@@ -96,22 +97,14 @@ class Session:
         self._forgotten = [each for each in self._forgotten if each[1] >= finished_at]
         self._forgotten.append((since, until))
 
-    @property
-    def is_forgotten(self) -> bool:
-        """Whether its client may have forgotten how far it is, and has finished nothing since."""
-        return self._may_forget(self._progress[-1][0], self._progress[-1][0] + FOREVER)
+    def forgotten_at(self, since: int, until: int) -> int | None:
+        """Give when in this time its client may first have forgotten the queue; None: at no time."""
+        times = (max(first, since) for first, last in self._forgotten if first <= until and last >= since)
+        return min(times, default=None)
 
-    def due_at(self, at: int, by: int) -> int:
-        """Give how far it must have stored by a time what it had finished at a time before.
-
-        That is how far it was then; nothing where it may have forgotten that since: a broker that was away when it was
-        to be stored, or that lost it, is not told again. What was stored all the same is judged as what is stored.
-        """
-        finished = next(((since, offset) for since, offset in reversed(self._progress) if since <= at), None)
-        return 0 if finished is None or self._may_forget(finished[0], by) else finished[1]
-
-    def _may_forget(self, since: int, until: int) -> bool:
-        return any(first <= until and last >= since for first, last in self._forgotten)
+    def is_forgotten(self, at: int) -> bool:
+        """Whether its client may have forgotten by then how far it is, and has finished nothing since."""
+        return self.forgotten_at(self._progress[-1][0], at) is not None
 
 
 @dataclass(frozen=True, slots=True)

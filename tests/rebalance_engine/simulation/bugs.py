@@ -20,11 +20,13 @@ from rebalance_engine.consumer import (
     schedule,
     subscriptions,
 )
+from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.events import DropReason
 from rebalance_engine.membership import locks as broker_locks
 from rebalance_engine.membership import machine, notification, registry
 from rebalance_engine.membership import offsets as broker_offsets
 from rebalance_engine.model import MessageQueue, sort_queues
+from rebalance_engine.remoting.codes import Language
 from rebalance_engine.simulation import scenario, world
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -43,6 +45,10 @@ def nothing(*_: object, **__: object) -> None:
 def wait_for_nothing(*_: object, **__: object) -> Generator[Any, Any, None]:
     return
     yield
+
+
+def is_go(desk: Desk) -> bool:
+    return desk.profile.language is Language.GO
 
 
 @bug
@@ -140,6 +146,19 @@ def storing_one_queue_forgets_the_others(patch: pytest.MonkeyPatch) -> None:
         return offsets.RemoteOffsets(fetch, send, forgets_others=True)
 
     patch.setattr(member, "RemoteOffsets", open_offsets)
+
+
+@bug
+def gos_timer_that_stores_offsets_is_dead(patch: pytest.MonkeyPatch) -> None:
+    """What Go forgets explains what it has not stored for a while, but not for longer."""
+    persist_all = schedule.persist_all
+    patch.setattr(schedule, "persist_all", lambda desk: wait_for_nothing() if is_go(desk) else persist_all(desk))
+
+
+@bug
+def go_stores_nothing_when_it_drops_a_queue(patch: pytest.MonkeyPatch) -> None:
+    store = removal._store
+    patch.setattr(removal, "_store", lambda of, pq: wait_for_nothing() if is_go(of.desk) else store(of, pq))
 
 
 @bug

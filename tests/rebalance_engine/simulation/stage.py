@@ -47,17 +47,21 @@ class Stage:
     def wait(self, ms: int) -> None:
         self.network.clock.run_until(self.network.clock.now + ms)
 
-    def take(self, who: ConsumerProcess, at: int = 0) -> None:
-        self._tell(who, QueueTaken, start_offset=at)
+    def take(self, who: ConsumerProcess, at: int = 0, queue: MessageQueue = QUEUE) -> None:
+        self._tell(who, QueueTaken, queue=queue, start_offset=at)
 
     def drop(
-        self, who: ConsumerProcess, committed: int | None = None, reason: DropReason = DropReason.NOT_IN_TARGET
+        self,
+        who: ConsumerProcess,
+        committed: int | None = None,
+        reason: DropReason = DropReason.NOT_IN_TARGET,
+        queue: MessageQueue = QUEUE,
     ) -> None:
-        self._tell(who, QueueDropped, committed_offset=committed, reason=reason)
+        self._tell(who, QueueDropped, queue=queue, committed_offset=committed, reason=reason)
 
     def _tell(self, who: ConsumerProcess, kind: type[Fact], **fields: object) -> None:
         now = self.network.clock.now
-        frame = {"at": now, "source": SOURCE, "exactness": EXACT, "group": "g", "client": who.name, "queue": QUEUE}
+        frame = {"at": now, "source": SOURCE, "exactness": EXACT, "group": "g", "client": who.name}
         self.ledger.states(who, kind(**frame, **fields))  # type: ignore[arg-type]  # as the facts have them
 
     def give(self, who: ConsumerProcess, *offsets: int) -> Deliver:

@@ -3,7 +3,6 @@ import pytest
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.sessions import MOST_COMMITS, QueueBook, Session
-from rebalance_engine.simulation.timers import ON_THE_WAY
 from tests.rebalance_engine.simulation.stage import Stage
 
 
@@ -93,25 +92,41 @@ def test_it_forgets_commits_of_long_ago() -> None:
     assert made.least_stored_since(10 * MOST_COMMITS) == 10 * MOST_COMMITS - 1
 
 
-def test_what_was_finished_is_due_unless_it_was_forgotten_since(stage: Stage) -> None:
+def test_a_hold_knows_since_when_it_was_how_far(stage: Stage) -> None:
     session = Session(stage.a, began_at=0, start_offset=0)
     session.finish(0, 1_000)
     session.finish(1, 20_000)
 
-    before = [session.due_at(at, 40_000) for at in (500, 1_000, 20_000, 32_000)]
-    session.forget(22_000, 22_000 + ON_THE_WAY)
-
-    assert before == [0, 1, 2, 2]
-    assert [session.due_at(at, 40_000) for at in (500, 20_000, 32_000)] == [0, 0, 0]
-    assert session.due_at(20_000, by=21_000) == 2, "stored at once, before it was forgotten"
+    assert list(session.finished_until(20_000)) == [(20_000, 2), (1_000, 1), (0, 0)]
+    assert list(session.finished_until(19_999)) == [(1_000, 1), (0, 0)]
+    assert [session.finished_at(at) for at in (-1, 0, 1_000, 32_000)] == [0, 0, 1, 2]
 
 
-def test_what_is_finished_after_it_was_forgotten_is_due_again(stage: Stage) -> None:
+def test_a_hold_knows_when_its_client_may_first_have_forgotten_it(stage: Stage) -> None:
+    session = Session(stage.a, began_at=0, start_offset=0)
+    session.forget(22_000, 25_000)
+    session.forget(40_000, 43_000)
+
+    assert session.forgotten_at(20_000, until=60_000) == 22_000
+    assert session.forgotten_at(24_000, until=60_000) == 24_000, "it may still come"
+    assert session.forgotten_at(25_001, until=60_000) == 40_000
+    assert session.forgotten_at(20_000, until=21_999) is None
+    assert session.forgotten_at(43_001, until=60_000) is None
+
+
+def test_what_is_finished_after_it_was_forgotten_is_known_again(stage: Stage) -> None:
     session = Session(stage.a, began_at=0, start_offset=0)
     session.finish(0, 1_000)
-    session.forget(1_500, 1_500)
-    is_forgotten = session.is_forgotten
-    session.finish(1, 3_000)
+    session.forget(11_000, 14_000)
+    before, after = session.is_forgotten(10_999), session.is_forgotten(11_000)
+    session.finish(1, 14_001)
 
-    assert (is_forgotten, session.is_forgotten) == (True, False)
-    assert session.due_at(3_000, 30_000) == 2
+    assert (before, after, session.is_forgotten(60_000)) == (False, True, False)
+
+
+def test_a_hold_remembers_no_forgetting_that_is_older_than_its_progress(stage: Stage) -> None:
+    session = Session(stage.a, began_at=10_000, start_offset=0)
+    session.forget(1_000, 2_000)
+    session.forget(20_000, 23_000)
+
+    assert session.forgotten_at(0, until=60_000) == 20_000

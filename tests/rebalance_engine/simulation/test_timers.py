@@ -1,6 +1,6 @@
 from inspect import signature
 
-from rebalance_engine.consumer import CPP, GO, java, process_queue, removal, schedule
+from rebalance_engine.consumer import CPP, GO, java, process_queue, removal, reset, schedule
 from rebalance_engine.consumer.settings import ClientSettings
 from rebalance_engine.membership.locks import LockTable
 from rebalance_engine.simulation import timers
@@ -18,3 +18,5 @@ def test_the_timers_are_those_of_the_machines() -> None:
     assert process_queue.PULL_MAX_IDLE == timers.PULL_IDLE
     assert signature(LockTable).parameters["expires_after_ms"].default == timers.LOCK
     assert java("5.5.0").pull_timeout == timers.PULLED
+    assert {GO.repair_delay, java("5.1.4").repair_delay} == {timers.REPAIR}
+    assert reset.PAUSE == timers.RESET
