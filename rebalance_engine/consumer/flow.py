@@ -219,15 +219,18 @@ def pull_request(
 ) -> PullMessage:
     """Make a pull; ``commit`` says besides how far the queue is, where that is more than nothing."""
     has_commit = commit is not None and commit > 0
+    carries = member.desk.profile.pulls_with_subscription
+    flags = WAITING_AND_COMMITTING if has_commit else WAITING
     return PullMessage(
         consumer_group=member.group,
         topic=pq.mq.topic,
         queue_id=pq.mq.queue_id,
         queue_offset=offset,
         max_msg_nums=batch,
-        sys_flag=WAITING_AND_COMMITTING if has_commit else WAITING,
+        sys_flag=int(flags | PullFlag.SUBSCRIPTION) if carries else flags,
         commit_offset=commit if has_commit and commit is not None else 0,
         suspend_timeout_millis=suspend,
+        subscription=subscription.sub_string if carries else None,
         sub_version=subscription.sub_version if member.desk.profile.pulls_with_version else 0,
         expression_type=subscription.expression_type,
         max_msg_bytes=member.desk.profile.pull_bytes,

@@ -63,18 +63,18 @@ def renew(member: Member) -> Code[None]:
 
 
 def renew_once(member: Member) -> Code[None]:
-    """Renew all locks once; a refused queue is unlocked, and in Go one whose broker does not answer with locks."""
+    """Renew all locks once; a refused queue is unlocked by Java; elsewhere its lock has to run out."""
     desk = member.desk
     for broker, queues in member.by_broker(with_dropped=desk.profile.renews_dropped).items():
         address = desk.routes.master(broker)
         if address is None:
             continue
         granted = yield from _ask_for(member, address, queues)
-        if granted is None and not desk.profile.failed_renewal_unlocks:
+        if granted is None or not desk.profile.refused_renewal_unlocks:
             continue
         for mq in queues:
             pq = member.table.get(mq)
-            if pq is not None and mq not in (granted or ()):
+            if pq is not None and mq not in granted:
                 pq.is_locked = False
 
 

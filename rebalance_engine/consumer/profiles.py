@@ -87,7 +87,7 @@ class Profile:
         removes_while_marking: each queue is removed before the next is marked as dropped.
         renewal_first, renewal_every: orderly lock renewal.
         renews_dropped: also of dropped queues.
-        failed_renewal_unlocks: a renewal that is not answered, or not with locks, unlocks the queues.
+        refused_renewal_unlocks: a queue whose renewal is refused is unlocked at once; else once its lock has run out.
         local_retry: until a failed message that its broker does not take back is consumed again.
         cleans_expired: what a listener has had for too long is sent back.
         spare_tries: how many more times than it may an orderly message is tried before it is a dead letter.
@@ -99,6 +99,7 @@ class Profile:
         bumps_version: a changed assignment makes a newer subscription version, and a heartbeat.
         missing_route_counts: a topic without a route is, in each round, as if its assignment had changed to nothing.
         version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.
+        pulls_with_subscription: pulls carry the expression, by which the broker then filters whatever it was told.
         pulls_with_version: pulls say which version of the subscription they mean; without one, none is refused for it.
         knows_heartbeat_v2: can leave out the subscriptions that a broker already has.
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
@@ -142,7 +143,7 @@ class Profile:
     renewal_first: int = 1_000
     renewal_every: int = 20_000
     renews_dropped: bool = True
-    failed_renewal_unlocks: bool = False
+    refused_renewal_unlocks: bool = True
     local_retry: int = 5_000
     cleans_expired: bool = True
     spare_tries: int = 0
@@ -154,6 +155,7 @@ class Profile:
     bumps_version: bool = True
     missing_route_counts: bool = False
     version_unit: int = 1
+    pulls_with_subscription: bool = False
     pulls_with_version: bool = True
     knows_heartbeat_v2: bool = False
     channel_heartbeat: bool = False
@@ -246,8 +248,10 @@ CPP = Profile(
     removal=OrderlyRemoval.UNLOCKS,
     removal_wait=0,
     renewal_first=20_000,
+    refused_renewal_unlocks=False,  # ``Rebalance.cpp``, ``lockAll`` looks at what was granted only
     local_retry=1_000,  # ``ConsumeMessageConcurrentlyService.cpp``, ``ConsumeRequest``
     cleans_expired=False,
+    pulls_with_subscription=True,  # ``DefaultMQPushConsumerImpl.cpp``, ``pullMessageAsync``: not even ``*`` is empty
     no_members=NoMembers.THROWS,
     truncation=Truncation.NEVER,
     offset_error=OffsetError.COUNTS_AS_NONE,
@@ -270,7 +274,7 @@ GO = Profile(
     first_round=FirstRound.AT_ONCE,
     removal=OrderlyRemoval.KEEPS_LOCK,
     removal_wait=0,
-    failed_renewal_unlocks=True,
+    refused_renewal_unlocks=False,  # ``consumer/consumer.go``, ``lockAll`` looks the queue up by a pointer, in vain
     spare_tries=1,  # ``consumer/push_consumer.go``, ``checkReconsumeTimes`` asks for more than the limit
     no_members=NoMembers.DROPS,
     truncation=Truncation.STORES,

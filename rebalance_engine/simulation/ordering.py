@@ -82,7 +82,10 @@ class Ordering:
         """Insist on renewals; who lost a lock without knowing it learns it from the next one."""
         now, renewed_at, session = self._clock.now, self._renewed_at(process, book.queue), book.session_of(process)
         since = max(renewed_at or 0, session.began_at if session else now)
-        if now - since > RENEWED and self._weather.was_fair(since, now, process.name, book.queue.broker):
+        most = RENEWED
+        if not process.profile.refused_renewal_unlocks and self._lost(process, book.queue) is not None:
+            most = BELIEVED + ON_THE_WAY  # it does not hear of it
+        if now - since > most and self._weather.was_fair(since, now, process.name, book.queue.broker):
             raise Breach(Rule.RENEWED, f"{process.name} has held {book} for {now - since} ms without renewing its lock")
 
     # ---- reasons to consume without the lock ----

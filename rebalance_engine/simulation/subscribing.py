@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from rebalance_engine.remoting.requests.consuming import PullMessage
 from rebalance_engine.remoting.requests.membership import HeartBeat
+from rebalance_engine.remoting.sysflags import PullFlag
 from rebalance_engine.simulation.breach import Breach, Rule
 
 
@@ -25,7 +26,9 @@ class Told:
                     self._newest[subscription.topic] = max(newest, subscription.sub_version)
 
     def pulled(self, broker: str, pull: PullMessage) -> None:
-        """Hold a broker that serves a pull to what it was told."""
+        """Hold a broker that serves a pull to what it was told; a subscription that came with it needs no other."""
+        if pull.sys_flag & PullFlag.SUBSCRIPTION:
+            return
         newest = self._newest.get(pull.topic, -1)
         if pull.sub_version > newest:
             told = "never heard of that topic" if newest < 0 else f"was told {newest} at most"

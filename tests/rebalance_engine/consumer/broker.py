@@ -192,15 +192,18 @@ class Broker:
     def pull(self, request: PullMessage) -> Response | None:
         mq = self.queue(request)
         if request.sys_flag & 4:  # it brings its subscription along
-            return self.pulled(request)
+            return self._committed_and_pulled(request)
         versions = [each.get(mq.topic) for each in self.members.get(request.consumer_group, {}).values()]
         known = [version for version in versions if version is not None]
         if not known:
             return Refused(code=ResponseCode.SUBSCRIPTION_NOT_EXIST)
         if max(known) < request.sub_version:
             return Refused(code=ResponseCode.SUBSCRIPTION_NOT_LATEST)
+        return self._committed_and_pulled(request)
+
+    def _committed_and_pulled(self, request: PullMessage) -> Response | None:
         if request.sys_flag & 1:
-            self.offsets[request.consumer_group, mq] = request.commit_offset
+            self.offsets[request.consumer_group, self.queue(request)] = request.commit_offset
         return self.pulled(request)
 
     def pulled(self, request: PullMessage, *, is_over: bool = False) -> Response | None:

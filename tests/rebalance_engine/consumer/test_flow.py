@@ -287,6 +287,19 @@ def test_a_body_that_cannot_be_read_at_all_is_asked_for_again_each_second() -> N
     assert len(pull_times(world, 3_500)) in (3, 4)
 
 
+@pytest.mark.parametrize(("profile", "is_served"), [(CPP, True), (GO, False), (JAVA, False)], ids=str)
+def test_a_broker_that_forgot_the_group_serves_who_brings_his_subscription(profile: Profile, is_served: bool) -> None:
+    world, member = running(profile)
+    world.machines["A"].listener_ms = None
+    world.broker("east").members.clear()
+    world.put(EAST, 1)
+    world.run(10)
+    world.put(EAST, 1)
+    world.run(10)
+
+    assert member.table[EAST].count == (2 if is_served else 1), "the first is the answer to a pull of before"
+
+
 @pytest.mark.parametrize("code", [ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, ResponseCode.SUCCESS])
 def test_a_pull_that_is_to_go_on_where_no_queue_begins_has_failed(code: ResponseCode) -> None:
     _, member = running()

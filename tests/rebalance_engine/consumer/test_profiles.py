@@ -74,7 +74,7 @@ def test_what_no_java_client_does(version: str) -> None:
     assert (profile.renewal_first, profile.renewal_every, profile.pull_max_idle) == (1_000, 20_000, 120_000)
     assert profile.unregisters and profile.unlocks_all and profile.bumps_version and profile.divides_for_polls
     assert not profile.offset_can_fall
-    assert profile.finds_by_time and not profile.reads_time_as_utc and not profile.failed_renewal_unlocks
+    assert profile.finds_by_time and not profile.reads_time_as_utc and profile.refused_renewal_unlocks
     assert not profile.notices_group_only and profile.version_unit == 1 and profile.pulls_with_version
 
 
