@@ -76,6 +76,6 @@ FOUND_AT = {
     "only_the_first_group_of_a_process_is_stored": 38,
     "failed_messages_come_back_to_another_group": 35,
     "storing_one_queue_forgets_the_others": 1,
-    "gos_timer_that_stores_offsets_is_dead": 7,
+    "gos_timer_that_stores_offsets_is_dead": 49,
     "go_stores_nothing_when_it_drops_a_queue": 7,
 }
