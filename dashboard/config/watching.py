@@ -29,6 +29,7 @@ from dashboard.config.env import Environment, read_bool, read_list
 from dashboard.demo.control import Facts, NoDemo
 from dashboard.groups.locks import connect
 from dashboard.groups.operations import LeaseLost
+from dashboard.groups.vanished import SETTLED_MS, departures, quiet_members
 from dashboard.groups.viewing import viewed
 from dashboard.groups.watching import Writer, known_of
 from rebalance_engine.events import QueueDropped, QueueTaken
@@ -207,7 +208,29 @@ class _Watch:
                 await self._threads.look(partial(_store_health, row.pk, health))
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
+            await self._see_off(watcher, health.get("lists_at"))
             await asyncio.sleep(HEALTH_EVERY_S)
+
+    async def _see_off(self, watcher: Watcher, lists_at: object) -> None:
+        """State that those left whom reports alone made known, and whom no broker lists."""
+        memory, swept_at = watcher.memory, _swept_at(watcher)
+        has_none = memory.are_groups_told and not memory.groups  # then there is nobody to list
+        told_at = swept_at if has_none else lists_at
+        if not isinstance(told_at, int) or not self._writer.is_idle:
+            return
+        try:
+            quiet = await self._threads.look(partial(quiet_members, cluster=self._cluster, lists_at=told_at))
+        except DatabaseError as error:
+            logger.warning("who left unseen cannot be read for the moment: %s", error)
+            return
+        gone = [
+            each
+            for each in quiet
+            if each.client not in memory.members(each.group)
+            and (each.group in memory.groups or each.at + SETTLED_MS < swept_at)  # no list of a group that nobody has
+        ]
+        if gone:
+            await self._writer.put(departures(gone, cluster=self._cluster, now=now_ms()))
 
     async def _obey(self, row: Cluster, watcher: Watcher, tasks: asyncio.TaskGroup) -> None:
         prober = Prober(watcher.admin)
@@ -242,6 +265,14 @@ class _Watch:
             except NoDemo as error:
                 logger.info("%s", error)
             await asyncio.sleep(DEMO_AGAIN_S)
+
+
+def _swept_at(watcher: Watcher) -> int:
+    """Say when the last sweep began in which everything was asked, also which groups there are; 0 is never."""
+    health = watcher.health
+    if health.sweep_ended_at is None or health.sweep_took_ms is None or health.sweep_missed:
+        return 0
+    return health.sweep_ended_at - health.sweep_took_ms
 
 
 def _viewed(redis: Redis, cluster: int) -> frozenset[str]:

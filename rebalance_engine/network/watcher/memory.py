@@ -78,6 +78,11 @@ class Memory:
         named = frozenset[str]().union(*self._having.values()) if self._having else frozenset[str]()
         return named | {name for name, group in self._groups.items() if group.members}
 
+    @property
+    def are_groups_told(self) -> bool:
+        """Whether every master has said which groups it has: what none of them named is nowhere."""
+        return bool(self.masters) and self._having.keys() >= self.masters.keys()
+
     def hosts(self, group: str) -> frozenset[str]:
         """Name the masters that may know members of a group."""
         if group not in self._hosts:
@@ -134,7 +139,7 @@ class Memory:
         Who is in none of them was nowhere at that time, as far as brokers knew.
         """
         groups = self.groups
-        if not groups or not self._having.keys() >= self.masters.keys():
+        if not groups or not self.are_groups_told:
             return None
         times: list[int] = []
         for group in groups:

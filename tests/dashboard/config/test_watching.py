@@ -15,10 +15,12 @@ from dashboard.clusters.models import Broker, Cluster, Command, CommandReceipt, 
 from dashboard.clusters.orders import ABANDONED
 from dashboard.config import watching
 from dashboard.config.watching import Threads, is_dead, network_of, now_ms, watch
-from dashboard.groups.models import Holding, Member
-from dashboard.groups.operations import LeaseLost
+from dashboard.groups.models import Holding, Member, RoundCause
+from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.viewing import note_viewed
 from rebalance_engine.embedded.cluster import Cluster as Embedded
+from rebalance_engine.events import EXACT, Fact, MemberJoined, Origin, QueueTaken, Source
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.settings import NetworkSettings
 from tests.rebalance_engine.network.clusters import QUICK, cluster
@@ -133,6 +135,41 @@ async def test_who_takes_a_lease_over_states_nothing_twice(redis: Redis) -> None
             took = await looked.of(lambda: Cluster.objects.get().lease_holder)
 
     assert (again, took) == (lines, "other:2")
+
+
+@on_a_loop
+async def test_who_only_reported_and_is_in_no_list_has_left(redis: Redis) -> None:
+    async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"), asyncio.timeout(60):
+        await added(looked, east, redis)
+        async with watched():
+            await looked.until(lambda: held_by("127.0.0.1@A") == 4)
+
+            def report() -> int:
+                at = now_ms()
+                who = Source(origin=Origin.AGENT_REPORT, client="ghost")
+                facts: list[Fact] = [
+                    MemberJoined(at=at - 60_000, source=who, exactness=EXACT, group=group, client="ghost")
+                    for group in ("G", "nowhere")
+                ]
+                queue = MessageQueue("orders", "broker-a", 0)
+                facts.append(
+                    QueueTaken(at=at - 50_000, source=who, exactness=EXACT, group="G", client="ghost", queue=queue)
+                )
+                record(cluster="shop", facts=facts, now=at)
+                return at
+
+            reported = await looked.threads.look(report)
+            await looked.until(lambda: members() == {"127.0.0.1@A"})
+            went = await looked.threads.look(
+                lambda: list(Member.objects.filter(client_id="ghost").order_by("group__name"))
+            )
+            still = await looked.of(lambda: Holding.objects.filter(member__client_id="ghost", until=None).exists())
+            kept = await looked.threads.look(lambda: RoundCause.objects.get(cause="member left", group__name="G"))
+
+    assert [one.departure for one in went] == ["unknown", "unknown"]
+    assert all(one.left_at is not None and one.left_at >= reported for one in went)
+    assert kept.at_low == reported - 50_000
+    assert (kept.origin, still) == ("derived", False)
 
 
 @on_a_loop

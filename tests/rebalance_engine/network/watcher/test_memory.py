@@ -195,6 +195,16 @@ def test_all_lists_are_as_old_as_the_oldest_and_unknown_while_one_was_never_told
     assert (nothing, one, memory.lists_at) == (None, None, 12)
 
 
+def test_groups_are_told_once_every_master_that_is_known_has_said_which_it_has() -> None:
+    memory = Memory(1, Known(at=5, brokers={("east", 0): "east:1", ("west", 0): "west:1"}))
+    told_by = [Memory().are_groups_told, memory.are_groups_told]
+    for broker in ("east", "west"):
+        memory.groups_heard(broker, [])
+        told_by.append(memory.are_groups_told)
+
+    assert told_by == [False, False, False, True]
+
+
 def test_a_silent_member_is_unknown_until_it_answers() -> None:
     memory = sound("east")
     told(memory, "A", 10)
