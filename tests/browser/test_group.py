@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -75,6 +76,25 @@ def test_a_socket_that_was_cut_resumes_and_has_missed_nothing(turn: Turn, page: 
 
     expect(page.locator(".names li")).to_have_count(5)
     expect(page.locator("#as-of .pill")).not_to_have_text("Not connected")
+    assert was_not_reloaded(page)
+
+
+def test_what_is_beside_the_map_is_asked_for_again_where_the_server_could_not_be_reached(
+    turn: Turn, page: Page
+) -> None:
+    open_group(page)
+    rounds = page.locator("[data-part=rounds]")
+    side = re.compile(r"[?&]part=side")
+    page.route(side, lambda asked: asked.abort("internetdisconnected"))
+    with page.expect_event("requestfailed", lambda request: side.search(request.url) is not None):
+        told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+        turn(5_200)
+    expect(page.locator(".names li")).to_have_count(3)
+    expect(rounds).not_to_contain_text("member joined")
+
+    page.unroute(side)
+
+    expect(rounds).to_contain_text("member joined")
     assert was_not_reloaded(page)
 
 

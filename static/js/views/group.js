@@ -73,7 +73,7 @@ export function mountGroup(page) {
     setTimeout(async () => {
       if (mine !== question || column.isStray) return;
       const { topic, broker, id: number } = column;
-      const answer = await getJson(`${base}queue?${new URLSearchParams({ topic, broker, id: number })}`);
+      const answer = await getJson(`${base}queue?${new URLSearchParams({ topic, broker, id: number })}`).catch(() => null);
       const owners = answer?.owners;
       if (owners && mine === question) say(id, describe(map.picture ?? picture, column, client, { now: asOf.now(), away: around.away, owners }));
     }, 180);
@@ -110,16 +110,18 @@ export function mountGroup(page) {
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {
-    const answer = await getJson(`${base}facts?window=${facts.window}`);
+    const [asked, side] = await Promise.allSettled([getJson(`${base}facts?window=${facts.window}`), refreshParts(page, withPart("side"))]);
+    const answer = asked.value;
     if (answer) {
       ({ time, around, lanes } = answer);
       for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
     }
-    await refreshParts(page, withPart("side")).catch(() => {});
     mountGlyphs(page);
     bar();
     handoffs();
     paint();
+    const failed = [asked, side].find(({ status }) => status === "rejected");
+    if (failed) throw failed.reason; // what is beside the map is older than the map: ask again
   }, 500);
 
   /** Whether something changed that no rebalance has seen yet. */
@@ -155,7 +157,7 @@ export function mountGroup(page) {
   else if (follower.state) say("", gettext("Point at a cell, or use the arrow keys."));
 
   const endOrders = mountOrders(page, `${base}orders`);
-  const socket = openSocket(page, asOf);
+  const socket = openSocket(page, asOf, { onBack: refresh });
   socket.follow(follower, onMessage);
   const clock = setInterval(() => {
     bar();
@@ -176,6 +178,7 @@ export function mountGroup(page) {
   return () => {
     clearInterval(clock);
     endOrders();
+    refresh.end();
     asOf.close();
     socket.close();
     removeEventListener("resize", onResize);

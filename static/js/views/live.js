@@ -1,19 +1,35 @@
-// Opens the page's socket.
+// Opens the page's socket, and asks the server for what it does not push.
 import { Socket } from "../live/socket.js";
 
-export function openSocket(page, asOf) {
+const LONGEST_MS = 10000;
+
+/** `onBack` is called when the line is there again after it was away: what was asked for meanwhile got no answer. */
+export function openSocket(page, asOf, { onBack = () => {} } = {}) {
   const url = new URL(page.body.dataset.live, location.href);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  const socket = new Socket(url.href, { onStatus: (status) => asOf.status(status) });
+  const socket = new Socket(url.href, { onStatus });
+  let wasAway = false;
+  function onStatus(status) {
+    asOf.status(status);
+    if (status === "open" && wasAway) onBack();
+    wasAway = status === "away";
+  }
   socket.open();
   globalThis.evenkeel = { socket }; // for whoever wants to look, or cut it
   return socket;
 }
 
-/** Replace parts of the page by the server's newer ones. What is open or focused in them stays so. */
+/** Ask the server; null where it refuses, as after a log-out. Throws where it does not answer, or is in trouble: ask again. */
+async function ask(url, type) {
+  const answer = await fetch(url, { headers: { Accept: type } });
+  if (answer.status >= 500 || answer.status === 429) throw new Error(`${url} is answered with ${answer.status}`);
+  return answer.ok && !answer.redirected ? answer : null;
+}
+
+/** Replace parts of the page by the server's newer ones. What is open or focused in them stays so. Throws as `ask`. */
 export async function refreshParts(page, url) {
-  const answer = await fetch(url, { headers: { Accept: "text/html" } });
-  if (!answer.ok || answer.redirected) return;
+  const answer = await ask(url, "text/html");
+  if (!answer) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const old = page.querySelector(`[data-part="${part.dataset.part}"]`);
@@ -24,22 +40,47 @@ export async function refreshParts(page, url) {
   }
 }
 
-/** Ask the server for JSON; null where it does not answer with it, as after a log-out. */
+/** Ask the server for JSON; null where it does not answer with it. Throws as `ask`. */
 export async function getJson(url) {
-  const answer = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
-  return answer?.ok && !answer.redirected ? answer.json() : null;
+  const answer = await ask(url, "application/json");
+  return answer ? answer.json() : null;
 }
 
-/** Call `work` once after a burst of calls, at most once in `ms` or so; pages spread themselves by chance. */
+/**
+ * Call `work` once after a burst of calls, at most once in `ms` or so; pages spread themselves by chance. Work that
+ * fails is done again, after ever longer waits, until it succeeds or `end()` is called.
+ */
 export function gather(work, ms) {
   let timer = null;
-  return () => {
-    timer ??= setTimeout(
-      () => {
-        timer = null;
-        work();
-      },
-      ms * (0.5 + Math.random()),
-    );
+  let failures = 0;
+  let isEnded = false;
+
+  async function run() {
+    timer = null;
+    try {
+      await work();
+      failures = 0;
+    } catch {
+      failures++;
+      begin();
+    }
+  }
+
+  function begin() {
+    if (!isEnded) timer ??= setTimeout(run, Math.min(LONGEST_MS, ms * 2 ** failures) * (0.5 + Math.random()));
+  }
+
+  function call() {
+    if (failures) {
+      clearTimeout(timer); // there is news: do not wait as long as after a failure
+      timer = null;
+      failures = 0;
+    }
+    begin();
+  }
+  call.end = () => {
+    isEnded = true;
+    clearTimeout(timer);
   };
+  return call;
 }

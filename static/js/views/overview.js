@@ -22,23 +22,27 @@ export function mountOverview(page) {
   const rows = new Map(facts.rows.map((row) => [row.id, row]));
   const smalls = new Map(Object.entries(facts.smalls).map(([id, small]) => [Number(id), small]));
   const changed = new Set();
+  const owed = new Set(); // rows whose maps were asked for in vain
   const behinds = new Map();
   let newcomers = 0;
 
-  const refresh = gather(() => refreshParts(page, withPart("findings")).catch(() => {}), 700);
+  const refresh = gather(() => refreshParts(page, withPart("findings")), 700);
 
-  const recount = gather(() => refreshParts(page, withPart("counts")).catch(() => {}), facts.count > MANY ? 20000 : 1500);
+  const recount = gather(() => refreshParts(page, withPart("counts")), facts.count > MANY ? 20000 : 1500);
 
   /** A row is painted with its map, and with the figures of the state that the map shows: they never disagree. */
   const repaint = gather(async () => {
-    const ids = [...changed].slice(0, 200);
+    const ids = [...new Set([...changed, ...owed])].slice(0, 200);
     for (const id of ids) changed.delete(id);
-    const answer = await getJson(`${location.pathname}groups/smalls?ids=${ids}`);
+    const [{ value: answer, reason }] = await Promise.allSettled([getJson(`${location.pathname}groups/smalls?ids=${ids}`)]);
     for (const id of ids) {
       smalls.set(id, answer?.smalls[id] ?? { ...smalls.get(id), map: null, figures: {} });
+      if (reason) owed.add(id);
+      else owed.delete(id);
       draw(id, items.get(id));
     }
-    if (changed.size) repaint();
+    if (reason) throw reason;
+    if (changed.size || owed.size) repaint();
   }, 250);
 
   function drawAll() {
@@ -89,7 +93,12 @@ export function mountOverview(page) {
     recount();
   }
 
-  const socket = openSocket(page, asOf);
+  const onBack = () => {
+    refresh();
+    recount();
+    if (owed.size) repaint();
+  };
+  const socket = openSocket(page, asOf, { onBack });
   for (const [stream, seq] of Object.entries(facts.streams)) {
     socket.follow(new Follower(stream, { seq, state: new Map(rows) }), onMessage);
   }
@@ -100,6 +109,7 @@ export function mountOverview(page) {
   }, 5000);
   return () => {
     clearInterval(clock);
+    for (const each of [refresh, recount, repaint]) each.end();
     asOf.close();
     socket.close();
   };
