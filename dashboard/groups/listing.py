@@ -209,7 +209,13 @@ def _is_found(each: Listed, search: str) -> bool:
 def _passes(each: Listed, only: str) -> bool:
     if only == "findings":
         return each.state.kind in {"two", "none"}
+    if only == "moving":  # whatever else is the matter with it: its row says that a round is open
+        return each.state.kind == "moving" or _has_open_round(each.row)
     return only in {"all", each.state.kind}
+
+
+def _has_open_round(row: Row) -> bool:
+    return row.round_opened_at is not None and row.round_closed_at is None
 
 
 def _key(each: Listed, sort: str) -> tuple[object, ...]:

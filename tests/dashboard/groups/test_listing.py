@@ -56,6 +56,17 @@ def test_groups_are_searched_and_filtered(groups: Cluster) -> None:
     assert names(groups, search="nothing like it") == []
 
 
+def test_a_group_with_an_open_round_is_found_as_rebalancing_whatever_else_is_the_matter(groups: Cluster) -> None:
+    told(joined("C", 5_000, "orphaned", low=4_000))
+    rebalance_once(group=Group.objects.get(name="orphaned").pk, now=T0 + 5_100)
+
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish(only="moving"))
+
+    [each] = page.rows
+    assert (each.row.group, each.state.kind == "moving") == ("orphaned", False)
+    assert page.counts["moving"] == 1
+
+
 def test_figures_count_what_the_person_may_see(groups: Cluster) -> None:
     page = list_groups(clusters=[groups], access=ALL, wish=Wish(only="moving"))
 
