@@ -24,7 +24,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, metavar="P", help="of the name server; 0, the default: any")
     parser.add_argument("--dir", type=Path, metavar="DIR", help="keep everything there; a passing place by default")
     parser.add_argument("--seed", type=int, metavar="N", help="of what happens; any by default")
-    parser.add_argument("--waits", type=float, default=0.0, metavar="S", help="so long for an audience; 0 by default")
+    parser.add_argument(
+        "--waits", type=float, default=0.0, metavar="S", help="for a page, then S for more; 0: for nobody"
+    )
     asked = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format="%(message)s")
     logging.getLogger("dashboard.demo").setLevel(logging.INFO)

@@ -28,6 +28,7 @@ LEAVING_S = 2.0
 PATIENCE_S = 20.0  # for one act
 TRY_AGAIN_MS = 3_000  # a broker that could not come back yet
 LATENCY_EVERY_MS = 1_000
+PREPARING_S = 3_600.0  # a start that takes longer is none
 PERSON, WATCHER = "person", "watcher"
 AUDIENCE = frozenset({PERSON, WATCHER})  # a page can be opened, and what happens is seen
 CLUSTER_NAME = "demo"
@@ -61,7 +62,8 @@ class Stage:
         directory: keeps the messages.
         port: of the name server; 0 any.
         luck: decides what happens.
-        waits_s: how long the play waits for its audience (``seat``) before it begins without.
+        waits_s: how long the play waits for the rest of its audience (``seat``) once a page can be opened, before it
+            begins without; for the page itself it waits much longer. 0: for nobody.
     """
 
     def __init__(self, directory: Path, port: int = 0, luck: Random | None = None, *, waits_s: float = 0.0) -> None:
@@ -85,7 +87,7 @@ class Stage:
         self._script: Script | None = None
         self._waits_s = waits_s
         self._seated: set[str] = set()
-        self._has_audience = asyncio.Event()
+        self._has_page, self._has_audience = asyncio.Event(), asyncio.Event()
         self._changed = asyncio.Event()
         self._acting = asyncio.Lock()
 
@@ -110,11 +112,17 @@ class Stage:
     def seat(self, who: str) -> None:
         """Hear that one of ``AUDIENCE`` is there; the play begins once all are."""
         self._seated.add(who)
+        if who == PERSON:
+            self._has_page.set()
         if self._seated >= AUDIENCE:
             self._has_audience.set()
 
     async def _wait_for_audience(self) -> None:
+        if not self._waits_s:
+            return
         with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PREPARING_S):
+                await self._has_page.wait()  # the first minute is for who opens it, however slow the start is
             async with asyncio.timeout(self._waits_s):
                 await self._has_audience.wait()
 
@@ -135,6 +143,11 @@ class Stage:
 
     def _now(self) -> int:
         return int(asyncio.get_running_loop().time() * 1_000)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the play goes on, and waits for nobody any more."""
+        return self._script is not None
 
     @property
     def members(self) -> Mapping[str, Sequence[str]]:

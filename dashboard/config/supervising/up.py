@@ -238,8 +238,14 @@ class Up:
         if name == children.REDIS:
             return lambda: probes.redis_answers(self._redis_port, self._password)
         if name == children.DEMO:
-            return lambda: ask_status(self._home / "demo")
+            return self._demo_answers
         return self._web_answers
+
+    async def _demo_answers(self) -> bool:
+        plays = await ask_status(self._home / "demo")
+        if plays and self._has_opened:  # it starts again, or was slower than the page
+            await ask_to_begin(self._home / "demo")
+        return plays
 
     async def _web_answers(self) -> bool:
         assert self._web is not None, "it is closed only after the web process has ended"
@@ -250,7 +256,7 @@ class Up:
         self._has_opened = True
         self._runner.say(f"open http://{_shown(self._asked.host)}:{port}/{took}")
         if self._wanted.has_demo:
-            with contextlib.suppress(NoDemo):  # one that starts a second time begins by itself
+            with contextlib.suppress(NoDemo):  # one that is not there yet is told as soon as it is
                 await ask_to_begin(self._home / "demo")
         return True
 

@@ -97,6 +97,28 @@ async def test_a_play_that_waits_begins_once_a_page_can_be_opened_and_the_watche
 
 
 @on_a_loop
+async def test_a_play_does_not_begin_before_a_page_can_be_opened_however_long_that_takes(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, luck=Random(1), waits_s=0.001)
+
+    async def ready() -> None:
+        came.set()
+
+    async with serve(stage, tmp_path):
+        came = asyncio.Event()
+        playing = asyncio.create_task(stage.run(ready))
+        await came.wait()
+        await until(lambda: len(stage.members["billing"]) == 3)
+        await asyncio.sleep(0.5)  # longer than it waits for whoever else may come
+        before = stage.has_begun
+        await ask_to_begin(tmp_path)
+        await until(lambda: stage.has_begun)
+        playing.cancel()
+        await asyncio.wait((playing,))
+
+    assert not before
+
+
+@on_a_loop
 async def test_only_the_owner_may_enter_and_nothing_is_left_at_the_end(tmp_path: Path) -> None:
     async with serve(Stage(tmp_path), tmp_path):
         assert (tmp_path / "control").stat().st_mode & 0o777 == 0o600
