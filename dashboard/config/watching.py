@@ -27,6 +27,7 @@ from dashboard.clusters.models import Cluster, Command, Watch
 from dashboard.config.carrying import carry_out
 from dashboard.config.env import Environment, read_bool, read_list
 from dashboard.demo.control import Facts, NoDemo
+from dashboard.groups.gone import note_gone
 from dashboard.groups.locks import connect
 from dashboard.groups.operations import LeaseLost
 from dashboard.groups.vanished import SETTLED_MS, departures, quiet_members
@@ -154,6 +155,7 @@ class _Watch:
     def __init__(self, threads: Threads, cluster: str, epoch: int, network: NetworkSettings) -> None:
         self._threads, self._cluster, self._epoch, self._network = threads, cluster, epoch, network
         self._viewed: frozenset[str] = frozenset()
+        self._noted_at = 0  # the sweep after which it was stored last which groups are gone
         self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=now_ms)
 
     async def run(self) -> None:
@@ -209,6 +211,7 @@ class _Watch:
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
+            await self._note_gone(watcher)
             await asyncio.sleep(HEALTH_EVERY_S)
 
     async def _see_off(self, watcher: Watcher, lists_at: object) -> None:
@@ -231,6 +234,27 @@ class _Watch:
         ]
         if gone:
             await self._writer.put(departures(gone, cluster=self._cluster, now=now_ms()))
+
+    async def _note_gone(self, watcher: Watcher) -> None:
+        """Store after each sweep which groups no broker names any more, if every broker has said which it has."""
+        swept_at, memory = _swept_at(watcher), watcher.memory
+        if swept_at <= self._noted_at or not memory.are_groups_told or not self._writer.is_idle:
+            return
+        note = partial(
+            note_gone,
+            cluster=self._cluster,
+            named=memory.groups,
+            brokers=frozenset(memory.masters),
+            asked_at=swept_at,
+            now=now_ms(),
+            lease_epoch=self._epoch,
+        )
+        try:
+            await self._threads.look(note)
+        except DatabaseError as error:
+            logger.warning("which groups are gone cannot be stored for the moment: %s", error)
+        else:
+            self._noted_at = swept_at
 
     async def _obey(self, row: Cluster, watcher: Watcher, tasks: asyncio.TaskGroup) -> None:
         prober = Prober(watcher.admin)

@@ -31,7 +31,10 @@ class GroupAdmin(Observed[Group]):
         *("name", "cluster", "model", "member_count", "queue_count", "silent_count", "orphan_count", "double_count"),
         *("is_converged", "strategy", "round_number", "round_cause"),
     ]
-    list_filter = ["cluster", "model", "is_converged", "strategy", "round_cause"]
+    list_filter = [
+        *("cluster", ("gone_at", admin.EmptyFieldListFilter)),
+        *("model", "is_converged", "strategy", "round_cause"),
+    ]
     search_fields = ["name"]
     list_select_related = ["cluster"]
 

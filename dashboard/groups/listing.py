@@ -93,7 +93,7 @@ def chosen(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> list[L
 
 def _visible(clusters: Sequence[Cluster], access: Access) -> list[Listed]:
     by_pk = {cluster.pk: cluster for cluster in clusters}
-    groups = Group.objects.filter(cluster__in=by_pk).defer("fingerprint").order_by("name")
+    groups = Group.objects.filter(cluster__in=by_pk, gone_at=None).defer("fingerprint").order_by("name")
     visible = [
         group for group in groups if access.may(Role.VIEWER, cluster=by_pk[group.cluster_id].name, group=group.name)
     ]
@@ -111,7 +111,7 @@ def findings_now(*, clusters: Sequence[Cluster], access: Access, now: int) -> tu
     Queues without owner and with two belong to every rebalance: while a group's round is young, they are no faults.
     """
     rows = (
-        Finding.objects.filter(cluster__in=clusters, cleared_at=None)
+        Finding.objects.filter(cluster__in=clusters, cleared_at=None, group__gone_at=None)
         .exclude(kind=FindingKind.ON_PURPOSE.value)  # no alarm: the group's page tells of it
         .select_related("group", "cluster")
         .order_by("confirmed_at", "suspected_at")

@@ -52,7 +52,7 @@ def demo(request: HttpRequest, pk: int) -> HttpResponse:
     seq = current_seq(stream=stream)  # before rows
     groups = [
         each
-        for each in Group.objects.filter(cluster=cluster).select_related("cluster").order_by("name")
+        for each in Group.objects.filter(cluster=cluster, gone_at=None).select_related("cluster").order_by("name")
         if listing.may_see(each, cluster, access)
     ]
     context = {

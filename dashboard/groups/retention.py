@@ -7,6 +7,7 @@ from django.db.models import Q
 from dashboard.clusters.models import Command, OutboxLine
 from dashboard.groups.models import (
     Finding,
+    Group,
     Holding,
     LagStep,
     LockRefusal,
@@ -16,8 +17,8 @@ from dashboard.groups.models import (
     Round,
     RoundCause,
 )
-from dashboard.push.models import Step
-from dashboard.push.publish import GROUP_STREAMS
+from dashboard.push.models import Step, Stream
+from dashboard.push.publish import GROUP_STREAMS, group_stream
 
 DAY_MS = 24 * 60 * 60 * 1000
 KEPT_STEPS_MS = 60 * 60 * 1000  # a browser that was away for longer gets a snapshot
@@ -29,6 +30,8 @@ KEPT_LINES_MS = DAY_MS  # exported ones stay so long to tell a fact that comes t
 def forget(*, now: int, days: int) -> int:
     """Delete rows that ended more than ``days`` ago; nothing that still lasts. Give how many."""
     old = now - days * DAY_MS
+    gone = Group.objects.filter(gone_at__lt=old)
+    streams = [group_stream(pk) for pk in gone.values_list("pk", flat=True)]
     doomed = (
         Step.objects.filter(at__lt=now - KEPT_STEPS_MS).exclude(stream__name__startswith=GROUP_STREAMS),
         Step.objects.filter(at__lt=now - KEPT_PAST_MS),
@@ -43,5 +46,7 @@ def forget(*, now: int, days: int) -> int:
         Presence.objects.filter(gone_at__lt=old),
         Member.objects.filter(left_at__lt=old).exclude(holdings__until=None, holdings__isnull=False),
         Command.objects.filter(finished_at__lt=old),
+        Stream.objects.filter(name__in=streams),
+        gone,
     )
     return sum(rows.delete()[0] for rows in doomed)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from django.db.models import Max
 
+from dashboard.groups.gone import publish_row
 from dashboard.groups.models import Group, Holding, Round
-from dashboard.groups.showing import row_of
-from dashboard.push.publish import group_state, publish_group, publish_rows
+from dashboard.push.publish import group_state, publish_group
 from rebalance_engine.model import MessageQueue
 
 
@@ -57,4 +57,4 @@ def show_latest(*, group: int, now: int) -> None:
     row.round_cause, row.round_moves = latest.cause, latest.move_count
     row.round_opened_at, row.round_closed_at = latest.opened_at, latest.closed_at
     row.save(update_fields=["round_cause", "round_moves", "round_opened_at", "round_closed_at"])
-    publish_rows(cluster=row.cluster_id, put=(row_of(row),), at=now)
+    publish_row(group=row, at=now)

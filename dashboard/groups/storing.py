@@ -11,6 +11,7 @@ from dashboard.groups.belated import keep_belated, round_of
 from dashboard.groups.deciding import Decision
 from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.faults import keep_faults
+from dashboard.groups.gone import publish_row
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
@@ -19,14 +20,13 @@ from dashboard.groups.showing import (
     as_of_the_last_change,
     count_doubles,
     count_orphans,
-    row_of,
     show,
     strategy_of,
 )
 from dashboard.groups.targets import Read, store_target
 from dashboard.groups.young import explained_until
 from dashboard.push.messages import RoundCell
-from dashboard.push.publish import publish_group, publish_rows, state_in, stored_state
+from dashboard.push.publish import publish_group, state_in, stored_state
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import spell
@@ -58,7 +58,7 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     publish_group(group=group.pk, state=state, at=now)
     if latest is not None and (decision.rounds.open is not None or decision.rounds.ended):
         Round.objects.filter(pk=latest.pk).update(after=stored_state(group=group.pk), last_look_at=now)
-    publish_rows(cluster=group.cluster_id, put=(row_of(group, is_behind=False),), at=now)
+    publish_row(group=group, is_behind=False, at=now)
 
 
 def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> list[Fact]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -19,6 +19,7 @@ from dashboard.groups.models import Finding, Group, Handoff, Round
 from dashboard.push.models import Step, Stream
 
 GROUP = ["cluster", "group"]
+UNWATCHED_MS = 10 * 60 * 1000  # without a watcher for so long, what a group's figures were is not known to be so still
 
 
 class Figures(Collector):
@@ -29,12 +30,18 @@ class Figures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Give each family with its samples."""
-        groups = list(Group.objects.select_related("cluster").order_by("cluster__name", "name"))
+        groups = list(_with_series(self.now).select_related("cluster").order_by("cluster__name", "name"))
         yield from _of_groups(groups, self.now)
         yield from _of_rounds({group.pk: [group.cluster.name, group.name] for group in groups})
         yield _duplicates(groups)
         yield from _of_watchers(self.now)
         yield from _of_push(self.now)
+
+
+def _with_series(now: int) -> QuerySet[Group]:
+    """Give the groups that have figures: not those that are gone, nor those that nobody watches any more."""
+    lost = Q(cluster__lease_until__gt=0, cluster__lease_until__lt=now - UNWATCHED_MS)
+    return Group.objects.filter(gone_at=None).exclude(lost)
 
 
 def _duplicates(groups: list[Group]) -> Metric:
@@ -68,7 +75,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         _add(converged, labels, _converged(group))
     yield from (total, ago, orphans, doubles, members, silent, converged)
     found = GaugeMetricFamily("findings", "Faults that are there now.", labels=["cluster", "kind", "state"])
-    rows = Finding.objects.filter(cleared_at=None).values("cluster__name", "kind")
+    rows = Finding.objects.filter(cleared_at=None, group__gone_at=None).values("cluster__name", "kind")
     for row in rows.annotate(all=Count("pk"), confirmed=Count("pk", filter=Q(confirmed_at__isnull=False))):
         labels = [row["cluster__name"], row["kind"]]
         found.add_metric([*labels, "confirmed"], row["confirmed"])

@@ -66,7 +66,7 @@ def overview_snapshot(*, cluster: int) -> OverviewSnapshot:
     """Give all groups of a cluster. The number is read first: rows may be newer than it, never older."""
     name = overview_stream(cluster)
     seq = current_seq(stream=name)
-    rows = tuple(row_of(group) for group in Group.objects.filter(cluster=cluster).order_by("name"))
+    rows = tuple(row_of(group) for group in Group.objects.filter(cluster=cluster, gone_at=None).order_by("name"))
     return OverviewSnapshot(VERSION, "overview.snapshot", name, seq, now_ms(), rows)
 
 

@@ -30,6 +30,7 @@ class Group(models.Model):
     name = NameField()
     model = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(MessageModel))
     added_at = AtField()
+    gone_at = AtField(null=True, blank=True, help_text="since then no broker names it, and nobody is a member")
     closed_by = models.JSONField(default=list, blank=True, help_text="brokers with consumeEnable=false")
 
     inputs_version = models.BigIntegerField(default=0)

@@ -324,6 +324,7 @@ def _come(book: GroupBook, group: Group, row: Member | None, fact: MemberFact, *
     if not is_exact:
         columns["at_low"] = None  # it may have been there long before
     book.touch(fact.group)
+    book.groups.update(group, gone_at=None)
     if row is None:
         return book.members.add(Member(group=group, client_id=known_as(fact.client), **columns))
     book.members.update(row, **NEW_LIFE, **columns)

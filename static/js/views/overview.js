@@ -64,6 +64,7 @@ export function mountOverview(page) {
       if (!rows.has(row.id)) newcomers++;
       return;
     }
+    item.removeAttribute("data-gone");
     rows.set(row.id, row);
     changed.add(row.id);
     repaint();

@@ -18,6 +18,20 @@ def test_what_ended_long_ago_is_deleted_and_what_lasts_is_kept() -> None:
     assert Member.objects.get().client_id == "A"
 
 
+def test_a_group_that_is_gone_is_deleted_with_all_that_was_told_of_it() -> None:
+    told(*seen("A"), *seen("B", group="there"))
+    gone = Group.objects.get(name="g")
+    Group.objects.filter(pk=gone.pk).update(gone_at=T0)
+    Stream.objects.create(name=f"group-{gone.pk}", seq=1)
+
+    forget(now=T0 + 30 * DAY_MS, days=30)
+    assert Group.objects.count() == 2
+
+    forget(now=T0 + 30 * DAY_MS + 1, days=30)
+    assert [group.name for group in Group.objects.all()] == ["there"]
+    assert not Stream.objects.filter(name=f"group-{gone.pk}").exists()
+
+
 def test_what_is_younger_is_kept() -> None:
     told(route(2), *seen("A"), held("A", 10, [0, 1]), held("A", 20, [0]))
 

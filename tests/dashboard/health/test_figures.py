@@ -6,9 +6,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
 from dashboard.clusters.models import Cluster, Watch
+from dashboard.groups.gone import note_gone
 from dashboard.groups.models import Group, Round
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.health.figures import Figures
+from dashboard.health.figures import UNWATCHED_MS, Figures
 from rebalance_engine.events import (
     EXACT,
     Departure,
@@ -20,7 +21,7 @@ from rebalance_engine.events import (
     QueuePulled,
     QueueTaken,
 )
-from tests.dashboard.story import EAST, REPORT, T0, held, joined, missed, queue, route, seen, told
+from tests.dashboard.story import EAST, REPORT, T0, held, joined, left, missed, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -141,9 +142,25 @@ def test_two_owners_that_are_known_are_no_count_of_all_while_an_answer_is_missin
 
 def test_series_end_with_their_group() -> None:
     settle()
-    Group.objects.all().delete()
+    assert G in figures(4_000)["rebalance_total"]
+    told(left("A", 3_000), left("B", 3_000))
+    asked_at = T0 + 60_000
+    note_gone(cluster="shop", named=(), brokers=frozenset({"east"}), asked_at=asked_at, now=asked_at, lease_epoch=0)
 
-    assert figures(4_000)["rebalance"] == {}
+    found = figures(61_000)
+
+    assert [name for name, samples in found.items() if any(key[:2] == G for key in samples)] == []
+
+
+def test_series_of_a_cluster_that_nobody_watches_any_more_end_but_the_one_that_says_so() -> None:
+    settle()
+    Cluster.objects.update(lease_until=T0 + 1_000, lease_epoch=1, lease_holder="east:1")
+
+    kept, ended = figures(1_000 + UNWATCHED_MS), figures(1_001 + UNWATCHED_MS)
+
+    assert G in kept["rebalance_total"]
+    assert [name for name, samples in ended.items() if any(key[:2] == G for key in samples)] == []
+    assert ended["watcher_has_lease"] == {("shop",): 0}
 
 
 def test_watcher_and_push_tell_their_health() -> None:
