@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from dashboard.clusters.models import Cluster
@@ -32,12 +33,13 @@ RIGHT = "(name) => document.querySelector(name).getBoundingClientRect().right"
 def test_every_page_fits_a_narrow_window_and_shows_its_head_and_all_tabs(turn: Turn, page: Page) -> None:
     Cluster.objects.update(is_demo=True, is_read_only=False)
     Grant.objects.update(role="admin")
+    User.objects.update(is_staff=True, is_superuser=True, username="administrator")  # who has most tabs
     group = turn(30)
     told(joined("a-rather-long-host-name@4711", 5_000, low=4_000), held("a-rather-long-host-name@4711", 5_100, []))
     turn(5_200)
     for address in PAGES:
         page.goto(address.format(group=group.pk, cluster=group.cluster_id))
-        for width in (1280, 1000, 800):
+        for width in (1440, 1280, 1000, 800):
             page.set_viewport_size({"width": width, "height": 900})
 
             expect(page.locator("h1")).to_be_visible()
