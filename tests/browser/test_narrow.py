@@ -27,6 +27,8 @@ PAGES = (
     "/tokens/",
     "/audit/",
 )
+IS_WHOLE = """(end) => end.scrollWidth <= end.clientWidth
+    && end.getBoundingClientRect().right <= end.parentElement.getBoundingClientRect().right + 1"""
 RIGHT = "(name) => document.querySelector(name).getBoundingClientRect().right"
 
 
@@ -48,6 +50,22 @@ def test_every_page_fits_a_narrow_window_and_shows_its_head_and_all_tabs(turn: T
             assert tabs.evaluate("nav => nav.scrollWidth <= nav.clientWidth"), (address, width)
             for place in page.locator(".map").all():
                 assert place.evaluate("map => map.scrollWidth <= map.clientWidth"), (address, width)
+
+
+def test_ids_that_differ_at_their_ends_are_told_apart_beside_a_long_note(turn: Turn, page: Page) -> None:
+    turn(30)
+    name = "a-rather-long-host-name-of-one@billing-"
+    told(joined(f"{name}1", 5_000, low=4_000), joined(f"{name}4", 5_000, low=4_000))
+    group = turn(5_200)
+    for width in (1280, 800):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"/groups/{group.pk}/")
+
+        expect(page.locator(".names .seen").filter(has_text="never answered")).to_have_count(2)
+        ends = page.locator(".names .same + .own")
+        expect(ends).to_have_text(["1", "4"])
+        assert all(end.evaluate(IS_WHOLE) for end in ends.all()), width
+        assert page.locator(".names .same").first.evaluate("same => same.scrollWidth > same.clientWidth"), width
 
 
 def test_the_map_of_many_queues_stays_in_its_own_box(turn: Turn, page: Page) -> None:

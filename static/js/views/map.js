@@ -206,8 +206,9 @@ export class CellMap {
   #name(row, same) {
     const id = make("bdi", { class: "id", title: shown(row.client) });
     const { name } = row;
-    if (same > 0 && same < name.length) id.append(make("span", { class: "same" }, name.slice(0, same)), name.slice(same));
-    else id.append(name);
+    const begins = same > 0 && same < name.length ? same : 0;
+    if (begins) id.append(make("span", { class: "same" }, name.slice(0, begins))); // gives way first where there is no room
+    id.append(make("span", { class: "own" }, name.slice(begins)));
     const item = make("li", { "data-state": row.state }, draw("svg", { class: "sign", viewBox: "-5 -5 10 10", "aria-hidden": "true" }, signOf(row)), id);
     item.append(make("span", { class: "seen" }, this.row < 20 ? "" : row.words));
     return item;
