@@ -3,6 +3,9 @@
 The supervisor tells it process groups by lines, ``+group`` and ``-group``. When the pipe ends, for whatever reason, all
 groups that are left are asked to end, and after ``PATIENCE_S`` killed. It inherits the lock of the home, so that the
 home stays taken until nothing of it runs.
+
+A process may have begun of which nothing was told yet: so each has the mark of its supervisor in its environment, by
+which it is found (where there is ``/proc``).
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
+MARK = "EVENKEEL_SUPERVISOR"
 PATIENCE_S = 10.0
 LOOK_EVERY_S = 0.05
 
@@ -36,6 +41,16 @@ def groups_left(lines: Iterable[str]) -> set[int]:
         elif sign == "-":
             left.discard(int(number))
     return left
+
+
+def groups_marked(mark: str) -> set[int]:
+    """Find the groups of all processes that have this mark in their environment."""
+    found: set[int] = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"{MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.add(os.getpgid(int(process.name)))
+    return found
 
 
 def is_there(group: int) -> bool:
@@ -70,7 +85,9 @@ def main() -> None:
     """Wait for the end of the supervisor."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it must outlive whoever is asked to end with a whole terminal
-    end(groups_left(sys.stdin))
+    told, mark = groups_left(sys.stdin), sys.argv[1]
+    end(told | groups_marked(mark))
+    end(groups_marked(mark))  # what was only about to begin
 
 
 if __name__ == "__main__":

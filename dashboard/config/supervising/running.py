@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -54,7 +55,8 @@ class Runner:
         self._groups: dict[str, int] = {}
         self._probes: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._reaper = _start_reaper(lock)
+        self._mark = uuid.uuid4().hex
+        self._reaper = _start_reaper(lock, self._mark)
 
     def hear(self, event: machine.Event) -> None:
         """Let the supervisor hear something soon."""
@@ -135,7 +137,7 @@ class Runner:
         try:
             process = await asyncio.create_subprocess_exec(
                 *start.arguments,
-                env={**os.environ, **start.env},
+                env={**os.environ, **start.env, reaper.MARK: self._mark},
                 cwd=start.folder,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=mouth,  # a pipe of asyncio's would let us wait for everybody who has inherited it
@@ -204,9 +206,9 @@ class Runner:
             logger.warning("the reaper is gone: if this process is killed, its children run on")
 
 
-def _start_reaper(lock: int) -> subprocess.Popen[bytes]:
+def _start_reaper(lock: int, mark: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", str(Path(reaper.__file__))],
+        [sys.executable, "-I", "-S", str(Path(reaper.__file__)), mark],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -12,9 +12,10 @@ FAMILY = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, 
 DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"
 
 
-def start(program: str) -> tuple[subprocess.Popen[str], int]:
+def start(program: str, mark: str = "") -> tuple[subprocess.Popen[str], int]:
     process = subprocess.Popen(
         [sys.executable, "-S", "-c", program],
+        env={**os.environ, reaper.MARK: mark},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -58,7 +59,7 @@ def test_a_group_that_does_not_listen_is_killed() -> None:
 
 def test_the_reaper_ends_what_is_left_when_its_pipe_breaks() -> None:
     process, _ = start(FAMILY)
-    script = [sys.executable, "-I", "-S", str(Path(reaper.__file__))]
+    script = [sys.executable, "-I", "-S", str(Path(reaper.__file__)), "somebody"]
     with subprocess.Popen(script, stdin=subprocess.PIPE, text=True) as guard:
         guard.communicate(f"+{process.pid}\n", timeout=30)
 
@@ -66,6 +67,22 @@ def test_the_reaper_ends_what_is_left_when_its_pipe_breaks() -> None:
 
     assert guard.returncode == 0
     assert process.returncode == -signal.SIGTERM
+
+
+def test_the_reaper_ends_what_began_before_anybody_told_of_it_and_nobody_elses() -> None:
+    mine, child = start(FAMILY, "me")
+    others, _ = start(FAMILY, "somebody else")
+    script = [sys.executable, "-I", "-S", str(Path(reaper.__file__)), "me"]
+    with subprocess.Popen(script, stdin=subprocess.PIPE, text=True) as guard:
+        guard.communicate("", timeout=30)
+
+    close(mine)
+
+    assert mine.returncode == -signal.SIGTERM
+    assert ends(child)
+    assert others.poll() is None
+    end([others.pid], patience_s=0)
+    close(others)
 
 
 def test_nobody_is_there_under_a_number_that_no_group_has() -> None:
