@@ -56,11 +56,6 @@ class Cast:
         return self.clients[-1]
 
 
-def first_take(client: Client) -> int:
-    """Say when a client had its first queue, by its own clock."""
-    return next(int(str(seen["ms"])) for seen in client.wait("held") if seen["queues"])
-
-
 @contextmanager
 def cast(cluster: Cluster, group: str, folder: Path) -> Iterator[Cast]:
     them = Cast(cluster, group, folder)
@@ -85,15 +80,14 @@ def test_who_joins_is_killed_or_hangs_is_shown_with_what_can_be_known_of_it(
         # it joins: between a look without it and one with it, and so does the round begin
         before, launched = Round.objects.count(), ms()
         b = group.start("B")
-        b_id = b.client_id()
+        b_id, started = b.client_id(), int(str(b.seen("started")[0]["ms"]))
         room.until(lambda: len(room.members()) == 2 and room.is_settled(), "B having its share")
-        took = first_take(b)
         joined, row = room.member(b_id), room.latest()
         assert row is not None
         assert (row.cause, row.number) == ("member joined", before + 1)
         for low, high in ((joined.at_low, joined.at), (row.opened_low, row.opened_at)):
             assert low is not None
-            assert low <= took  # who takes a queue is in the list; a heartbeat of its start may have failed
+            assert low <= started
             assert launched <= high
         assert {room.held(a_id), room.held(b_id)} == {a.held(), b.held()}
         assert b_id in room.page()
@@ -162,7 +156,7 @@ def test_who_disagrees_on_the_strategy_is_found_and_a_wave_is_one_round(
         wave = Round.objects.order_by("number")[rounds:]
         told = [(row.number, row.wave, row.cause, row.opened_at, row.closed_at) for row in wave]
         assert "many at once" in {row.cause for row in wave}, told
-        # on a busy machine a member may have asked a broker that did not know all yet, and its queues change again
+        # once, on a machine at its limits, there were four waves, nobody knows yet why: the message shows them
         assert len({row.wave for row in wave if row.cause in ("member joined", "many at once")}) == 1, told
         assert "many at once" in room.page()
 
