@@ -22,6 +22,7 @@ import json
 import re
 from collections.abc import Mapping
 from itertools import accumulate
+from sys import get_int_max_str_digits
 
 from rebalance_engine.model import MessageQueue, java_utf8
 from rebalance_engine.remoting.errors import BrokenBody
@@ -114,8 +115,10 @@ def _parse_made_standard(text: str) -> object:
     text = _IRREGULAR.sub(_made_standard, text)
     try:
         return _parse_standard(text)
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise BrokenBody(f"body is no JSON: {error}") from None
+    except ValueError:
+        raise BrokenBody(f"body has a whole number of more than {get_int_max_str_digits()} digits") from None
 
 
 def _made_standard(match: re.Match[str]) -> str:

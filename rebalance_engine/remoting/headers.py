@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from struct import Struct
+from sys import get_int_max_str_digits
 
 from rebalance_engine.model import java_utf8
 from rebalance_engine.remoting.codes import Language
@@ -63,8 +64,12 @@ def _decode_json(header: bytes, body: bytes) -> Command:
     # Java replaces what is no UTF-8; control characters may be raw
     try:
         read = _READER.decode(header.decode("utf-8", "replace"))
-    except (ValueError, RecursionError) as error:
+    except json.JSONDecodeError as error:
         raise BrokenFrame(f"header is no JSON: {error}") from None
+    except RecursionError:
+        raise BrokenFrame("header's JSON is nested too deep") from None
+    except ValueError:
+        raise BrokenFrame(f"header's JSON has a whole number of more than {get_int_max_str_digits()} digits") from None
     if not isinstance(read, dict):
         raise BrokenFrame(f"header is a JSON {type(read).__name__}; it needs to be an object")
     return Command(

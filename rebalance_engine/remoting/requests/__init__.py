@@ -103,6 +103,7 @@ REQUESTS: Mapping[int, type[Request[Response]]] = {
     RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: brokers.GetSubscriptionGroupConfig,
     RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN: changes.UpdateAndGetGroupForbidden,
     RequestCode.LITE_PULL_MESSAGE: consuming.LitePullMessage,
+    RequestCode.RECALL_MESSAGE: producing.RecallMessage,
     RequestCode.QUERY_ASSIGNMENT: consuming.QueryAssignment,
     RequestCode.SET_MESSAGE_REQUEST_MODE: changes.SetMessageRequestMode,
     RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: brokers.GetAllMessageRequestMode,

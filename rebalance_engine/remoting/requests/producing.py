@@ -1,7 +1,7 @@
-"""Producing: one message, many in one, and the end of a transaction.
+"""Producing: one message, many in one, the end of a transaction, and taking a timer message back.
 
 Sources: ``remoting/.../protocol/header/SendMessageRequestHeader.java``, ``SendMessageRequestHeaderV2.java``,
-``SendMessageResponseHeader.java``, ``EndTransactionRequestHeader.java``;
+``SendMessageResponseHeader.java``, ``EndTransactionRequestHeader.java``, ``RecallMessageRequestHeader.java``;
 ``broker/.../processor/SendMessageProcessor.java``.
 """
 
@@ -25,6 +25,7 @@ class SendMessageResponse(Response):
     Attributes:
         msg_id: the offset id.
         batch_uniq_id: for a batch, the unique ids, separated by commas.
+        recall_handle: of a timer message that waits (5.3.2 and later): what a :class:`RecallMessage` needs.
     """
 
     CODES: ClassVar[frozenset[int]] = frozenset(
@@ -139,6 +140,25 @@ class CheckTransactionState(RpcRequest[Response]):
     transaction_id: str | None = None
     offset_msg_id: str | None = None
     body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallMessageResponse(Response):
+    """The message will not be delivered; ``msg_id`` is its unique id."""
+
+    msg_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallMessage(RpcRequest[RecallMessageResponse]):
+    """Take back a timer message that waits, by the ``recall_handle`` that its send was answered with (5.3.2 on)."""
+
+    CODE = RequestCode.RECALL_MESSAGE
+    RESPONSE = RecallMessageResponse
+
+    producer_group: str | None = None
+    topic: str
+    recall_handle: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,10 +217,17 @@ def run(first: int, cases: int) -> Counter[str]:
     return outcomes
 
 
+def _count(word: str) -> int:
+    count = int(word)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is given; needed is 1 at least, as nothing would be checked")
+    return count
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run as a program."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=100_000, help="how many (%(default)s)")
+    parser.add_argument("--cases", type=_count, default=100_000, help="how many (%(default)s)")
     parser.add_argument("--first", type=int, default=0, help="number of the first (%(default)s)")
     asked = parser.parse_args(arguments)
     try:

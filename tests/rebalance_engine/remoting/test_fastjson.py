@@ -138,6 +138,12 @@ def test_what_is_no_json_is_broken(body: str) -> None:
         read(body)
 
 
+@pytest.mark.parametrize("body", ['{"a":%s}', "{1:%s}"])
+def test_a_number_without_end_is_broken_in_our_words(body: str) -> None:
+    with pytest.raises(BrokenBody, match=r"^body has a whole number of more than 4300 digits$"):
+        read(body % ("9" * 5_000))
+
+
 @given(st.binary(max_size=200) | st.lists(st.sampled_from(MARKS), max_size=60).map("".join))
 def test_anything_is_read_or_broken(body: bytes | str) -> None:
     value = attempt(lambda: read(body))

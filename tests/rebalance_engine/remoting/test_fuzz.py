@@ -14,6 +14,15 @@ def test_a_short_run_finds_nothing_and_reaches_everything(capsys: pytest.Capture
     assert len(kinds) == len(CHECKS)
 
 
+@pytest.mark.parametrize("cases", ["0", "-1", "many"])
+def test_a_run_that_would_check_nothing_is_refused(cases: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--cases", cases])
+
+    assert end.value.code == 2
+    assert f"'{cases}'" in capsys.readouterr().err
+
+
 def test_a_case_is_its_number() -> None:
     assert run(17, 60) == run(17, 30) + run(47, 30)
 
