@@ -114,6 +114,13 @@ def test_everybody_who_can_forbid_a_pull() -> None:
     ]
 
 
+def test_a_broadcasting_group_pulls_unless_that_is_forbidden() -> None:
+    tables = Tables()
+    tables.registry.register(presence(1), consumer(wants(version=5), model=MessageModel.BROADCASTING), 0)
+
+    assert isinstance(tables.check(pull()), PullTerms)
+
+
 def test_a_clustering_group_does_not_mind_that_broadcasting_is_forbidden() -> None:
     tables = Tables()
     tables.groups.put(SubscriptionGroupConfig(group_name="g", consume_broadcast_enable=False))

@@ -38,6 +38,10 @@ def test_the_four_profiles_differ_where_the_specification_says() -> None:
     assert [rules.calls_queue_ids_invalid for rules in (old, middle, newer, newest)] == [False, False, False, True]
 
 
+def test_zero_for_what_is_not_found_can_be_refused_since_5_0_0() -> None:
+    assert [rules_of(version).heeds_set_zero for version in ("4.9.8", "5.0.0")] == [False, True]
+
+
 @pytest.mark.parametrize("version", ["", "5", "5.x", "3.2.6", "five"])
 def test_what_is_no_release_is_refused(version: str) -> None:
     with pytest.raises(ValueError, match="broker version"):
