@@ -126,10 +126,11 @@ class Unsubscribe:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """Lite pull: take these queues, whoever else has them."""
+    """Lite pull: take these queues, whoever else has them; go on at their offsets in those that have one."""
 
     group: str
     queues: tuple[MessageQueue, ...]
+    offsets: tuple[tuple[MessageQueue, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

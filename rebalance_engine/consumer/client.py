@@ -116,7 +116,7 @@ class Client:
     def _obey_poller(self, member: Member, order: Assign | Poll | Seek | Commit) -> None:
         threads = self.desk.threads
         if isinstance(order, Assign):
-            threads.spawn(lite_pull.assign(member, order.queues))
+            threads.spawn(lite_pull.assign(member, order.queues, order.offsets))
         elif isinstance(order, Poll):
             threads.spawn(lite_pull.poll(member, order.timeout_ms))
         elif isinstance(order, Seek):

@@ -25,7 +25,7 @@ EXPIRED_AT_ONCE = 16
 
 def submit(member: Member, pq: ProcessQueue, messages: Sequence[Message]) -> None:
     """Have messages consumed, in batches as large as the listener takes."""
-    size = member.settings.batch
+    size = len(messages) if member.desk.profile.gives_whole_pulls else member.settings.batch
     for first in range(0, len(messages), size):
         member.pool.submit(_consume(member, pq, tuple(messages[first : first + size])))
 
@@ -35,7 +35,7 @@ def _consume(member: Member, pq: ProcessQueue, batch: tuple[Message, ...]) -> Co
         return
     pq.start(batch, member.desk.at)
     heard: Consumed = yield HandOut(member.group, pq.mq, batch)
-    if not pq.is_dropped:  # else "processQueue is dropped without process consume result"
+    if not pq.is_dropped or member.desk.profile.sends_back_dropped:  # else "dropped without process consume result"
         yield from _settle(member, pq, batch, heard)
 
 
@@ -65,8 +65,8 @@ def _give_back(
     """Send messages back to their broker: those that it did not take stay here and are tried again."""
     kept = []
     for message in failed:
-        if message.offset not in pq:  # it expired, and was sent back before
-            continue
+        if message.offset not in pq and not member.desk.profile.sends_back_dropped:
+            continue  # it expired, and was sent back before
         if not (yield from send_back(member, pq.mq, message, delay_level)):
             kept.append(replace(message, reconsume_times=message.reconsume_times + 1))
     return tuple(kept)

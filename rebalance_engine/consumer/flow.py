@@ -9,12 +9,12 @@ Sources: ``client/.../impl/consumer/DefaultMQPushConsumerImpl.java`` (``pullMess
 
 from __future__ import annotations
 
-from rebalance_engine.consumer import consuming, orderly
+from rebalance_engine.consumer import consuming, orderly, orderly_cpp
 from rebalance_engine.consumer.locks import lock
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.messages import Message
 from rebalance_engine.consumer.process_queue import ProcessQueue
-from rebalance_engine.consumer.profiles import LockTime
+from rebalance_engine.consumer.profiles import LockTime, OrderlyRun
 from rebalance_engine.consumer.removal import let_go
 from rebalance_engine.consumer.starting import start_offset
 from rebalance_engine.consumer.threads import Code, Sleep, ask
@@ -37,6 +37,8 @@ LAST_OFFSET = 2**63 - 1  # of which the next one can be told
 def pull_loop(member: Member, pq: ProcessQueue, offset: int) -> Code[None]:
     """Pull a queue until it is dropped, from soon after it was taken on."""
     yield Sleep(member.desk.profile.dispatch_delay)
+    if member.settings.orderly and member.desk.profile.orderly_run is OrderlyRun.UNBROKEN:
+        orderly.attend(member, pq)
     loop = PullLoop(member, pq, offset)
     while True:
         pause = yield from loop.step()
@@ -64,20 +66,31 @@ class PullLoop:
 
     def step(self) -> Code[int]:
         """Do one pull, or put it off: the ms until the next, or ``OVER``."""
-        if self.pq.is_dropped:
+        if self.pq.is_dropped or self._has_ended():
             return OVER
         self.pq.last_pull = self.member.desk.at
-        pause = self._pause()
+        pause = yield from self._pause_in_order()
         if pause:
             return pause
-        if self.member.settings.locks_queues and not (yield from self._is_ready_in_order()):
-            return self.member.desk.profile.error_delay
         subscription = self.member.subscriptions.get(self.pq.mq.topic)
         if subscription is None:
             return self.member.desk.profile.error_delay
         return (yield from self._pull(subscription))
 
     # ---- before a pull ----
+
+    def _has_ended(self) -> bool:
+        """Whether its consumer shuts down, and pulls no more: Java does until its client is shut down."""
+        return self.member.is_leaving and not self.member.desk.profile.pulls_to_the_end
+
+    def _pause_in_order(self) -> Code[int]:
+        """The ms to wait before a pull: C++ asks for the lock first, the others look first at what is cached."""
+        profile = self.member.desk.profile
+        asks_first = profile.lock_time is LockTime.BEFORE_PULL
+        pause = 0 if asks_first else self._pause()
+        if not pause and self.member.settings.locks_queues and not (yield from self._is_ready_in_order()):
+            pause = profile.error_delay
+        return self._pause() if asks_first and not pause else pause
 
     def _pause(self) -> int:
         member, pq, profile = self.member, self.pq, self.member.desk.profile
@@ -104,7 +117,7 @@ class PullLoop:
         member, pq = self.member, self.pq
         if member.desk.profile.lock_time is LockTime.BEFORE_PULL:
             is_valid = pq.is_locked and not pq.has_lock_expired(member.desk.at)
-            return is_valid or (yield from lock(member, pq.mq))
+            return is_valid or ((yield from lock(member, pq.mq)) and not pq.is_dropped)
         if not pq.is_locked:
             return False
         if not self.was_locked:
@@ -171,12 +184,18 @@ class PullLoop:
                 member.note_nothing_left(pq, self.next_offset)
             return 0
         if messages and not pq.is_dropped:
-            must_start = pq.put(messages)
-            if not member.settings.orderly:
-                consuming.submit(member, pq, messages)
-            elif must_start:
-                orderly.submit(member, pq)
+            self._submit(messages)
         return member.settings.pull_interval_ms if messages else 0
+
+    def _submit(self, messages: list[Message]) -> None:
+        member, pq = self.member, self.pq
+        must_start = pq.put(messages)
+        if not member.settings.orderly:
+            consuming.submit(member, pq, messages)
+        elif member.desk.profile.orderly_run is OrderlyRun.ONE_LOOK:
+            orderly_cpp.submit(member, pq)
+        elif must_start:
+            orderly.submit(member, pq)
 
     def _repair(self) -> Code[int]:
         """Drop a queue whose offset the broker does not have, and store where it goes on (``OFFSET_ILLEGAL``).

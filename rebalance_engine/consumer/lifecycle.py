@@ -70,12 +70,15 @@ def stop(desk: Desk, member: Member, services: list[Thread]) -> Code[None]:
         desk.threads.release(member.lifecycle_lock)
         return
     desk.leaving += 1
+    member.is_leaving = True
     member.pool.stop()
     for thread in member.own_threads:
         desk.threads.stop(thread)
+    if desk.profile.awaits_listeners:
+        yield from member.pool.join()
     if member.settings.locks_queues:
         yield from locks.unlock_all(member)
-    yield from member.offsets.persist_all(frozenset(member.table))
+    yield from member.persist_all()
     desk.members.pop(member.group, None)
     if desk.profile.unregisters:
         yield from _unregister(desk, member)

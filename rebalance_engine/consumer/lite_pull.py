@@ -50,8 +50,10 @@ def follow(member: Member, topic: str, wanted: Collection[MessageQueue]) -> None
             _begin(member, pq)
 
 
-def assign(member: Member, queues: Collection[MessageQueue]) -> Code[None]:
-    """Pull what the application named, and nothing else."""
+def assign(
+    member: Member, queues: Collection[MessageQueue], offsets: Collection[tuple[MessageQueue, int]] = ()
+) -> Code[None]:
+    """Pull what the application named, and nothing else, and from where it said."""
     for mq in tuple(member.table.keys() - set(queues)):
         _release(member, mq)
         member.table.pop(mq, None)
@@ -61,6 +63,9 @@ def assign(member: Member, queues: Collection[MessageQueue]) -> Code[None]:
         pq = ProcessQueue(mq, member.desk.at, is_locked=False)
         if member.take(pq, None):
             _begin(member, pq)
+    for mq, offset in offsets:
+        if mq in member.polling.positions:  # a later assignment may have taken it away meanwhile
+            seek(member, mq, offset)
 
 
 def release_topic(member: Member, topic: str) -> None:

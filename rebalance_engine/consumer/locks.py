@@ -8,14 +8,17 @@ Source: ``client/.../impl/consumer/RebalanceImpl.java`` (``lock``, ``lockAll``, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.process_queue import ProcessQueue
-from rebalance_engine.consumer.threads import Code, Sleep, SleepUntil, ask
-from rebalance_engine.effects import Address
+from rebalance_engine.consumer.threads import Code, Sleep, SleepUntil, Take, ask
+from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import EXACT, LockGranted, LockRefused, LockReleased
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.bodies.queues import LockBatchRequestBody
 from rebalance_engine.remoting.requests.consuming import LockBatchMq, LockBatchMqResponse, UnlockBatchMq
+from rebalance_engine.remoting.requests.contract import Refused
 
 LOCK_TIMEOUT = 1_000  # ms
 
@@ -58,15 +61,17 @@ def renew(member: Member) -> Code[None]:
     due = member.desk.at + profile.renewal_first
     while True:
         yield SleepUntil(due)
+        yield Take(member.timers)
         yield from renew_once(member)
+        member.desk.threads.release(member.timers)
         due += profile.renewal_every
 
 
 def renew_once(member: Member) -> Code[None]:
     """Renew all locks once; a refused queue is unlocked by Java; elsewhere its lock has to run out."""
     desk = member.desk
-    for broker, queues in member.by_broker(with_dropped=desk.profile.renews_dropped).items():
-        address = desk.routes.master(broker)
+    for queues in _renewed_together(member):
+        address = desk.routes.master(queues[0].broker)
         if address is None:
             continue
         granted = yield from _ask_for(member, address, queues)
@@ -78,12 +83,27 @@ def renew_once(member: Member) -> Code[None]:
                 pq.is_locked = False
 
 
+def _renewed_together(member: Member) -> Iterable[tuple[MessageQueue, ...]]:
+    profile = member.desk.profile
+    if profile.renews_by_topic:
+        return member.by_broker_and_topic(with_dropped=profile.renews_dropped)
+    return member.by_broker(with_dropped=profile.renews_dropped).values()
+
+
 def unlock(member: Member, mq: MessageQueue) -> None:
     """Give one lock back, one-way."""
     address = member.desk.routes.master(member.desk.routes.broker_of(mq))
     if address is not None:
         member.desk.send_oneway(address, UnlockBatchMq(body=_body(member, (mq,))))
         _state(LockReleased, member, mq)
+
+
+def unlock_and_wait(member: Member, mq: MessageQueue) -> Code[None]:
+    """Give one lock back, and wait until the broker has heard it, as C++ does."""
+    address = member.desk.routes.master(member.desk.routes.broker_of(mq))
+    if address is not None:
+        _state(LockReleased, member, mq)
+        yield from ask(address, UnlockBatchMq(body=_body(member, (mq,))), LOCK_TIMEOUT)
 
 
 def unlock_in(member: Member, mq: MessageQueue, ms: int) -> None:
@@ -97,16 +117,21 @@ def _unlock_later(member: Member, mq: MessageQueue, ms: int) -> Code[None]:
 
 
 def unlock_all(member: Member) -> Code[None]:
-    """Give all locks back and wait for it, broker by broker."""
-    for broker, queues in member.by_broker(with_dropped=member.desk.profile.renews_dropped).items():
+    """Give all locks back and wait for it, broker by broker; C++ asks a broker also where it forgets the only one.
+
+    Without its answer the locks count as there still, as they do for Go in any case.
+    """
+    profile = member.desk.profile
+    for broker, queues in member.by_broker(with_dropped=profile.renews_dropped).items():
         address = member.desk.routes.master(broker)
-        released = queues if member.desk.profile.unlocks_all else queues[1:]
-        if address is None or not released:
+        released = queues if profile.unlocks_all else queues[1:]
+        if address is None:
             continue
-        yield from ask(address, UnlockBatchMq(body=_body(member, released)), LOCK_TIMEOUT)
+        answer = yield from ask(address, UnlockBatchMq(body=_body(member, released)), LOCK_TIMEOUT)
+        is_noted = profile.notes_unlocks and not isinstance(answer, Refused | Failure)
         for mq in released:
             _state(LockReleased, member, mq)
-            if mq in member.table:
+            if is_noted and mq in member.table:
                 member.table[mq].is_locked = False
 
 

@@ -17,8 +17,8 @@ from rebalance_engine.consumer.polling import Polling
 from rebalance_engine.consumer.pool import Pool
 from rebalance_engine.consumer.pop_queue import PopQueue
 from rebalance_engine.consumer.process_queue import ProcessQueue
-from rebalance_engine.consumer.profiles import OffsetError, Profile
-from rebalance_engine.consumer.settings import GroupSettings, Mode
+from rebalance_engine.consumer.profiles import OffsetError, OrderlyRun, Profile
+from rebalance_engine.consumer.settings import UNLIMITED, GroupSettings, Mode
 from rebalance_engine.consumer.subscriptions import Subscriptions
 from rebalance_engine.consumer.threads import Code, Lock, Thread
 from rebalance_engine.effects import Save
@@ -29,8 +29,6 @@ from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import OffsetResponse, QueryConsumerOffset, UpdateConsumerOffset
 from rebalance_engine.remoting.requests.contract import Refused
 
-QUERY_TIMEOUT = 5_000  # ms
-
 
 class Member:
     """One consumer of a group.
@@ -38,12 +36,13 @@ class Member:
     Attributes:
         table: the process-queue table; a dropped queue may stay in it for a while.
         pop_table: what the broker assigned by POP; others may have the same.
-        is_running, is_paused: whether it pulls.
+        is_running, is_paused, is_leaving: whether it pulls, and whether it shuts down.
         lifecycle_lock: held while it starts or ends.
         queue_messages, queue_mib: limits of what is cached of one queue, as they are now.
         flow_controlled, span_controlled: how often a pull was put off.
         polling: of a consumer that polls, what is assigned and pulled ahead.
         own_threads: what ends with it.
+        timers: held by what C++ does in the one thread of its orderly timers.
         assignment_support: topic -> whether its broker can divide queues, where that was tried.
     """
 
@@ -56,13 +55,16 @@ class Member:
         self.is_running = True
         self.lifecycle_lock = Lock()
         self.is_paused = False
+        self.is_leaving = False
         self.table: dict[MessageQueue, ProcessQueue] = {}
         self.pop_table: dict[MessageQueue, PopQueue] = {}
         self.subscriptions = Subscriptions()
         self.offsets = self._open_offsets(saved)
-        self.pool = Pool(desk.threads, settings.threads)
+        has_thread_each = settings.orderly and profile.orderly_run is OrderlyRun.UNBROKEN
+        self.pool = Pool(desk.threads, UNLIMITED if has_thread_each else settings.threads)
         self.polling = Polling()
         self.own_threads: list[Thread] = []
+        self.timers = Lock()
         self.queue_messages = settings.queue_messages or profile.queue_messages
         self.queue_mib = settings.queue_mib or profile.queue_mib
         self.topic_messages = profile.topic_messages if settings.topic_messages is None else settings.topic_messages
@@ -80,9 +82,14 @@ class Member:
                 self._fetch_offset,
                 self._send_offset,
                 forgets_others=self.desk.profile.storing_forgets_others,
+                notes_nothing_stored=self.desk.profile.notes_nothing_stored,
             )
         name = self.offsets_file
-        return LocalOffsets(saved.get(name), lambda text: self.desk.threads.out.append(Save(name=name, text=text)))
+        return LocalOffsets(
+            saved.get(name),
+            lambda text: self.desk.threads.out.append(Save(name=name, text=text)),
+            reads_whole_file=self.desk.profile.reads_whole_file,
+        )
 
     def _subscribe(self) -> None:
         for topic, expression in self.settings.topics.items():
@@ -182,20 +189,45 @@ class Member:
     def by_broker(self, *, with_dropped: bool) -> dict[str, tuple[MessageQueue, ...]]:
         """Give the queues of the table by the name of their broker (``buildProcessQueueTableByBrokerName``)."""
         queues: dict[str, list[MessageQueue]] = {}
-        for mq, pq in self.table.items():
-            if with_dropped or not pq.is_dropped:
-                queues.setdefault(mq.broker, []).append(mq)
-        return {broker: tuple(of_broker) for broker, of_broker in queues.items()}
+        for mq in self._known(with_dropped=with_dropped):
+            queues.setdefault(mq.broker, []).append(mq)
+        brokers = sorted(queues) if self.desk.profile.sorts_queues else queues
+        return {broker: tuple(queues[broker]) for broker in brokers}
+
+    def by_broker_and_topic(self, *, with_dropped: bool) -> list[tuple[MessageQueue, ...]]:
+        """Give the queues of the table in lots of one broker and topic, sorted by both names in one (``lockAll``)."""
+        queues: dict[str, list[MessageQueue]] = {}
+        for mq in self._known(with_dropped=with_dropped):
+            queues.setdefault(mq.broker + mq.topic, []).append(mq)
+        return [tuple(queues[key]) for key in sorted(queues)]
+
+    def _known(self, *, with_dropped: bool) -> list[MessageQueue]:
+        known = [mq for mq, pq in self.table.items() if with_dropped or not pq.is_dropped]
+        return sorted(known) if self.desk.profile.sorts_queues else known
+
+    def in_turn(self) -> list[ProcessQueue]:
+        """Give what is in the table, in the order in which it is gone through: where that is luck, in any."""
+        queues = list(self.table.values())
+        if self.desk.profile.removes_at_random:
+            self.desk.luck.shuffle(queues)
+        return queues
 
     def queue_lock(self, mq: MessageQueue) -> Lock:
         """Give the lock that keeps two threads off one queue (``MessageQueueLock``)."""
         return self._queue_locks.setdefault(mq, Lock())
 
-    # ---- offsets at brokers ----
+    # ---- offsets ----
+
+    def persist_all(self) -> Code[None]:
+        """Store how far all queues of the table are."""
+        with_dropped = self.desk.profile.stores_dropped
+        yield from self.offsets.persist_all(
+            frozenset(mq for mq, pq in self.table.items() if with_dropped or not pq.is_dropped)
+        )
 
     def _fetch_offset(self, mq: MessageQueue) -> Code[int]:
         request = QueryConsumerOffset(consumer_group=self.group, topic=mq.topic, queue_id=mq.queue_id, bname=mq.broker)
-        answer = yield from self.desk.ask_master(mq, request, QUERY_TIMEOUT)
+        answer = yield from self.desk.ask_master(mq, request, self.desk.profile.offset_timeout)
         if isinstance(answer, OffsetResponse):
             return answer.offset
         if not isinstance(answer, Refused):

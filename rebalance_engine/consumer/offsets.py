@@ -87,19 +87,30 @@ class OffsetStore(ABC):
 
 
 class RemoteOffsets(OffsetStore):
-    """Offsets that brokers store; ``forgets_others``: storing one queue forgets what is in memory of all others."""
+    """Offsets that brokers store.
 
-    def __init__(self, fetch: Fetch, send: Update, *, forgets_others: bool = False) -> None:
+    Args:
+        forgets_others: storing one queue forgets what is in memory of all others.
+        notes_nothing_stored: that nothing is stored is noted too, as -1; and what is stored, if it is more than what is
+            noted.
+    """
+
+    def __init__(
+        self, fetch: Fetch, send: Update, *, forgets_others: bool = False, notes_nothing_stored: bool = False
+    ) -> None:
         super().__init__()
         self._fetch = fetch
         self._send = send
         self._forgets_others = forgets_others
+        self._notes_nothing_stored = notes_nothing_stored
 
     def read_stored(self, mq: MessageQueue) -> Code[int]:
         """Ask the broker."""
         offset = yield from self._fetch(mq)
-        if offset >= 0:
-            self.update(mq, offset, increase_only=False)
+        if offset >= 0 or (offset == NOT_STORED and self._notes_nothing_stored):
+            self.update(mq, offset, increase_only=self._notes_nothing_stored)
+            if self._offsets.get(mq, offset) > offset:
+                self.excuse(mq)
         return offset
 
     def persist(self, mq: MessageQueue) -> Code[None]:
@@ -127,11 +138,16 @@ class LocalOffsets(OffsetStore):
 
     What was stored of a queue stays stored when the queue goes, and so does what is in memory: Java's ``removeOffset``
     is empty here.
+
+    Args:
+        reads_whole_file: reading one queue sets all back to what the file says, as in Go, which also writes all that is
+            in memory.
     """
 
-    def __init__(self, text: str | None, save: Callable[[str], None]) -> None:
+    def __init__(self, text: str | None, save: Callable[[str], None], *, reads_whole_file: bool = False) -> None:
         super().__init__()
         self._save = save
+        self._reads_whole_file = reads_whole_file
         self._stored = read_file(text)
         self._offsets.update(self._stored)
 
@@ -141,20 +157,20 @@ class LocalOffsets(OffsetStore):
 
     def read_stored(self, mq: MessageQueue) -> Code[int]:
         """Look into the file."""
-        offset = self._stored.get(mq, NOT_STORED)
-        if offset >= 0:
-            self.update(mq, offset, increase_only=False)
-        return offset
+        for each in self._stored.keys() if self._reads_whole_file else self._stored.keys() & {mq}:
+            self.update(each, self._stored[each], increase_only=False)
+        return (self._offsets if self._reads_whole_file else self._stored).get(mq, NOT_STORED)
         yield  # a thread may wait for the other store; this one is at hand
 
     def persist(self, mq: MessageQueue) -> Code[None]:
         """Write the file with this queue's offset."""
-        yield from self.persist_all({mq} & self._offsets.keys())
+        yield from self.persist_all({mq} if self._reads_whole_file else {mq} & self._offsets.keys())
 
     def persist_all(self, held: Collection[MessageQueue]) -> Code[None]:
         """Write the file."""
         if held:
-            self._stored |= {mq: offset for mq, offset in self._offsets.items() if mq in held}
+            written = self._offsets.keys() if self._reads_whole_file else self._offsets.keys() & set(held)
+            self._stored |= {mq: self._offsets[mq] for mq in written}
             self._save(write_file(self._stored))
         return
         yield

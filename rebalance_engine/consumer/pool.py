@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from rebalance_engine.consumer.threads import Code, Scheduler
+from rebalance_engine.consumer.threads import Bell, Code, Listen, Scheduler
 
 
 class Pool:
@@ -18,6 +18,7 @@ class Pool:
         self._size = size
         self._busy = 0
         self._queue: deque[Code[None]] = deque()
+        self._free = Bell()
         self.is_stopped = False
 
     @property
@@ -45,11 +46,17 @@ class Pool:
         self.is_stopped = True
         self._queue.clear()
 
+    def join(self) -> Code[None]:
+        """Wait until nothing runs any more in a pool that is stopped."""
+        while self._busy:
+            yield Listen(self._free)
+
     def _next(self) -> None:
         if self._queue:
             self._scheduler.spawn(self._queue.popleft(), self._next)
         else:
             self._busy -= 1
+            self._scheduler.ring(self._free)
 
     def check(self) -> None:
         """Assert what always holds."""

@@ -61,6 +61,14 @@ class LockTime(Enum):
     BEFORE_PULL = "before each pull"
 
 
+class OrderlyRun(Enum):
+    """How long a listener has an orderly queue at a stretch, and when its lock is looked at."""
+
+    MINUTE = "a minute; the lock is looked at before each batch"
+    UNBROKEN = "while messages come, in a thread that begins with the hold; the lock is looked at before each batch"
+    ONE_LOOK = "a minute; the lock is looked at when the run begins, as is whether the queue was dropped"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """One client's behaviour. Times are in ms.
@@ -85,9 +93,17 @@ class Profile:
         removal: how an orderly queue is let go.
         removal_wait: how long it waits for the listener.
         removes_while_marking: each queue is removed before the next is marked as dropped.
+        removes_at_random: which topic and which queue of it goes first is luck.
+        clears_dropped: what is cached of a queue is thrown away once it is let go, also what a listener has.
         renewal_first, renewal_every: orderly lock renewal.
+        renews_by_topic: in one request per broker and topic; else per broker.
+        sorts_queues: locks are renewed and given back in the order of topics, brokers and ids, not of taking.
         renews_dropped: also of dropped queues.
+        stores_dropped: the timer stores dropped queues that are still in the table.
         refused_renewal_unlocks: a queue whose renewal is refused is unlocked at once; else once its lock has run out.
+        orderly_run: how long a listener has an orderly queue at a stretch.
+        gives_whole_pulls: a concurrent listener gets all that a pull found at once, whatever its batch is.
+        sends_back_dropped: failed messages go back to their broker also of a queue that was dropped meanwhile.
         local_retry: until a failed message that its broker does not take back is consumed again.
         cleans_expired: what a listener has had for too long is sent back.
         spare_tries: how many more times than it may an orderly message is tried before it is a dead letter.
@@ -103,10 +119,16 @@ class Profile:
         pulls_with_version: pulls say which version of the subscription they mean; without one, none is refused for it.
         knows_heartbeat_v2: can leave out the subscriptions that a broker already has.
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
+        pulls_to_the_end: shutting down ends pulls last, with the client; else first.
+        awaits_listeners: shutting down first waits for what listeners have in hand.
         unregisters: shutting down says good-bye.
-        unlocks_all: shutting down gives back every lock; C++ forgets the first one of each broker.
+        unlocks_all: shutting down gives back every lock; C++ forgets the least queue of each broker.
+        notes_unlocks: who gives locks back, shutting down, knows that they are gone.
         ignores_late_answers: what was pulled for a queue that has been dropped since says nothing of how far it is.
         offset_can_fall: what is finished is noted though more was noted before, as after an offset that was illegal.
+        notes_nothing_stored: where no offset is stored -1 is noted, and stored until there is more to say; what is
+            stored is noted only if it is more than what is.
+        reads_whole_file: broadcasting, reading the offset of one queue reads all that are in the file into memory.
         storing_forgets_others: what is in memory of other queues is lost, unstored, when one queue is stored by itself.
         repair_delay: from an illegal offset to its repair; None: the next pull begins where the broker says.
         repair_wakes: the repair is followed by a rebalance.
@@ -119,6 +141,8 @@ class Profile:
             when paused, when the broker is busy.
         sync_flow_delay: C++: as ``flow_delay``, where a thread waits for each pull.
         pull_batch, pull_bytes, suspend, pull_timeout: of a pull.
+        list_timeout, offset_timeout, end_timeout, back_timeout: how long is waited for a list of members, a stored
+            offset, where a queue ends or was at a time, and for a message to be taken back.
     """
 
     language: Language
@@ -140,10 +164,18 @@ class Profile:
     removal: OrderlyRemoval = OrderlyRemoval.DELAYS_UNLOCK
     removal_wait: int = 1_000
     removes_while_marking: bool = False
+    removes_at_random: bool = False
+    clears_dropped: bool = False
     renewal_first: int = 1_000
     renewal_every: int = 20_000
+    renews_by_topic: bool = False
+    sorts_queues: bool = False
     renews_dropped: bool = True
+    stores_dropped: bool = True
     refused_renewal_unlocks: bool = True
+    orderly_run: OrderlyRun = OrderlyRun.MINUTE
+    gives_whole_pulls: bool = False
+    sends_back_dropped: bool = False
     local_retry: int = 5_000
     cleans_expired: bool = True
     spare_tries: int = 0
@@ -159,10 +191,15 @@ class Profile:
     pulls_with_version: bool = True
     knows_heartbeat_v2: bool = False
     channel_heartbeat: bool = False
+    pulls_to_the_end: bool = True
+    awaits_listeners: bool = False
     unregisters: bool = True
     unlocks_all: bool = True
+    notes_unlocks: bool = True
     ignores_late_answers: bool = False
     offset_can_fall: bool = False
+    notes_nothing_stored: bool = False
+    reads_whole_file: bool = False
     storing_forgets_others: bool = False
     repair_delay: int | None = 10_000
     repair_wakes: bool = False
@@ -183,6 +220,10 @@ class Profile:
     pull_bytes: int | None = None
     suspend: int = 15_000
     pull_timeout: int = 30_000
+    list_timeout: int = 3_000
+    offset_timeout: int = 5_000
+    end_timeout: int = 6_000  # ``MQAdminImpl.timeoutMillis``
+    back_timeout: int = 5_000
 
     def __str__(self) -> str:
         """Name it as a person would."""
@@ -191,7 +232,8 @@ class Profile:
     @property
     def idles_until_renewal(self) -> bool:
         """Whether an orderly queue that was just taken is not pulled before the next renewal of locks."""
-        return self.lock_time is LockTime.BEFORE_ADD and not self.new_queue_is_locked
+        asks_again = self.orderly_run is OrderlyRun.UNBROKEN
+        return self.lock_time is LockTime.BEFORE_ADD and not self.new_queue_is_locked and not asks_again
 
     @property
     def version_number(self) -> int:
@@ -247,8 +289,17 @@ CPP = Profile(
     pull_max_idle=119_999,  # 120 s are too long already; elsewhere they are not yet
     removal=OrderlyRemoval.UNLOCKS,
     removal_wait=0,
+    removes_while_marking=True,  # ``Rebalance.cpp``, ``updateRequestTableInRebalance``: one loop drops and lets go
+    clears_dropped=True,  # the same, ``clearAllMsgs``
     renewal_first=20_000,
+    renews_by_topic=True,  # ``Rebalance.cpp``, ``lockAll`` has ``brokerKey``
+    sorts_queues=True,  # ``Rebalance.cpp``, ``unlockAll``, ``lockAll`` go through a ``std::map``
+    renews_dropped=False,
+    stores_dropped=False,  # ``Rebalance.cpp``, ``persistConsumerOffset``
     refused_renewal_unlocks=False,  # ``Rebalance.cpp``, ``lockAll`` looks at what was granted only
+    orderly_run=OrderlyRun.ONE_LOOK,  # ``ConsumeMessageOrderlyService.cpp``, ``ConsumeRequest``
+    gives_whole_pulls=True,  # ``ConsumeMessageConcurrentlyService.cpp``, ``submitConsumeRequest``
+    sends_back_dropped=True,  # the same, ``ConsumeRequest`` does not look again
     local_retry=1_000,  # ``ConsumeMessageConcurrentlyService.cpp``, ``ConsumeRequest``
     cleans_expired=False,
     pulls_with_subscription=True,  # ``DefaultMQPushConsumerImpl.cpp``, ``pullMessageAsync``: not even ``*`` is empty
@@ -257,6 +308,8 @@ CPP = Profile(
     offset_error=OffsetError.COUNTS_AS_NONE,
     finds_by_time=False,
     bumps_version=False,
+    pulls_to_the_end=False,  # ``DefaultMQPushConsumerImpl.cpp``, ``shutdown`` closes ``m_pullmsgQueue`` before
+    awaits_listeners=True,  # both services, ``stopThreadPool``
     unlocks_all=False,
     ignores_late_answers=True,  # ``DefaultMQPushConsumerImpl.cpp``, ``AsyncPullCallback::onSuccess``
     offset_can_fall=True,  # ``OffsetStore.cpp``, ``RemoteBrokerOffsetStore::updateOffset``
@@ -266,15 +319,22 @@ CPP = Profile(
     flow_delay=3_000,
     sync_flow_delay=1_000,
     busy_delay=None,
+    list_timeout=5_000,  # ``MQClientFactory.cpp``, ``findConsumerIds``
+    end_timeout=3_000,
+    back_timeout=3_000,
 )
 GO = Profile(
     language=Language.GO,
     version="5.1.4",
     strategy="GO_AVG",
     first_round=FirstRound.AT_ONCE,
+    new_queue_is_locked=False,  # ``consumer/consumer.go``, ``lock`` marks what is in the table, and it comes later
     removal=OrderlyRemoval.KEEPS_LOCK,
     removal_wait=0,
     refused_renewal_unlocks=False,  # ``consumer/consumer.go``, ``lockAll`` looks the queue up by a pointer, in vain
+    notes_unlocks=False,  # the same, ``unlockAll``
+    pulls_to_the_end=False,  # ``consumer/push_consumer.go``, ``Shutdown`` closes ``done`` first
+    orderly_run=OrderlyRun.UNBROKEN,  # ``consumer/push_consumer.go``, ``consumeMessageOrderly`` begins anew each time
     spare_tries=1,  # ``consumer/push_consumer.go``, ``checkReconsumeTimes`` asks for more than the limit
     no_members=NoMembers.DROPS,
     truncation=Truncation.STORES,
@@ -283,6 +343,9 @@ GO = Profile(
     reads_time_as_utc=True,
     unregisters=False,
     removes_while_marking=True,  # ``consumer/consumer.go``, ``updateProcessQueueTable`` lets go inside its one loop
+    removes_at_random=True,  # the same, and ``doBalance``: ``Range`` over a ``sync.Map``
+    notes_nothing_stored=True,  # ``consumer/offset_store.go``, ``remoteBrokerOffsetStore.readWithException``
+    reads_whole_file=True,  # the same, ``localFileOffsetStore.load``
     storing_forgets_others=True,  # ``consumer/offset_store.go``, ``persist`` deletes what it was not asked for
     repair_keeps_offset=True,  # ``consumer/push_consumer.go``, ``pullMessage`` only deletes it from the table
     queue_messages=1_024,
@@ -294,6 +357,9 @@ GO = Profile(
     paused_delay=30_000,
     busy_delay=None,
     suspend=20_000,
+    offset_timeout=3_000,
+    end_timeout=3_000,
+    back_timeout=3_000,
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rebalance_engine.consumer.locks import unlock, unlock_in
+from rebalance_engine.consumer.locks import unlock, unlock_and_wait, unlock_in
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.consumer.profiles import OrderlyRemoval
@@ -19,10 +19,14 @@ UNLOCK_DELAY = 20_000  # ms; ``rocketmq.client.unlockDelayTimeMills``
 
 def let_go(member: Member, pq: ProcessQueue) -> Code[bool]:
     """Let go of a dropped queue: True once that is done, False if it must stay in the table for now."""
+    is_gone = True
     if member.settings.locks_queues:
-        return (yield from _RULES[member.desk.profile.removal](member, pq))
-    yield from _store(member, pq)
-    return True
+        is_gone = yield from _RULES[member.desk.profile.removal](member, pq)
+    else:
+        yield from _store(member, pq)
+    if member.desk.profile.clears_dropped:
+        pq.clear()
+    return is_gone
 
 
 def _store(member: Member, pq: ProcessQueue) -> Code[None]:
@@ -63,8 +67,9 @@ def _delay_unlock(member: Member, pq: ProcessQueue) -> Code[bool]:
 
 
 def _unlock_at_once(member: Member, pq: ProcessQueue) -> Code[bool]:
+    """Whoever consumes goes on, until the broker has answered and nothing is cached any more."""
     yield from _store(member, pq)
-    unlock(member, pq.mq)
+    yield from unlock_and_wait(member, pq.mq)
     return True
 
 

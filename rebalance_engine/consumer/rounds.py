@@ -23,8 +23,6 @@ from rebalance_engine.remoting.bodies.queues import MessageQueueAssignment
 from rebalance_engine.remoting.bodies.settings import MessageRequestMode
 from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, GetConsumerListByGroupResponse
 
-LIST_TIMEOUT = 3_000  # ms
-
 
 class TopicsSkipped(Exception):
     """An exception of the C++ client that ends the round of one consumer."""
@@ -57,6 +55,8 @@ def _is_divided(member: Member) -> bool:
 
 def _in_order(member: Member) -> Sequence[str]:
     topics = member.subscriptions.topics
+    if member.desk.profile.removes_at_random:
+        return member.desk.luck.sample(topics, len(topics))
     return sorted(topics) if member.desk.profile.no_members is NoMembers.THROWS else topics  # C++ has a std::map
 
 
@@ -121,7 +121,7 @@ def _list_members(member: Member, topic: str) -> Code[Sequence[str] | None]:
         if address is None:
             return None
     request = GetConsumerListByGroup(consumer_group=member.group)
-    answer = yield from ask(address, request, LIST_TIMEOUT)
+    answer = yield from ask(address, request, desk.profile.list_timeout)
     if isinstance(answer, GetConsumerListByGroupResponse):
         return answer.body.consumer_id_list
     if desk.profile.no_members is NoMembers.THROWS:

@@ -92,4 +92,4 @@ def beat(desk: Desk) -> Code[None]:
 def persist_all(desk: Desk) -> Code[None]:
     """Store how far all consumers are."""
     for member in tuple(desk.members.values()):
-        yield from member.offsets.persist_all(frozenset(member.table))
+        yield from member.persist_all()

@@ -25,7 +25,6 @@ from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.consuming import ConsumerSendMsgBack
 from rebalance_engine.remoting.requests.contract import Response
 
-SEND_BACK_TIMEOUT = 5_000  # ms
 DEAD_LETTER = -1
 
 
@@ -40,5 +39,5 @@ def send_back(member: Member, mq: MessageQueue, message: Message, delay_level: i
         max_reconsume_times=member.settings.attempts,
         bname=mq.broker,
     )
-    answer = yield from member.desk.ask_master(mq, request, SEND_BACK_TIMEOUT)
+    answer = yield from member.desk.ask_master(mq, request, member.desk.profile.back_timeout)
     return isinstance(answer, Response) and answer.code == ResponseCode.SUCCESS

@@ -74,7 +74,7 @@ class GroupSettings:
         topic_messages, topic_mib: ``pullThresholdForTopic`` and its size; -1 is off.
         pull_batch: ``pullBatchSize``.
         async_pull: C++'s ``setAsyncPull``; other clients do not know it.
-        suspend_ms: ``suspendCurrentQueueTimeMillis``.
+        suspend_ms: ``suspendCurrentQueueTimeMillis``; C++ and Go heed none.
         consume_timeout_ms: ``consumeTimeout``.
         rebalances: of a consumer that pulls by hand (``enableRebalance``).
         client_rebalance: False lets the broker divide the queues (``clientRebalance``).

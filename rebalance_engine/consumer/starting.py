@@ -13,7 +13,6 @@ from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageQueue
 from rebalance_engine.remoting.bodies.clients import ConsumeFromWhere
 from rebalance_engine.remoting.requests.consuming import GetMaxOffset, OffsetResponse, SearchOffsetByTimestamp
 
-ADMIN_TIMEOUT = 6_000  # ms; ``MQAdminImpl.timeoutMillis``
 HALF_AN_HOUR = 1_800_000  # ms; how far back an unset ``consumeTimestamp`` is
 
 
@@ -44,7 +43,7 @@ def _without_stored(member: Member, mq: MessageQueue) -> Code[int]:
 
 def _max_offset(member: Member, mq: MessageQueue) -> Code[int]:
     request = GetMaxOffset(topic=mq.topic, queue_id=mq.queue_id, bname=mq.broker)
-    answer = yield from member.desk.ask_master(mq, request, ADMIN_TIMEOUT)
+    answer = yield from member.desk.ask_master(mq, request, member.desk.profile.end_timeout)
     return answer.offset if isinstance(answer, OffsetResponse) else UNKNOWN
 
 
@@ -59,5 +58,5 @@ def _at_time(member: Member, mq: MessageQueue) -> Code[int]:
     request = SearchOffsetByTimestamp(
         topic=mq.topic, queue_id=mq.queue_id, timestamp=max(timestamp, 0), bname=mq.broker
     )
-    answer = yield from member.desk.ask_master(mq, request, ADMIN_TIMEOUT)
+    answer = yield from member.desk.ask_master(mq, request, member.desk.profile.end_timeout)
     return answer.offset if isinstance(answer, OffsetResponse) else UNKNOWN

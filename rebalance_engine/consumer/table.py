@@ -58,7 +58,7 @@ def _remove_unwanted(member: Member, topic: str, wanted: frozenset[MessageQueue]
 def _mark(member: Member, topic: str, wanted: frozenset[MessageQueue]) -> Iterator[ProcessQueue]:
     """Drop what is not wanted, or wanted and not pulled for two minutes; its pull loop must be broken."""
     max_idle = member.desk.profile.pull_max_idle
-    for pq in tuple(member.table.values()):
+    for pq in member.in_turn():
         if pq.mq.topic != topic:
             continue
         if pq.mq not in wanted:
@@ -93,7 +93,7 @@ def truncate(member: Member) -> Code[None]:
     rule = member.desk.profile.truncation
     if rule is Truncation.NEVER:
         return
-    for pq in tuple(member.table.values()):
+    for pq in member.in_turn():
         if pq.mq.topic not in member.subscriptions:
             member.drop(pq, DropReason.NOT_SUBSCRIBED)
             member.table.pop(pq.mq, None)

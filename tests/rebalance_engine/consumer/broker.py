@@ -161,14 +161,15 @@ class Broker:
         match request:
             case QueryConsumerOffset():
                 stored = self.offsets.get((request.consumer_group, self.queue(request)))
-                return Refused(code=ResponseCode.QUERY_NOT_FOUND) if stored is None else OffsetResponse(offset=stored)
+                if stored is None or stored < 0:
+                    return Refused(code=ResponseCode.QUERY_NOT_FOUND)
+                return OffsetResponse(offset=stored)
             case UpdateConsumerOffset():
                 self.offsets[request.consumer_group, self.queue(request)] = request.commit_offset
                 return Response()
-            case GetMaxOffset():
-                return OffsetResponse(offset=self.end(self.queue(request)))
-            case SearchOffsetByTimestamp():
-                return OffsetResponse(offset=1)
+            case GetMaxOffset() | SearchOffsetByTimestamp():
+                is_end = isinstance(request, GetMaxOffset)
+                return OffsetResponse(offset=self.end(self.queue(request)) if is_end else 1)
             case ConsumerSendMsgBack():
                 self.sent_back.append(request)
                 return Response()

@@ -1,13 +1,14 @@
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_engine.consumer import CPP, Consumed, Result, java
+from rebalance_engine.consumer import CPP, GO, Consumed, Profile, Result, java
 from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
-from tests.rebalance_engine.consumer.running import EAST, running, stored, told
+from tests.rebalance_engine.consumer.running import EAST, JAVA, running, stored, told
 from tests.rebalance_engine.consumer.world import World
 
 
@@ -74,6 +75,35 @@ def test_the_result_of_a_dropped_queue_is_thrown_away() -> None:
     world.run(6_000)
 
     assert stored(world) is None
+
+
+@pytest.mark.parametrize(("profile", "is_sent_back"), [(JAVA, False), (GO, False), (CPP, True)], ids=str)
+def test_only_cpp_sends_back_what_failed_in_a_dropped_queue(profile: Profile, is_sent_back: bool) -> None:
+    world, member = running(profile)
+    by_hand(world)
+    world.put(EAST, 1)
+    world.run(10)
+    world.broker("east").members["G"] = {"0": {}, "A": {}}
+    world.hear_notification("A", "G")
+    world.run(1_000)
+    assert EAST not in member.table
+
+    finish(world, 0, result=Result.LATER)
+    world.run(6_000)
+
+    assert bool(world.broker("east").sent_back) is is_sent_back
+    assert stored(world) in (None, -1)
+
+
+@pytest.mark.parametrize(("profile", "batches"), [(JAVA, [2, 2, 1]), (GO, [2, 2, 1]), (CPP, [5])], ids=str)
+def test_cpp_gives_a_listener_all_that_a_pull_found(profile: Profile, batches: list[int]) -> None:
+    world, _ = running(profile, batch=2)
+    by_hand(world)
+
+    world.put(EAST, 5)
+    world.run(10)
+
+    assert [len(effect.messages) for effect in world.machines["A"].in_hand] == batches
 
 
 def test_failed_messages_go_back_to_their_broker_and_count_as_done() -> None:

@@ -45,6 +45,21 @@ def test_shutting_down_goes_in_rocketmq_s_order() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("profile", "pulls"), [(java("4.9.7"), True), (JAVA, True), (GO, False), (CPP, False)], ids=str
+)
+def test_who_shuts_down_pulls_on_in_java_only(profile: Profile, pulls: bool) -> None:
+    world, _ = running(profile, orderly=True)
+    world.broker("east").silent.add("UnlockBatchMq")
+    world.hear("A", Stop("G"))
+    world.shown = {"PullMessage"}
+    told(world)
+    world.put(EAST, 1)
+    world.run(500)
+
+    assert any("PullMessage" in line for line in told(world)) is pulls
+
+
 @pytest.mark.parametrize("profile", [JAVA, GO, CPP], ids=str)
 def test_after_the_last_consumer_nothing_happens_any_more(profile: Profile) -> None:
     world, _ = running(profile)
@@ -114,6 +129,22 @@ def test_cpp_forgets_the_first_lock_of_each_broker_when_it_shuts_down() -> None:
 
     assert [line for line in told(world) if "gives back" in line] == ["A gives back the lock of orders/east/0"]
     assert len(world.broker("east").locks) == 1
+
+
+@pytest.mark.parametrize(("profile", "waits"), [(java("5.5.0"), False), (GO, False), (CPP, True)], ids=str)
+def test_cpp_waits_at_its_shutdown_for_what_its_listener_has(profile: Profile, waits: bool) -> None:
+    world, member = running(profile)
+    world.machines["A"].listener_ms = 3_000
+    world.put(EAST, 1)
+    world.run(10)
+
+    world.hear("A", Stop("G"))
+    world.run(2_000)
+    assert member.is_running is waits
+    world.run(2_000)
+
+    assert not member.is_running
+    assert (stored(world) == 1) is waits
 
 
 def test_a_shutdown_waits_for_the_start_before_it_and_a_second_one_does_nothing() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from rebalance_engine.consumer import CPP, GO, Profile, java
+from rebalance_engine.consumer import CPP, GO, Profile, Stop, java
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.consumer.running import EAST, running, told
@@ -22,7 +22,11 @@ def test_cpp_renews_for_the_first_time_after_20_s() -> None:
     world.shown = {"LockBatchMq"}
     world.run(30_000)
 
-    assert [int(line[:6]) for line in world.lines if "LockBatchMq %RETRY%G/east/0 orders/east/0" in line] == [20_000]
+    renewals = [line.split(" LockBatchMq ") for line in world.lines if int(line[:6]) >= 20_000 and "->" in line]
+    assert [(int(before[:6]), queues) for before, queues in renewals] == [
+        (20_000, "%RETRY%G/east/0"),
+        (20_001, "orders/east/0"),
+    ]
 
 
 def test_a_refused_renewal_unlocks_and_a_missing_answer_does_not() -> None:
@@ -68,6 +72,25 @@ def test_a_renewal_that_is_not_answered_with_locks_unlocks_nobody(profile: Profi
 
     assert member.table[EAST].is_locked
     assert "A is refused the lock of orders/east/0" not in told(world)  # nobody said so
+
+
+@pytest.mark.parametrize("profile", [java("4.9.7"), java("5.5.0"), CPP, GO], ids=str)
+@pytest.mark.parametrize("fails", [None, "silent", "refused"])
+def test_who_gives_his_locks_back_knows_it_once_the_broker_says_so_but_go_does_not(
+    profile: Profile, fails: str | None
+) -> None:
+    world, member = running(profile, orderly=True)
+    held = member.table[EAST]
+    assert held.is_locked
+    if fails == "silent":
+        world.broker("east").silent.add("UnlockBatchMq")
+    elif fails == "refused":
+        world.broker("east").answers["UnlockBatchMq"] = [Refused(code=ResponseCode.SYSTEM_ERROR)]
+    world.hear("A", Stop("G"))
+    world.run(5_000)
+
+    assert not member.table
+    assert held.is_locked is (fails is not None or profile is GO)
 
 
 def test_a_dropped_queue_is_renewed_before_5_2_only() -> None:

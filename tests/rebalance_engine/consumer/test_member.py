@@ -2,13 +2,13 @@ from contextlib import nullcontext
 
 import pytest
 
-from rebalance_engine.consumer import Message, Mode
+from rebalance_engine.consumer import CPP, GO, Message, Mode, Profile, java
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.process_queue import ProcessQueue
 from rebalance_engine.effects import State
 from rebalance_engine.events import DropReason, QueueDropped
 from rebalance_engine.model import MessageModel, MessageQueue
-from tests.rebalance_engine.consumer.running import EAST, running, told
+from tests.rebalance_engine.consumer.running import EAST, running, stored, told
 from tests.rebalance_engine.consumer.world import World
 
 
@@ -32,6 +32,17 @@ def test_dropping_counts_once_and_at_once() -> None:
     assert EAST in member.table and EAST not in member.held()
     assert member.by_broker(with_dropped=False) == {"east": (MessageQueue("%RETRY%G", "east", 0),)}
     assert len(member.by_broker(with_dropped=True)["east"]) == 2
+
+
+def test_threads_share_one_lock_a_queue_through_all_its_holds() -> None:
+    world, member = running()
+    lock = member.queue_lock(EAST)
+
+    member.drop(member.table[EAST], DropReason.NOT_IN_TARGET)
+    world.run(0)
+
+    assert member.queue_lock(EAST) is lock
+    assert member.queue_lock(MessageQueue("%RETRY%G", "east", 0)) is not lock
 
 
 def test_an_offset_past_an_unfinished_message_is_found() -> None:
@@ -120,3 +131,23 @@ def test_a_drop_says_nothing_of_an_offset_that_no_queue_has() -> None:
     facts = [effect.fact for effect in member.desk.threads.out if isinstance(effect, State)]
     (dropped,) = (fact for fact in facts if isinstance(fact, QueueDropped))
     assert dropped.committed_offset is None
+
+
+@pytest.mark.parametrize(("profile", "is_luck"), [(java("5.5.0"), False), (CPP, False), (GO, True)], ids=str)
+def test_go_goes_through_its_table_in_any_order(profile: Profile, is_luck: bool) -> None:
+    _, member = running(profile, queues=8)
+
+    orders = {tuple(pq.mq for pq in member.in_turn()) for _ in range(20)}
+
+    assert (len(orders) > 1) is is_luck
+    assert {frozenset(order) for order in orders} == {frozenset(member.table)}
+
+
+def test_cpp_s_timer_stores_nothing_of_a_dropped_queue() -> None:
+    world, member = running(CPP)
+    member.offsets.update(EAST, 5)
+    member.drop(member.table[EAST], DropReason.NOT_IN_TARGET)
+
+    world.run(20_000)
+
+    assert stored(world) is None

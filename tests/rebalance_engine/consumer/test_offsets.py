@@ -1,4 +1,6 @@
-from rebalance_engine.consumer.offsets import NOT_STORED, LocalOffsets, RemoteOffsets, read_file, write_file
+import pytest
+
+from rebalance_engine.consumer.offsets import NOT_STORED, UNKNOWN, LocalOffsets, RemoteOffsets, read_file, write_file
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.model import MessageQueue
 
@@ -71,6 +73,50 @@ def test_what_is_stored_is_read_into_memory_too() -> None:
     assert finish(store.offsets.read_stored(WEST)) == NOT_STORED
     assert store.offsets.in_memory(EAST) == 7
     assert store.offsets.in_memory(WEST) is None
+
+
+def test_go_notes_that_nothing_is_stored_and_of_what_is_only_more_than_it_knows() -> None:
+    store = Store({EAST: 7})
+    offsets = RemoteOffsets(store.fetch, store.send, notes_nothing_stored=True)
+
+    finish(offsets.read_stored(WEST))
+    finish(offsets.read_stored(EAST))
+    store.stored[EAST] = 3
+    assert finish(offsets.read_stored(EAST)) == 3
+
+    assert (offsets.in_memory(WEST), offsets.in_memory(EAST)) == (NOT_STORED, 7)
+    assert offsets.is_excused(EAST) and not offsets.is_excused(WEST)
+    finish(offsets.persist(WEST))
+    assert store.sent == [(WEST, NOT_STORED)]
+
+
+def test_go_does_not_note_what_it_could_not_read() -> None:
+    store = Store({EAST: UNKNOWN})
+    offsets = RemoteOffsets(store.fetch, store.send, notes_nothing_stored=True)
+
+    assert finish(offsets.read_stored(EAST)) == UNKNOWN
+    assert offsets.in_memory(EAST) is None
+
+
+@pytest.mark.parametrize(("reads_whole_file", "of_west"), [(False, 9), (True, 2)])
+def test_go_sets_all_queues_back_to_the_file_when_it_reads_one(reads_whole_file: bool, of_west: int) -> None:
+    offsets = LocalOffsets(write_file({EAST: 1, WEST: 2}), lambda _: None, reads_whole_file=reads_whole_file)
+    offsets.update(WEST, 9)
+
+    assert finish(offsets.read_stored(EAST)) == 1
+    assert offsets.in_memory(WEST) == of_west
+
+
+@pytest.mark.parametrize(("reads_whole_file", "written"), [(False, {EAST: 5}), (True, {EAST: 5, WEST: 6})])
+def test_go_writes_all_that_it_knows_into_its_file(reads_whole_file: bool, written: dict[MessageQueue, int]) -> None:
+    saved: list[str] = []
+    offsets = LocalOffsets(None, saved.append, reads_whole_file=reads_whole_file)
+    offsets.update(EAST, 5)
+    offsets.update(WEST, 6)
+
+    finish(offsets.persist_all({EAST}))
+
+    assert [read_file(text) for text in saved] == [written]
 
 
 def test_persisting_all_sends_what_is_held_and_loses_the_rest() -> None:

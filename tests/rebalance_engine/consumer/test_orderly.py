@@ -1,7 +1,7 @@
 from itertools import pairwise
 from typing import Any
 
-from rebalance_engine.consumer import Consumed, Result
+from rebalance_engine.consumer import GO, Consumed, Result
 from tests.rebalance_engine.consumer.running import EAST, running, told
 from tests.rebalance_engine.consumer.world import World
 
@@ -62,6 +62,22 @@ def test_a_suspension_lies_between_10_ms_and_30_s() -> None:
     assert in_hand(world) == [[(0, 2)]]
 
 
+def test_go_does_not_pause_unless_its_listener_says_so() -> None:
+    world, _ = running(GO, orderly=True, suspend_ms=20_000)
+    world.machines["A"].listener_ms = None
+    world.put(EAST, 1)
+    world.run(10)
+
+    finish(world, result=Result.LATER)
+    assert in_hand(world) == [[(0, 1)]]
+    finish(world, result=Result.LATER, suspend_ms=40_000)
+    world.run(39_999)
+    assert in_hand(world) == []
+    world.run(1)
+
+    assert in_hand(world) == [[(0, 2)]]
+
+
 def test_after_the_last_try_a_message_is_a_dead_letter_and_the_queue_goes_on() -> None:
     world = begin(2, max_reconsume_times=1)
     finish(world, result=Result.LATER)
@@ -72,6 +88,21 @@ def test_after_the_last_try_a_message_is_a_dead_letter_and_the_queue_goes_on() -
 
     assert [each.delay_level for each in world.broker("east").sent_back] == [-1]
     assert in_hand(world) == [[(1, 0)]]
+
+
+def test_go_has_a_thread_for_each_queue_and_never_a_break() -> None:
+    world, _ = running(GO, orderly=True, queues=3, threads=1)
+    world.machines["A"].listener_ms = 1_000
+    for number in range(3):
+        world.put(EAST._replace(queue_id=number), 90)
+    world.shown = {"Deliver"}
+    world.mark = world.at
+    told(world)
+
+    world.run(80_500)
+
+    times = [int(line[:6]) for line in world.lines if "consumes orders" in line]
+    assert times == [1 + 1_000 * number for number in range(81) for _ in range(3)]
 
 
 def test_a_minute_without_a_break_is_followed_by_one() -> None:

@@ -40,3 +40,30 @@ def test_a_stopped_pool_begins_nothing_more() -> None:
     threads.run()
 
     assert seen == ["A"]
+
+
+def test_who_joins_a_stopped_pool_waits_for_what_runs() -> None:
+    threads, seen = Scheduler(), []
+    pool = Pool(threads, 2)
+
+    def code(ms: int) -> Code[None]:
+        yield Sleep(ms)
+
+    for ms in (100, 300, 200):
+        pool.submit(code(ms))
+    threads.run()
+    pool.stop()
+    threads.spawn(pool.join(), lambda: seen.append(threads.at))
+    for now in (0, 100, 200, 300):
+        threads.tell_time(now)
+        threads.run()
+
+    assert seen == [300]
+
+
+def test_who_joins_an_idle_pool_does_not_wait() -> None:
+    threads, seen = Scheduler(), []
+    threads.spawn(Pool(threads, 1).join(), lambda: seen.append(threads.at))
+    threads.run()
+
+    assert seen == [0]

@@ -1,6 +1,6 @@
 import pytest
 
-from rebalance_engine.consumer.profiles import CPP, GO, NoMembers, OrderlyRemoval, Profile, Truncation, java
+from rebalance_engine.consumer.profiles import CPP, GO, NoMembers, OrderlyRemoval, OrderlyRun, Profile, Truncation, java
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,34 @@ def test_the_pull_path_has_each_client_s_numbers(profile: Profile, flow: tuple, 
     assert profile.pull_bytes == (262_144 if profile.knows_assignment else None)
 
 
+TIMEOUTS = ("list_timeout", "offset_timeout", "end_timeout", "back_timeout", "pull_timeout")
+
+
+@pytest.mark.parametrize(
+    ("profile", "timeouts"),
+    [
+        (java("4.9.7"), (3_000, 5_000, 6_000, 5_000, 30_000)),
+        (java("5.5.0"), (3_000, 5_000, 6_000, 5_000, 30_000)),
+        (CPP, (5_000, 5_000, 3_000, 3_000, 30_000)),
+        (GO, (3_000, 3_000, 3_000, 3_000, 30_000)),
+    ],
+    ids=str,
+)
+def test_each_client_waits_so_long_for_answers(profile: Profile, timeouts: tuple) -> None:
+    assert tuple(getattr(profile, name) for name in TIMEOUTS) == timeouts
+
+
 @pytest.mark.parametrize("version", ["4.9.4", "5.1.4", "5.5.0"])
 def test_what_no_java_client_does(version: str) -> None:
     profile = java(version)
 
     assert (profile.renewal_first, profile.renewal_every, profile.pull_max_idle) == (1_000, 20_000, 120_000)
-    assert profile.unregisters and profile.unlocks_all and profile.bumps_version and profile.divides_for_polls
-    assert not profile.offset_can_fall
+    assert profile.unregisters and profile.unlocks_all and profile.notes_unlocks
+    assert profile.bumps_version and profile.divides_for_polls and profile.pulls_to_the_end
+    assert not profile.offset_can_fall and profile.stores_dropped and profile.orderly_run is OrderlyRun.MINUTE
+    assert not profile.clears_dropped and not profile.sends_back_dropped and not profile.awaits_listeners
+    assert not profile.gives_whole_pulls and not profile.notes_nothing_stored and not profile.reads_whole_file
+    assert not profile.removes_at_random and not profile.renews_by_topic and not profile.sorts_queues
     assert profile.finds_by_time and not profile.reads_time_as_utc and profile.refused_renewal_unlocks
     assert not profile.notices_group_only and profile.version_unit == 1 and profile.pulls_with_version
 
@@ -89,6 +110,15 @@ def test_other_languages_differ_as_the_specification_says() -> None:
     assert CPP.unregisters and not GO.unregisters
     assert (CPP.repair_delay, GO.repair_delay) == (None, 10_000)
     assert CPP.offset_can_fall and not GO.offset_can_fall
+    assert (CPP.orderly_run, GO.orderly_run) == (OrderlyRun.ONE_LOOK, OrderlyRun.UNBROKEN)
+    assert CPP.removes_while_marking and GO.removes_while_marking and not java("5.5.0").removes_while_marking
+    assert (CPP.renews_dropped, GO.renews_dropped) == (CPP.stores_dropped, GO.stores_dropped) == (False, True)
+    assert CPP.sends_back_dropped and not GO.sends_back_dropped
+    assert not CPP.pulls_to_the_end and not GO.pulls_to_the_end
+    assert CPP.notes_unlocks and not GO.notes_unlocks
+    assert CPP.renews_by_topic and CPP.sorts_queues and not GO.renews_by_topic and not GO.sorts_queues
+    assert not CPP.new_queue_is_locked and not GO.new_queue_is_locked
+    assert GO.notes_nothing_stored and not CPP.notes_nothing_stored
     assert CPP.round_floor == GO.round_floor == 0 and CPP.round_retry is GO.round_retry is None
 
 

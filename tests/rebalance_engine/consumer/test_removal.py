@@ -68,8 +68,29 @@ def test_before_5_2_a_busy_queue_is_waited_for_one_second_however_long_ago_it_wa
     assert letting_go(OLD, busy=True, renewed_ms_ago=60_000) == (False, 1_000, False, False)
 
 
-def test_cpp_unlocks_a_busy_queue_at_once() -> None:
-    assert letting_go(CPP, busy=True) == (True, 0, True, True)
+def test_cpp_unlocks_a_busy_queue_at_once_and_waits_for_the_answer() -> None:
+    assert letting_go(CPP, busy=True) == (True, 1, True, True)
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_cpp_throws_away_what_is_cached_once_its_unlock_was_answered(is_silent: bool) -> None:
+    world, member = running(CPP, orderly=True)
+    world.machines["A"].listener_ms = None
+    world.put(EAST, 3)
+    world.run(10)
+    pq = member.table[EAST]
+    if is_silent:
+        world.broker("east").silent.add("UnlockBatchMq")
+    member.drop(pq, DropReason.NOT_IN_TARGET)
+
+    world.machines["A"].client.desk.threads.spawn(let_go(member, pq))
+    world.hear("A", Suspend("G"))
+    assert pq.count == 3
+    world.run(999 if is_silent else 0)
+    assert pq.count == 3
+    world.run(1)
+
+    assert pq.count == 0
 
 
 def test_go_never_unlocks() -> None:

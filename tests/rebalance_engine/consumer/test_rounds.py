@@ -21,7 +21,7 @@ def test_who_is_not_in_the_list_drops_everything(profile: Profile) -> None:
     world.hear_notification("A", "G")
     world.run(2_000)
 
-    assert "A drops orders/east/0 at None: not in target" in told(world)
+    assert "A drops orders/east/1 at None: not in target" in told(world)
     assert member.is_running
 
 
