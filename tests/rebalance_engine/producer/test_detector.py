@@ -14,6 +14,12 @@ def test_every_3_s_each_broker_of_the_table_is_probed_in_turn() -> None:
     assert probes(happened(*FAILED, "wait 9000")) == ["east", "west"] * 3
 
 
+def test_a_broker_is_probed_no_sooner_than_the_interval_after_the_last_time() -> None:
+    slowly = ("client java 5.3.0 avoids_faults detects detect_interval_ms=7000 luck=1", *FAILED[1:])
+
+    assert [len(probes(happened(*slowly, f"wait {ms}"))) for ms in (3_000, 9_000, 12_000, 21_000)] == [2, 2, 4, 6]
+
+
 def test_a_probe_that_succeeds_makes_reachable_and_shortens_nothing() -> None:
     lines = (*FAILED, "broker east takes 1", "wait 3000")
 

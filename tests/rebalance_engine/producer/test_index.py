@@ -68,6 +68,17 @@ def test_a_reset_starts_the_thread_anew_and_no_other() -> None:
     assert [index.advance("A"), index.advance("B")] == [100, 22]
 
 
+def test_a_reset_draws_from_all_that_is_not_negative() -> None:
+    index = Index(java("5.3.0").index, WrittenLuck(10, MAX_INT - 1, MAX_INT))
+    index.advance("A")
+
+    index.reset("A")
+    largest = index.advance("A")
+    index.reset("A")
+
+    assert (largest, index.advance("A")) == (MAX_INT, 1), "2^31 - 1 itself is never drawn"
+
+
 def test_cpp_has_one_number_that_is_read_before_it_moves_on() -> None:
     index = Index(CPP.index, WrittenLuck())
 
