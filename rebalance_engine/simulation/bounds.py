@@ -66,9 +66,8 @@ def warmed_up(scenario: Scenario) -> int:
 def settles_within(step: Step, scenario: Scenario) -> int:
     """Give how long after a step all members hold again what they should."""
     does_as = "drop" if too_slow_for(step) else step.verb
-    return (
-        _lasts(step) + too_slow_for(step) + _SETTLES[does_as] + (_locks(step, scenario) if scenario.is_orderly else 0)
-    )
+    lasts = _lasts(step) + too_slow_for(step) + _waits_for_listeners(step, scenario)
+    return lasts + _SETTLES[does_as] + (_locks(step, scenario) if scenario.is_orderly else 0)
 
 
 def too_slow_for(step: Step) -> int:
@@ -100,6 +99,12 @@ def _lasts(step: Step) -> int:
     return int(step.words[-1]) if step.verb in {"pause", "crash", "cut", "slow", "mute", "lose", "drop"} else 0
 
 
+def _waits_for_listeners(step: Step, scenario: Scenario) -> int:
+    """Give how long who shuts down stays a member, as C++ does until its listeners are done."""
+    waits = step.verb == "stop" and any(each.awaits_listeners for each in _profiles(scenario))
+    return scenario.listener.high if waits else 0
+
+
 def _locks(step: Step, scenario: Scenario) -> int:
     """Give how long locks hold a handoff up."""
     handoff = _longest_handoff(scenario)
@@ -108,8 +113,11 @@ def _locks(step: Step, scenario: Scenario) -> int:
 
 
 def _longest_handoff(scenario: Scenario) -> int:
-    profiles = [profile(step.words[1]) for step in scenario.steps if step.verb == "start"]
-    return max((_handoff(each, scenario.listener.high) for each in profiles), default=0)
+    return max((_handoff(each, scenario.listener.high) for each in _profiles(scenario)), default=0)
+
+
+def _profiles(scenario: Scenario) -> set[Profile]:
+    return {profile(step.words[1]) for step in scenario.steps if step.verb == "start"}
 
 
 def _handoff(of: Profile, listener_ms: int) -> int:

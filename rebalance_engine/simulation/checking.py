@@ -1,4 +1,4 @@
-"""Whether a scenario makes sense: every step names what is there, by words that are known."""
+"""Whether a scenario makes sense: every step names what is there, by words that are known, and has something to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from rebalance_engine.membership.profiles import rules_of
 from rebalance_engine.producer import java as java_producer
 from rebalance_engine.simulation.bounds import earliest_end
 from rebalance_engine.simulation.choosing import DEFAULT, STRATEGIES, chosen
-from rebalance_engine.simulation.scenario import LONGEST_RUN, Scenario, ScenarioError, Step, profile
+from rebalance_engine.simulation.idling import idle
+from rebalance_engine.simulation.scenario import LONGEST_RUN, Scenario, ScenarioError, Step, in_time_order, profile
+from rebalance_engine.simulation.whole_numbers import MOST_DIGITS, whole_number
 
 MOST_QUEUES = 1_024  # of one topic on one broker
 SLOWEST = 60_000  # ms; more than any timeout is no different
@@ -31,8 +33,15 @@ def check(scenario: Scenario) -> None:
     _check_names([*scenario.brokers, *(sender.name for sender in scenario.senders), *members])
     _with("the scenario", lambda: _check_versions(scenario))
     for step in scenario.steps:
-        _with(f"step '{step}'", lambda step=step: _check_step(step, scenario, members))  # type: ignore[misc]
+        _with(_place(step), lambda step=step: _check_step(step, scenario, members))  # type: ignore[misc]
+    _check_growth(scenario)
+    for step, why in idle(scenario.steps):
+        raise ScenarioError(f"{_place(step)}: {why}")
     _check_end(scenario)
+
+
+def _place(step: Step) -> str:
+    return f"step '{step}'" if step.line is None else f"line {step.line}, '{step}'"
 
 
 def _with(where: str, look: Callable[[], None]) -> None:
@@ -86,6 +95,20 @@ def _check_step(step: Step, scenario: Scenario, members: Collection[str]) -> Non
                 raise ScenarioError(f"a client in {client.language.name} has no strategy {strategy}")
 
 
+def _check_growth(scenario: Scenario) -> None:
+    """Insist on more queues: with fewer, RocketMQ loses what waits in those that go, and nothing could be promised."""
+    there: dict[tuple[str, str], int] = {}
+    for step in in_time_order(scenario.steps):
+        if step.verb == "grow":
+            topic, broker, queues = step.words
+            before = there.get((topic, broker), scenario.topics[topic])
+            if int(queues) <= before:
+                raise ScenarioError(
+                    f"{_place(step)}: {topic} has {before} queues on {broker}; it needs to grow to more than that"
+                )
+            there[topic, broker] = int(queues)
+
+
 def _check_choice(word: str, scenario: Scenario) -> str:
     _known("strategy", word.partition(":")[0], STRATEGIES)
     strategy, queues = chosen(word)
@@ -102,8 +125,8 @@ def _known(kind: str, word: str, known: Collection[str]) -> None:
 
 def _number(word: str, kind: str) -> None:
     most = {"queues": MOST_QUEUES, "extra": SLOWEST}.get(kind, LONGEST_RUN)
-    if not (word.isascii() and word.isdigit() and 1 <= int(word[:20]) <= most):
-        raise ScenarioError(f"the number is {word!r}; it needs to be from 1 to {most}")
+    if whole_number(word, 1, most) is None:
+        raise ScenarioError(f"the number is {word!r}; it needs to be from 1 to {most}, of {MOST_DIGITS} digits at most")
 
 
 _WORDS = {  # what the words behind a verb are

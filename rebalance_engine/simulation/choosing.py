@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.codes import Language
+from rebalance_engine.simulation.whole_numbers import whole_number
 
 STRATEGIES = {  # which clients have them
     "AVG": {Language.JAVA, Language.GO, Language.CPP},
@@ -17,6 +18,7 @@ STRATEGIES = {  # which clients have them
 }
 DEFAULT = "AVG"
 BY_LIST = "CONFIG"
+LAST_QUEUE = 2**31 - 1
 
 
 def chosen(word: str) -> tuple[str, tuple[MessageQueue, ...]]:
@@ -34,6 +36,7 @@ def chosen(word: str) -> tuple[str, tuple[MessageQueue, ...]]:
 
 def _queue(name: str) -> MessageQueue:
     topic, broker, number = ([*name.split("/"), "", ""])[:3]
-    if not (topic and broker and number.isascii() and number.isdigit()) or name.count("/") != 2:
+    queue_id = whole_number(number, 0, LAST_QUEUE)
+    if not (topic and broker) or queue_id is None or name.count("/") != 2:
         raise ValueError(f"the queue is {name!r}; it needs to be like orders/east/0")
-    return MessageQueue(topic, broker, int(number))
+    return MessageQueue(topic, broker, queue_id)

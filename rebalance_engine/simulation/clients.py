@@ -75,7 +75,7 @@ class ConsumerProcess(Process):
         client_id: what brokers know it by.
         strategies: group -> what it divides queues by, as the scenario names it.
         machine: the client.
-        started_at: when it began.
+        started_at, stopping_since: when it began, and when it began to shut down.
         changed_at: group and topic -> when it last took or dropped a queue of it.
     """
 
@@ -99,7 +99,7 @@ class ConsumerProcess(Process):
         self._luck = luck
         self._audience = audience
         self._members: list[Member] = []
-        self._is_stopping = False
+        self.stopping_since: int | None = None
         self.started_at = place.network.clock.now
         self.machine = Client(
             profile,
@@ -129,7 +129,7 @@ class ConsumerProcess(Process):
     def check(self) -> None:
         """Hold the client to its invariants, and end the process after its consumers have stopped."""
         self.machine.check()
-        if self._is_stopping and not self.is_gone and not any(member.is_running for member in self._members):
+        if self.is_stopping and not self.is_gone and not any(member.is_running for member in self._members):
             self.network.end(self)
             self._audience.ended(self)
 
@@ -148,14 +148,14 @@ class ConsumerProcess(Process):
 
     def stop(self) -> None:
         """Shut all consumers down; then the process ends."""
-        self._is_stopping = True
+        self.stopping_since = self.clock.now
         for group in self.machine.groups:
             self.order(Stop(group))
 
     @property
     def is_stopping(self) -> bool:
         """Whether it shuts down."""
-        return self._is_stopping
+        return self.stopping_since is not None
 
     def held(self, group: str) -> tuple[MessageQueue, ...]:
         """Give what its table says that it holds of a group."""

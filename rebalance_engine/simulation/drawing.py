@@ -6,9 +6,10 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from rebalance_engine.simulation.bounds import WARM_UP, settles_within
+from rebalance_engine.simulation.bounds import WARM_UP, earliest_end, settles_within
 from rebalance_engine.simulation.clients import Listener
 from rebalance_engine.simulation.scenario import Scenario, Sender, Step
+from rebalance_engine.simulation.timers import ROUND
 
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FEWEST_MEMBERS, MOST_MEMBERS = 5, 6
@@ -24,6 +25,9 @@ TWO_GROUPS = 0.08  # of all runs; each takes twice the time
 FIRST_START = 2_000  # ms; brokers have registered before
 ALONE = 14_000  # ms; by then the rules want a group in order again after most that can happen
 LISTENERS = (*[(5, 60)] * 16, (5, 700), (5, 700), (1_000, 3_000), (1_000, 3_000))  # ms
+FLAPPING = 0.25  # of all orderly runs
+FEWEST_FLAPS, MOST_FLAPS = 2, 4
+SLOW_LISTENERS = ((1_000, 8_000), (1_000, 8_000), (5_000, 30_000))  # ms; the last outlast a lock that is not renewed
 PAUSES = (2_000, 15_000, 40_000, 40_000, 70_000, 135_000)  # ms; the last is longer than pulls and members live
 
 Fault = Callable[[], Iterator[str]]
@@ -50,10 +54,14 @@ class _Drawing:
         self._is_orderly = luck.random() < 0.4
         self._clients = CLIENTS if luck.random() < 0.4 else (luck.choice(CLIENTS),)
         self._listener = luck.choice(LISTENERS)
+        self._is_flapping = self._is_orderly and self._luck_of("flaps").random() < FLAPPING
+        if self._is_flapping:
+            self._listener = self._luck_of("slow").choice(SLOW_LISTENERS)
         self._names = luck.sample(NAMES, len(NAMES))  # brokers list members in the order in which they came
         self._alive: list[str] = []
         self._at = 0
         self._busy_until: dict[str, int] = {}  # who is paused, cut off or down
+        self._grown: dict[tuple[str, str], int] = {}  # topic and broker -> queues there
         self._faults: tuple[Fault, ...] = (
             *(self._kill, self._kill, self._die, self._bounce, self._pause, self._pause, self._crash, self._crash),
             *(self._cut, self._cut, self._slow, self._mute, self._lose, self._drop, self._reset),
@@ -65,8 +73,7 @@ class _Drawing:
 
     def scenario(self) -> Scenario:
         luck = self._luck
-        steps = [*self._starts(), *self._draw_faults()]
-        is_slow = self._listener[0] >= 1_000
+        steps = [*self._starts(), *self._draw_faults(), *self._draw_flaps()]
         drawn = Scenario(
             seed=self._seed,
             brokers=self._brokers,
@@ -76,12 +83,23 @@ class _Drawing:
             is_orderly=self._is_orderly,
             listener=Listener(*self._listener, fails=luck.choice((0, 0, 20))),
             latency=(1, luck.choice((5, 20))),
-            senders=(Sender("sender", luck.choice(("5.5.0", "4.9.7")), 600 if is_slow else luck.choice((200, 300))),),
+            senders=(Sender("sender", luck.choice(("5.5.0", "4.9.7")), self._sends_every()),),
             steps=tuple(steps),
         )
         settled = max(FIRST_START + WARM_UP, *(step.at + settles_within(step, drawn) for step in steps))
         rest = TIME_TO_FINISH + (LEAKED_LOCK if self._is_orderly else 0)
-        return replace(drawn, sends_until=min(settled, steps[-1].at + 40_000), ends_at=settled + rest)
+        drawn = replace(drawn, sends_until=min(settled, steps[-1].at + 40_000))
+        return replace(drawn, ends_at=max(settled + rest, earliest_end(drawn)))
+
+    def _luck_of(self, what: str) -> random.Random:
+        """Give something luck of its own: what is drawn besides stays as it is."""
+        return random.Random(f"{what} {self._seed}")  # noqa: S311 - luck that can be had again, no secret
+
+    def _sends_every(self) -> int:
+        """Draw the ms from message to message: listeners keep up."""
+        if self._is_flapping:
+            return self._listener[1] // 8
+        return 600 if self._listener[0] >= 1_000 else self._luck.choice((200, 300))
 
     def _strategy(self) -> str:
         """Draw a strategy that all clients have."""
@@ -91,8 +109,8 @@ class _Drawing:
         return "AVG" if "cpp" in self._clients else self._luck.choice(known)
 
     def _beside(self) -> str | None:
-        """Draw whether there is a second group in the same processes, by luck of its own: the rest stays as it is."""
-        luck = random.Random(f"beside {self._seed}")  # noqa: S311 - luck that can be had again, no secret
+        """Draw whether there is a second group in the same processes."""
+        luck = self._luck_of("beside")
         if luck.random() >= TWO_GROUPS:
             return None
         known = ("AVG",) if "cpp" in self._clients else ("AVG", "AVG_BY_CIRCLE")
@@ -205,6 +223,28 @@ class _Drawing:
     def _reset(self) -> Iterator[str]:
         yield f"reset {self._victim()} {self._broker()}"
 
+    # ---- queues that come back ----
+
+    def _draw_flaps(self) -> Iterator[Step]:
+        """Let queues leave members and come back to them while their listeners, which are slow, still have messages."""
+        luck = self._luck
+        for _ in range(luck.randint(FEWEST_FLAPS, MOST_FLAPS) if self._is_flapping else 0):
+            yield from self._fault(luck.choice((self._restart, self._bounce, self._reset, self._waver)))
+            self._at += luck.choice((luck.randint(100, 5_000), ALONE))
+
+    def _restart(self) -> Iterator[str]:
+        member = self._victim()
+        yield f"stop {member}"
+        self._at += self._luck.randint(0, self._listener[1])
+        yield f"start {member} {self._client()}"
+
+    def _waver(self) -> Iterator[str]:
+        """Give a topic up and want it again; between the two lies a rebalance of some members."""
+        *_, topic = (each for each in self._topics if each != SPARE)
+        yield f"unsubscribe {topic}"
+        self._at += self._luck.randint(0, ROUND)
+        yield f"subscribe {topic}"
+
     # ---- what else changes ----
 
     def _join(self) -> Iterator[str]:
@@ -215,7 +255,10 @@ class _Drawing:
 
     def _grow(self) -> Iterator[str]:
         topic = self._luck.choice(tuple(self._topics))
-        yield f"grow {topic} {self._broker()} {self._topics[topic] + self._luck.randint(1, 4)}"
+        broker = self._broker()
+        queues = self._grown.get((topic, broker), self._topics[topic]) + self._luck.randint(1, 4)
+        self._grown[topic, broker] = queues
+        yield f"grow {topic} {broker} {queues}"
 
     def _twin(self) -> Iterator[str]:
         """Let a second process of one client id come; in order it goes again, as two share their locks."""

@@ -131,11 +131,9 @@ class Ledger:
         claim = session.start_offset if fact.committed_offset is None else fact.committed_offset
         if session.given and not (fact.reason is DropReason.OFFSET_ILLEGAL and book.is_being_repaired(process)):
             fair = self._weather.was_fair(self._clock.now - STORED_LATE, self._clock.now, process.name)
-            # the answer to a pull of an earlier hold may have come in this one (``correctTagsOffset``)
-            may_be = claim <= session.at_most or book.was_left_at(claim, process, session.began_at - PULLED)
             is_forgotten = fact.committed_offset is None and session.is_forgotten(self._clock.now)
             hold(
-                (session.finished <= claim or is_forgotten or not fair) and may_be,
+                (session.finished <= claim or is_forgotten or not fair) and _may_be_at(book, session, claim),
                 Rule.CLAIM,
                 f"{process.name} drops {book} at {claim}; it has finished it up to {session.finished}",
             )
@@ -197,12 +195,15 @@ class Ledger:
         """Note that a listener got messages."""
         book = self.book(deliver.queue)
         session = book.session_of(process)
+        if session is None and self._is_orderly:
+            session = self.ordering.session_let_go(process, book)
         if session is None:
             raise Breach(Rule.HOLDING, f"{process.name} consumes {book}, which it does not hold")
         if self._is_orderly:
             self.ordering.delivered(process, book)
         for message in deliver.messages:
             self._given(session, book, message)
+        session.note_given(self._clock.now)
         book.in_hand[process, deliver.token] = session
 
     def _given(self, session: Session, book: QueueBook, message: Message) -> None:
@@ -254,11 +255,13 @@ class Ledger:
         """Note what a listener made of messages."""
         book = self.book(deliver.queue)
         session = book.in_hand.pop((process, deliver.token), None)
+        if session is not None:
+            session.note_returned(self._clock.now, result)
         for message in deliver.messages:
             offset = message.offset
             if session is not None:
                 session.given[offset] = result
-                if result is Result.LATER:
+                if result is Result.LATER and self._sends_back(session):
                     session.asked_again.setdefault(offset, [0, 0])[0] += 1
                 elif session.ended_at is None:
                     session.finish(offset, self._clock.now)
@@ -266,6 +269,10 @@ class Ledger:
                 book.finish(offset)
         if session is not None and session.ended_at is None:
             self._dues.check_stored(book, session)
+
+    def _sends_back(self, session: Session) -> bool:
+        """Say whether what fails now goes back to its broker: not once the queue was dropped, but for C++."""
+        return self._is_orderly or session.ended_at is None or session.holder.profile.sends_back_dropped
 
     # ---- brokers ----
 
@@ -278,7 +285,7 @@ class Ledger:
         """Note that a failed message is the broker's again: here it is finished, it comes back elsewhere."""
         book, offset = self.book(returned.place), returned.offset
         book.finish(offset)
-        session = book.last_session_of(process)
+        session = book.session_to_return(process, offset)
         if session is None:
             raise Breach(Rule.HOLDING, f"{process.name} sends {book} {offset} back, which it never held")
         asked = session.asked_again.setdefault(offset, [0, 0])
@@ -329,7 +336,8 @@ class Ledger:
                 f"{process.name} commits {book}, which it dropped {now - ended_at} ms ago",
             )
         due = session.finished_at(now - ON_THE_WAY)
-        if offset < due and self._weather.was_fair(now - STORED_LATE, now, *names):
+        says_nothing = offset < 0 and process.profile.notes_nothing_stored  # as good as 0
+        if (0 if says_nothing else offset) < due and self._weather.was_fair(now - STORED_LATE, now, *names):
             raise Breach(Rule.STALE, f"{process.name} commits {offset} of {book}; it had finished {due} long before")
 
     def restarted(self, broker: str, crashed_at: int) -> None:
@@ -351,3 +359,14 @@ class Ledger:
             f"{book}: message {book.watermark} of {book.end} was never finished, "
             f"stored at {book.stored_at[book.watermark :][:1]}",
         )
+
+
+def _may_be_at(book: QueueBook, session: Session, offset: int) -> bool:
+    """Say whether a hold may think that it is so far: not further than it is, but for what it was told before.
+
+    The answer to a pull of an earlier hold may have come in this one (``correctTagsOffset``). And Go keeps what it was
+    told when it took the queue, where it is told less when it has the lock.
+    """
+    was_told_less = session.holder.profile.notes_nothing_stored and offset == session.start_offset
+    was_left = book.was_left_at(offset, session.holder, session.began_at - PULLED)
+    return offset <= session.at_most or was_told_less or was_left

@@ -99,6 +99,11 @@ class LockBook:
         """Give all locks that were granted and have not been given back."""
         return tuple(self._held.items())
 
+    def queues_of(self, client: str) -> set[MessageQueue]:
+        """Give all queues of which a client has the lock, or had it."""
+        has = {queue for queue, lock in self._held.items() if lock.client == client}
+        return has | {queue for of, queue in self._lost if of == client}
+
     def lost(self, client: str, queue: MessageQueue) -> Lost | None:
         """Say how a client lost a lock, if it has."""
         return self._lost.get((client, queue))

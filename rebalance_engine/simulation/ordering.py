@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rebalance_engine.consumer.profiles import LockTime, OrderlyRemoval
+from rebalance_engine.consumer.profiles import LockTime, OrderlyRemoval, OrderlyRun
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.bounds import unlocks_within
 from rebalance_engine.simulation.breach import Breach, Rule, Weather, hold
 from rebalance_engine.simulation.clients import ConsumerProcess
 from rebalance_engine.simulation.clock import Clock
-from rebalance_engine.simulation.locking import LockBook, Loss, Lost
+from rebalance_engine.simulation.locking import Lock, LockBook, Loss, Lost
 from rebalance_engine.simulation.sessions import QueueBook, Session
-from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND, UNLOCK_DELAY
+from rebalance_engine.simulation.timers import BELIEVED, LOCK_ANSWERED, ON_THE_WAY, ROUND, UNLOCK_DELAY
 
+LET_GO = {DropReason.NOT_IN_TARGET, DropReason.PULL_EXPIRED}  # by a rebalance, which unlocks
 RENEWED = ROUND + ON_THE_WAY  # ``rocketmq.client.rebalance.lockInterval``
 
 
@@ -34,12 +35,26 @@ class Ordering:
     # ---- listeners ----
 
     def delivered(self, process: ConsumerProcess, book: QueueBook) -> None:
-        """Hold a listener that gets messages to its lock, and to being the only one."""
-        objection = self._objection(process, book)
+        """Hold a listener that gets messages to its lock, and to being the only one.
+
+        Within a run C++ looks at nothing: what is held against a listener counts when the run begins.
+        """
+        session = book.last_session_of(process)
+        goes_on = session is not None and session.goes_on(self._clock.now)
+        objection = None if goes_on else self._objection(process, book)
         self._hold_alone(process, book, objection)
         if objection is not None:
             raise Breach(Rule.LOCKED, f"{process.name} consumes {book}{objection}")
-        self._hold_renewed(process, book)
+        if not goes_on or self._has_lock(process, book.queue):
+            self._hold_renewed(process, book)
+
+    def session_let_go(self, process: ConsumerProcess, book: QueueBook) -> Session | None:
+        """Give the hold that a process dropped and still consumes: C++ does so until its unlock is answered."""
+        session, now = book.last_session_of(process), self._clock.now
+        if session is None or session.ended_at is None or session.reason not in LET_GO or not session.goes_on(now):
+            return None
+        is_answered = now - session.ended_at > LOCK_ANSWERED
+        return None if is_answered and self._weather.was_awake(session.ended_at, now, process.name) else session
 
     def _hold_alone(self, process: ConsumerProcess, book: QueueBook, objection: str | None) -> None:
         """Hold to one listener at a time, unless the rules say why one of two consumes without the lock.
@@ -49,6 +64,8 @@ class Ordering:
         """
         for (other, _), session in book.in_hand.items():
             if other is process:
+                if process.profile.orderly_run is OrderlyRun.ONE_LOOK and session is not book.last_session_of(process):
+                    continue  # its holds do not wait for each other
                 raise Breach(Rule.ALONE, f"{process.name} consumes {book} twice at a time")
             if other.client_id == process.client_id:
                 continue  # locks do not tell two processes of one client id apart
@@ -96,9 +113,11 @@ class Ordering:
         A broker that was started again forgot it, or gave it to another one when it had run out: a process that stood
         still may not know that. A twin gave it back: locks are those of a client id. The unlock was that of an earlier
         hold (``_is_of_earlier``), or it crossed an answer (``_has_crossed``). Or it shuts down, and consumes what it
-        has cached until the last of its queues is dropped.
+        has cached until the last of its queues is dropped; C++ waits for its listeners first.
         """
-        if lost.how is not Loss.RELEASED or lost.by != process.name or process.is_stopping:
+        if lost.how is not Loss.RELEASED or lost.by != process.name:
+            return True
+        if process.is_stopping and not process.profile.awaits_listeners:
             return True
         ends = [
             each.ended_at
@@ -178,22 +197,36 @@ class Ordering:
             )
 
     def check_stopped(self, process: ConsumerProcess, twins: Iterable[ConsumerProcess]) -> None:
-        """Insist that who shut down gave back the locks of all that it held to its end, if its client does that.
+        """Insist that who shut down gave back the locks of all that it held to its end, as its client does.
 
         What it had dropped before is another matter: of that 5.2 forgets the locks, and the broker lets them expire.
         """
         now = self._clock.now
-        if not process.profile.unlocks_all or any(twin.client_id == process.client_id for twin in twins):
+        if any(twin.client_id == process.client_id for twin in twins):
             return
         for queue, lock in self.locks.all():
-            session = self._book(queue).last_session_of(process) if lock.client == process.client_id else None
-            if session is None or session.ended_at is None or session.ended_at < now - ON_THE_WAY:
+            if lock.client != process.client_id or not self._had_to_its_end(process, queue):
                 continue
-            is_of_end = session.reason in {DropReason.STOPPED, DropReason.LOST}
-            if is_of_end and self._weather.was_fair(now - ON_THE_WAY, now, process.name, queue.broker):
+            is_fair = self._weather.was_fair(now - ON_THE_WAY, now, process.name, queue.broker)
+            if is_fair and not self._is_forgotten(process, queue) and not _was_asked_for_again(process, lock):
                 raise Breach(
                     Rule.LOCK_KEPT, f"{process.name} has shut down and still has the lock of {self._book(queue)}"
                 )
+
+    def _had_to_its_end(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
+        session = self._book(queue).last_session_of(process)
+        if session is None or session.ended_at is None or session.ended_at < self._clock.now - ON_THE_WAY:
+            return False
+        return session.reason in {DropReason.STOPPED, DropReason.LOST}
+
+    def _is_forgotten(self, process: ConsumerProcess, queue: MessageQueue) -> bool:
+        """Say whether C++ forgets the lock of a queue: that is the least one of its broker."""
+        if process.profile.unlocks_all:
+            return False
+        return not any(
+            other < queue and other.broker == queue.broker and self._had_to_its_end(process, other)
+            for other in self.locks.queues_of(process.client_id)
+        )
 
     def _session_of_holder(self, queue: MessageQueue) -> Session | None:
         """Give the session in which the lock's holder last held the queue."""
@@ -214,6 +247,19 @@ class Ordering:
             if session is not None and session.ended_at is not None and session.ended_at < lock.granted_at:
                 return True
         return False
+
+
+def _was_asked_for_again(process: ConsumerProcess, lock: Lock) -> bool:
+    """Say whether a process got a lock anew while it shut down, of which it then knows nothing.
+
+    In Go the thread of a queue that was taken just before asks for it, and does not look whether there is still
+    something to do; those that had their locks by then do not notice that they are gone. C++ may have asked before.
+    """
+    if process.stopping_since is None or lock.granted_at <= process.stopping_since:
+        return False
+    had_asked = lock.granted_at - process.stopping_since <= LOCK_ANSWERED
+    asks_to_pull = process.profile.lock_time is LockTime.BEFORE_PULL
+    return process.profile.orderly_run is OrderlyRun.UNBROKEN or (asks_to_pull and had_asked)
 
 
 def _has_crossed(process: ConsumerProcess, session: Session | None, ends: list[int], lost: Lost) -> bool:

@@ -41,7 +41,10 @@ from typing import TypeVar
 
 from rebalance_engine.consumer import CPP, GO, Profile
 from rebalance_engine.consumer import java as java_client
+from rebalance_engine.membership.configs import LEGAL_CHARACTERS
+from rebalance_engine.model import RETRY_TOPIC_PREFIX
 from rebalance_engine.simulation.clients import Listener
+from rebalance_engine.simulation.whole_numbers import MOST_DIGITS, whole_number
 
 VERBS = {  # verb -> the fewest and the most words after it
     "start": (2, 6),
@@ -63,6 +66,8 @@ VERBS = {  # verb -> the fewest and the most words after it
 START_OPTIONS = {(), ("as",), ("by",), ("as", "by")}
 LONGEST_RUN = 86_400_000  # ms
 LAST_SEED = 2**63 - 1
+LONGEST_TOPIC = 127  # ``TopicValidator.TOPIC_MAX_LENGTH``
+OWN_TOPICS = (RETRY_TOPIC_PREFIX, "%DLQ%")  # how names of topics begin that brokers make for groups
 AVOIDING = " avoiding faults"
 FORMS = {  # what a line of each verb is; what is in capitals is anything
     "seed": ("seed N",),
@@ -87,11 +92,12 @@ class ScenarioError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that is done to the cluster, in ms from the beginning."""
+    """Something that is done to the cluster, in ms from the beginning; ``line`` is where it was read."""
 
     at: int
     verb: str
     words: tuple[str, ...]
+    line: int | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """Write it as a line."""
@@ -203,7 +209,7 @@ def read(text: str) -> Scenario:
         words = line.split()
         if words and not line.startswith("#"):
             try:
-                reader.read(words)
+                reader.read(words, number)
             except (ValueError, IndexError) as error:
                 raise ScenarioError(f"line {number}, {line!r}: {error}") from error
     return reader.scenario()
@@ -222,7 +228,7 @@ class _Reader:
         self._verbs: dict[str, Callable[[list[str]], None]] = {
             "seed": lambda words: self._set(seed=_number(words[0], most=LAST_SEED)),
             "broker": lambda words: _add(self._brokers, words[0], words[1]),
-            "topic": lambda words: _add(self._topics, words[0], _number(words[1], least=1)),
+            "topic": lambda words: _add(self._topics, _topic(words[0]), _number(words[1], least=1)),
             "group": lambda words: self._set(strategy=words[0], is_orderly=words[1] == "orderly"),
             "beside": lambda words: self._set(beside=words[0]),
             "listener": self._listener,
@@ -232,10 +238,10 @@ class _Reader:
             "ends": lambda words: self._set(ends_at=_number(words[1])),
         }
 
-    def read(self, words: list[str]) -> None:
+    def read(self, words: list[str], line: int) -> None:
         verb = words[0]
         if verb[0].isdigit():
-            self._steps.append(_step(words))
+            self._steps.append(_step(words, line))
         elif verb in self._verbs:
             self._check_form(verb, words)
             self._verbs[verb](words[1:])
@@ -279,11 +285,20 @@ def _add(known: dict[str, Value], name: str, value: Value) -> None:
     known[name] = value
 
 
+def _topic(name: str) -> str:
+    if not LEGAL_CHARACTERS.issuperset(name) or len(name) > LONGEST_TOPIC:
+        needed = f"{LONGEST_TOPIC} letters, digits, %, |, _ and - at most"
+        raise ValueError(f"the topic is {name!r}; it needs to have {needed}")
+    if name.startswith(OWN_TOPICS):
+        raise ValueError(f"the topic is {name!r}, which brokers make for a group; it needs to be one of its own")
+    return name
+
+
 def _sender(words: list[str]) -> Sender:
     return Sender(words[0], words[1], _number(words[3], least=2), avoids_faults=len(words) > 4)
 
 
-def _step(words: list[str]) -> Step:
+def _step(words: list[str], line: int) -> Step:
     at, verb, rest = _number(words[0]), (words[1] if len(words) > 1 else ""), words[2:]
     if verb not in VERBS:
         raise ValueError(f"the verb is {verb!r}; it needs to be one of {', '.join(VERBS)}")
@@ -292,13 +307,16 @@ def _step(words: list[str]) -> Step:
         raise ValueError(f"{verb} has {len(rest)} words; it needs {fewest} to {most}")
     if verb == "start" and (len(rest) % 2 or tuple(rest[2::2]) not in START_OPTIONS):
         raise ValueError(f"start has {' '.join(rest[2:])!r} behind the client; it needs as ID, by STRATEGY, or both")
-    return Step(at, verb, tuple(rest))
+    return Step(at, verb, tuple(rest), line)
 
 
 def _number(word: str, least: int = 0, most: int = LONGEST_RUN) -> int:
-    if not (word.isascii() and word.isdigit() and least <= int(word[:20]) <= most):
-        raise ValueError(f"the number is {word!r}; it needs to be from {least} to {most}")
-    return int(word)
+    number = whole_number(word, least, most)
+    if number is None:
+        raise ValueError(
+            f"the number is {word!r}; it needs to be from {least} to {most}, of {MOST_DIGITS} digits at most"
+        )
+    return number
 
 
 def _range(word: str) -> tuple[int, int]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rebalance_engine.consumer.application import Result
+from rebalance_engine.consumer.profiles import OrderlyRun
 from rebalance_engine.events import DropReason
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.clients import ConsumerProcess
+from rebalance_engine.simulation.timers import RUN
 
 MOST_COMMITS = 200  # of one queue that are remembered: a minute and more
 MOST_PROGRESS = 400  # steps of one session's progress that are remembered
@@ -28,6 +30,8 @@ class Session:
             broker may count already, up to ``at_most``.
         stored: the highest offset that the broker has heard from it.
         last_given_at, refused_at: when its listener last got a message, and its last pull was refused.
+        run_began_at, succeeded_at: since when its listener has got one message after the other without a break, and
+            when it succeeded last.
         has_pulled: a pull of it came to the broker.
     """
 
@@ -42,6 +46,8 @@ class Session:
     stored: int = 0
     last_given_at: int = 0
     refused_at: int = 0
+    run_began_at: int = 0
+    succeeded_at: int | None = None
     has_pulled: bool = False
     _done: set[int] = field(default_factory=set)
     _sent_back: set[int] = field(default_factory=set)
@@ -66,6 +72,24 @@ class Session:
         self.finished = offset
         self._progress.append((at, offset))
 
+    def goes_on(self, at: int) -> bool:
+        """Whether a message that its listener gets now follows the last one at once, by who looks for no reason not to.
+
+        That is C++, which begins a run with a look at its lock, and looks no more for a minute.
+        """
+        has_one_look = self.holder.profile.orderly_run is OrderlyRun.ONE_LOOK
+        return has_one_look and self.succeeded_at == at and at - self.run_began_at <= RUN
+
+    def note_given(self, at: int) -> None:
+        """Note that its listener gets messages: a run begins, or goes on."""
+        if self.succeeded_at != at:
+            self.run_began_at = at
+        self.succeeded_at = None
+
+    def note_returned(self, at: int, result: Result) -> None:
+        """Note that its listener is done with messages; those that failed end the run."""
+        self.succeeded_at = at if result is Result.SUCCESS else None
+
     def finish(self, offset: int, at: int) -> None:
         """Note that a message is finished here."""
         self._done.add(offset)
@@ -78,6 +102,11 @@ class Session:
             self._progress.append((at, self.finished))
             if len(self._progress) > MOST_PROGRESS:
                 del self._progress[: MOST_PROGRESS // 2]
+
+    def is_to_return(self, offset: int) -> bool:
+        """Whether its listener asked for a message again more often than it was sent back."""
+        asked, sent = self.asked_again.get(offset, (0, 0))
+        return asked > sent
 
     def send_back(self, offset: int) -> None:
         """Note that the broker has a failed message back; the client will know it when it hears the answer."""
@@ -160,6 +189,12 @@ class QueueBook:
     def last_session_of(self, process: ConsumerProcess) -> Session | None:
         """Give the session in which a process holds the queue, or last held it."""
         return next((session for session in reversed(self.sessions) if session.holder is process), None)
+
+    def session_to_return(self, process: ConsumerProcess, offset: int) -> Session | None:
+        """Give the session whose listener asked for a message again that has not come back yet; else the last one."""
+        of_process = [session for session in reversed(self.sessions) if session.holder is process]
+        asked = (each for each in of_process if each.is_to_return(offset))
+        return next(asked, of_process[0] if of_process else None)
 
     def was_left_at(self, offset: int, by: ConsumerProcess, since: int) -> bool:
         """Say whether an earlier hold of a process, ended since then, had pulled up to this offset and no further."""

@@ -9,6 +9,7 @@ from rebalance_engine.simulation.bounds import deadlines
 from rebalance_engine.simulation.breach import Rule
 from rebalance_engine.simulation.checking import check
 from rebalance_engine.simulation.clients import Listener
+from rebalance_engine.simulation.idling import idle
 from rebalance_engine.simulation.running import Outcome, run
 from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step
 
@@ -42,11 +43,12 @@ def _cut_off(failing: Outcome, run: Run) -> Outcome:
 
 
 def _without_some(scenario: Scenario, size: int) -> Iterator[Scenario]:
-    """Leave steps out, and with a member's start all that is done to it."""
+    """Leave steps out, and with a member's start all that is done to it, and whatever has nothing to do any more."""
     steps = scenario.steps
     for first in range(0, len(steps), size):
         left = scenario.without(steps[first : first + size])
-        yield left.without(_of_nobody(left.steps))
+        left = left.without(_of_nobody(left.steps))
+        yield left.without(step for step, _ in idle(left.steps))
 
 
 def _of_nobody(steps: Sequence[Step]) -> list[Step]:

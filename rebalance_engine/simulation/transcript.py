@@ -40,8 +40,12 @@ def play(text: str) -> str:
     return play_and_judge(text)[0]
 
 
-def play_and_judge(text: str) -> tuple[str, bool]:
+def play_and_judge(text: str, on_fact: Callable[[Fact], None] | None = None) -> tuple[str, bool]:
     """Play the scenario of a text; give it with what happened, and whether every promise held.
+
+    Args:
+        text: of the scenario; what follows the separator is left aside.
+        on_fact: is told every fact; what it raises ends the run.
 
     Raises:
         ScenarioError: the text says no scenario, or none that makes sense.
@@ -49,7 +53,7 @@ def play_and_judge(text: str) -> tuple[str, bool]:
     told = text.partition(f"\n{SEPARATOR}")[0].rstrip("\n")
     scenario = scenarios.read(told)
     check(scenario)
-    lines, outcome = _happened(scenario)
+    lines, outcome = _happened(scenario, on_fact)
     return f"{told}\n{SEPARATOR}\n" + "\n".join(lines) + "\n", outcome.breach is None
 
 
@@ -60,10 +64,12 @@ def write(outcome: Outcome, last: int | None = None) -> str:
     return f"{scenarios.write(outcome.scenario)}{SEPARATOR}\n" + "\n".join(shown) + "\n"
 
 
-def _happened(scenario: scenarios.Scenario) -> tuple[list[str], Outcome]:
+def _happened(scenario: scenarios.Scenario, on_fact: Callable[[Fact], None] | None = None) -> tuple[list[str], Outcome]:
     lines: list[str] = []
 
     def record(fact: Fact) -> None:
+        if on_fact is not None:
+            on_fact(fact)
         say = WORDS.get(type(fact))
         if say is not None and not (fact.source.client and isinstance(fact, LOCKS)):  # the broker tells it too
             who = fact.source.client or fact.source.broker

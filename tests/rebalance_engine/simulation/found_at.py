@@ -1,9 +1,9 @@
 """The planted bugs, and for each a seed that finds it."""
 
-from tests.rebalance_engine.simulation import more_bugs
+from tests.rebalance_engine.simulation import bugs_by_language, more_bugs
 from tests.rebalance_engine.simulation.bugs import BUGS
 
-__all__ = ["BUGS", "FOUND_AT", "more_bugs"]
+__all__ = ["BUGS", "FOUND_AT", "bugs_by_language", "more_bugs"]
 
 FOUND_AT = {
     "queues_are_sorted_backwards": 1,
@@ -41,7 +41,7 @@ FOUND_AT = {
     "locks_are_kept_at_the_shutdown": 3,
     "locks_are_not_looked_at": 5,
     "a_dropped_orderly_queue_is_consumed_to_its_end": 29,
-    "failed_messages_of_orderly_queues_are_skipped": 3,
+    "failed_messages_of_orderly_queues_are_skipped": 7,
     "brokers_keep_locks_for_half_a_minute": 3,
     "brokers_keep_locks_for_two_minutes": 7,
     "anybody_gives_locks_back": 5,
@@ -70,7 +70,7 @@ FOUND_AT = {
     "locks_are_given_back_while_the_listener_consumes": 103,
     "delayed_unlocks_come_twice_as_soon": 13,
     "cpp_clients_believe_in_locks_that_they_have_not_asked_for": 5,
-    "queues_of_a_process_have_no_mutex": 63,
+    "queues_of_a_process_have_no_mutex": 70,
     "only_the_first_group_of_a_process_rebalances": 7,
     "heartbeats_name_the_first_group_only": 7,
     "only_the_first_group_of_a_process_is_stored": 38,
@@ -78,4 +78,9 @@ FOUND_AT = {
     "storing_one_queue_forgets_the_others": 1,
     "gos_timer_that_stores_offsets_is_dead": 49,
     "go_stores_nothing_when_it_drops_a_queue": 7,
+    "cpp_clients_look_at_no_lock": 5,
+    "cpp_clients_consume_a_dropped_orderly_queue_to_its_end": 112,
+    "everybody_sends_messages_of_dropped_queues_back": 170,
+    "everybody_stores_that_nothing_is_stored": 1,
+    "go_goes_on_to_say_that_nothing_is_stored": 8,
 }

@@ -14,6 +14,7 @@ from rebalance_engine.consumer import (
     member,
     offsets,
     orderly,
+    orderly_cpp,
     process_queue,
     removal,
     rounds,
@@ -149,7 +150,8 @@ def locks_are_not_looked_at(patch: Patch) -> None:
         return True
         yield
 
-    patch.setattr(orderly, "_may_consume", lambda _member, _pq: True)
+    for room in (orderly, orderly_cpp):
+        patch.setattr(room, "may_consume", lambda _member, _pq: True)
     patch.setattr(flow.PullLoop, "_is_ready_in_order", is_ready)
 
 

@@ -32,6 +32,17 @@ def test_an_orderly_group_waits_for_locks_that_nobody_gives_back() -> None:
     assert settles_within(Step(0, "stop", ("A",)), scenario) < ROUND
 
 
+@pytest.mark.parametrize("group", ["AVG concurrent", "AVG orderly"])
+def test_who_shuts_down_in_cpp_stays_until_its_listeners_are_done(group: str) -> None:
+    quick = replace(cluster(group=group), steps=(Step(0, "start", ("A", "cpp")),))
+    slow = replace(quick, listener=replace(quick.listener, high=quick.listener.high + 30_000))
+
+    stop, kill = Step(0, "stop", ("A",)), Step(0, "kill", ("A",))
+
+    assert settles_within(stop, slow) == settles_within(stop, quick) + 30_000
+    assert settles_within(kill, slow) == settles_within(kill, quick)
+
+
 @pytest.mark.parametrize(
     ("client", "listener_ms", "least", "most"),
     [

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.simulation.checking import check
 from rebalance_engine.simulation.drawing import draw
-from rebalance_engine.simulation.scenario import Scenario, ScenarioError, read
+from rebalance_engine.simulation.scenario import Scenario, ScenarioError, Step, read
 from tests.rebalance_engine.simulation.small import CLUSTER, cluster
 
 
@@ -36,6 +38,10 @@ def test_a_scenario_without_the_least(missing: str) -> None:
         ("slow east 999999 5", "from 1 to 60000"),
         ("grow tea east 9", "the topic is 'tea'"),
         ("grow orders east 9999999", "from 1 to 1024"),
+        ("grow orders east 2", "orders has 4 queues on east; it needs to grow to more than that"),
+        ("grow orders east 4", "it needs to grow to more than that"),
+        (f"mute {'0' * 28}7", "of 20 digits at most"),
+        ("start A java-5.5.0", "line 13, '70000 start A java-5.5.0': A runs already"),
         ("subscribe tea", "the topic is 'tea'"),
         ("start D rust", "the client is 'rust'"),
         ("start D java-5.5.0 by STICKY", "the strategy is 'STICKY'"),
@@ -50,6 +56,21 @@ def test_a_scenario_without_the_least(missing: str) -> None:
 def test_a_step_that_makes_no_sense(step: str, complaint: str) -> None:
     with pytest.raises(ScenarioError, match=complaint):
         check(cluster(f"70000 {step}"))
+
+
+def test_a_topic_grows_beyond_what_it_grew_to() -> None:
+    check(cluster("61000 grow orders east 6", "62000 grow orders west 5", "63000 grow orders east 7", ends_at=150_000))
+
+    with pytest.raises(ScenarioError, match=r"line 14, '63000 grow orders east 5': orders has 6 queues on east"):
+        check(cluster("62000 grow orders east 6", "63000 grow orders east 5", ends_at=150_000))
+
+
+def test_a_step_that_was_not_read_is_named_by_itself() -> None:
+    scenario = cluster("70000 kill A")
+    twice = replace(scenario, steps=(*scenario.steps, Step(80_000, "kill", ("A",))))
+
+    with pytest.raises(ScenarioError, match=r"^step '80000 kill A': A does not run; it needs to be started before"):
+        check(twice)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,21 @@
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
 from rebalance_engine.simulation.bounds import deadlines
+from rebalance_engine.simulation.checking import check
 from rebalance_engine.simulation.drawing import (
     FEWEST_FAULTS,
     FEWEST_MEMBERS,
     LISTENERS,
+    SLOW_LISTENERS,
     SPARE,
     TIME_TO_FINISH,
     draw,
 )
-from rebalance_engine.simulation.scenario import VERBS, Scenario, Step
+from rebalance_engine.simulation.scenario import VERBS, Scenario, Step, read, write
+from rebalance_engine.simulation.timers import ROUND
 
 SEEDS = range(300)
 FAULTS = {"kill", "die", "pause", "crash", "cut", "reset", "slow", "mute", "lose", "drop"}
@@ -58,6 +62,18 @@ def _does_something(step: Step, alive: set[str], busy_until: dict[str, int], lat
     return is_there and busy_until.get(step.words[0], 0) <= step.at
 
 
+def comebacks(scenario: Scenario) -> Iterator[str]:
+    """Give by which verb each left that comes back while a listener may still have messages, or in the next rounds."""
+    left: dict[str, Step] = {}
+    for step in sorted(scenario.steps, key=lambda step: step.at):
+        if step.verb in {"stop", "kill", "unsubscribe"}:
+            left[step.words[0]] = step
+        elif step.verb in {"start", "subscribe"} and step.words[0] in left:
+            leaving = left.pop(step.words[0])
+            if step.at - leaving.at <= scenario.listener.high + ROUND:
+                yield leaving.verb
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_run_has_members_queues_and_faults_enough(seed: int) -> None:
     scenario = draw(seed)
@@ -99,4 +115,22 @@ def test_every_kind_of_group_is_drawn() -> None:
 
     assert len(kinds) == 6
     assert sum(scenario.is_orderly for scenario in scenarios) > len(scenarios) // 3
-    assert listeners == set(LISTENERS)
+    assert listeners == {*LISTENERS, *SLOW_LISTENERS}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_drawn_can_be_played_from_its_text(seed: int) -> None:
+    check(read(write(draw(seed))))
+
+
+def test_in_some_orderly_runs_members_and_topics_leave_and_come_back_while_listeners_are_slow() -> None:
+    scenarios = [draw(seed) for seed in SEEDS]
+    orderly = [scenario for scenario in scenarios if scenario.is_orderly]
+
+    flapping = [each for each in scenarios if (each.listener.low, each.listener.high) in SLOW_LISTENERS]
+    came_back = Counter(verb for scenario in flapping for verb in comebacks(scenario))
+
+    assert len(orderly) // 8 < len(flapping) < len(orderly) // 3
+    assert all(scenario.is_orderly for scenario in flapping)
+    assert {"stop", "kill", "unsubscribe"} <= came_back.keys()
+    assert sum(came_back.values()) > len(flapping)

@@ -91,6 +91,26 @@ def test_who_stood_still_consumes_beside_him_who_got_the_lock_meanwhile(stood_st
             stage.give(stage.a, 0)
 
 
+@pytest.mark.parametrize(
+    ("profile", "is_allowed"), [(java("5.5.0"), True), (java("5.1.4"), True), (GO, True), (CPP, False)], ids=str
+)
+def test_who_shuts_down_consumes_on_without_his_locks_but_cpp_waits_for_its_listeners_first(
+    profile: Profile, is_allowed: bool
+) -> None:
+    stage = Stage(is_orderly=True, profile=profile)
+    locks, now = stage.ledger.ordering.locks, stage.network.clock.now
+    locks.granted("A", [QUEUE], now, "A")
+    stage.take(stage.a)
+    stage.a.stop()
+    locks.released("A", [QUEUE], now, "A")
+
+    if is_allowed:
+        stage.give(stage.a, 0)
+    else:
+        with pytest.raises(Breach, match="gave its lock back 0 ms ago"):
+            stage.give(stage.a, 0)
+
+
 def test_of_two_without_the_lock_each_needs_a_reason() -> None:
     stage = holds_it()
     stage.give(stage.a, 0)

@@ -2,9 +2,12 @@ import pytest
 
 from rebalance_engine.consumer import CPP, GO, Profile, java
 from rebalance_engine.events import DropReason
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.simulation.breach import Breach, Rule
-from rebalance_engine.simulation.timers import BELIEVED, ON_THE_WAY, ROUND
+from rebalance_engine.simulation.timers import BELIEVED, LOCK_ANSWERED, ON_THE_WAY, ROUND
 from tests.rebalance_engine.simulation.stage import QUEUE, Stage
+
+NEXT = MessageQueue("orders", "east", 1)
 
 
 def test_an_orderly_queue_out_of_order() -> None:
@@ -249,7 +252,7 @@ def test_one_process_consumes_a_queue_once_at_a_time() -> None:
 
 
 @pytest.mark.parametrize(("profile", "is_kept"), [(java("5.5.0"), False), (GO, False), (CPP, True)])
-def test_who_shuts_down_gives_all_locks_back_that_its_client_gives_back(profile: Profile, is_kept: bool) -> None:
+def test_who_shuts_down_gives_all_locks_back_but_cpp_that_of_its_only_queue(profile: Profile, is_kept: bool) -> None:
     stage = Stage(is_orderly=True, profile=profile)
     stage.ledger.ordering.locks.granted("A", [QUEUE], stage.network.clock.now)
     stage.take(stage.a)
@@ -261,3 +264,53 @@ def test_who_shuts_down_gives_all_locks_back_that_its_client_gives_back(profile:
         with pytest.raises(Breach, match="A has shut down and still has the lock"):
             stage.ledger.ordering.check_stopped(stage.a, [])
         stage.ledger.ordering.check_stopped(stage.a, [stage.a])  # its twin needs the lock
+
+
+@pytest.mark.parametrize(("kept", "is_allowed"), [(QUEUE, True), (NEXT, False)])
+def test_cpp_forgets_the_lock_of_the_least_queue_of_a_broker_only(kept: MessageQueue, is_allowed: bool) -> None:
+    stage = Stage(is_orderly=True, profile=CPP)
+    ordering, now = stage.ledger.ordering, stage.network.clock.now
+    ordering.locks.granted("A", [NEXT, QUEUE], now)
+    for queue in (NEXT, QUEUE):
+        stage.take(stage.a, queue=queue)
+    ordering.locks.released("A", {NEXT, QUEUE} - {kept}, now)
+    for queue in (NEXT, QUEUE):
+        stage.drop(stage.a, reason=DropReason.STOPPED, queue=queue)
+
+    if is_allowed:
+        ordering.check_stopped(stage.a, [])
+    else:
+        with pytest.raises(Breach, match="A has shut down and still has the lock of orders/east/1"):
+            ordering.check_stopped(stage.a, [])
+
+
+@pytest.mark.parametrize(
+    ("profile", "after_ms", "is_allowed"),
+    [
+        *((profile, 0, False) for profile in (GO, CPP, java("5.5.0"))),
+        (GO, 1, True),
+        (GO, LOCK_ANSWERED + 1, True),
+        (CPP, LOCK_ANSWERED, True),  # it was asked for before, by a pull
+        (CPP, LOCK_ANSWERED + 1, False),
+        (java("5.5.0"), 1, False),
+    ],
+    ids=str,
+)
+def test_a_lock_that_is_granted_in_a_shutdown_stays(profile: Profile, after_ms: int, is_allowed: bool) -> None:
+    stage = Stage(is_orderly=True, profile=profile)
+    ordering, clock = stage.ledger.ordering, stage.network.clock
+    for queue in (QUEUE, NEXT):
+        stage.take(stage.a, queue=queue)
+    ordering.locks.granted("A", [QUEUE], clock.now)
+    stage.a.stop()
+    stage.wait(after_ms)
+    ordering.locks.granted("A", [NEXT], clock.now)
+    ordering.locks.released("A", [QUEUE], clock.now)
+    for queue in (QUEUE, NEXT):
+        stage.drop(stage.a, reason=DropReason.STOPPED, queue=queue)
+
+    if is_allowed:
+        ordering.check_stopped(stage.a, [])
+    else:
+        with pytest.raises(Breach, match="A has shut down and still has the lock of orders/east/1"):
+            ordering.check_stopped(stage.a, [])

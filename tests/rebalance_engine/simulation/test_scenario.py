@@ -69,6 +69,13 @@ def test_a_step_is_a_line() -> None:
         ("sends 5", "needs to be 'sends until MS'"),
         ("sends till 5", "needs to be 'sends until MS'"),
         ("ends at 5 later", "needs to be 'ends at MS'"),
+        (f"seed {'0' * 28}7", "from 0 to 9223372036854775807, of 20 digits at most"),
+        (f"seed {'0' * 90}7", "of 20 digits at most"),
+        ("topic or/ders 4", "the topic is 'or/ders'; it needs to have 127 letters, digits"),
+        ("topic tee\u00fc 4", "it needs to have 127 letters, digits"),
+        (f"topic {'t' * 128} 4", "it needs to have 127 letters, digits"),
+        ("topic %RETRY%g 4", "the topic is '%RETRY%g', which brokers make for a group"),
+        ("topic %DLQ%g 4", "which brokers make for a group"),
         ("topic orders 0", "the number is '0'; it needs to be from 1"),
         ("topic orders", "needs to be 'topic NAME QUEUES'"),
         ("topic orders 4 5", "needs to be 'topic NAME QUEUES'"),
@@ -103,6 +110,13 @@ def test_clients_have_names(name: str, version: str) -> None:
 def test_other_clients_are_not_known(name: str) -> None:
     with pytest.raises(ScenarioError, match=r"the (Java )?client is"):
         profile(name)
+
+
+def test_a_step_knows_its_line() -> None:
+    scenario = read("# two\n5 start A go\n3 start B go\n")
+
+    assert [step.line for step in scenario.steps] == [3, 2]
+    assert scenario == replace(scenario, steps=(Step(3, "start", ("B", "go")), Step(5, "start", ("A", "go"))))
 
 
 def test_steps_are_read_and_written_in_the_order_of_their_times() -> None:

@@ -62,6 +62,19 @@ def test_what_is_left_can_be_read_again() -> None:
     assert [step.verb for step in smallest.scenario.steps] == ["start"]
 
 
+def test_what_has_nothing_to_do_any_more_goes_with_what_it_followed() -> None:
+    failing = cluster("60000 kill A", "70000 start A java-5.5.0", "80000 kill A", "90000 kill B", ends_at=150_000)
+
+    def without_b(scenario: Scenario) -> Outcome:
+        check(scenario)
+        is_broken = any(str(step) == "90000 kill B" for step in scenario.steps)
+        return outcome(scenario, Rule.ORDER if is_broken else None, 100_000)
+
+    smallest = shrink(without_b(failing), without_b)
+
+    assert [str(step) for step in smallest.scenario.steps] == ["2000 start B java-5.5.0", "90000 kill B"]
+
+
 def test_times_and_listeners_are_made_plain_where_that_breaks_it_too() -> None:
     failing = replace(cluster("60123 kill A"), listener=Listener(1, 999, 20), strategy="AVG_BY_CIRCLE", beside="AVG")
 
