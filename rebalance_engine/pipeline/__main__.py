@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -106,6 +107,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     _say(_plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
     if words.dry_run:
         return 0
+    asked = replace(asked, troubles={file.path: file.trouble for file in files if file.trouble})
     with alone_in(asked.target):
         began = time.monotonic()
         spark = start(words.master, memory=words.memory, is_small=sum(file.size for file in files) < SMALL)

@@ -3,13 +3,18 @@
 Every group is replayed by itself, in parallel, from Arrow batches: :func:`rebalance_engine.engine.rebalance` computes
 each step, as it does for the live side. A pause is not replayed but taken as long as the group's recorded handoffs
 paused on average: which queues move is the strategy's doing, how long a move takes is the client's.
+
+Strategies are compared with the one that every member named, replayed likewise. Where a member's is unknown, or one
+that is not tried here (a user's own), or where members disagree, they are compared with what was held in truth. How
+many queues there were is taken from the routes and results that were told; what nobody told is not replayed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from itertools import pairwise
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 from pyspark.sql import DataFrame
@@ -19,9 +24,19 @@ from pyspark.sql.types import StructType
 
 from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.engine import rebalance
-from rebalance_engine.group import GroupView, Member
-from rebalance_engine.model import MessageQueue
+from rebalance_engine.group import GroupView
 from rebalance_engine.ownership import Ownership
+from rebalance_engine.pipeline.record import (
+    Hold,
+    Known,
+    Recorded,
+    State,
+    in_use,
+    known_of,
+    read_known,
+    recorded_of,
+    states_of,
+)
 from rebalance_engine.pipeline.schemas import BACKTEST, day_of, shaped
 from rebalance_engine.plan import Plan, target
 
@@ -29,22 +44,9 @@ from rebalance_engine.plan import Plan, target
 TRIED = tuple(name for name, kind in STRATEGIES.items() if not kind.needs and not name.endswith("CONFIG"))
 NEEDS_A_PLAN = tuple(name for name in TRIED if "previous" in STRATEGIES[name].takes)
 SKEW_MAY_GROW = 0.05  # max over mean: one queue more on one of twenty
-DEFAULT = "AVG"
+AS_HELD = "as held"
+NO_ROUTE = "unknown: no line tells how many queues its topics had"
 _REPLAYED = StructType([field for field in BACKTEST.fields if field.name != "day"])
-
-
-@dataclass(frozen=True)
-class State:
-    """A group's members and queues from a moment on."""
-
-    at_ms: int
-    members: tuple[str, ...]
-    queues: tuple[MessageQueue, ...]
-
-    @cached_property
-    def view(self) -> GroupView:
-        """The group as the engine looks at it: made once for all strategies."""
-        return GroupView.of("replayed", self.queues, [Member(client_id=name) for name in self.members])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Replay:
     """What one strategy makes of a group's record.
 
     Attributes:
+        steps: states of which the queues are known.
         mean_skew: the largest load over the mean load, weighted by time; None where nobody was there.
         idle: members without a queue, on average over time.
         pause_ms: handoffs times the recorded mean pause; None where no handoff was recorded.
@@ -74,6 +77,9 @@ def replay(states: Sequence[State], strategy: str, mean_pause_ms: float | None) 
     moves = handoffs = 0
     lasted = skewed = idle = 0.0
     for state, following in zip(states, [*states[1:], None], strict=True):
+        if state.queues is None:
+            before = owned = None
+            continue
         after = state.view
         if before is None or owned is None:
             owned = target(after, plan)
@@ -91,7 +97,7 @@ def replay(states: Sequence[State], strategy: str, mean_pause_ms: float | None) 
             idle += span * int((loads == 0).sum())
     return Replay(
         strategy=strategy,
-        steps=len(states),
+        steps=sum(state.queues is not None for state in states),
         moves=moves,
         handoffs=handoffs,
         mean_skew=skewed / lasted if lasted else None,
@@ -100,24 +106,60 @@ def replay(states: Sequence[State], strategy: str, mean_pause_ms: float | None) 
     )
 
 
+def as_held(states: Sequence[State], holds: Sequence[Hold], recorded: Recorded) -> Replay:
+    """Tell what was held in truth as a replay tells it, over the same states."""
+    edges = sorted(
+        edge for hold in holds for edge in ((hold.from_ms, hold.client, 1), (hold.until_ms, hold.client, -1))
+    )
+    loads: Counter[str] = Counter()
+    lasted = skewed = idle = 0.0
+    done = 0
+    for state, following in pairwise(states):
+        while done < len(edges) and edges[done][0] <= state.at_ms:
+            loads[edges[done][1]] += edges[done][2]
+            done += 1
+        there = [loads[name] for name in state.members]
+        if state.queues is not None and any(there):
+            span = following.at_ms - state.at_ms
+            lasted += span
+            skewed += span * max(there) * len(there) / sum(there)
+            idle += span * there.count(0)
+    return Replay(
+        strategy=AS_HELD,
+        steps=sum(state.queues is not None for state in states),
+        moves=recorded.moves,
+        handoffs=recorded.handoffs,
+        mean_skew=skewed / lasted if lasted else None,
+        idle=idle / lasted if lasted else 0.0,
+        pause_ms=recorded.pause_ms,
+    )
+
+
 def recommend(replays: Iterable[Replay], now: str) -> tuple[str, str]:
     """Choose a strategy, and say why: the fewest handoffs among those about as even as the one in use.
 
-    Those that members can run by themselves come first; a plan must save handoffs to be worth following.
+    Those that members can run by themselves come first; a plan must save handoffs to be worth following. Where the one
+    in use is not among the replays, they are compared with ``AS_HELD``.
     """
     by_name = {one.strategy: one for one in replays}
-    current = by_name.get(now) or by_name[DEFAULT]
+    current = by_name.get(now) or by_name[AS_HELD]
+    is_known = current.strategy != AS_HELD
     limit = (current.mean_skew or 1.0) + SKEW_MAY_GROW
     fit = [
-        one for one in by_name.values() if (one.mean_skew or 1.0) <= limit and one.idle <= current.idle + SKEW_MAY_GROW
+        one
+        for one in by_name.values()
+        if one.strategy != AS_HELD or not is_known
+        if (one.mean_skew or 1.0) <= limit and one.idle <= current.idle + SKEW_MAY_GROW
     ]
     best = min(fit, key=lambda one: (one.handoffs, one.strategy in NEEDS_A_PLAN, one.strategy != current.strategy))
+    keep = f"keep {now}" if is_known else f"keep what it has (strategy: {now})"
     if not current.handoffs:
-        return current.strategy, f"keep {current.strategy}: it moved nothing from one member to another"
+        return current.strategy, f"{keep}: it moved nothing from one member to another"
     if best.handoffs >= current.handoffs:
         none = f"none that is as even moves less than its {current.handoffs} handoffs"
-        return current.strategy, f"keep {current.strategy}: {none}"
-    less = f"{best.handoffs} handoffs instead of {current.handoffs}"
+        return current.strategy, f"{keep}: {none}"
+    happened = "" if is_known else f" that happened (strategy: {now})"
+    less = f"{best.handoffs} handoffs instead of {current.handoffs}{happened}"
     pauses = ""
     if best.pause_ms is not None and current.pause_ms is not None:
         pauses = f", {(current.pause_ms - best.pause_ms) / 1000:.1f} s of pauses less"
@@ -126,88 +168,45 @@ def recommend(replays: Iterable[Replay], now: str) -> tuple[str, str]:
     return best.strategy, f"{best.strategy}{how}: {less}{pauses}{even}, over {best.steps} states"
 
 
-def states_of(rounds: Iterable[dict[str, object]], routes: Iterable[dict[str, object]]) -> list[State]:
-    """Put recorded rounds and routes together: who was there, and which queues there were, after each.
-
-    Args:
-        rounds: opened_ms, settled_ms, members_after of each.
-        routes: topic, broker, queue_id, from_ms and until_ms of each queue that was known.
-    """
-    known = [
-        (
-            _int(one["from_ms"]),
-            _int(one["until_ms"]),
-            MessageQueue(str(one["topic"]), str(one["broker"]), _int(one["queue_id"])),
-        )
-        for one in routes
-    ]
-    found = []
-    for one in sorted(rounds, key=lambda one: _int(one["opened_ms"])):
-        at = _int(one["settled_ms"] if one["settled_ms"] is not None else one["opened_ms"])
-        members = one["members_after"]
-        assert isinstance(members, list)
-        queues = tuple(sorted({queue for begin, end, queue in known if begin <= at < end}))
-        if members and queues:
-            found.append(State(at, tuple(members), queues))
-    return found
-
-
-def _int(value: object) -> int:
-    assert isinstance(value, int)
-    return value
-
-
 # ---- frames ----
 
 
 def backtest_of(rounds: DataFrame, spans: DataFrame, handoffs: DataFrame, events: DataFrame) -> DataFrame:
-    """Replay every group under every strategy that can be tried; one row each, the recommended one marked."""
+    """Replay every group under every strategy that can be tried; one row each, and one as held; the best is marked."""
     group = ["cluster", "group"]
-    paused = handoffs.groupBy(*group).agg(F.avg("pause_ms").alias("mean_pause_ms"))
-    used = (
-        events.where((F.col("what") == "result") & F.col("strategy").isNotNull())
-        .groupBy(*group)
-        .agg(F.mode("strategy").alias("now"))
+    paused = handoffs.groupBy(*group).agg(
+        F.sum("pause_ms").cast("double").alias("pause_ms"), F.count(F.lit(1)).alias("handoffs")
     )
-    steps = (
-        rounds.select(*group, "opened_ms", "settled_ms", "members_after")
-        .join(paused, on=group, how="left")
-        .join(used, on=group, how="left")
+    steps = rounds.select(*group, "opened_ms", "settled_ms", "members_after", "moves").join(
+        paused, on=group, how="left"
     )
-    known = routes_of(spans)
+    known = known_of(rounds, spans, events)
     told = (
         steps.groupBy(*group).cogroup(known.toDF(*known.columns).groupBy(*group)).applyInArrow(_replay_group, _REPLAYED)
     )
     return shaped(told.withColumn("day", day_of(F.col("at_ms"))), BACKTEST)
 
 
-def routes_of(spans: DataFrame) -> DataFrame:
-    """Give the queues that a group has known, each from its first hold until its last ended.
-
-    A broker's queues that come back are there without a break: a group that loses a broker for a minute moves them
-    under every strategy alike.
-    """
-    begin = F.coalesce("from_ms", "first_seen_ms")
-    return spans.groupBy("cluster", "group", "topic", "broker", "queue_id").agg(
-        F.min(begin).alias("from_ms"), F.max("until_ms").alias("until_ms")
-    )
-
-
-def _replay_group(rounds: pa.Table, routes: pa.Table) -> pa.Table:
-    rows = list(replay_rows(rounds.to_pylist(), routes.to_pylist()))
+def _replay_group(rounds: pa.Table, known: pa.Table) -> pa.Table:
+    rows = list(replay_rows(rounds.to_pylist(), read_known(known.to_pylist())))
     return pa.Table.from_pylist(rows, schema=to_arrow_schema(_REPLAYED))
 
 
-def replay_rows(rounds: list[dict[str, object]], routes: list[dict[str, object]]) -> Iterator[dict[str, object]]:
+def replay_rows(rounds: list[dict[str, object]], known: Known) -> Iterator[dict[str, object]]:
     """Replay one group; no rows where it has no record of members with queues."""
-    states = states_of(rounds, routes)
+    states = states_of(rounds, known)
     if not states:
         return
-    first = rounds[0]
-    mean = first["mean_pause_ms"]
-    replays = [replay(states, name, mean if isinstance(mean, float) else None) for name in TRIED]
-    now = str(first["now"] or DEFAULT)
-    best, says = recommend(replays, now)
+    recorded = recorded_of(rounds)
+    held = as_held(states, known.holds, recorded)
+    now = in_use(states, known)
+    replays, best, says = [held], AS_HELD, NO_ROUTE
+    if held.steps:
+        replays += [replay(states, name, recorded.mean_pause_ms) for name in TRIED]
+        best, says = recommend(replays, now)
+        if held.steps < len(states):
+            says += f"; of {len(states) - held.steps} more no line tells how many queues there were"
+    first = {name: rounds[0][name] for name in ("cluster", "group")} | {"at_ms": states[0].at_ms, "now": now}
     for one in replays:
-        told = {**asdict(one), "cluster": first["cluster"], "group": first["group"], "at_ms": states[0].at_ms}
-        yield {**told, "now": now, "is_best": one.strategy == best, "says": says if one.strategy == best else None}
+        is_best = one.strategy == best
+        yield {**asdict(one), **first, "is_best": is_best, "says": says if is_best else None}

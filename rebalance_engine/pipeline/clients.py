@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.pipeline.layouts import HISTORY
@@ -21,6 +21,7 @@ QUEUE_KEY = ["topic", "broker", "queue_id"]
 RESULTS_LOOKED_AT = 4  # after a change; rounds of several clients in one log seldom nest deeper
 RESULT_WITHIN_MS = 60_000
 PERSIST_WITHIN_MS = 25_000  # an orderly queue is persisted first, and removed up to 20 s later
+INSTANCE_WITHIN_MS, STOPPED_WITHIN_MS = 10_000, 1_000
 OF_A_GROUP = (*ADDS, *REMOVES, "consumer stopped", "consumer starting", "unregistered")
 
 
@@ -98,8 +99,8 @@ def _known_clients(mine: DataFrame) -> DataFrame:
 def _tell_apart(lines: DataFrame, mine: DataFrame, known: DataFrame) -> DataFrame:
     changes = lines.where(F.col("topic").isNotNull())
     named = _by_result(_by_persist(changes, mine), mine)
-    rest = lines.where(F.col("topic").isNull()).withColumn("client_id", F.lit(None).cast("string"))
-    return _by_last_named(named.select(*lines.columns).unionByName(rest), known)
+    rest = _by_instance_beside(lines.where(F.col("topic").isNull()), mine, known)
+    return _by_last_named(named.select(*mine.columns).unionByName(rest), known)
 
 
 def _by_persist(changes: DataFrame, mine: DataFrame) -> DataFrame:
@@ -146,6 +147,38 @@ def _by_result(changes: DataFrame, mine: DataFrame) -> DataFrame:
     )
     told = changes.join(first, on=[*of_topic, "at_ms", "file", "place"], how="left")
     return told.withColumn("client_id", F.coalesce("client_id", "fits"))
+
+
+def _by_instance_beside(lines: DataFrame, mine: DataFrame, known: DataFrame) -> DataFrame:
+    """Take the client whose instance is made or stopped beside a start or a stop: whoever speaks next may be another.
+
+    A consumer that starts says so, and makes its instance then; one that stops unregisters, stops its instance, and
+    says so at once (``DefaultMQPushConsumerImpl``). Nothing is told beside where its process has another consumer.
+    """
+    members = known.select(*KEY, "client_id").dropDuplicates()
+    beside = mine.where(F.col("what").isin("instance made", "instance stopped")).drop("group")
+    marks = beside.join(members, on=["cluster", "process", "client_id"], how="inner").select(*mine.columns)
+    both = lines.select(*mine.columns).withColumn("client_id", F.lit(None).cast("string")).unionByName(marks)
+    before = Window.partitionBy(*KEY).orderBy(moment())
+    after = Window.partitionBy(*KEY).orderBy(F.desc(moment()))
+
+    def nearest(what: str, window: WindowSpec, within_ms: int) -> Column:
+        one = F.last(F.when(F.col("what") == what, F.struct("at_ms", "client_id")), ignorenulls=True).over(window)
+        return F.when(F.abs(one["at_ms"] - F.col("at_ms")) <= within_ms, one["client_id"])
+
+    told = both.withColumns(
+        {
+            "made_next": nearest("instance made", after, INSTANCE_WITHIN_MS),
+            "stopped_next": nearest("instance stopped", after, INSTANCE_WITHIN_MS),
+            "stopped_last": nearest("instance stopped", before, STOPPED_WITHIN_MS),
+        }
+    ).where(~F.col("what").isin("instance made", "instance stopped"))
+    client = (
+        F.when(F.col("what") == "consumer starting", F.col("made_next"))
+        .when(F.col("what") == "unregistered", F.col("stopped_next"))
+        .when(F.col("what") == "consumer stopped", F.col("stopped_last"))
+    )
+    return told.withColumn("client_id", client).select(*mine.columns)
 
 
 def _by_last_named(lines: DataFrame, known: DataFrame) -> DataFrame:

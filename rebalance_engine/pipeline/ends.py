@@ -34,30 +34,37 @@ def cut_of(file: BinaryIO | gzip.GzipFile, layout: Layout) -> str:
     Each character stands for a byte (Latin-1), because a line may be cut within a character. Empty where the last line
     is whole, or goes on with the line before it.
     """
-    line = _last_line(file)
+    line = _last_line(file).rpartition(b"\0")[2]
     begins = layout.begins.encode()
-    if layout is HISTORY or not line.startswith(begins) or line.endswith(b"\r"):  # half an object is no JSON
-        return ""
-    if (WHOLE_CPP if layout is CPP else WHOLE).search(line):
+    if not line.startswith(begins) or is_whole(line, layout):
         return ""
     return line[len(begins) :][-MOST:].decode("latin-1")
 
 
+def is_whole(line: bytes, layout: Layout) -> bool:
+    """Ask whether a line that has no end of line, or half of one, lacks nothing else that is read of it."""
+    if layout is HISTORY or line.endswith(b"\r"):  # half an object is no JSON
+        return True
+    return (WHOLE_CPP if layout is CPP else WHOLE).search(line) is not None
+
+
 def _last_line(file: BinaryIO | gzip.GzipFile) -> bytes:
-    """Give what stands behind a text's last end of line, which may be nothing."""
+    """Give what stands behind a text's last end of line, which may be nothing; NULs at its end are none of it."""
     if isinstance(file, gzip.GzipFile):
         line = b""
         while chunk := file.read(CHUNK):
             _, is_ended, rest = chunk.rpartition(b"\n")
-            line = rest if is_ended else line + rest
+            line = (rest if is_ended else line + rest).rstrip(b"\0")
         return line
     parts: list[bytes] = []
     at = file.seek(0, os.SEEK_END)
     while at > 0:
         size = min(CHUNK, at)
         at = file.seek(at - size)
-        _, is_ended, rest = file.read(size).rpartition(b"\n")
-        parts.append(rest)
+        text = file.read(size)
+        _, is_ended, rest = (text if parts else text.rstrip(b"\0")).rpartition(b"\n")
+        if rest:
+            parts.append(rest)
         if is_ended:
             break
     return b"".join(reversed(parts))

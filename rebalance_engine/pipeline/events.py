@@ -19,6 +19,8 @@ from rebalance_engine.pipeline.templates import QUEUE
 QUEUE_DATA = r"QueueData \[brokerName=([^,]+), readQueueNums=(\d+), writeQueueNums=\d+, perm=(\d+)"
 GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\]\"]+)"
 REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"
+QUEUE_BEGINS = "MessageQueue [topic="
+DAY_MS = 86_400_000
 CLIENT = r"[cC]lient[iI][dD][=:] ?\"?([^,\s\]\"]+)"
 
 
@@ -42,11 +44,15 @@ def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
 def _texts(timed: DataFrame) -> DataFrame:
     queue = timed.withColumn("queue", _queue_of(F.col("message"), F.col("what")))  # computed once, used three times
     return shaped(
-        queue.select("*", *_told(), day_of(F.col("at_ms")).alias("day_utc"))
-        .drop("day")
-        .withColumnRenamed("day_utc", "day"),
+        queue.select("*", *_told(), _day_of().alias("day_utc")).drop("day").withColumnRenamed("day_utc", "day"),
         EVENTS,
     )
+
+
+def _day_of() -> Column:
+    """Give the UTC day; mostly it is that of the line's own clock, which need not be made of a number again."""
+    is_same = (F.col("at_ms") / DAY_MS).cast("bigint") == (F.col("wall_ms") / DAY_MS).cast("bigint")
+    return F.when(is_same, F.col("day")).otherwise(day_of(F.col("at_ms")))
 
 
 def signs_of_life(lines: DataFrame, zones: DataFrame) -> DataFrame:
@@ -68,10 +74,14 @@ def refused_hosts(lines: DataFrame, zones: DataFrame) -> DataFrame:
 
 
 def _with_siblings(files: Iterable[tuple[str, str, str]]) -> list[str]:
-    """Name the files beside which their host has others of the same log."""
+    """Name the files beside which their host has others that may repeat their lines.
+
+    A line with a pid tells itself whose it is, whatever the file of a copy is called.
+    """
     families: dict[tuple[str, str], list[str]] = {}
-    for host, _, file in files:
-        families.setdefault((host, FAMILY.sub("", file.rpartition("/")[2])), []).append(file)
+    for host, layout, file in files:
+        family = layout if layout in PIDS else FAMILY.sub("", file.rpartition("/")[2])
+        families.setdefault((host, family), []).append(file)
     return sorted({file for those in families.values() if len(those) > 1 for file in those})
 
 
@@ -82,13 +92,13 @@ def _without_copies(lines: DataFrame, with_siblings: list[str]) -> DataFrame:
     """
     if not with_siblings:
         return lines
-    same = ["host", "family", "wall_ms", "message"]
+    same = ["host", "family", "process", "wall_ms", "message"]
     in_file = Window.partitionBy(*same, "file").orderBy("place")
     among_files = Window.partitionBy(*same, "time").orderBy("file")
     is_one_of_several = F.col("file").isin(with_siblings)
     once = (
         lines.where(is_one_of_several)
-        .withColumn("family", _family())
+        .withColumn("family", F.when(F.col("layout").isin(*PIDS), F.col("layout")).otherwise(_family()))
         .withColumn("time", F.row_number().over(in_file))
         .withColumn("copy", F.row_number().over(among_files))
         .where(F.col("copy") == 1)
@@ -97,8 +107,11 @@ def _without_copies(lines: DataFrame, with_siblings: list[str]) -> DataFrame:
     return lines.where(~is_one_of_several).unionByName(once)
 
 
-# Whatever rolled file of a log this is: ``other_days/rocketmq_client-3.log.gz`` is ``rocketmq_client``.
-FAMILY = re.compile(r"(\.gz|\.log|[-._]\d+|[-._]\d{8})+")
+PIDS = ("java5",)  # layouts whose lines name their process
+# Whatever rolled or kept file of a log this is: ``other_days/rocketmq_client-3.log.gz``, ``rocketmq_client.log.bak``
+# and ``old-rocketmq_client.log`` are ``rocketmq_client``.
+_KEPT_AS = "(?:bak|backup|old|orig|save|copy|prev)"
+FAMILY = re.compile(rf"(?i)(?:^{_KEPT_AS}[-._ ]|\.gz|\.log|[-._]\d+|[-._ ]{_KEPT_AS}(?=[-._ ]|$)| ?\(\d+\)|~$)")
 
 
 def _family() -> Column:
@@ -142,7 +155,22 @@ def _in_utc(lines: DataFrame, zones: DataFrame) -> DataFrame:
 def _queue_of(message: Column, what: Column) -> Column:
     """Give the queue that a line is about, as it stands there; its parts have neither comma nor bracket."""
     many = what.isin("result", "broker result", "route changed", "heartbeat data", "instance made")
-    return F.when(~many, _found(message, QUEUE, 0))
+    has_one = ~many & message.contains(QUEUE_BEGINS)
+    return F.when(has_one, F.coalesce(_first_queue(message), _found(message, QUEUE, 0)))
+
+
+def _first_queue(message: Column) -> Column:
+    """Give the first queue of a message, if it is whole: for a tenth of what finding it by its expression costs."""
+    before = F.octet_length(F.substring_index(message, QUEUE_BEGINS, 1))
+    rest = F.substr(message.cast("binary"), before + 1, F.octet_length(message)).cast("string")
+    queue = F.substring_index(rest, "]", 1)
+    is_whole = (
+        (F.octet_length(queue) < F.octet_length(rest))
+        & F.substring_index(queue, "=", 2).endswith(", brokerName")
+        & F.substring_index(queue, "=", 3).endswith(", queueId")
+        & F.substring_index(queue, "=", -1).try_cast("int").isNotNull()
+    )
+    return F.when(is_whole, F.concat(queue, F.lit("]")))
 
 
 def _told() -> list[Column]:
@@ -194,7 +222,11 @@ def _group(message: Column, what: Column) -> Column:
         F.when(what == "closed", _found(message, r"consumer group: (\S+)")),
         F.when(what == "offset back", _found(message, r"key=[^@]+@([^,]+)")),
         F.when(message.startswith("notifyConsumerIdsChanged:"), _found(message, r":([^\[\s]+)")),
-        F.when(~what.isin("unregistered", "uncommitted", "heartbeat data", "instance made"), _found(message, GROUP)),
+        F.when(
+            ~what.isin("unregistered", "uncommitted", "heartbeat data", "instance made")
+            & (message.contains("roup") | message.contains("GROUP")),
+            _found(message, GROUP),
+        ),
     )
 
 
@@ -218,7 +250,7 @@ def _client(message: Column, what: Column) -> Column:
         F.when(message.startswith("unlockBatch, Group: "), F.substring_index(message, " ", -1)),
         F.when(what == "not in list", _found(message, r"consumerId: (\S+) not in")),
         F.when(message.startswith("Allocation result"), _found(message, r"Current Consumer ID: ([^\]]+)\]")),
-        F.when(what != "uncommitted", _found(message, CLIENT)),
+        F.when((what != "uncommitted") & message.contains("lient"), _found(message, CLIENT)),  # most have none
     )
 
 

@@ -19,8 +19,10 @@ from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
 FACT = (
     "event string, at bigint, `group` string, client string, queue array<string>, queues array<string>,"
     " start_offset bigint, committed_offset bigint, offset bigint, reason string, departure string, broker string,"
-    " backoff_ms bigint, is_isolated boolean, latency_ms bigint, outcome string, strategy string"
+    " backoff_ms bigint, is_isolated boolean, latency_ms bigint, outcome string, strategy string,"
+    " topic string, brokers array<string>"
 )
+BROKER_QUEUES = "broker string, read_queues int, permission int"
 PROGRESS = "queue array<string>, committed bigint"
 ENDED = {"stopped": "stopped", "lost": "lost"}  # by DropReason; all others release
 GONE = {"unregistered": "left", "heartbeat expired": "expired"}  # by Departure; all others closed
@@ -36,9 +38,19 @@ def facts_of(lines: DataFrame) -> DataFrame:
     once = lines.where(F.col("layout") == HISTORY.name).dropDuplicates(["cluster", "message"])
     facts = once.withColumn("fact", F.from_json("message", FACT)).select(*_CARRIED, "fact.*")
     read = facts.localCheckpoint()  # each part would sort out the lines anew
-    parts = [_plain(read), _offsets(read), _looks(read), _progress(read)]
+    parts = [_plain(read), _offsets(read), _looks(read), _progress(read), _routes(read)]
     told = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
     return shaped(told.withColumn("day", day_of(F.col("at_ms"))), EVENTS)
+
+
+def _routes(facts: DataFrame) -> DataFrame:
+    """Give a topic's route as logs have it, ``broker|queues|permission`` each; none where a NameServer has none."""
+    told = facts.where(F.col("event").isin("RouteSeen", "RouteMissing")).withColumn("routed", F.col("topic"))
+    each = F.transform(
+        F.coalesce("brokers", F.array().cast("array<string>")), lambda one: F.from_json(one, BROKER_QUEUES)
+    )
+    parts = F.transform(each, lambda one: F.concat_ws("|", one["broker"], one["read_queues"], one["permission"]))
+    return _event(told, F.lit("route"), topic=F.col("routed"), queues=parts)
 
 
 def _event(facts: DataFrame, what: Column, **columns: Column) -> DataFrame:
@@ -70,6 +82,7 @@ def _plain(facts: DataFrame) -> DataFrame:
         .when((event == "BrokerBackedOff") & F.col("is_isolated"), "isolated")
         .when(event == "BrokerUnreachable", "unreachable")
         .when((event == "BrokerLatency") & failed, "send failed")
+        .when(event == "BrokerLatency", "sent")
     )
     number = F.coalesce("offset", "backoff_ms", "latency_ms")
     ended = reduce(lambda told, one: told.when(F.col("reason") == one, ENDED[one]), ENDED, F.when(F.lit(False), None))

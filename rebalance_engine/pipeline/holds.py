@@ -16,16 +16,13 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline.clients import KEY, QUEUE_KEY, moment
+from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
+from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, departures_of, last_words
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
-MEMBER = [*KEY, "client_id"]
-LAST_WORD_MS = 1_000  # a broker's second may begin before the client's last line
-NOTIFIED_AFTER_MS = 1_500  # a broker notifies the others at once; its own line has only the second
-SILENT_MS = 30_000  # a consumer persists every 5 s
-FOREVER_MS = 1 << 53  # it never starts again
+SILENT_MS = 30_000  # several times as long as a consumer goes without persisting
 SILENT_WHILE_CONNECTED_MS = 150_000  # heartbeats of 30 s, expiry of 120 s: no broker would still have it
 
 
@@ -67,7 +64,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         )
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
-    return _shaped(_ended(_with_what_follows(timeline).localCheckpoint(), events, life))
+    return _once(_shaped(_ended(_with_what_follows(timeline).localCheckpoint(), events, life)))
 
 
 def _columns() -> list[str]:
@@ -194,11 +191,13 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     restart = F.when(F.col("how") == "start", F.col("end_ms")).otherwise(F.lit(FOREVER_MS))
     begun = told.withColumn("reborn_ms", restart)
     joined = (
-        begun.join(_last_words(begun, events, life), on=[*MEMBER, "reborn_ms"], how="left")
+        begun.join(last_words(begun, events, life), on=[*MEMBER, "reborn_ms"], how="left")
         .join(_ends_of_input(life, events), on="cluster", how="left")
-        .withColumn("last_ms", F.greatest("last_ms", "at_ms"))
+        .withColumn(
+            "last_ms", F.greatest("last_ms", "at_ms", F.when(F.col("is_stopping"), F.col("next_stopping.at_ms")))
+        )
     )
-    gone = _departures(joined.select(*MEMBER, "last_ms", "reborn_ms", "is_alone").dropDuplicates(), events)
+    gone = departures_of(joined.select(*MEMBER, "last_ms", "reborn_ms", "is_alone").dropDuplicates(), events)
     seen = joined.join(gone, on=[*MEMBER, "last_ms", "reborn_ms"], how="left")
     silent = F.col("input_end_ms") - F.col("last_ms")
     is_watched = F.coalesce(F.col("broker_end_ms") >= F.col("last_ms") + SILENT_MS, F.lit(False))
@@ -206,6 +205,7 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     is_silent = has_own_log & F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
     is_reborn = F.col("next_ms") != FOREVER_MS
     is_stopped = F.col("is_stopping") | F.col("left_ms").isNotNull()
+    is_bounded = F.col("left_ms").isNull() & (F.col("closed_after_ms") < F.col("closed_ms"))
     return seen.withColumns(
         {
             "ended": F.when(is_stopped, "stopped")
@@ -214,14 +214,18 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
             "until_ms": F.when(F.col("is_stopping"), F.col("last_ms"))
             .when(F.col("left_ms").isNotNull(), F.greatest("last_ms", "left_ms"))
             .when(F.col("closed_ms").isNotNull(), F.col("closed_ms"))
-            .when(is_reborn | is_silent, F.col("last_ms"))
+            .when(is_reborn | is_silent, F.coalesce("heard_ms", "last_ms"))
             .otherwise(F.col("input_end_ms")),
-            "until_after_ms": F.when(F.col("is_stopping"), F.col("next_stopping.at_ms")).when(
-                F.col("left_ms").isNull() & (F.col("closed_after_ms") < F.col("closed_ms")), F.col("closed_after_ms")
-            ),
+            "until_after_ms": F.when(F.col("is_stopping"), F.col("next_stopping.at_ms"))
+            .when(is_bounded, F.col("closed_after_ms"))
+            .when((is_reborn | is_silent) & F.col("heard_ms").isNotNull(), F.col("last_ms")),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
             .when(F.col("left_ms").isNotNull(), "a broker's unregister line")
             .when(F.col("closed_ms").isNotNull(), "a broker saw its connection end")
+            .when(
+                (is_reborn | is_silent) & F.col("heard_ms").isNotNull(),
+                "the others were told of a change after its last line",
+            )
             .when(is_reborn, "the process started anew; its last line before")
             .when(is_silent, "last line; silent until the input's end")
             .otherwise("the input's end"),
@@ -230,106 +234,21 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     )
 
 
-def _last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
-    """Give every member's last line before it starts anew, or of all: its process's, or its own where others share it.
-
-    A log without pids is one process's here, whoever writes into it.
-    """
-    own = events.where(F.col("client_id").isNotNull() & F.col("group").isNotNull() & (F.col("layout") != "broker"))
-    of_log = Window.partitionBy(*KEY)
-    members = own.select(*MEMBER).dropDuplicates().withColumn("is_alone", F.count(F.lit(1)).over(of_log) == 1)
-    asked = begun.select(*MEMBER, "reborn_ms").dropDuplicates().join(members, on=MEMBER, how="left").localCheckpoint()
-    restarts = asked.where(F.col("reborn_ms") != FOREVER_MS)
-    own_at_end = own.groupBy(*MEMBER).agg(F.max("at_ms").alias("own_ms")).withColumn("reborn_ms", F.lit(FOREVER_MS))
-    spoken, process = own_at_end, ["cluster", "process"]
-    written = life.select(*process, F.lit(FOREVER_MS).alias("reborn_ms"), F.col("last_ms").alias("process_ms"))
-    if not restarts.isEmpty():
-        spoken = spoken.unionByName(_last_before(own, restarts, MEMBER, "own_ms"))
-        written = written.unionByName(_last_before(events, restarts, process, "process_ms"))
-    last = F.when(F.col("is_alone"), F.greatest("process_ms", "own_ms")).otherwise(F.col("own_ms"))
-    return (
-        asked.join(spoken, on=[*MEMBER, "reborn_ms"], how="left")
-        .join(written, on=[*process, "reborn_ms"], how="left")
-        .select(*MEMBER, "reborn_ms", "is_alone", last.alias("last_ms"))
-    )
-
-
-def _last_before(lines: DataFrame, restarts: DataFrame, key: list[str], name: str) -> DataFrame:
-    """Give the last line before each restart of whoever restarts: in one pass over the lines, however often that is."""
-    asked = restarts.select(*key, "reborn_ms").dropDuplicates()
-    # First lines are timed a little out of order.
-    marks = asked.select(
-        *key, "reborn_ms", (F.col("reborn_ms") - 5).alias("at_ms"), F.lit(None).cast("long").alias(name)
-    )
-    who = asked.select(*key).dropDuplicates()
-    said = lines.select(*key, "at_ms", F.col("at_ms").alias(name)).join(F.broadcast(who), on=key, how="left_semi")
-    both = marks.unionByName(said, allowMissingColumns=True).withColumn("hash", F.xxhash64(*key))
-    before = Window.partitionBy("hash", *key).orderBy("at_ms", F.col("reborn_ms").asc_nulls_last())
-    told = both.withColumn(name, F.last(name, ignorenulls=True).over(before.rowsBetween(Window.unboundedPreceding, 0)))
-    return told.where(F.col("reborn_ms").isNotNull()).select(*key, "reborn_ms", name)
-
-
 def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
     brokers = events.where(F.col("layout") == "broker").groupBy("cluster").agg(F.max("at_ms").alias("broker_end_ms"))
     return life.groupBy("cluster").agg(F.max("last_ms").alias("input_end_ms")).join(brokers, on="cluster", how="left")
 
 
-def _departures(members: DataFrame, events: DataFrame) -> DataFrame:
-    """Find how brokers saw a member go between its last line and its next start: left_ms, closed_ms, or None.
+def _once(spans: DataFrame) -> DataFrame:
+    """Take a hold once that the logs of several processes tell: a copy of a host's log lies under another host's name.
 
-    A broker tells a second: it was not before closed_after_ms.
-
-    Its next start may also be that of another process with its client id: whatever goes later is that one.
+    A client takes a queue at one moment once. A copy may have been made before the hold ended.
     """
-    key = [*MEMBER, "last_ms", "reborn_ms"]
-    made = events.where(F.col("what") == "instance made").select(
-        "cluster", "client_id", F.col("at_ms").alias("made_ms")
-    )
-    later = F.min(F.when(F.col("made_ms") > F.col("last_ms"), F.col("made_ms")))
-    known = (
-        members.join(made, on=["cluster", "client_id"], how="left")
-        .groupBy(*key, "is_alone")
-        .agg(F.least("reborn_ms", later).alias("next_ms"))
-    )
-    seen = events.where(F.col("what").isin("left", "closed") & F.col("layout").isin("broker", HISTORY.name)).select(
-        "cluster", "group", "client_id", "what", F.col("at_ms").alias("seen_ms"), "resolution_ms"
-    )
-    after = known.join(seen, on=["cluster", "group", "client_id"], how="left")
-    is_mine = F.col("seen_ms").between(F.col("last_ms") - LAST_WORD_MS, F.col("next_ms"))
-
-    def first(what: str) -> Column:
-        return F.min(F.when(is_mine & (F.col("what") == what), F.col("seen_ms")))
-
-    gone = after.groupBy(*key, "is_alone", "next_ms").agg(
-        first("left").alias("left_ms"), first("closed").alias("second_ms"), F.max("resolution_ms").alias("within_ms")
-    )
-    told = events.where(F.col("what") == "notified").select(
-        "cluster",
-        "group",
-        F.col("process").alias("peer"),
-        F.col("at_ms").alias("told_ms"),
-        _slot("at_ms").alias("slot"),
-    )
-    second = F.col("second_ms")
-    in_second = F.col("told_ms").between(F.greatest(second, F.col("last_ms")), second + NOTIFIED_AFTER_MS)
-    is_other = (F.col("peer") != F.col("process")) | ~F.col("is_alone")
-    told_after = (
-        gone.withColumn("slot", F.explode_outer(F.sequence(_slot("second_ms"), _slot("second_ms") + 1)))
-        .join(told, on=["cluster", "group", "slot"], how="left")
-        .groupBy(*key, "next_ms", "left_ms", "second_ms", "within_ms")
-        .agg(F.min(F.when(in_second & is_other, F.col("told_ms"))).alias("told_ms"))
-    )
-    latest = second + F.col("within_ms") - 1
-    exact = F.when(F.col("told_ms").isNotNull(), F.least(F.col("told_ms"), latest))
-    middle = F.greatest(F.col("last_ms"), second + F.floor(F.col("within_ms") / 2))
-    closed = F.when(second.isNotNull(), F.coalesce(exact, middle)).alias("closed_ms")
-    closed_after = F.when(second.isNotNull() & (F.col("within_ms") > 1), F.greatest(second, F.col("last_ms")))
-    return told_after.select(*key, "next_ms", "left_ms", closed, closed_after.alias("closed_after_ms"))
-
-
-def _slot(time: str) -> Column:
-    """Number the times in which a second and what follows at once lie: in its slot, or the next."""
-    return F.floor(F.col(time) / NOTIFIED_AFTER_MS).cast("bigint")
+    is_told = F.col("ended").isin("released", "stopped")
+    began = F.coalesce("from_ms", "first_seen_ms")
+    of_hold = Window.partitionBy("cluster", "group", "client_id", *QUEUE_KEY, began)
+    best = F.max_by("process", F.struct(is_told, "until_ms", "process")).over(of_hold)
+    return spans.withColumn("best", best).where(F.col("process") == F.col("best")).drop("best")
 
 
 def _shaped(ended: DataFrame) -> DataFrame:

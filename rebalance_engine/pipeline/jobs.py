@@ -41,12 +41,14 @@ class Asked:
         source: the folder to read, target: the folder to write.
         cluster: the name under which everything is filed.
         zones: the zones that were given, by host.
+        troubles: what is wrong with files of the folder, by path; kept for whoever reads the report.
     """
 
     source: Path
     target: Path
     cluster: str = "default"
     zones: Mapping[str, str] = field(default_factory=dict)
+    troubles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -91,11 +93,14 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
             store.notes.pending = []
             store.save()
     with stage("holds", say):
-        _publish_holds(store, asked, known, told)
+        life = events.signs_of_life(store.lines(LINES), known).localCheckpoint()
+        _publish_holds(store, asked, life, told)
     with stage("rounds, handoffs, loads", say):
-        _publish_stories(store, asked, told)
+        _publish_stories(store, asked, life, told)
     with stage("measures", say):
         _publish_measures(store, asked, told)
+    store.notes.troubles, store.notes.refused = dict(asked.troubles), told.refused
+    store.save()
     return told
 
 
@@ -124,20 +129,28 @@ def _zones(store: Store, asked: Asked, told: Told) -> tuple[DataFrame, bool]:
         rows += [tuple(row) for row in zones.infer_zones(all_lines).collect() if row["host"] not in asked.zones]
     known = store.spark.createDataFrame(rows, zones.ZONES)
     if any(file["layout"] in unzoned for file in store.notes.files.values()):
-        for row in events.refused_hosts(store.lines(LINES), known).orderBy("host").collect():
-            told.refused.append(REFUSED.format(**row.asDict()))
-            told.misses_holds |= row["holds"] > 0
+        _refuse(store.lines(LINES), known, told)
     now = {f"{host} {layout}": f"{zone_ms if name is None else name}" for host, layout, zone_ms, name, _ in rows}
     have_moved = now != store.notes.zones
     store.notes.zones = now
     return known, have_moved
 
 
+def _refuse(all_lines: DataFrame, known: DataFrame, told: Told) -> None:
+    refused = events.refused_hosts(all_lines, known).orderBy("host").collect()
+    strangers = {(row["host"], row["layout"]) for row in zones.strangers(all_lines).collect()} if refused else set()
+    for row in refused:
+        why = NAMES_OTHERS if (row["host"], row["layout"]) in strangers else MEETS_NONE
+        told.refused.append(REFUSED.format(**row.asDict(), why=why))
+        told.misses_holds |= row["holds"] > 0
+
+
 REFUSED = (
-    "refused: {lines} lines of {host} ({layout}): the zone of their clock is not in the log, and no broker's log tells"
-    " of the same group and client at the same time, the same from beginning to end; give it, as"
+    "refused: {lines} lines of {host} ({layout}): the zone of their clock is not in the log, and {why}; give it, as"
     " --zone {host}=Asia/Shanghai"
 )
+MEETS_NONE = "no broker's log tells of the same group and client at the same time, the same from beginning to end"
+NAMES_OTHERS = "of its groups the brokers' logs name other clients only, none of its own"
 
 
 def _publish_events(store: Store, asked: Asked, known: DataFrame, days: set[str] | None, told: Told) -> None:
@@ -147,9 +160,8 @@ def _publish_events(store: Store, asked: Asked, known: DataFrame, days: set[str]
     told.changed["events"] = sorted(changed)
 
 
-def _publish_holds(store: Store, asked: Asked, known: DataFrame, told: Told) -> None:
+def _publish_holds(store: Store, asked: Asked, life: DataFrame, told: Told) -> None:
     all_events = store.read("events", EVENTS).where(F.col("cluster") == asked.cluster)
-    life = events.signs_of_life(store.lines(LINES), known).localCheckpoint()
     _publish(store, asked, told, "changes", clients.changes_of(all_events))
     spans = holds.spans_of(all_events, store.read("changes", EVENTS), life)
     _publish(store, asked, told, "spans", spans)
@@ -166,11 +178,11 @@ STORIES = {
 }
 
 
-def _publish_stories(store: Store, asked: Asked, told: Told) -> None:
+def _publish_stories(store: Store, asked: Asked, life: DataFrame, told: Told) -> None:
     """Tell the groups' stories anew whose spans or clues differ from when they were told last; the others stay."""
     spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
     mine = spans.where(F.col("cluster") == asked.cluster)
-    clues = stories.clues_of(store.read("events", EVENTS), changes, mine).localCheckpoint()
+    clues = stories.clues_of(store.read("events", EVENTS), changes, mine, life).localCheckpoint()
     inputs = stories.inputs_of(mine, clues).localCheckpoint()
     known = store.read("inputs", schemas.INPUTS).where(F.col("cluster") == asked.cluster)
     before = _checksums(known) if all(map(store.is_whole, STORIES)) else {}
@@ -206,6 +218,7 @@ def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
     _publish(store, asked, told, "spikes", measures.spikes_of(all_events, spans, rounds))
     _publish(store, asked, told, "heartbeats", measures.heartbeats_of(all_events))
     _publish(store, asked, told, "brokers", measures.brokers_of(all_events))
+    _publish(store, asked, told, "looked", measures.looked_of(all_events))
 
 
 def _publish(store: Store, asked: Asked, told: Told, table: str, frame: DataFrame) -> None:

@@ -18,12 +18,15 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.ends import MOST
 from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS, Layout
+from rebalance_engine.pipeline.padding import is_padded, write_without_padding
 from rebalance_engine.pipeline.schemas import LINES, shaped
 from rebalance_engine.pipeline.sources import SourceFile
 from rebalance_engine.pipeline.templates import ADDS, QUEUE, REMOVES, TEMPLATES, Template
 
 MOST_KEPT = 1000  # characters of a line that did not parse; a binary file has lines of any length
 MOST_OF_A_TRACE = 4000
+# What Hadoop unpacks, or fails to, by the ending of a name: a text that is called so is one all the same.
+UNPACKED_BY_NAME = (".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 GLOB = str.maketrans({sign: f"\\{sign}" for sign in "\\{}[]*?"})
 
 
@@ -33,7 +36,8 @@ def read_records(
     """Read text as records of (file, host, place, value), one frame for each layout.
 
     Args:
-        aside: where links are made to files whose names begin with ``_``, which Spark would leave out silently.
+        aside: where links are made to files whose names begin with ``_``, which Spark would leave out silently, or end
+            as if they were packed.
     """
     frames = []
     for layout in (*LAYOUTS.values(), None):
@@ -61,14 +65,14 @@ def _without_cut_ends(records: DataFrame, files: Sequence[SourceFile], begin: in
 
 def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, separator: str, aside: Path) -> DataFrame:
     root = folder.resolve()
-    by_path = {str(_seen_by_spark(root / file.path, aside)): file for file in files}
+    by_path = {str(_seen_by_spark(root / file.path, file.layout, aside)): file for file in files}
     text = spark.read.text([f"file://{path.translate(GLOB)}" for path in by_path], lineSep=separator)
     # The reader names files as Java escapes them.
     escaped = [name.removeprefix("file://").removeprefix("file:") for name in text.inputFiles()]
     records = text.select(
         F.col("_metadata.file_path").alias("path"), F.col("_metadata.file_block_start").alias("block"), F.col("value")
     )
-    if all(name == unquote(name) and name.startswith(f"{root}/") and "/" in by_path[name].path for name in escaped):
+    if all(name == f"{root}/{by_path[unquote(name)].path}" and "/" in by_path[name].path for name in escaped):
         file = _tail(F.col("path"), len(f"file:{root}/".encode()))  # half of what looking it up costs
         return records.select(file.alias("file"), F.substring_index(file, "/", 1).alias("host"), "block", "value")
     rows = [(f"file:{name}", by_path[unquote(name)].path, by_path[unquote(name)].host) for name in escaped]
@@ -76,13 +80,20 @@ def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, sep
     return records.join(F.broadcast(named), on="path", how="inner").select("file", "host", "block", "value")
 
 
-def _seen_by_spark(path: Path, aside: Path) -> Path:
-    if not path.name.startswith("_"):
+def _seen_by_spark(path: Path, layout: Layout | None, aside: Path) -> Path:
+    """Give the path by which Spark reads a file's text: its own, a link's, or that of a copy without its padding."""
+    has_padding = layout is not None and is_padded(path)
+    is_text = path.suffix not in UNPACKED_BY_NAME and not has_padding
+    if is_text and not path.name.startswith("_"):
         return path
-    link = aside.resolve() / hashlib.sha256(str(path.parent).encode()).hexdigest()[:16] / f"named{path.name}"
+    name = f"named{path.name}" if is_text else f"named{path.name}.log"
+    link = aside.resolve() / hashlib.sha256(str(path).encode()).hexdigest()[:16] / name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)
-    link.symlink_to(path)
+    if layout is not None and has_padding:
+        write_without_padding(path, link, layout)
+    else:
+        link.symlink_to(path)
     return link
 
 
@@ -96,7 +107,7 @@ def _tail(text: Column, skipped: int | Column) -> Column:
 def _after(text: Column, mark: str) -> Column:
     """Give what stands behind a mark's first place; None where it has none."""
     before = F.octet_length(F.substring_index(text, mark, 1))
-    return F.when(text.contains(mark), _tail(text, before + len(mark)))
+    return F.when(before < F.octet_length(text), _tail(text, before + len(mark)))
 
 
 def _place() -> Column:

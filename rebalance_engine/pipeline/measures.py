@@ -8,16 +8,19 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import (
     BROKERS,
     COSTS,
     HEARTBEATS,
+    LOOKED,
     SPIKES,
     STORMS,
     WAVES,
     day_of,
     shaped,
 )
+from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 OF_DAY = ["cluster", "day", "group"]
 OF_GROUP = ["cluster", "group"]
@@ -46,27 +49,35 @@ def costs_of(
     )
     lasted = F.col("until_ms") - F.col("at_ms")
     is_unowned = F.size("clients") == 0
+    is_sure = is_unowned & (F.coalesce("unheard", F.lit(0)) == 0)
     apart = stretches.groupBy(*OF_DAY).agg(
-        F.sum(F.when(is_unowned, lasted).otherwise(0)).alias("unowned_ms"),
+        F.sum(F.when(is_sure, lasted).otherwise(0)).alias("unowned_ms"),
+        F.sum(F.when(is_unowned, lasted).otherwise(0)).alias("unowned_most_ms"),
+        F.sum(F.when(is_sure & F.col("is_open"), lasted).otherwise(0)).alias("unowned_open_ms"),
         F.sum(F.when(is_unowned, 0).otherwise(lasted)).alias("overlap_ms"),
         F.sum("stopping_ms").alias("overlap_stopping_ms"),
     )
     told = rounds.groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("rounds"), F.sum("above_fewest").alias("above_fewest"))
     flapped = flaps_of(handoffs).groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("flaps"))
     idle = member_loads.groupBy(*OF_DAY).agg(F.sum("idle_ms").alias("idle_ms"), F.sum("present_ms").alias("present_ms"))
-    skewed = group_loads.select(*OF_DAY, "max_over_mean")
+    unheard = F.coalesce("unheard", F.lit(0)).alias("unheard")
+    is_even = F.when(unheard == 0, F.col("max_over_mean")).alias("max_over_mean")  # of whom nobody tells may have much
+    skewed = group_loads.select(*OF_DAY, is_even, unheard)
     whole = idle
     for part in (told, moved, apart, flapped, skewed):
         whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
     none_moved = F.col("handoffs").isNull()
-    whole = whole.withColumn("refused_pulls", F.when(none_moved, F.lit(0)).otherwise(F.col("refused_pulls")))
+    for known in ("refused_pulls", "pause_ms"):  # of what moved it may be unknown
+        whole = whole.withColumn(known, F.when(none_moved, F.lit(0)).otherwise(F.col(known)))
     counts = (
         "rounds",
         "handoffs",
-        "pause_ms",
         "unowned_ms",
+        "unowned_most_ms",
+        "unowned_open_ms",
         "overlap_ms",
         "overlap_stopping_ms",
+        "unheard",
         "above_fewest",
         "flaps",
     )
@@ -211,7 +222,7 @@ def heartbeats_of(events: DataFrame) -> DataFrame:
 
 def brokers_of(events: DataFrame) -> DataFrame:
     """Tell from which brokers producers backed away, and for what share of the time that their logs cover."""
-    watched = ("isolated", "unreachable", "resent", "send failed")
+    watched = ("isolated", "unreachable", "resent", "send failed", "sent")
     of_day = ["cluster", "day", "process"]
     covered = (
         events.groupBy(*of_day)
@@ -230,9 +241,10 @@ def brokers_of(events: DataFrame) -> DataFrame:
             for name, told in isolation.items()
         ),
         F.count(_when("resent", "send failed")).alias("resent"),
-        F.max(_slow()).alias("slowest_ms"),
-        F.sum(_slow()).alias("slow_ms"),
-        F.count(_slow()).alias("timed"),
+        F.max(_took("resent", "send failed")).alias("failed_slowest_ms"),
+        F.sum(_took("resent", "send failed")).alias("failed_ms"),
+        F.count(_took("resent", "send failed")).alias("timed"),
+        F.max(_took("sent")).alias("went_well_slowest_ms"),
     )
     joined = by_process.join(covered, on=["cluster", "day", "process"], how="inner")
     covering = F.when(F.col("isolations").isNotNull(), F.col("covered_ms"))
@@ -241,8 +253,8 @@ def brokers_of(events: DataFrame) -> DataFrame:
         .groupBy("cluster", "day", "broker")
         .agg(
             *(F.sum(name).alias(name) for name in ("isolations", "isolated_ms", "unreachable", "resent", "covered_ms")),
-            F.max("slowest_ms").alias("slowest_ms"),
-            (F.sum("slow_ms") / F.nullif(F.sum("timed"), F.lit(0))).alias("mean_ms"),
+            *(F.max(name).alias(name) for name in ("failed_slowest_ms", "went_well_slowest_ms")),
+            (F.sum("failed_ms") / F.nullif(F.sum("timed"), F.lit(0))).alias("failed_mean_ms"),
         )
     )
     # Producers of one day isolate each by itself, and one that begins before midnight is of the day before.
@@ -269,5 +281,31 @@ def _when(*what: str) -> Column:
     return F.when(F.col("what").isin(*what), 1)
 
 
-def _slow() -> Column:
-    return F.when(F.col("what").isin("resent", "send failed"), F.col("number"))
+def _took(*what: str) -> Column:
+    return F.when(F.col("what").isin(*what), F.col("number"))
+
+
+def looked_of(events: DataFrame) -> DataFrame:
+    """Count, as ``LOOKED``, who would have told of what: an empty measure says something only where somebody would.
+
+    A process sends where its log says that a producer started, or that something became of a send, or lists no consumer
+    group in its heartbeats.
+    """
+    what, layout = F.col("what"), F.col("layout")
+    is_java, is_own = layout.isin("java5", "java4"), layout == HISTORY.name
+    starts = (what == "producer started") & (F.col("group") != "CLIENT_INNER_PRODUCER")
+    is_alone = (what == "heartbeat data") & (F.size("queues") == 0)
+    sends = starts | is_alone | what.isin("isolated", "unreachable", "reachable", "resent", "send failed", "sent")
+    told = {
+        "holds": (layout != "broker")
+        & (what.isin(*ADDS, *REMOVES, "result") | ((what == "persisted all") & F.col("client_id").isNotNull())),
+        "offsets": what == "persisted all",
+        "sends": sends,
+        "isolations": sends & ~layout.isin(*SILENT_ON_ISOLATION),
+        "heartbeats": is_java,
+        "expiries": (layout == "broker") | (is_own & what.isin("joined", "left", "closed", "expired")),
+    }
+    by_process = events.groupBy("cluster", "day", "process").agg(
+        *(F.max(F.when(F.coalesce(would, F.lit(False)), 1).otherwise(0)).alias(name) for name, would in told.items())
+    )
+    return shaped(by_process.groupBy("cluster", "day").agg(*(F.sum(name).alias(name) for name in told)), LOOKED)

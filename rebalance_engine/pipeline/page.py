@@ -8,7 +8,21 @@ from html import escape
 import plotly.graph_objects as go  # type: ignore[import-untyped] # plotly has no types
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly has no types
 
-from rebalance_engine.pipeline.reports import Report, Row, by_group, minutes, moment, overlap, twice
+from rebalance_engine.pipeline.reports import (
+    NO_HOLDS,
+    NOBODY_LOOKED,
+    Report,
+    Row,
+    avoided,
+    by_group,
+    minutes,
+    missing,
+    moment,
+    overlap,
+    twice,
+    unheard,
+    unowned,
+)
 
 MOST_ROWS = 50
 NOTE = "Pauses are lower bounds unless a first pull was logged. Times are UTC. What no line tells is called unknown."
@@ -28,14 +42,22 @@ def page(report: Report) -> str:
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<title>What rebalancing cost</title><style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>",
         "<h1>What rebalancing cost</h1>",
-        f"<p>{len(by_group(report.costs))} groups, {len(report.rounds)} rounds, {len(report.handoffs)} handoffs.</p>",
+        f"<p>{_counted(report)}</p>",
         f"<p class='note'>{NOTE}</p>",
         _unparsed(report),
+        *(f"<p>{escape(line)}</p>" for line in missing(report)),
         *_charts(report),
         *_tables(report),
         "</body></html>",
     ]
     return "\n".join(parts)
+
+
+def _counted(report: Report) -> str:
+    groups = by_group(report.costs)
+    if not groups and not report.would_tell("holds"):
+        return NO_HOLDS
+    return f"{len(groups)} groups, {len(report.rounds)} rounds, {len(report.handoffs)} handoffs."
 
 
 def _unparsed(report: Report) -> str:
@@ -89,8 +111,8 @@ def _grouped(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, list[
 
 def _tables(report: Report) -> list[str]:
     groups: list[tuple[object, ...]] = [
-        (row["group"], row["rounds"], row["handoffs"], minutes(row["pause_ms"]), minutes(row["unowned_ms"]),
-         overlap(row), twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"])
+        (row["group"], row["rounds"], row["handoffs"], minutes(row["pause_ms"]), unowned(row), overlap(row),
+         twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], unheard(row))
         for row in by_group(report.costs)
     ]  # fmt: skip
     storms: list[tuple[object, ...]] = [
@@ -102,8 +124,17 @@ def _tables(report: Report) -> list[str]:
         for r in report.waves
     ]
     brokers: list[tuple[object, ...]] = [
-        (r["day"], r["broker"], minutes(r["isolated_ms"]), r["isolated_share"], r["resent"], minutes(r["slowest_ms"]))
-        for r in report.brokers
+        (
+            r["day"],
+            r["broker"],
+            minutes(r["isolated_ms"]),
+            r["isolated_share"],
+            r["resent"],
+            minutes(r["failed_slowest_ms"]),
+            minutes(r["failed_mean_ms"]),
+            minutes(r["went_well_slowest_ms"]),
+        )
+        for r in avoided(report.brokers)
     ]
     spikes: list[tuple[object, ...]] = [
         (moment(r["at_ms"]), r["group"], r["before_per_s"], r["peak_per_s"], r["factor"], minutes(r["recovered_ms"]))
@@ -116,16 +147,35 @@ def _tables(report: Report) -> list[str]:
     beats: list[tuple[object, ...]] = [(r["day"], r["host"], r["failed"], r["expired"]) for r in report.heartbeats]
     by_title = {"Groups": groups, "Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
     by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, "Back-test": tested}
-    return [_table(title, HEADS[title], rows) for title, rows in by_title.items()]
+    return [_table(title, HEADS[title], rows, _none(report, title)) for title, rows in by_title.items()]
+
+
+def _none(report: Report, title: str) -> str:
+    """Say why a table is empty: there was none, or nobody looked."""
+    if title == "Back-test":
+        return "It was not run, or no group has a record that could be replayed."
+    what = TOLD_BY[title]
+    return "None was seen." if report.would_tell(*what) else f"Unknown: {NOBODY_LOOKED[what]}."
+
+
+TOLD_BY = {
+    "Groups": ("holds",),
+    "Storms": ("holds",),
+    "Deploys": ("holds",),
+    "Bursts after rounds": ("offsets",),
+    "Brokers that producers backed away from": ("sends", "isolations"),
+    "Heartbeats lost": ("heartbeats", "expiries"),
+}
 
 
 HEADS = {
     "Groups": "group,rounds,handoffs,paused (at least),unowned,two owners,consumed twice,moves above the fewest,"
-    "back and forth,refused pulls",
+    "back and forth,refused pulls,members unknown",
     "Storms": "when,group,rounds,begun by,cause,paused",
     "Deploys": "when,group,gone,come,handoffs,paused",
     "Bursts after rounds": "when,group,messages/s before,highest,times,over after",
-    "Brokers that producers backed away from": "day,broker,isolated,share of the time,sends tried again,slowest",
+    "Brokers that producers backed away from": "day,broker,isolated,share of the time,sends that failed,"
+    "slowest of these,mean of these,slowest that went well",
     "Heartbeats lost": "day,host,failed,expired at a broker",
     "Back-test": "group,strategy,handoffs,paused,skew,idle members,verdict",
 }
@@ -135,9 +185,9 @@ def _names(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else ""
 
 
-def _table(title: str, heads: str, rows: Sequence[Sequence[object]]) -> str:
+def _table(title: str, heads: str, rows: Sequence[Sequence[object]], none: str) -> str:
     if not rows:
-        return f"<h2>{title}</h2><p>None was seen.</p>"
+        return f"<h2>{title}</h2><p>{none}</p>"
     head = "".join(f"<th>{escape(name)}</th>" for name in heads.split(","))
     body = "".join(f"<tr>{''.join(f'<td>{escape(_said(cell))}</td>' for cell in row)}</tr>" for row in rows[:MOST_ROWS])
     more = f"<p class='note'>{len(rows) - MOST_ROWS} more are in the tables.</p>" if len(rows) > MOST_ROWS else ""

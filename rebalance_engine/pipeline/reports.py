@@ -5,10 +5,12 @@ It reads the small tables of the output folder; a figure that is a bound says so
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow.dataset as ds  # type: ignore[import-untyped] # pyarrow has no types
 
@@ -34,7 +36,14 @@ class Report:
     heartbeats: list[Row]
     spikes: list[Row]
     backtest: list[Row]
+    looked: list[Row]
     unparsed: int
+    troubles: dict[str, str]
+    refused: list[str]
+
+    def would_tell(self, *what: str) -> bool:
+        """Ask whether anything was read that would have told all of this: nothing told is none only then."""
+        return all(total(self.looked, one) for one in what)
 
 
 def read_report(folder: Path) -> Report:
@@ -43,13 +52,28 @@ def read_report(folder: Path) -> Report:
     Raises:
         NoReport: no run has finished in this folder.
     """
-    if not (folder / "_evenkeel.json").exists() or not (folder / "costs").is_dir():
+    notes = _notes(folder)
+    if notes is None or not (folder / "costs").is_dir():
         raise NoReport(
             f"{folder} holds no finished run; make one: python -m rebalance_engine.pipeline logs --out {folder}"
         )
-    names = ("costs", "rounds", "handoffs", "storms", "waves", "brokers", "heartbeats", "spikes", "backtest")
+    names = ("costs", "rounds", "handoffs", "storms", "waves", "brokers", "heartbeats", "spikes", "backtest", "looked")
     tables = {name: read_table(folder / name) for name in names}
-    return Report(folder=folder, unparsed=_count_unparsed(folder), **tables)
+    return Report(
+        folder=folder,
+        unparsed=_count_unparsed(folder),
+        troubles=notes.get("troubles", {}),
+        refused=notes.get("refused", []),
+        **tables,
+    )
+
+
+def _notes(folder: Path) -> dict[str, Any] | None:
+    """Read what a run noted; None where there are no notes, or they are damaged."""
+    try:
+        return dict(json.loads((folder / "_evenkeel.json").read_text()))
+    except (OSError, TypeError, ValueError):
+        return None
 
 
 def read_table(folder: Path) -> list[Row]:
@@ -85,14 +109,15 @@ def by_group(costs: Sequence[Row]) -> list[Row]:
     groups: dict[str, list[Row]] = {}
     for row in costs:
         groups.setdefault(str(row["group"]), []).append(row)
-    names = ("rounds", "handoffs", "pause_ms", "unowned_ms", "overlap_ms", "overlap_stopping_ms", "refused_pulls",
-             "duplicates_least", "duplicates_most", "duplicates_unbounded", "above_fewest", "flaps",
-             "idle_ms")  # fmt: skip
+    names = ("rounds", "handoffs", "pause_ms", "unowned_ms", "unowned_most_ms", "unowned_open_ms", "overlap_ms",
+             "overlap_stopping_ms", "refused_pulls", "duplicates_least", "duplicates_most", "duplicates_unbounded",
+             "above_fewest", "flaps", "idle_ms")  # fmt: skip
     summed: list[Row] = [
         {"group": group, **{name: total(rows, name) for name in names}} for group, rows in groups.items()
     ]
     for row in summed:
         row["overlap_staying_ms"] = _overlap_staying_ms(row)
+        row["unheard"] = max(_number(day.get("unheard")) for day in groups[str(row["group"])])
     return sorted(summed, key=lambda row: -_number(row["pause_ms"]))
 
 
@@ -119,6 +144,14 @@ def moment(value: object) -> str:
     return datetime.fromtimestamp(_number(value) / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def unowned(row: Row) -> str:
+    """Say for how long queues had no owner, as far as it is known, and what of it had not ended with the input."""
+    least, most, still = (_number(row[f"unowned_{name}ms"]) for name in ("", "most_", "open_"))
+    known = minutes(row["unowned_ms"])
+    told = f"{known} to {minutes(most)}" if most > least else known
+    return f"{told}, of it {minutes(still)} of queues that nobody has taken since" if still else told
+
+
 def overlap(row: Row) -> str:
     """Say for how long queues had two owners, apart from what a member still held while it shut down."""
     stopping = _number(row["overlap_stopping_ms"])
@@ -140,19 +173,53 @@ def summary(report: Report) -> str:
     """Tell what matters most, for a terminal of 100 columns."""
     groups = by_group(report.costs)
     lines = [f"{len(groups)} groups, {len(report.rounds)} rounds, {len(report.handoffs)} handoffs"]
+    if not groups and not report.would_tell("holds"):
+        lines = [NO_HOLDS]
     if report.unparsed:
         lines.append(f"{report.unparsed} lines of text did not parse; they are kept in lines/")
-    lines += ["", "Groups by pause:" if groups else "No group was seen."]
-    lines += [_group_line(row) for row in groups[:WORST]]
+    lines += missing(report)
+    if groups:
+        lines += ["", "Groups by pause:"]
+    lines += [line for row in groups[:WORST] for line in _group_lines(row)]
     storms = sorted(report.storms, key=lambda row: -_number(row["rounds"]))
-    lines += ["", f"Storms: {len(storms) or 'none'}"]
+    lines += ["", f"Storms: {len(storms) or none(report, 'holds')}"]
     lines += [_storm_line(row) for row in storms[:WORST]]
-    slow = sorted(report.brokers, key=lambda row: -_number(row["isolated_ms"]))
-    lines += ["", f"Brokers that producers backed away from: {len(slow) or 'none'}"]
+    slow = sorted(avoided(report.brokers), key=lambda row: -_number(row["isolated_ms"]))
+    lines += ["", f"Brokers that producers backed away from: {len(slow) or none(report, 'sends', 'isolations')}"]
     lines += [_broker_line(row) for row in slow[:WORST]]
     if report.backtest:
         lines += ["", advice(report.backtest)]
     return "\n".join(lines)
+
+
+def missing(report: Report) -> list[str]:
+    """Name files with which something is wrong, and the hosts that were refused: they have no share in the figures."""
+    named = [f"  {path}: {trouble}" for path, trouble in sorted(report.troubles.items())]
+    files = [f"{len(named)} files were read in part, or not:", *named[:WORST]] if named else []
+    more = [f"  and {len(named) - WORST} more"] if len(named) > WORST else []
+    return [*files, *more, *report.refused]
+
+
+def none(report: Report, *what: str) -> str:
+    """Say that there is none, or that nobody looked."""
+    return "none" if report.would_tell(*what) else f"unknown: {NOBODY_LOOKED[what]}"
+
+
+NO_HOLDS = (
+    "What members held is unknown, and so are rounds and handoffs: no log of a consumer was read, nor its history."
+)
+NOBODY_LOOKED = {
+    ("holds",): "no log of a consumer was read",
+    ("sends",): "no log of a producer was read",
+    ("sends", "isolations"): "no log was read of a producer that tells it (Java 5.1 and later)",
+    ("offsets",): "no offsets were read",
+    ("heartbeats", "expiries"): "of clients' logs and brokers' logs not both were read",
+}
+
+
+def avoided(brokers: Iterable[Row]) -> list[Row]:
+    """Choose the brokers that producers left out, or to which sends failed."""
+    return [row for row in brokers if any(_number(row[name]) for name in ("isolations", "unreachable", "resent"))]
 
 
 def advice(backtest: Sequence[Row]) -> str:
@@ -162,10 +229,21 @@ def advice(backtest: Sequence[Row]) -> str:
     return "\n".join(["By the back-test:" if best else "No group has a record that could be replayed.", *lines])
 
 
-def _group_line(row: Row) -> str:
+def _group_lines(row: Row) -> list[str]:
     group, pause = str(row["group"])[:40], minutes(row["pause_ms"])
     moved = f"{_number(row['handoffs']):.0f} handoffs, twice: {twice(row)}"
-    return f"  {group:<40} paused {pause} at least, overlap {overlap(row)}, {moved}"
+    lines = [f"  {group:<40} paused {pause} at least, overlap {overlap(row)}, {moved}"]
+    if row["unowned_ms"] or row["unowned_most_ms"]:
+        lines.append(f"  {'':<40} unowned {unowned(row)}")
+    if row["unheard"]:
+        lines.append(f"  {'':<40} {unheard(row)}")
+    return lines
+
+
+def unheard(row: Row) -> str:
+    """Say of how many members nobody tells what they held; empty where there are none."""
+    count = _number(row["unheard"])
+    return f"members named by brokers only, of whom nobody tells what they held: {count:.0f}" if count else ""
 
 
 def _storm_line(row: Row) -> str:
@@ -177,4 +255,6 @@ def _broker_line(row: Row) -> str:
     share = row["isolated_share"]
     told = f"{share:.2%} of the time" if isinstance(share, float) else "a share that is unknown"
     isolated = f"isolated {minutes(row['isolated_ms'])}, {told}"
-    return f"  {row['day']}  {row['broker']}: {isolated}; {row['resent']} sends tried again"
+    failed = f"{row['resent']} sends failed or were tried again"
+    slowest = f", the slowest of these after {minutes(row['failed_slowest_ms'])}" if row["resent"] else ""
+    return f"  {row['day']}  {row['broker']}: {isolated}; {failed}{slowest}"

@@ -102,11 +102,14 @@ def rounds_of(holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cau
 
 
 def presence_of(
-    holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cause]
+    holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cause], end_ms: int = 0
 ) -> dict[str, list[tuple[int, int]]]:
     """Tell from each coming of a member to its going; one that is not seen to go is there until the last that is known.
 
     Of members of which no line tells a coming or a going there is nothing.
+
+    Args:
+        end_ms: until when one that is not seen to go is there, at least.
     """
     every = [hold for those in holds.values() for hold in those]
     told = [
@@ -120,7 +123,7 @@ def presence_of(
     for hold in every:
         if hold.client in named:
             begun[hold.client] = min(hold.from_ms, begun.get(hold.client, hold.from_ms))
-    until_ms = max([*(at for at, *_ in told), *(hold.until_ms for hold in every)], default=0)
+    until_ms = max([end_ms, *(at for at, *_ in told), *(hold.until_ms for hold in every)])
     came: dict[str, int] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     first = [(at, client, True) for client, at in begun.items()]

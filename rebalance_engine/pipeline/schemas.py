@@ -154,10 +154,11 @@ HANDOFFS = _filed(
     duplicates_most=LONG,
     round=INT,
 )
-# Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down.
-STRETCHES = _filed(**_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG)
+# Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down. is_open: it
+# went on when the input ended. unheard: members that were there meanwhile, of whom no log tells what they held.
+STRETCHES = _filed(**_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG, is_open=BOOL, unheard=INT)
 MEMBER_LOADS = _filed(client=TEXT, present_ms=LONG, idle_ms=LONG, queue_ms=LONG)
-GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE)
+GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE, unheard=INT)
 
 # ---- measures, see measures.py ----
 
@@ -168,7 +169,9 @@ COSTS = _schema(
     rounds=LONG,
     handoffs=LONG,
     pause_ms=LONG,
-    unowned_ms=LONG,
+    unowned_ms=LONG,  # at least; unowned_most_ms: if members of whom no log tells held nothing
+    unowned_most_ms=LONG,
+    unowned_open_ms=LONG,  # of unowned_ms, of queues that nobody had taken when the input ended
     overlap_ms=LONG,
     overlap_stopping_ms=LONG,
     refused_pulls=LONG,
@@ -181,16 +184,23 @@ COSTS = _schema(
     max_over_mean=DOUBLE,
     idle_ms=LONG,
     present_ms=LONG,
+    unheard=LONG,
 )
 STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)
 WAVES = _filed(
     until_ms=LONG, rounds=LONG, left=TEXTS, joined=TEXTS, handoffs=LONG, pause_ms=LONG, duplicates_least=LONG
 )
 HEARTBEATS = _schema(cluster=TEXT, day=TEXT, host=TEXT, failed=LONG, expired=LONG)
+# Logs tell how long a send took only where it failed. Of those that went well members' own reports tell the slowest.
 BROKERS = _schema(
     cluster=TEXT, day=TEXT, broker=TEXT, isolations=LONG, isolated_ms=LONG, isolated_share=DOUBLE, unreachable=LONG,
-    resent=LONG, slowest_ms=LONG, mean_ms=DOUBLE,
+    resent=LONG, failed_slowest_ms=LONG, failed_mean_ms=DOUBLE, went_well_slowest_ms=LONG,
 )  # fmt: skip
+# How many processes there were that would have told: what their members hold, offsets, sends that failed, brokers that
+# they left out, heartbeats that failed, members that expired. Where none would, that nothing was told says nothing.
+LOOKED = _schema(
+    cluster=TEXT, day=TEXT, holds=LONG, offsets=LONG, sends=LONG, isolations=LONG, heartbeats=LONG, expiries=LONG
+)
 SPIKES = _filed(round=INT, before_per_s=DOUBLE, peak_per_s=DOUBLE, factor=DOUBLE, recovered_ms=LONG)
 BACKTEST = _filed(
     strategy=TEXT,

@@ -93,10 +93,15 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
     return common | (_SMALL if is_small else _LARGE)
 
 
+# HotSpot's second compiler took half of the first seconds, and a gigabyte; hot code comes to it all the same.
+_COMPILED_LATER = (
+    "-XX:Tier4InvocationThreshold=30000 -XX:Tier4MinInvocationThreshold=5000"
+    " -XX:Tier4CompileThreshold=60000 -XX:Tier4BackEdgeThreshold=200000"
+)
 _LARGE = {
     "spark.sql.shuffle.partitions": "32",  # adaptive execution puts small ones together
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
-    "spark.executor.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC {_COMPILED_LATER}",
+    "spark.executor.extraJavaOptions": f"-XX:+UseParallelGC {_COMPILED_LATER}",
     "spark.sql.codegen.hugeMethodLimit": "8000",  # longer methods are never compiled by HotSpot: 24 s become 20 s
 }
 _SMALL = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,17 @@ LEFT_BY_A_RUN = "_evenkeel.json"
 NOT_LOGS = ("_SUCCESS", LEFT_BY_A_RUN)
 GZIP = b"\x1f\x8b"
 EMPTY, COPY = "empty", "not read: a copy of "
+UNKNOWN = "no log that is known: its lines are counted as ones that did not parse"
+BINARY = "not read: no text, and no log that is known"
+SMALL_BINARY = 16 << 20  # bytes; of larger ones a single line may be more than memory has room for
+WIDE = "not read: text in UTF-16; make UTF-8 of it"
+PACKED = {  # what else logs are packed by, and how that begins
+    "zip": b"PK\x03\x04",
+    "xz": b"\xfd7zXZ\x00",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "bzip2": b"BZh",
+    "lz4": b"\x04\x22\x4d\x18",
+}
 CUT = "cut within its last line, which is counted as one that did not parse"
 
 
@@ -34,7 +46,7 @@ class SourceFile:
     Attributes:
         path: below the input folder, with ``/``.
         host: the first folder of the path; the name of the input folder for a file that lies directly in it.
-        layout: None where no line has a known one; each line then counts as unparsed.
+        layout: None where no line has a known one; each line then counts as unparsed, if it is text.
         size: in bytes, as it lies there.
         fingerprint: of its size, its time of change and its beginning; a changed file has another one.
         head: its first text, as it is: a log that grew begins with it, and one that was rolled does not. No checksum: a
@@ -57,12 +69,13 @@ class SourceFile:
     @property
     def is_readable(self) -> bool:
         """Whether Spark can make text of it."""
-        return self.trouble is None or self.trouble.startswith("cut")
+        return self.trouble is None or self.trouble == UNKNOWN or self.trouble.startswith("cut")
 
     @property
     def is_missed(self) -> bool:
-        """Whether it says something that was not read: it is no copy, and not empty."""
-        return not self.is_readable and self.trouble != EMPTY and not str(self.trouble).startswith(COPY)
+        """Whether it may say something that was not read: it is no copy, not empty, and not without any text."""
+        is_nothing = self.trouble in (EMPTY, BINARY) or str(self.trouble).startswith(COPY)
+        return not self.is_readable and not is_nothing
 
     def as_row(self) -> dict[str, object]:
         """Give it as plain values."""
@@ -73,8 +86,9 @@ class SourceFile:
 def find_files(folder: Path) -> list[SourceFile]:
     """Look at every file below a folder; what begins with a dot is left alone, and what an earlier run has written.
 
-    What cannot be looked at is named with its trouble: logs may belong to another user, or be rolled away meanwhile.
-    So is a file whose whole text another one of its host has, whatever it is called: a copy, of a log that grew since.
+    What cannot be looked at is named with its trouble: logs may belong to another user, be rolled away meanwhile, or be
+    packed or written as nothing here reads. So is what is no log, a link that leads nowhere, a pipe, and a file
+    whose whole text another one of its host has, whatever it is called: a copy, of a log that grew since.
 
     Raises:
         NoInput: there is no such folder.
@@ -140,7 +154,7 @@ def _files_below(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
             real = path.resolve()
             if real not in above and not (path / LEFT_BY_A_RUN).exists():  # no link back, no output within the input
                 yield from _files_below(path, above | {real})
-        elif path.is_file():
+        else:
             yield path
 
 
@@ -150,7 +164,9 @@ def _told(path: Path, folder: Path) -> SourceFile:
     trouble = "its name is not UTF-8"
     if name == relative.as_posix():
         try:
-            return _look_at(path, folder)
+            if stat.S_ISREG(path.stat().st_mode):
+                return _look_at(path, folder)
+            trouble = "no plain file"
         except OSError as error:
             trouble = error.strerror or str(error)
     return SourceFile(name, name.split("/")[0], None, 0, trouble, "", f"not read: {trouble}")
@@ -167,14 +183,17 @@ def _look_at(path: Path, folder: Path) -> SourceFile:
     fingerprint = _hash(f"{status.st_size} {status.st_mtime_ns} ", beginning)
     content = _hash(f"{status.st_size} ", beginning, end)
     trouble = _trouble(path, beginning)
-    text = _first_text(path, is_packed=beginning.startswith(GZIP))
+    is_packed = beginning.startswith(GZIP)
+    text = _first_text(path, is_packed=is_packed)
     head = text[:HEAD].decode("latin-1")
-    layout = find_layout(text.decode("utf-8", "replace").split("\n"))
+    layout = find_layout(text.replace(b"\0", b"\n").decode("utf-8", "replace").split("\n"))
     cut = ""
     if trouble is None and layout:
         with _opened(path) as file:
             cut = cut_of(file, layout)
         trouble = CUT if cut else None
+    elif trouble is None:
+        trouble = _strangeness(text if text or is_packed else beginning, status.st_size)
     return SourceFile(relative.as_posix(), host, layout, status.st_size, fingerprint, head, trouble, cut, content)
 
 
@@ -194,6 +213,28 @@ def _trouble(path: Path, beginning: bytes) -> str | None:
     return None
 
 
+def _strangeness(text: bytes, size: int) -> str:
+    """Say what a file is that has no line as any known log has."""
+    if not text:
+        return EMPTY
+    packers = [name for name, begins in PACKED.items() if text.startswith(begins)]
+    if packers:
+        return f"not read: packed by {packers[0]}; unpack it, or pack it by gzip"
+    if text.startswith((b"\xff\xfe", b"\xfe\xff")) or _is_wide(text):
+        return WIDE
+    is_text = b"\0" not in text and b"\n" in text
+    return UNKNOWN if is_text or size < SMALL_BINARY else BINARY
+
+
+def _is_wide(text: bytes) -> bool:
+    """Ask whether every second byte is nothing, or nearly so, as in UTF-16 of a text that is mostly ASCII."""
+    return any(
+        2 * half.count(0) > len(half) and not text[1 - first :: 2].count(0)
+        for first in (0, 1)
+        if (half := text[first::2])
+    )
+
+
 def _is_whole(path: Path) -> bool:
     try:
         with gzip.open(path, "rb") as file:
@@ -205,11 +246,12 @@ def _is_whole(path: Path) -> bool:
 
 
 def _first_text(path: Path, *, is_packed: bool) -> bytes:
+    """Read the first text of a file; where it begins with a hole, as one that was emptied may, behind that."""
     taken = b""
     try:
         with gzip.open(path, "rb") if is_packed else path.open("rb") as file:
             while len(taken) < LOOKED_AT and (more := file.read1(LOOKED_AT)):
-                taken += more
+                taken = (taken + more).lstrip(b"\0")
     except (EOFError, OSError, zlib.error):
         pass
     return taken

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,6 +48,8 @@ class Notes:
         partitions: by table, the checksum of every partition, ``cluster/day``.
         zones: what was used as zone of the hosts whose logs do not tell it.
         texts: what was read, whatever it is called now: ``HOST CONTENT``, and the path that it had.
+        troubles: what was wrong with files of the input when a run ended last, by path; refused: a sentence for each
+            host whose lines cannot be placed in time.
         pending: days of lines that were read, and whose events are not written yet: a run may be stopped in between.
     """
 
@@ -57,6 +60,8 @@ class Notes:
     dead: list[list[object]] = field(default_factory=list)  # (path, batch) that a newer batch has read again
     texts: dict[str, str] = field(default_factory=dict)
     pending: list[str] = field(default_factory=list)
+    troubles: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
 
     def is_fresh(self, file: SourceFile) -> bool:
         """Ask whether a file was not read yet, or differently; one that was only renamed, as a log is rolled, was."""
@@ -94,11 +99,8 @@ class Store:
         writer = frame.write.partitionBy("cluster", "day")
         for column in ("message", "place"):  # nearly all differ: a dictionary of them is made and thrown away
             writer = writer.option(f"parquet.enable.dictionary#{column}", "false")
-        self.spark.conf.set(OPEN_FILES, DAYS_OF_A_TASK)  # else all rows of a task are sorted first
-        try:
+        with self._days_side_by_side():
             writer.parquet(str(staged))
-        finally:
-            self.spark.conf.unset(OPEN_FILES)
         place.parent.mkdir(exist_ok=True)
         staged.rename(place)
         batches: set[object] = {batch}
@@ -159,7 +161,8 @@ class Store:
         """
         staged = self._staged(table)
         ordered = frame if table in ("events", "changes") else frame.repartition("cluster", "day")
-        ordered.write.partitionBy("cluster", "day").parquet(str(staged))
+        with self._days_side_by_side():
+            ordered.write.partitionBy("cluster", "day").parquet(str(staged))
         now = self._checksums(staged, frame.schema)
         known = self.notes.partitions.setdefault(table, {})
         in_scope = {
@@ -194,13 +197,30 @@ class Store:
         place.parent.mkdir(parents=True, exist_ok=True)
         return place
 
+    @contextmanager
+    def _days_side_by_side(self) -> Iterator[None]:
+        """Let a task write several days at once: else it sorts all its rows by day first."""
+        self.spark.conf.set(OPEN_FILES, DAYS_OF_A_TASK)
+        try:
+            yield
+        finally:
+            self.spark.conf.unset(OPEN_FILES)
+
     def _checksums(self, staged: Path, schema: StructType) -> dict[str, str]:
         frame = self.spark.read.schema(schema).parquet(str(staged))
         columns = [name for name in schema.names if name not in ("cluster", "day")]
-        # A sum does not care for the order of rows, which differs from run to run.
-        checksum = F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))
-        rows = frame.groupBy("cluster", "day").agg(F.count(F.lit(1)).alias("rows"), checksum.alias("sum")).collect()
-        return {f"{row['cluster']}/{row['day']}": f"{row['rows']} {row['sum']}" for row in rows}
+        # A sum does not care for the order of rows, which differs from run to run; nor for columns that are empty.
+        shape = f"{zlib.crc32(schema.simpleString().encode()):08x}"
+        # In two halves, so that no sum is beyond 64 bits: adding decimals takes as long as making the hashes.
+        hashed = frame.select("cluster", "day", F.xxhash64(*columns).alias("hash"))
+        high, low = F.sum(F.shiftright("hash", 32)), F.sum(F.col("hash").bitwiseAND(F.lit(0xFFFFFFFF)))
+        rows = hashed.groupBy("cluster", "day").agg(
+            F.count(F.lit(1)).alias("rows"), high.alias("high"), low.alias("low")
+        )
+        return {
+            f"{row['cluster']}/{row['day']}": f"{row['rows']} {(row['high'] << 32) + row['low']} {shape}"
+            for row in rows.collect()
+        }
 
     def _place(self, table: str, key: str) -> Path:
         cluster, day = key.split("/", 1)

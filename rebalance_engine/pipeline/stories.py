@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
@@ -18,23 +18,27 @@ from pyspark.sql.types import StructType
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
-from rebalance_engine.pipeline.loads import loads_of
-from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
+from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
+from rebalance_engine.pipeline.rounds import CAUSES, GOES, Cause, Round, presence_of, rounds_of
+from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
-from rebalance_engine.pipeline.sweep import Hold, stopping_ms, stretches
+from rebalance_engine.pipeline.sweep import Hold, Stretch, left_alone, stopping_ms, stretches
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
-TOLD_BY = ("stories", "rounds", "handoffs", "loads", "sweep")
+TOLD_BY = ("stories", "rounds", "handoffs", "loads", "sweep", "routes")
 QUEUE_KEY = ["cluster", "process", "topic", "broker", "queue_id"]
 
 
-def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame) -> DataFrame:
+def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
     """Choose the lines that a group's story needs; of the offsets persisted every 5 s those beside a change.
+
+    Of brokers' lines about members of whom no log is there ``number`` is 1: nobody tells what these hold.
 
     Args:
         changes: as ``EVENTS``, with client ids.
         spans: as ``SPANS``.
+        life: of :func:`rebalance_engine.pipeline.events.signs_of_life`.
     """
     members = spans.select("cluster", "process", "group").dropDuplicates()
     of_queue = (
@@ -44,19 +48,46 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame) -> DataFra
     )
     by_group = events.where(F.col("what").isin("joined", "left", "closed", "expired") & F.col("group").isNotNull())
     own = changes.where(F.col("what").isin("consumer stopped", "consumer starting"))
-    routes = (
+    changed = (
         events.where((F.col("what") == "route changed") & (F.col("number") == 1))
         .drop("group")
         .join(members, on=["cluster", "process"], how="inner")
     )
-    columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number"]
     own = own.withColumn(
         "what", F.when(F.col("what") == "consumer starting", "consumer started").otherwise(F.col("what"))
     )
+    columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number"]
     chosen = of_queue.select(*columns)
-    for more in (by_group, own, routes, _beside_changes(events, members)):
+    for more in (_heard(by_group, events, spans), own, changed, _beside_changes(events, members)):
         chosen = chosen.unionByName(more.select(*columns))
+    for more in (_routes(events, spans), _ends(spans, life)):
+        chosen = chosen.unionByName(more, allowMissingColumns=True)
     return chosen
+
+
+def _heard(said: DataFrame, events: DataFrame, spans: DataFrame) -> DataFrame:
+    """Mark what brokers say of members that no log but theirs names."""
+    own = events.where((F.col("layout") != "broker") & (F.col("what") != "persisted all"))  # these are most of all
+    named = own.select("cluster", "client_id").unionByName(spans.select("cluster", "client_id"))
+    heard = named.where(F.col("client_id").isNotNull()).distinct().withColumn("is_heard", F.lit(True))
+    is_unheard = F.col("is_heard").isNull() & F.col("client_id").isNotNull()
+    return said.join(heard, on=["cluster", "client_id"], how="left").withColumn("number", F.when(is_unheard, 1))
+
+
+def _routes(events: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give every route of a topic of which a group has queues, whoever tells it."""
+    topics = spans.select("cluster", "group", "topic").distinct()
+    told = routes_of(events).join(topics, on=["cluster", "topic"], how="inner")
+    return told.select("cluster", "group", F.lit("route").alias("what"), "at_ms", "topic", "queues")
+
+
+def _ends(spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Tell every group when its input ends: what was given up and not taken until then nobody has."""
+    ends = life.groupBy("cluster").agg(F.max("last_ms").alias("at_ms"))
+    groups = spans.select("cluster", "group").distinct()
+    return groups.join(ends, on="cluster", how="inner").select(
+        "cluster", "group", F.lit("input ends").alias("what"), "at_ms"
+    )  # fmt: skip
 
 
 def _beside_changes(events: DataFrame, members: DataFrame) -> DataFrame:
@@ -143,10 +174,57 @@ def _story(spans: pa.Table, clues: pa.Table) -> pa.Table:
     return pa.table(columns, schema=pa.schema([(name, pa.string()) for name in columns]))
 
 
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """A group's clues, by what they are about.
+
+    Attributes:
+        routes: by topic, from when on it had how many queues on each broker.
+        unheard: the members that brokers name and no other log.
+        end_ms: of the input; None where nobody says.
+    """
+
+    by_queue: dict[MessageQueue, list[Clue]]
+    causes: list[Cause]
+    routes: dict[str, list[tuple[int, Route]]]
+    unheard: set[str]
+    end_ms: int | None
+
+
 def tell(
     spans: Iterable[dict[str, object]], clues: Iterable[dict[str, object]]
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Tell one group's story, as (kind, row): rounds, handoffs, stretches without one owner, loads."""
+    holds = _holds(spans)
+    found = _sorted_out(clues)
+    causes = [*found.causes, *_losses(holds)]
+    rounds = rounds_of(holds, causes)
+    yield from (("round", _round_row(one)) for one in rounds)
+    unheard = _presence_of_unheard(found)
+    for one in handoffs_of(holds, found.by_queue):
+        is_return = one.change.giver.client == one.change.taker.client
+        yield "return" if is_return else "handoff", _handoff_row(one, rounds) | _unsure(one, unheard)
+    yield from _stretch_rows(holds, found, unheard)
+    there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in unheard}
+    members, groups = loads_of(holds, there)
+    yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
+    yield from (("group load", _group_row(one, unheard)) for one in groups)
+
+
+def _presence_of_unheard(clues: Clues) -> dict[str, list[tuple[int, int]]]:
+    """Tell when they were there; whose going alone is told was there from the beginning."""
+    causes = sorted((one for one in clues.causes if one.client in clues.unheard), key=lambda one: one.at_ms)
+    there = presence_of({}, causes, clues.end_ms or 0)
+    seen: set[str] = set()
+    for one in causes:
+        if one.client is not None and one.client not in seen:
+            seen.add(one.client)
+            if one.what in GOES:
+                there.setdefault(one.client, []).append((0, one.at_ms))
+    return there
+
+
+def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]:
     holds: dict[MessageQueue, list[Hold]] = {}
     for span in spans:
         hold = Hold(
@@ -155,27 +233,30 @@ def tell(
             _known(span.get("from_after_ms")), _known(span.get("until_after_ms")),
         )  # fmt: skip
         holds.setdefault(_queue(span), []).append(hold)
-    by_queue: dict[MessageQueue, list[Clue]] = {}
-    causes: list[Cause] = []
+    return holds
+
+
+def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
+    found = Clues({}, [], {}, set(), None)
+    ends = []
     for clue in clues:
-        what = str(clue["what"])
+        what, at = str(clue["what"]), _int(clue["at_ms"])
+        client = clue["client_id"]
         if what in CAUSES:
-            client = clue["client_id"]
             named = client if isinstance(client, str) else None
-            causes.append(Cause(_int(clue["at_ms"]), what, named, str(clue["process"])))
+            found.causes.append(Cause(at, what, named, str(clue["process"])))
+            if named is not None and clue["number"] == 1:
+                found.unheard.add(named)
+        elif what == "route":
+            found.routes.setdefault(str(clue["topic"]), []).append((at, read_route(clue["queues"])))
+        elif what == "input ends":
+            ends.append(at)
         elif clue["queue_id"] is not None:
-            found = Clue(_int(clue["at_ms"]), what, str(clue["process"]), _known(clue["number"]))
-            by_queue.setdefault(_queue(clue), []).append(found)
-    causes += _losses(holds)
-    rounds = rounds_of(holds, causes)
-    yield from (("round", _round_row(one)) for one in rounds)
-    for one in handoffs_of(holds, by_queue):
-        is_return = one.change.giver.client == one.change.taker.client
-        yield "return" if is_return else "handoff", _handoff_row(one, rounds)
-    yield from _stretch_rows(holds)
-    members, groups = loads_of(holds, presence_of(holds, causes))
-    yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
-    yield from (("group load", {"at_ms": one.day_ms, **asdict(one)}) for one in groups)
+            one = Clue(at, what, str(clue["process"]), _known(clue["number"]))
+            found.by_queue.setdefault(_queue(clue), []).append(one)
+    for told in found.routes.values():
+        told.sort(key=lambda one: one[0])
+    return replace(found, end_ms=max(ends, default=None))
 
 
 def _int(value: object) -> int:
@@ -232,9 +313,29 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
     }
 
 
-def _stretch_rows(holds: dict[MessageQueue, list[Hold]]) -> Iterator[tuple[str, dict[str, object]]]:
+def _unsure(one: Handoff, unheard: Presence) -> dict[str, object]:
+    """Say what is not known where another may have held the queue in between, of whom nobody tells."""
+    between = Stretch(one.change.giver.until_ms, one.change.taker.from_ms, ())
+    is_unsure = bool(one.change.unowned_ms) and _there(between, unheard)
+    return {"unowned_ms": 0, "pause_ms": None, "pause_is": "unknown"} if is_unsure else {}
+
+
+def _group_row(one: GroupLoad, unheard: Presence) -> dict[str, object]:
+    there = [
+        client
+        for client, spans in unheard.items()
+        if any(begin < one.day_ms + DAY_MS and one.day_ms <= end for begin, end in spans)
+    ]
+    return {"at_ms": one.day_ms, **asdict(one), "unheard": len(there)}
+
+
+def _stretch_rows(
+    holds: dict[MessageQueue, list[Hold]], clues: Clues, unheard: Presence
+) -> Iterator[tuple[str, dict[str, object]]]:
     for queue, those in holds.items():
-        for stretch in stretches(those):
+        end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
+        alone = left_alone(those, gone(queue, clues.routes.get(queue.topic, ()), end_ms), end_ms)
+        for stretch in (*stretches(those), *alone):
             if len(stretch.clients) != 1:
                 yield (
                     "stretch",
@@ -246,5 +347,14 @@ def _stretch_rows(holds: dict[MessageQueue, list[Hold]]) -> Iterator[tuple[str, 
                         "until_ms": stretch.until_ms,
                         "clients": list(stretch.clients),
                         "stopping_ms": stopping_ms(stretch, those),
+                        "is_open": stretch.until_ms == clues.end_ms,
+                        "unheard": _there(stretch, unheard) if not stretch.clients else 0,
                     },
                 )
+
+
+def _there(stretch: Stretch, unheard: Presence) -> int:
+    """Count the members that were there meanwhile, for some time, and of whom nobody tells what they held."""
+    return sum(
+        any(begin < stretch.until_ms and stretch.from_ms < end for begin, end in spans) for spans in unheard.values()
+    )

@@ -91,6 +91,22 @@ def stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
         yield Stretch(begin, end, tuple(sorted(name for name, count in there.items() if count > 0)))
 
 
+def left_alone(holds: Sequence[Hold], gone: Sequence[tuple[int, int]], end_ms: int) -> Iterator[Stretch]:
+    """Tell when nobody held the queue from its last release on: until the input's end, but while it was gone.
+
+    Args:
+        gone: from when until when there was no such queue, in order.
+    """
+    begin = max((hold.until_ms for hold in holds), default=end_ms)
+    for from_ms, until_ms in gone:
+        if until_ms > begin:
+            if min(from_ms, end_ms) > begin:
+                yield Stretch(begin, min(from_ms, end_ms), ())
+            begin = until_ms
+    if begin < end_ms:
+        yield Stretch(begin, end_ms, ())
+
+
 def stopping_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:
     """Tell how much of a stretch passed while all its clients but one, at most, were shutting down."""
     stays: dict[str, int] = {}

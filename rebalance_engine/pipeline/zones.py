@@ -1,9 +1,10 @@
 """In which time zone a client ran whose log does not tell it: a log of a 4.x or C++ client is in its process's zone.
 
-A client that joins says so, and a second or two later so does the broker; a broker that sees a member come or go
-notifies the others. A zone is ahead of UTC by a multiple of 15 minutes: the one that makes most of a host's joins and
-notifications meet those of the brokers is its zone. Where none makes half of those meet that it moves into the time of
-the brokers' logs, or two do equally, it stays unknown: of any two busy logs some lines meet by chance.
+A client that joins says so, and a second or two later so does the broker, which names it; one that leaves likewise. A
+broker that sees a member come or go notifies the members that it has, of which this client must be one by name. A zone
+is ahead of UTC by a multiple of 15 minutes: the one that makes most of a host's joins, leaves and notifications meet
+those of the brokers is its zone. Where none makes half of those meet that it moves into the time of the brokers' logs,
+or two do equally, it stays unknown: of any two busy logs some lines meet by chance.
 """
 
 from __future__ import annotations
@@ -26,6 +27,16 @@ SHIFTS_MS, SHIFT_SIGNS = (1_800_000, 3_600_000), 2  # by which clocks are put on
 # brokers may have been there long before the client, and a clock may be put on long after. More of a broker's, because
 # several of its lines may go with one of a client.
 MOST_SAID, MOST_SEEN = 4, 20
+TELLS_ITS_CLIENT = (
+    "persisted all",
+    "persisted",
+    "result",
+    "instance made",
+    "instance started",
+    "instance stopped",
+    "heartbeat data",
+)
+CLIENT = r"[cC]lient[iI][dD][=:] ?([^,\s\]]+)"
 PHASE_MS, DAY_MS = 15_000, 86_400_000  # pairs are looked for by the place within the quarter, and on neighbouring days
 # One of zone_ms (ahead of UTC) and zone_name (which may change it twice a year); signs: how many lines prove it.
 ZONES = "host string, layout string, zone_ms long, zone_name string, signs long"
@@ -66,29 +77,77 @@ def infer_zones(lines: DataFrame) -> DataFrame:
     Args:
         lines: as ``LINES``; brokers' among them.
     """
-    unzoned = [name for name, layout in LAYOUTS.items() if layout.zone_ms is None and layout.is_client]
-    clients = lines.where(F.col("layout").isin(unzoned))
-    said = _client_signs(clients).localCheckpoint()
-    seen = _broker_signs(lines.where(F.col("layout") == "broker")).localCheckpoint()
+    clients = _unzoned(lines)
+    ids = _client_ids(clients).localCheckpoint()
+    named = _broker_signs(lines.where(F.col("layout") == "broker")).localCheckpoint()
+    said = _of_named(_client_signs(clients), ids, named).localCheckpoint()
     apart = F.col("wall_ms") - F.col("broker_ms")
     zone = F.round(apart / STEP_MS).cast("bigint") * STEP_MS
+    is_its_own = (F.col("kind") == "notified") | F.col("is_its_own")
     pairs = (
         _near(said)
-        .join(_placed(seen, "broker_ms"), on=["kind", "key", "date", "phase"], how="inner")
+        .join(_placed(_seen(named, ids), "broker_ms"), on=["kind", "key", "date", "phase"], how="inner")
         .withColumn("zone_ms", zone)
         .where(F.abs(apart - F.col("zone_ms")) <= F.col("within_ms"))
         .where(F.col("zone_ms").between(EARLIEST_MS, LATEST_MS))
+        .join(F.broadcast(ids.withColumn("is_its_own", F.lit(True))), on=["host", "layout", "client"], how="left")
+        .where(is_its_own)
     )
     votes = pairs.groupBy("host", "layout", "zone_ms").agg(F.countDistinct("kind", "key", "wall_ms").alias("signs"))
     best = Window.partitionBy("host", "layout").orderBy(F.desc("signs"))
     found = (
-        _meeting_half(votes, said, seen)
+        _meeting_half(votes, said, named)
         .withColumn("rank", F.rank().over(best))
         .withColumn("ties", F.count(F.lit(1)).over(Window.partitionBy("host", "layout", "rank")))
         .where((F.col("rank") == 1) & (F.col("ties") == 1))
         .select("host", "layout", "zone_ms", F.lit(None).cast("string").alias("zone_name"), "signs")
     ).localCheckpoint()
     return found.join(_changed(found, pairs), on=["host", "layout"], how="left_anti")
+
+
+def strangers(lines: DataFrame) -> DataFrame:
+    """Name the hosts of whose groups brokers name other clients, and none of theirs: host, layout."""
+    clients = _unzoned(lines)
+    named = _broker_signs(lines.where(F.col("layout") == "broker")).localCheckpoint()
+    said = _client_signs(clients).localCheckpoint()
+    others = said.join(named.select("key").distinct(), on="key", how="left_semi").select("host", "layout").distinct()
+    own = _of_named(said, _client_ids(clients), named)
+    return others.join(own, on=["host", "layout"], how="left_anti")
+
+
+def _unzoned(lines: DataFrame) -> DataFrame:
+    unzoned = [name for name, layout in LAYOUTS.items() if layout.zone_ms is None and layout.is_client]
+    return lines.where(F.col("layout").isin(unzoned))
+
+
+def _client_ids(clients: DataFrame) -> DataFrame:
+    """Name the clients whose lines a host's log has: host, layout, client."""
+    message, what = F.col("message"), F.col("what")
+    client = (
+        F.when(what.isin("persisted all", "persisted"), F.substring_index(F.substring_index(message, " ", 5), " ", -1))
+        .when(what.isin("instance started", "instance stopped"), F.regexp_extract(message, r"\[([^\]]+)\]", 1))
+        .otherwise(F.regexp_extract(message, CLIENT, 1))
+    )
+    told = clients.where(what.isin(*TELLS_ITS_CLIENT)).select("host", "layout", client.alias("client"))
+    return told.where(F.col("client") != "").distinct()
+
+
+def _of_named(said: DataFrame, ids: DataFrame, named: DataFrame) -> DataFrame:
+    """Keep the signs of the groups of which a broker names one of the host's own clients.
+
+    Without its name a broker's line of the group may be of another cluster's group, or of a time before this client.
+    """
+    of_group = named.select("key", "client").distinct()
+    known = ids.join(of_group, on="client", how="inner").select("host", "layout", "key").distinct()
+    return said.join(known, on=["host", "layout", "key"], how="left_semi")
+
+
+def _seen(named: DataFrame, ids: DataFrame) -> DataFrame:
+    """Choose a sample of what brokers say: a coming or a going of one of the hosts' clients, a change of a group."""
+    mine = named.where(F.col("kind") != "notified").join(F.broadcast(ids.select("client").distinct()), on="client")
+    changes = named.where(F.col("kind") == "notified").withColumn("client", F.lit(None).cast("string"))
+    every = mine.select(*named.columns).unionByName(changes).dropDuplicates()
+    return _first(every, MOST_SEEN, "broker_ms", "client").localCheckpoint()
 
 
 def _placed(signs: DataFrame, time: str) -> DataFrame:
@@ -128,8 +187,8 @@ def _changed(found: DataFrame, pairs: DataFrame) -> DataFrame:
     return both.where(is_shift & is_apart & is_long).select("host", "layout")
 
 
-def _meeting_half(votes: DataFrame, said: DataFrame, seen: DataFrame) -> DataFrame:
-    covered = seen.groupBy("kind", "key").agg(F.min("broker_ms").alias("begin"), F.max("broker_ms").alias("end"))
+def _meeting_half(votes: DataFrame, said: DataFrame, named: DataFrame) -> DataFrame:
+    covered = named.groupBy("kind", "key").agg(F.min("broker_ms").alias("begin"), F.max("broker_ms").alias("end"))
     moved = F.col("wall_ms") - F.col("zone_ms")
     could = (
         votes.join(said, on=["host", "layout"], how="inner")
@@ -143,42 +202,54 @@ def _meeting_half(votes: DataFrame, said: DataFrame, seen: DataFrame) -> DataFra
 
 
 def _client_signs(clients: DataFrame) -> DataFrame:
-    """Give what a client says of its own coming, and what it is told of others': kind, key, wall_ms, within_ms."""
+    """Give what a client says of its own coming and going, and what it is told of others'.
+
+    Columns: host, layout, wall_ms, kind, key (the group), within_ms.
+    """
     group = F.regexp_extract("message", r"the (?:consumer|producer) \[([^\]]+)\]", 1)
     told = F.regexp_extract("message", r"group: ?(\S+) changed", 1)
+    left = F.regexp_extract("message", r"Consumer: ([^\]]+)\]", 1)
+    what = F.col("what")
     kind = (
-        F.when(F.col("what") == "consumer started", "consumer")
-        .when(F.col("what") == "producer started", "producer")
-        .when(F.col("what") == "notified", "notified")
+        F.when(what == "consumer started", "consumer")
+        .when(what == "producer started", "producer")
+        .when(what == "unregistered", "gone")
+        .when(what == "notified", "notified")
     )
+    key = F.when(what == "notified", told).when(what == "unregistered", left).otherwise(group)
     signs = clients.withColumn("kind", kind).where(F.col("kind").isNotNull())
+    is_at_once = F.col("kind").isin("notified", "gone")
     shaped = signs.select(
         "host",
         "layout",
         "wall_ms",
         "kind",
-        F.when(F.col("kind") == "notified", told).otherwise(group).alias("key"),
-        F.when(F.col("kind") == "notified", NOTIFIED_WITHIN_MS).otherwise(JOIN_WITHIN_MS).alias("within_ms"),
+        key.alias("key"),
+        F.when(is_at_once, NOTIFIED_WITHIN_MS).otherwise(JOIN_WITHIN_MS).alias("within_ms"),
     )
-    return _first(shaped.where(F.col("key") != "CLIENT_INNER_PRODUCER"), MOST_SAID, "wall_ms", "host", "layout")
+    is_told = ~F.col("key").isin("CLIENT_INNER_PRODUCER", "null", "")
+    return _first(shaped.where(is_told), MOST_SAID, "wall_ms", "host", "layout")
 
 
 def _broker_signs(lines: DataFrame) -> DataFrame:
+    """Give the comings and goings that brokers tell, and of which they notify others: kind, key, client, broker_ms."""
     joined = F.regexp_extract("message", r"connected, group: (\S+)", 1)
     gone = F.regexp_extract("message", r"(?:consumer group: (\S+)|unregister a consumer\[([^\]]+)\])", 1)
     left = F.regexp_extract("message", r"unregister a consumer\[([^\]]+)\]", 1)
+    client = F.regexp_extract("message", CLIENT, 1).alias("client")
     broker_ms = (F.col("wall_ms") - GMT8_MS).alias("broker_ms")
 
     def signs(kind: str, what: tuple[str, ...], key: Column) -> DataFrame:
-        return lines.where(F.col("what").isin(*what)).select(F.lit(kind).alias("kind"), key.alias("key"), broker_ms)
+        mine = lines.where(F.col("what").isin(*what))
+        return mine.select(F.lit(kind).alias("kind"), key.alias("key"), client, broker_ms)
 
     either = F.coalesce(F.nullif(joined, F.lit("")), F.nullif(gone, F.lit("")), left)
-    every = (
+    return (
         signs("consumer", ("joined",), joined)
         .unionByName(signs("producer", ("producer joined",), joined))
+        .unionByName(signs("gone", ("left",), left))
         .unionByName(signs("notified", ("joined", "left", "closed"), either))
     )
-    return _first(every.dropDuplicates(), MOST_SEEN, "broker_ms")
 
 
 def _first(signs: DataFrame, most: int, time: str, *of: str) -> DataFrame:

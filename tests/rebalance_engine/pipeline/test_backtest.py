@@ -5,8 +5,10 @@ from pyspark.sql import SparkSession
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline import schemas
-from rebalance_engine.pipeline.backtest import TRIED, State, backtest_of, recommend, replay, replay_rows, states_of
+from rebalance_engine.pipeline.backtest import AS_HELD, TRIED, as_held, backtest_of, recommend, replay, replay_rows
+from rebalance_engine.pipeline.record import Hold, Known, Recorded, State
 from tests.rebalance_engine.pipeline.test_measures import frame, handoff, opened
+from tests.rebalance_engine.pipeline.test_record import ROUNDS, known
 
 QUEUES = tuple(MessageQueue("orders", "east", number) for number in range(12))
 STATES = [
@@ -57,21 +59,46 @@ def test_an_uneven_strategy_is_not_recommended_however_little_it_moves() -> None
     assert (best, says.split(":")[0]) == ("AVG", "keep AVG")
 
 
-def test_states_take_the_queues_that_were_known_at_their_time() -> None:
-    route = {"topic": "orders", "broker": "east", "queue_id": 0, "from_ms": 0, "until_ms": 50_000}
-    rounds = [
-        opened(1, 1_000, members_after=["A"]),
-        opened(2, 49_000, members_after=["B"]),
-        opened(3, 90_000, members_after=["C"]),
-    ]
+def test_an_unknown_strategy_is_compared_with_what_was_held_and_said_to_be_unknown() -> None:
+    holds = [Hold(queue, "A" if n < 11 else "B", 0, 4000) for n, queue in enumerate(QUEUES)]
+    held = as_held(STATES[1:], holds, Recorded(moves=30, handoffs=20, pause_ms=5_000.0))
 
-    told = states_of(rounds, [route, {**route, "queue_id": 1, "from_ms": 40_000}])
+    best, says = recommend([held, *(replay(STATES, name, 250.0) for name in TRIED)], "MINE")
 
-    assert [(state.members, len(state.queues)) for state in told] == [(("A",), 1), (("B",), 2)]
+    assert held.mean_skew == pytest.approx((2 * (11 / 6) + 1 * (11 / 4)) / 3)
+    assert held.idle == pytest.approx(1 / 3)
+    assert best != "AVG"
+    assert "instead of 20 that happened (strategy: MINE)" in says
+
+
+def test_what_moved_less_in_truth_is_kept_whatever_its_strategy_is_called() -> None:
+    held = replace(replay(STATES, "STICKY", 250.0), strategy=AS_HELD, handoffs=3)
+
+    best, says = recommend([held, *(replay(STATES, name, 250.0) for name in TRIED)], "unknown")
+
+    assert best == AS_HELD
+    assert says.startswith("keep what it has (strategy: unknown): none that is as even")
+
+
+def test_how_many_queues_there_were_is_unknown_where_nobody_tells_it() -> None:
+    rounds = [{**one, "cluster": "c", "group": "g", "moves": 1, "handoffs": 2, "pause_ms": 9.0} for one in ROUNDS]
+
+    (row,) = replay_rows(rounds, known((0, 0, 99_000)))
+
+    assert (row["strategy"], row["handoffs"], row["moves"], row["steps"]) == (AS_HELD, 2, 3, 0)
+    assert row["says"] == "unknown: no line tells how many queues its topics had"
+
+
+def test_a_replay_begins_anew_behind_a_state_whose_queues_are_unknown() -> None:
+    unknown = [STATES[0], STATES[1], State(2_000, ("A",), None), STATES[2], STATES[3]]
+
+    told = replay(unknown, "AVG", None)
+
+    assert (told.steps, told.handoffs) == (4, 6 + 6)
 
 
 def test_a_group_without_a_record_gives_no_rows() -> None:
-    assert list(replay_rows([], [])) == []
+    assert list(replay_rows([], Known())) == []
 
 
 @pytest.mark.spark
@@ -87,15 +114,28 @@ def test_every_group_gets_a_row_for_every_strategy_and_one_recommendation(spark:
         spark,
         schemas.SPANS,
         *(
-            {"group": group, "topic": "orders", "broker": "east", "queue_id": n, "from_ms": 0, "until_ms": 90_000}
-            for group in "gh"
+            {"group": group, "topic": "orders", "broker": "east", "queue_id": n, "client_id": client,
+             "from_ms": 0, "until_ms": 90_000}
+            for group, client in (("g", "A"), ("h", "X"))
             for n in range(4)
         ),
-    )
+    )  # fmt: skip
     handoffs = frame(spark, schemas.HANDOFFS, handoff(60_100, "A", "B"))
+    said = {"what": "result", "layout": "java5", "topic": "orders", "number2": 4, "at_ms": 100}
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        {"what": "route changed", "group": None, "topic": "orders", "at_ms": -5, "queues": ["east|4|6"], "number": 0},
+        {**said, "client_id": "A", "strategy": "AVG"},
+        {**said, "client_id": "X", "strategy": "MINE", "group": "h"},
+        {"what": "instance made", "layout": "java5", "group": None, "client_id": "B", "at_ms": 1},
+    )
 
-    rows = backtest_of(rounds, spans, handoffs, frame(spark, schemas.EVENTS)).collect()
+    rows = backtest_of(rounds, spans, handoffs, events).collect()
 
-    assert {(row["group"], row["strategy"]) for row in rows} == {(group, name) for group in "gh" for name in TRIED}
+    names = {*TRIED, AS_HELD}
+    assert {(row["group"], row["strategy"]) for row in rows} == {(group, name) for group in "gh" for name in names}
     assert sorted(row["group"] for row in rows if row["is_best"]) == ["g", "h"]
+    assert {(row["group"], row["now"]) for row in rows} == {("g", "AVG"), ("h", "MINE")}
     assert {row["handoffs"] for row in rows if row["group"] == "g" and row["strategy"] == "AVG"} == {2}
+    assert {row["handoffs"] for row in rows if row["group"] == "g" and row["strategy"] == AS_HELD} == {1}

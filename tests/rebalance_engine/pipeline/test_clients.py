@@ -10,11 +10,15 @@ pytestmark = pytest.mark.spark
 Q0, Q1 = QUEUE.format("east", 0), QUEUE.format("west", 1)
 
 
-def clients(spark: SparkSession, folder: Path, *lines: str) -> list[tuple[str, int, str | None]]:
+def clients(spark: SparkSession, folder: Path, *lines: str) -> list[tuple[str, int | None, str | None]]:
+    return [row for row in told(spark, folder, *lines) if row[0] in ("added", "removed")]
+
+
+def told(spark: SparkSession, folder: Path, *lines: str) -> list[tuple[str, int | None, str | None]]:
     (folder / "web1").mkdir()
     (folder / "web1" / "a.log").write_text("".join(lines))
     rows = changes_of(read_events(spark, folder)).orderBy("at_ms", "place").collect()
-    return [(row["what"], row["queue_id"], row["client_id"]) for row in rows if row["what"] in ("added", "removed")]
+    return [(row["what"], row["queue_id"], row["client_id"]) for row in rows]
 
 
 def test_the_only_client_of_a_group_made_every_change(spark: SparkSession, tmp_path: Path) -> None:
@@ -55,6 +59,40 @@ def test_a_broadcasting_member_is_named_by_its_instance(spark: SparkSession, tmp
     made = "Created a new client Instance, InstanceIndex:0, ClientID:10.0.0.1@A, ClientConfig:ClientConfig{x}"
 
     assert clients(spark, tmp_path, java5(0, made), java5(1, added("g", Q0))) == [("added", 0, "10.0.0.1@A")]
+
+
+def test_a_start_and_a_stop_in_a_shared_log_are_of_the_client_whose_instance_is_beside_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Whoever speaks next, or spoke last, is another one, who persists every 5 s."""
+    made = "Created a new client Instance, InstanceIndex:0, ClientID:B, ClientConfig:ClientConfig{x}"
+    left = "unregister client[Producer: null Consumer: g] from broker[east 0 10.0.0.9:10911] success"
+
+    def persists(at: float) -> str:
+        return java5(at, persisted("g", "A", Q0, 1))
+
+    found = told(
+        spark,
+        tmp_path,
+        java5(0, result("g", "A", [Q0, Q1])),
+        java5(10, "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"),
+        persists(10.1),
+        java5(10.2, made),
+        java5(12, result("g", "B", [Q1], members=2)),
+        persists(19.8),
+        java5(20, left),
+        persists(20.1),
+        java5(20.2, "the client factory [B] shutdown OK"),
+        persists(20.201),
+        java5(20.202, "the consumer [g] shutdown OK"),
+        persists(30),
+    )
+
+    assert found == [
+        ("consumer starting", None, "B"),
+        ("unregistered", None, "B"),
+        ("consumer stopped", None, "B"),
+    ]
 
 
 def test_nobody_is_named_where_nothing_tells(spark: SparkSession, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from rebalance_engine.pipeline import events
-from rebalance_engine.pipeline.zones import ZONES
+from rebalance_engine.pipeline.zones import ZONES, given_zones
 from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
@@ -128,3 +128,42 @@ def test_a_rolled_log_and_its_copy_count_once_but_equal_lines_of_one_log_twice(
     found = read_events(spark, tmp_path).groupBy("what").count().collect()
 
     assert {row["what"]: row["count"] for row in found} == {"added": 1, "not consumed": 2, "removed": 1}
+
+
+def test_parts_that_were_kept_under_other_names_count_once(spark: SparkSession, tmp_path: Path) -> None:
+    """A line of 5.x has its process; a log without pids is known by its name, whatever was put before or behind it."""
+    kept = ("rocketmq_client.log", "rocketmq_client.log.bak", "old-rocketmq_client (1).log")
+    parts = [(0, 2), (1, 3), (2, 4)]
+    for host, lines in (
+        ("new", [java5(at, added("g", Q0), pid=at) for at in range(4)]),
+        ("old", [java4(at, added("g", Q0)) for at in range(4)]),
+    ):
+        names = ("rocketmq_client.log", "tuesday.txt", "x.log") if host == "new" else kept
+        for name, (begin, end) in zip(names, parts, strict=True):
+            put(tmp_path, f"{host}/{name}", *lines[begin:end])
+    known = spark.createDataFrame(given_zones({"old": "+00:00"}), ZONES)
+
+    found = read_events(spark, tmp_path, known).groupBy("host").count().collect()
+
+    assert {row["host"]: row["count"] for row in found} == {"new": 4, "old": 4}
+
+
+def test_the_first_whole_queue_of_a_line_is_its_queue(spark: SparkSession, tmp_path: Path) -> None:
+    broken = Q0.replace(", queueId", " 2026-11-21 queue, Id")
+    put(
+        tmp_path,
+        "web1/a.log",
+        java5(0, added("g", Q0)),
+        java5(1, added("g", f"{broken} {Q1}")),
+        java5(2, added("g", Q0.replace("orders", "a=b"))),
+        java5(3, removed("g", Q1) + Q0),
+    )
+
+    rows = read_events(spark, tmp_path).orderBy("at_ms").collect()
+
+    assert [(row["topic"], row["broker"], row["queue_id"]) for row in rows] == [
+        ("orders", "east", 0),
+        ("orders", "west", 1),
+        ("a=b", "east", 0),
+        ("orders", "west", 1),
+    ]

@@ -111,10 +111,10 @@ def test_what_looks_alone_do_not_tell_is_unknown_and_no_zero(spark: SparkSession
     write_facts(tmp_path, *(compact({k: v for k, v in one.items() if k != "exactness"}) for one in facts))
     events = read_events(spark, tmp_path)
     changes = clients.changes_of(events).localCheckpoint()
-    spans = holds.spans_of(events, changes, signs_of_life(read_lines(spark, tmp_path), no_zones(spark)))
-    spans = spans.localCheckpoint()
+    life = signs_of_life(read_lines(spark, tmp_path), no_zones(spark)).localCheckpoint()
+    spans = holds.spans_of(events, changes, life).localCheckpoint()
 
-    told = stories.stories_of(spans, stories.clues_of(events, changes, spans)).localCheckpoint()
+    told = stories.stories_of(spans, stories.clues_of(events, changes, spans, life)).localCheckpoint()
 
     (handoff,) = stories.of_kind(told, "handoff", schemas.HANDOFFS).collect()
     # Let go between 160 s and 220 s, taken between 280 s and 340 s.
@@ -129,6 +129,28 @@ def test_what_looks_alone_do_not_tell_is_unknown_and_no_zero(spark: SparkSession
     )
     assert [handoff[name] for name in unknown] == [None] * len(unknown)
     assert {row["cause"] for row in stories.of_kind(told, "round", schemas.ROUNDS).collect()} == {"held changed"}
+
+
+def test_routes_and_what_sends_took_are_read(spark: SparkSession, tmp_path: Path) -> None:
+    here = {"broker": "east", "read_queues": 4, "write_queues": 4, "permission": 6, "has_master": True}
+    sent = {"client": "P", "broker": "east", "latency_ms": 7, "outcome": "ok"}
+    write_facts(
+        tmp_path,
+        fact("RouteSeen", 1, topic="orders", brokers=[here]),
+        fact("RouteMissing", 2, topic="orders"),
+        fact("BrokerLatency", 3, **sent),
+        fact("BrokerLatency", 4, **{**sent, "outcome": "broker error"}),
+    )
+
+    rows = read_events(spark, tmp_path).orderBy("at_ms").collect()
+
+    told = [(row["what"], row["topic"], row["queues"], row["broker"], row["number"]) for row in rows]
+    assert told == [
+        ("route", "orders", ["east|4|6"], None, None),
+        ("route", "orders", [], None, None),
+        ("sent", None, None, "east", 7),
+        ("send failed", None, None, "east", 7),
+    ]
 
 
 @pytest.mark.slow

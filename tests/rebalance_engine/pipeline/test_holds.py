@@ -276,3 +276,13 @@ def test_a_log_that_is_cut_within_a_queue_tells_the_rest(spark: SparkSession, tm
     )
 
     assert told(spark, tmp_path) == [(0, "A", 1, 1.1, "open")]
+
+
+def test_a_copy_of_a_log_under_another_hosts_name_tells_no_hold_twice(spark: SparkSession, tmp_path: Path) -> None:
+    """It was made before the release."""
+    lines = [java5(1, added("g", Q0)), java5(2, result("g", "A", [Q0])), java5(90, removed("g", Q0))]
+    put(tmp_path, "web1/a.log", *lines)
+    put(tmp_path, "copied/a.log", *lines[:2])
+    put(tmp_path, "web2/a.log", java5(500, added("g", Q0)), java5(501, result("g", "B", [Q0])))
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 90, "released"), (0, "B", 500, 501, "open")]

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from rebalance_engine.pipeline import clients, events, holds, stories, zones
 from rebalance_engine.pipeline.jobs import STORIES, Asked, Told, run_logs
-from rebalance_engine.pipeline.reports import Row, read_table
+from rebalance_engine.pipeline.reports import Row, read_report, read_table, summary
 from rebalance_engine.pipeline.sources import find_files
 from rebalance_engine.pipeline.store import read_notes
 from tests.rebalance_engine.pipeline.frames import (
@@ -72,8 +72,9 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
     assert events.refused_hosts(found, known).collect() == []
     said = events.events_of(found, known).localCheckpoint()
     changes = clients.changes_of(said).localCheckpoint()
-    spans = holds.spans_of(said, changes, events.signs_of_life(found, known)).localCheckpoint()
-    stories_told = stories.stories_of(spans, stories.clues_of(said, changes, spans)).localCheckpoint()
+    life = events.signs_of_life(found, known).localCheckpoint()
+    spans = holds.spans_of(said, changes, life).localCheckpoint()
+    stories_told = stories.stories_of(spans, stories.clues_of(said, changes, spans, life)).localCheckpoint()
     tables = {
         "holds": holds.holds_of(spans),
         **{table: stories.of_kind(stories_told, *STORIES[table]) for table in ("handoffs", "returns")},
@@ -197,6 +198,8 @@ def test_late_and_repeated_input_changes_its_days_and_groups_only_and_comes_to_w
         for day, group in enumerate(groups)
         for number, member in enumerate(group)
     }
+    # The input ends for all at one time: until then a queue that nobody takes any more is unowned.
+    put_once(source / "last" / "a.log", java5(7 * 86_400, "RebalanceService service end").encode())
     for path, (day, member) in logs.items():
         whole = "".join(stays_of(member, day, path.parent.name)).encode()
         put_once(path, whole[: len(whole) * member.percent // 100])
@@ -279,6 +282,31 @@ def test_a_host_whose_zone_nobody_tells_is_refused_by_name_until_it_is_given(
     assert "--zone web1=" in refused.refused[0]
     assert before == 0
     assert (given.refused, len(after)) == ([], 1)
+
+
+def test_what_is_no_log_is_counted_and_keeps_nobody_from_reading_the_logs_beside_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source, target, queue = tmp_path / "in", tmp_path / "out", QUEUE.format("east", 0)
+    for name in ("a.log", "b.log.bz2", "c.zst"):  # whatever they are called
+        put_once(
+            source / name / name, "".join([java5(1, added("g", queue)), java5(2, result("g", name, [queue]))]).encode()
+        )
+    put_once(source / "web1" / "README", b"# how to read these\nsee the wiki\n")
+    put_once(source / "web1" / "core.snappy", b"\x7fELF\x02\x01\x00\x00" * 200)
+    put_once(source / "web1" / "wide.log", "\ufefftext".encode("utf-16"))
+    (source / "web1" / "empty.log").touch()
+    (source / "web1" / "nowhere.log").symlink_to(tmp_path / "nowhere")
+    files = find_files(source)
+    troubles = {file.path: file.trouble for file in files if file.trouble}
+
+    told = run_logs(spark, Asked(source=source, target=target, troubles=troubles), files, ignore)
+
+    assert (told.records, told.unparsed) == (9, 3)
+    assert {row["client_id"] for row in read_table(target / "holds")} == {"a.log", "b.log.bz2", "c.zst"}
+    assert {Path(path).name for path in troubles} == {"README", "core.snappy", "wide.log", "empty.log", "nowhere.log"}
+    assert read_notes(target).troubles == troubles
+    assert "web1/core.snappy: no log that is known" in summary(read_report(target))
 
 
 def test_an_empty_folder_gives_an_empty_table(spark: SparkSession, tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
         schemas.STRETCHES,
         {"at_ms": 0, "until_ms": 300, "clients": []},
         {"at_ms": 5, "until_ms": 15, "clients": ["A", "B"], "stopping_ms": 4},
+        {"at_ms": 400, "until_ms": 450, "clients": [], "is_open": True, "unheard": 0},
+        {"at_ms": 500, "until_ms": 510, "clients": [], "is_open": True, "unheard": 2},
     )
     loads = frame(spark, schemas.MEMBER_LOADS, {"client": "A", "present_ms": 1000, "idle_ms": 100, "queue_ms": 1})
     skew = frame(spark, schemas.GROUP_LOADS, {"observed_ms": 10, "max_over_mean": 1.5})
@@ -60,16 +62,17 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
     (row,) = measures.costs_of(rounds, moved, stretches, loads, skew).collect()
 
     assert (row["rounds"], row["handoffs"], row["pause_ms"], row["above_fewest"]) == (1, 2, 1000, 2)
-    assert (row["unowned_ms"], row["overlap_ms"], row["overlap_stopping_ms"]) == (300, 10, 4)
+    assert (row["unowned_ms"], row["unowned_most_ms"], row["unowned_open_ms"]) == (350, 360, 50)
+    assert (row["overlap_ms"], row["overlap_stopping_ms"], row["unheard"]) == (10, 4, 0)
     assert (row["max_over_mean"], row["idle_ms"]) == (1.5, 100)
     assert (row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]) == (None, 3, 1)
     assert (row["lock_wait_ms"], row["refused_pulls"]) == (None, 0)
 
 
-def test_refused_pulls_that_some_logs_do_not_tell_are_no_zero(spark: SparkSession) -> None:
+def test_refused_pulls_and_pauses_that_nobody_tells_are_no_zero(spark: SparkSession) -> None:
     cases: dict[str, tuple[int | None, ...]] = {"g": (None, None), "h": (None, 0), "i": (None, 2), "j": (1, 2)}
     rows = [
-        handoff(90_000 * n, "A", "B", refused_pulls=refused, group=group)
+        handoff(90_000 * n, "A", "B", refused_pulls=refused, pause_ms=refused, group=group)
         for group, told in cases.items()
         for n, refused in enumerate(told)
     ]
@@ -81,6 +84,8 @@ def test_refused_pulls_that_some_logs_do_not_tell_are_no_zero(spark: SparkSessio
     ).collect()
 
     assert {row["group"]: row["refused_pulls"] for row in told} == {"g": None, "h": None, "i": 2, "j": 3, "k": 0}
+    # A sum of pauses is a lower bound, of those that are known.
+    assert {row["group"]: row["pause_ms"] for row in told} == {"g": None, "h": 0, "i": 2, "j": 3, "k": 0}
 
 
 def test_rounds_that_follow_each_other_closely_are_a_storm_and_the_first_began_it(spark: SparkSession) -> None:
@@ -144,7 +149,42 @@ def test_brokers_are_isolated_for_a_share_of_what_the_logs_cover(spark: SparkSes
 
     (row,) = measures.brokers_of(events).collect()
 
-    assert (row["isolated_ms"], row["isolated_share"], row["resent"], row["slowest_ms"]) == (30_000, 0.25, 1, 3_000)
+    assert (row["isolated_ms"], row["isolated_share"], row["resent"]) == (30_000, 0.25, 1)
+
+
+def test_latencies_of_sends_that_failed_are_not_the_brokers_and_those_that_went_well_are_told_apart(
+    spark: SparkSession,
+) -> None:
+    base = {"process": "p", "layout": "java5"}
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        {**base, "what": "resent", "broker": "east", "at_ms": 1, "number": 3_000},
+        {**base, "what": "send failed", "broker": "east", "at_ms": 2, "number": 1_000},
+        {**base, "what": "sent", "broker": "west", "at_ms": 3, "number": 70, "layout": "history"},
+        {**base, "what": "sent", "broker": "west", "at_ms": 4, "number": 40, "layout": "history"},
+    )
+
+    told = {row["broker"]: row for row in measures.brokers_of(events).collect()}
+
+    columns = ("failed_slowest_ms", "failed_mean_ms", "went_well_slowest_ms", "resent")
+    assert [told["east"][name] for name in columns] == [3_000, 2_000, None, 2]
+    assert [told["west"][name] for name in columns] == [None, None, 70, 0]
+
+
+def test_who_would_have_told_of_what_is_counted(spark: SparkSession) -> None:
+    def looked(*events: dict[str, object]) -> dict[str, int]:
+        base = {"process": "p", "layout": "java5", "client_id": "A"}
+        (row,) = measures.looked_of(frame(spark, schemas.EVENTS, *({**base, **event} for event in events))).collect()
+        return {name: count for name, count in row.asDict().items() if name not in ("cluster", "day") and count}
+
+    inner: dict[str, object] = {"what": "producer started", "group": "CLIENT_INNER_PRODUCER"}
+    assert looked({"what": "added"}, inner) == {"holds": 1, "heartbeats": 1}
+    assert looked({"what": "producer started"}, {"what": "persisted all", "layout": "go", "process": "q"}) == {
+        "sends": 1, "isolations": 1, "heartbeats": 1, "holds": 1, "offsets": 1,
+    }  # fmt: skip
+    assert looked({"what": "heartbeat data", "queues": [], "layout": "java4"}) == {"sends": 1, "heartbeats": 1}
+    assert looked({"what": "joined", "layout": "broker"}) == {"expiries": 1}
 
 
 def test_isolations_that_extend_each_other_count_once_and_end_with_their_process(spark: SparkSession) -> None:
@@ -174,7 +214,7 @@ def test_how_long_a_producer_that_logs_no_isolation_left_a_broker_out_is_unknown
     (row,) = measures.brokers_of(events).collect()
 
     isolation = [row[name] for name in ("isolations", "isolated_ms", "isolated_share", "unreachable")]
-    assert (isolation, row["resent"], row["mean_ms"]) == ([None] * 4, 1, 3_000)
+    assert (isolation, row["resent"], row["failed_mean_ms"]) == ([None] * 4, 1, 3_000)
 
 
 def test_lost_heartbeats_are_counted_by_host_and_what_the_others_would_tell_is_unknown(spark: SparkSession) -> None:

@@ -1,12 +1,14 @@
+import bz2
 import errno
 import gzip
+import lzma
 import os
 from pathlib import Path
 
 import pytest
 
 from rebalance_engine.pipeline.layouts import BROKER, JAVA5
-from rebalance_engine.pipeline.sources import NoInput, find_files
+from rebalance_engine.pipeline.sources import SMALL_BINARY, NoInput, find_files
 
 LINE = b"2026-11-21 16:13:42.651 INFO  [1] [main] [o.a.r.X#?:?] - hello\n"
 
@@ -74,6 +76,53 @@ def test_a_name_that_lies_about_packing_is_told(tmp_path: Path, name: str, conte
     (file,) = find_files(tmp_path)
 
     assert (file.is_readable, file.is_missed) == (False, is_missed)
+
+
+@pytest.mark.parametrize(
+    ("content", "says", "is_readable", "is_missed"),
+    [
+        (b"", "empty", False, False),
+        (b"# how to read these\nsee the wiki\n", "no log that is known: its lines are counted", True, False),
+        (b"\x7fELF\x02\x01\x00\x00" * 200 + b"\n", "no log that is known: its lines are counted", True, False),
+        (bytes(SMALL_BINARY), "no text, and no log that is known", False, False),
+        (b"x" * SMALL_BINARY, "no text, and no log that is known", False, False),
+        (LINE.decode().encode("utf-16"), "text in UTF-16; make UTF-8 of it", False, True),
+        (LINE.decode().encode("utf-16-be"), "text in UTF-16; make UTF-8 of it", False, True),
+        (bz2.compress(LINE), "packed by bzip2; unpack it", False, True),
+        (lzma.compress(LINE), "packed by xz; unpack it", False, True),
+    ],
+    ids=[
+        "empty",
+        "no log",
+        "binary",
+        "large binary",
+        "without lines",
+        "UTF-16",
+        "UTF-16 without a mark",
+        "bzip2",
+        "xz",
+    ],
+)
+def test_what_is_no_log_is_named(tmp_path: Path, content: bytes, says: str, is_readable: bool, is_missed: bool) -> None:
+    put(tmp_path / "web1" / "a.log", content)
+
+    (file,) = find_files(tmp_path)
+
+    assert says in (file.trouble or "")
+    assert (file.is_readable, file.is_missed) == (is_readable, is_missed)
+
+
+def test_links_that_lead_nowhere_and_pipes_are_named(tmp_path: Path) -> None:
+    (tmp_path / "web1").mkdir()
+    (tmp_path / "web1" / "a.log").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "web1" / "b.log")
+
+    found = [(file.path, file.trouble, file.is_missed) for file in find_files(tmp_path)]
+
+    assert found == [
+        ("web1/a.log", "not read: No such file or directory", True),
+        ("web1/b.log", "not read: no plain file", True),
+    ]
 
 
 def test_a_log_that_grows_keeps_its_head_and_gets_another_fingerprint(tmp_path: Path) -> None:

@@ -4,15 +4,18 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from rebalance_engine.pipeline.events import signs_of_life
 from rebalance_engine.pipeline.schemas import HANDOFFS, ROUNDS
 from rebalance_engine.pipeline.stories import clues_of, of_kind, stories_of, tell
 from tests.rebalance_engine.pipeline.frames import (
     QUEUE,
     added,
     java5,
+    no_zones,
     persisted,
     read_events,
     read_holds,
+    read_lines,
     removed,
     result,
 )
@@ -31,7 +34,7 @@ def span(client: str, begin: int, end: int, **more: object) -> dict[str, object]
 
 def clue(what: str, at: int, **more: object) -> dict[str, object]:
     row: dict[str, object] = {"what": what, "at_ms": at, "process": "east", "client_id": None, "queue_id": None}
-    return {**row, "topic": None, "broker": None, "number": None, **more}
+    return {**row, "topic": None, "broker": None, "number": None, "queues": None, **more}
 
 
 def kinds(rows: list[tuple[str, dict[str, Any]]], kind: str) -> list[dict[str, Any]]:
@@ -69,10 +72,77 @@ def test_a_handoff_from_a_member_that_shuts_down_says_between_which_moments_it_w
     assert (stretch["clients"], stretch["stopping_ms"]) == (["A", "B"], 2_600)
 
 
+def test_a_queue_that_nobody_takes_any_more_is_unowned_until_the_input_ends() -> None:
+    spans = [span("A", 1_000, 60_000), span("B", 50_000, 90_000, queue_id=1, ended="open")]
+    clues = [clue("joined", 500, client_id="A"), clue("input ends", 90_000)]
+
+    (stretch,) = kinds(list(tell(spans, clues)), "stretch")
+
+    assert (stretch["queue_id"], stretch["at_ms"], stretch["until_ms"]) == (0, 60_000, 90_000)
+    assert (stretch["clients"], stretch["is_open"], stretch["unheard"]) == ([], True, 0)
+
+
+@pytest.mark.parametrize(
+    ("routes", "unowned"),
+    [
+        ([(500, ["east|4|6"])], [(60_000, 90_000, True)]),
+        ([(500, ["east|4|6"]), (59_990, ["west|4|6"])], []),
+        ([(500, ["east|4|6"]), (70_000, ["west|4|6"])], [(60_000, 70_000, False)]),
+        ([(70_000, []), (80_000, ["east|4|6"])], [(60_000, 70_000, False), (80_000, 90_000, True)]),
+        ([(70_000, ["east|4|2"])], [(60_000, 70_000, False)]),
+        ([(70_000, ["east|0|6", "west|4|6"])], [(60_000, 70_000, False)]),
+    ],
+    ids=["there", "gone before", "gone", "gone and back", "not to be read", "fewer queues"],
+)
+def test_a_queue_that_is_gone_is_not_unowned(
+    routes: list[tuple[int, list[str]]], unowned: list[tuple[int, int, bool]]
+) -> None:
+    told = [clue("route", at, topic="orders", queues=queues) for at, queues in routes]
+
+    rows = kinds(list(tell([span("A", 1_000, 60_000)], [*told, clue("input ends", 90_000)])), "stretch")
+
+    assert [(row["at_ms"], row["until_ms"], row["is_open"]) for row in rows] == unowned
+
+
+def test_what_members_hold_of_whom_only_brokers_tell_is_unknown() -> None:
+    """B comes, and A gives the queue up: to B, most likely."""
+    clues = [
+        clue("joined", 500, client_id="A"),
+        clue("joined", 59_000, client_id="B", number=1),
+        clue("input ends", 90_000),
+    ]
+
+    told = list(tell([span("A", 1_000, 60_000)], clues))
+
+    assert [row["unheard"] for row in kinds(told, "stretch")] == [1]
+    assert [row["client"] for row in kinds(told, "member load")] == ["A"]
+    assert [row["unheard"] for row in kinds(told, "group load")] == [1]
+
+
 def test_a_killed_member_is_a_cause_by_itself() -> None:
     told = list(tell([span("A", 1_000, 60_000, ended="lost")], []))
 
     assert [row["cause"] for row in kinds(told, "round")] == ["held changed", "connection closed"]
+
+
+def test_a_pause_in_which_a_member_of_no_log_may_have_had_the_queue_is_unknown() -> None:
+    clues = [clue("joined", 59_000, client_id="B", number=1), clue("left", 80_000, client_id="B", number=1)]
+    spans = [span("A", 1_000, 60_000), span("C", 81_000, 85_000), span("D", 86_000, 90_000)]
+
+    first, second = kinds(list(tell(spans, clues)), "handoff")
+
+    assert (first["pause_ms"], first["pause_is"]) == (None, "unknown")
+    assert (first["unowned_ms"], first["unowned_most_ms"]) == (0, 21_000)
+    assert (second["pause_ms"], second["pause_is"], second["unowned_ms"]) == (1_500, "at least", 1_000)
+
+
+def test_who_is_only_seen_to_leave_was_there_before() -> None:
+    clues = [clue("left", 70_000, client_id="B", number=1), clue("input ends", 90_000)]
+    spans = [span("A", 1_000, 60_000), span("A", 65_000, 69_000), span("A", 75_000, 90_000, ended="open")]
+
+    rows = kinds(list(tell(spans, clues)), "stretch")
+
+    assert [(row["at_ms"], row["unheard"]) for row in rows] == [(60_000, 1), (69_000, 1)]
 
 
 @pytest.mark.spark
@@ -87,7 +157,9 @@ def test_stories_become_tables(spark: SparkSession, tmp_path: Path) -> None:
         (tmp_path / host / "a.log").write_text("".join(lines))
     events, spans = read_events(spark, tmp_path), read_holds(spark, tmp_path).localCheckpoint()
 
-    stories = stories_of(spans, clues_of(events, events, spans)).localCheckpoint()
+    life = signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
+
+    stories = stories_of(spans, clues_of(events, events, spans, life)).localCheckpoint()
 
     (handoff,) = of_kind(stories, "handoff", HANDOFFS).collect()
     assert (handoff["cluster"], handoff["group"], handoff["day"]) == ("default", "g", "2026-11-21")

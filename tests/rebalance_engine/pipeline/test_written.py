@@ -66,7 +66,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
     changes = clients.changes_of(said).localCheckpoint()
     life = events.signs_of_life(found, inferred.unionByName(given))
     spans = holds.spans_of(said, changes, life).localCheckpoint()
-    rows, clues = by_cluster(spans), by_cluster(stories.clues_of(said, changes, spans))
+    rows, clues = by_cluster(spans), by_cluster(stories.clues_of(said, changes, spans, life))
     return {
         layout: Recovered(played[layout], written[layout], rows[layout], story_of(rows[layout], clues[layout]))
         for layout in PROFILES

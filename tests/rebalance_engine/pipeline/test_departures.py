@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    broker,
+    java4,
+    java5,
+    joined,
+    persisted,
+    read_holds,
+    result,
+)
+
+pytestmark = pytest.mark.spark
+Q0, Q1 = QUEUE.format("east", 0), QUEUE.format("west", 1)
+NOTIFIED = "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"
+STARTED = "the consumer [g] start OK"
+
+
+def put(folder: Path, name: str, *lines: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines), newline="")
+
+
+def ends(spark: SparkSession, folder: Path, given: str | None = None) -> dict[str, tuple[float | None, float, str]]:
+    """Give by client since when, until when, and how its hold of the first queue ended."""
+    rows = read_holds(spark, folder, given).where("queue_id = 0").collect()
+    return {
+        row["client_id"]: (
+            None if row["until_after_ms"] is None else (row["until_after_ms"] - MIDNIGHT_MS) / 1000,
+            (row["until_ms"] - MIDNIGHT_MS) / 1000,
+            row["ended"],
+        )
+        for row in rows
+    }
+
+
+def member(client: str, last: float) -> list[str]:
+    """Write the log of a member that goes without a word, up to its last line."""
+    return [
+        java5(1, added(f"g{client}", Q0)),
+        java5(1.1, result(f"g{client}", client, [Q0])),
+        java5(last, persisted(f"g{client}", client, Q0, 1)),
+    ]
+
+
+def peer(group: str, *lines: tuple[float, str]) -> list[str]:
+    """Write the log of one who is in the same group, and goes on."""
+    told = (java5(at, text.replace(" g ", f" {group} ").replace("[g]", f"[{group}]")) for at, text in lines)
+    return [java5(0, result(group, f"peer in {group}", [])), *told, java5(99, "the broker is fine")]
+
+
+def test_without_brokers_logs_who_is_killed_ends_when_the_others_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    """Each of these groups has one member that is killed after its line of second 5, and one that goes on."""
+    heard: dict[str, list[tuple[float, str]]] = {
+        "told": [(8.25, NOTIFIED)],
+        "told twice": [(8.25, NOTIFIED), (8.5, NOTIFIED)],
+        "told of another": [(8, STARTED), (8.25, NOTIFIED)],
+        "told of another first": [(6, STARTED), (6.25, NOTIFIED), (9.5, NOTIFIED)],
+        "told late": [(40, NOTIFIED)],
+        "not told": [],
+    }
+    for number, lines in enumerate(heard.values()):
+        put(tmp_path, f"web{number}/a.log", *member(str(number), 5))
+        put(tmp_path, f"peer{number}/a.log", *peer(f"g{number}", *lines))
+
+    found = ends(spark, tmp_path)
+    assert dict(zip(heard, (found[str(number)] for number in range(len(heard))), strict=True)) == {
+        "told": (5, 8.25, "lost"),
+        "told twice": (5, 8.25, "lost"),
+        "told of another": (None, 5, "lost"),
+        "told of another first": (5, 9.5, "lost"),
+        "told late": (None, 5, "lost"),
+        "not told": (None, 5, "lost"),
+    }
+
+
+def test_the_end_of_a_log_that_several_share_is_of_whom_it_names_last(spark: SparkSession, tmp_path: Path) -> None:
+    """A client that is stopped unregisters and goes on for a while; its last lines name nobody."""
+    good_bye = "unregister client[Producer: null Consumer: g] from broker[east 0 10.0.0.9:10911] success"
+    put(
+        tmp_path,
+        "web1/rocketmq_client.log",
+        java4(0, result("g", "A", [Q0])),
+        java4(1, added("g", Q0)),
+        java4(1.1, result("g", "A", [Q0])),
+        java4(2, result("g", "B", [])),
+        java4(5, persisted("g", "B", Q1, 9)),
+        java4(7, persisted("g", "A", Q0, 9)),
+        java4(7.1, good_bye),
+        java4(8, "NETTY CLIENT PIPELINE: CLOSE 127.0.0.1:22986"),
+    )
+    put(tmp_path, "web2/a.log", java5(99, result("h", "C", [])))
+
+    assert ends(spark, tmp_path, "+00:00") == {"A": (7.1, 8, "stopped")}
+
+
+def test_a_producer_that_writes_on_into_a_consumers_log_keeps_no_queue(spark: SparkSession, tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "web1/rocketmq_client.log",
+        java4(0, "Created a new client Instance, InstanceIndex:0, ClientID:P, ClientConfig:ClientConfig{x}"),
+        java4(1, added("g", Q0)),
+        java4(1.1, result("g", "A", [Q0])),
+        java4(5, persisted("g", "A", Q0, 9)),
+        java4(50, "east will be isolated for 30000 ms."),
+        java4(90, "east will be isolated for 30000 ms."),
+    )
+    put(tmp_path, "east/broker.log", broker(0, joined("h", "x")))
+
+    assert ends(spark, tmp_path, "+00:00") == {"A": (None, 5, "lost")}

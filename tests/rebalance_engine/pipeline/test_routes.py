@@ -1,0 +1,39 @@
+import pytest
+from pyspark.sql import SparkSession
+
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline import schemas
+from rebalance_engine.pipeline.routes import gone, read_route, routes_of
+from tests.rebalance_engine.pipeline.test_measures import frame
+
+
+def test_a_route_has_the_queues_that_may_be_read() -> None:
+    assert read_route(["east|4|6", "a|b|2|4", "west|4|2"]) == {"east": 4, "a|b": 2}
+
+
+def test_a_queue_is_gone_while_its_route_has_it_not() -> None:
+    routes = [(10, {"east": 4}), (20, {"east": 2}), (30, {"west": 4}), (40, {"east": 4})]
+
+    assert gone(MessageQueue("orders", "east", 3), routes, 50) == [(20, 30), (30, 40)]
+    assert gone(MessageQueue("orders", "west", 0), routes, 50) == [(10, 20), (20, 30), (40, 50)]
+    assert gone(MessageQueue("orders", "east", 0), [], 50) == []
+
+
+@pytest.mark.spark
+def test_what_several_say_of_one_route_is_one_change(spark: SparkSession) -> None:
+    said = {"what": "route changed", "topic": "orders"}
+    both = ["east|4|6", "west|4|6"]
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        {**said, "at_ms": 1, "queues": both},
+        {**said, "at_ms": 2, "queues": both[::-1], "process": "another"},
+        {**said, "at_ms": 3, "queues": both[:1]},
+        {**said, "at_ms": 4, "queues": both, "what": "route"},
+        {**said, "at_ms": 4, "queues": both, "topic": "pay"},
+        {**said, "at_ms": 5},
+    )
+
+    told = sorted((row["topic"], row["at_ms"], row["queues"]) for row in routes_of(events).collect())
+
+    assert told == [("orders", 1, both), ("orders", 3, both[:1]), ("orders", 4, both), ("pay", 4, both)]
