@@ -17,6 +17,7 @@ from rebalance_engine.remoting.command import Command
 from rebalance_engine.remoting.messages import Host
 from rebalance_engine.remoting.requests.contract import Refused, Request, Response
 
+REGION = "DefaultRegion"
 OLD_FAQ = "http://rocketmq.apache.org/docs/faq/"
 NEW_FAQ = "https://rocketmq.apache.org/docs/bestPractice/06FAQ"
 PUT = "TOPIC_PUT_NUMS"  # ``BrokerStatsManager.java``

@@ -114,3 +114,16 @@ def inherit(settings: EmbeddedSettings, topic: str, default: TopicConfig | None,
 def with_permission(config: TopicConfig, permission: int) -> TopicConfig:
     """Take away from a topic what its broker may not do."""
     return replace(config, perm=config.perm & (permission | PERM_INHERIT))
+
+
+def shown(config: TopicConfig, *, has_attributes: bool) -> str:
+    """Write a topic as the broker's own words do (``TopicConfig.toString``); 4.x has no attributes."""
+    flags = ((READ, "R"), (WRITE, "W"), (PERM_INHERIT, "X"))
+    perm = "".join(letter if config.perm & flag else "-" for flag, letter in flags)
+    attributes = ", ".join(f"{name}={value}" for name, value in (config.attributes or {}).items())
+    return (
+        f"TopicConfig [topicName={config.topic_name}, readQueueNums={config.read_queue_nums}, "
+        f"writeQueueNums={config.write_queue_nums}, perm={perm}, topicFilterType={config.topic_filter_type}, "
+        f"topicSysFlag={config.topic_sys_flag}, order={str(config.order).lower()}"
+        + (f", attributes={{{attributes}}}]" if has_attributes else "]")
+    )

@@ -7,6 +7,7 @@ from rebalance_engine.embedded.store import Draft
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.remoting.batches import Packed, encode_batch
 from rebalance_engine.remoting.bodies.queues import LockBatchRequestBody
+from rebalance_engine.remoting.bodies.settings import TopicConfig
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.message_ids import read_offset_id
 from rebalance_engine.remoting.messages import StoredMessage, decode_messages
@@ -92,10 +93,48 @@ def test_where_nothing_can_be_sent(desk: Desk, topic: str, queue_id: int, code: 
     assert desk.refused(desk.connect(), sending(topic, "x", queue_id)).code == code
 
 
-def test_a_broker_that_may_not_write_says_so(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("version", "code", "end"),
+    [("5.5.0", ResponseCode.INVALID_PARAMETER, ", attributes={}]"), ("4.9.7", ResponseCode.SYSTEM_ERROR, "]")],
+)
+def test_a_queue_that_is_not_there_is_refused_with_what_the_topic_has(
+    tmp_path: Path, version: str, code: ResponseCode, end: str
+) -> None:
+    desk = Desk(tmp_path, EmbeddedSettings(membership=settings(version)))
+    desk.put_topic("orders", 2)
+
+    refused = desk.refused(desk.connect(), sending("orders", "x", 2))
+
+    shown = (
+        "TopicConfig [topicName=orders, readQueueNums=2, writeQueueNums=2, "
+        f"perm=RW-, topicFilterType=SINGLE_TAG, topicSysFlag=0, order=false{end}"
+    )
+    assert (refused.code, refused.remark) == (
+        code,
+        f"request queueId[2] is illegal, {shown} Producer: 10.0.0.9:40001",
+    )
+
+
+def test_a_broker_that_may_not_write_refuses_what_is_ordered_only(desk: Desk) -> None:
     desk.broker.core.permission = 4
 
-    assert desk.refused(desk.connect(), sending("orders", "x")).code == ResponseCode.NO_PERMISSION
+    desk.send(desk.connect(), "orders", "taken")
+    desk.broker.membership.put_topic(TopicConfig(topic_name="trades", order=True))
+    refused = desk.refused(desk.connect(), sending("trades", "x"))
+
+    assert len(stored(desk, "orders")) == 1
+    assert (refused.code, refused.remark) == (
+        ResponseCode.NO_PERMISSION,
+        "the broker[10.0.0.1] sending message is forbidden",
+    )
+
+
+def test_a_topic_that_is_only_read_takes_what_is_sent_to_it_all_the_same(desk: Desk) -> None:
+    desk.broker.membership.put_topic(TopicConfig(topic_name="orders", perm=4))
+
+    desk.send(desk.connect(), "orders", "taken")
+
+    assert len(stored(desk, "orders")) == 1
 
 
 def test_the_broker_chooses_a_queue_where_the_producer_does_not(desk: Desk) -> None:

@@ -3,6 +3,7 @@ import pytest
 from rebalance_engine.embedded import topics
 from rebalance_engine.embedded.settings import EmbeddedSettings
 from rebalance_engine.membership.profiles import BrokerSettings
+from rebalance_engine.remoting.bodies.settings import TopicConfig
 from tests.rebalance_engine.membership.conversations import recording
 
 OLD = EmbeddedSettings(membership=BrokerSettings(version="4.9.7"))
@@ -62,3 +63,17 @@ def test_a_broker_takes_its_permissions_from_its_topics() -> None:
 def test_which_topics_are_rocketmqs_own() -> None:
     assert [topics.is_system_topic(topic) for topic in ("TBW102", "rmq_sys_x", "orders")] == [True, True, False]
     assert topics.dead_letter_topic("G") == "%DLQ%G"
+
+
+@pytest.mark.parametrize(
+    ("has_attributes", "perm", "end"),
+    [(True, "RW-", ", attributes={}]"), (False, "RW-", "]"), (True, "-WX", ", attributes={}]")],
+)
+def test_a_topic_is_shown_in_the_words_of_the_broker(has_attributes: bool, perm: str, end: str) -> None:
+    number = {"RW-": 6, "-WX": 3}[perm]
+    config = TopicConfig(topic_name="orders", read_queue_nums=4, write_queue_nums=4, perm=number)
+
+    assert topics.shown(config, has_attributes=has_attributes) == (
+        "TopicConfig [topicName=orders, readQueueNums=4, writeQueueNums=4, "
+        f"perm={perm}, topicFilterType=SINGLE_TAG, topicSysFlag=0, order=false{end}"
+    )
