@@ -50,6 +50,7 @@ class _Flight:
     """A request with those who wait for it."""
 
     learn: Callable[[Outcome], None]
+    leaves: Callable[[], None]
     task: asyncio.Task[Outcome] | None = None
     watchers: int = 0
     is_sent: bool = False
@@ -80,6 +81,7 @@ class Asker:
         limits: Limits = BROKER_LIMITS,
         shared: bool = True,
         learn: Callable[[Outcome], None] = lambda _outcome: None,
+        leaves: Callable[[], None] = lambda: None,
     ) -> R | Refused:
         """Ask, and wait for the answer; a refusal is one. The timeout covers the wait for the budget.
 
@@ -87,6 +89,7 @@ class Asker:
             limits: of this address; those of its first request hold.
             shared: whether an equal request that is under way may answer this one too; a write is made each time.
             learn: is told what became of a request that was sent, even if its caller has given up by then.
+            leaves: is told when the request has its turn and is sent.
 
         Raises:
             NotAsked: the request was not sent.
@@ -102,7 +105,7 @@ class Asker:
         key = (address, request) if shared else object()
         flight = self._flights.get(key)
         if flight is None:
-            flight = self._flights[key] = _Flight(learn)
+            flight = self._flights[key] = _Flight(learn, leaves)
             flight.task = self._take_off(key, flight, self._fly(flight, address, request, limits))
         assert flight.task is not None
         flight.watchers += 1
@@ -161,6 +164,7 @@ class Asker:
         except NotAsked as error:
             return error
         flight.is_sent = True
+        flight.leaves()
         under_way_s = UNDER_WAY_BY_CODE_S.get(request.CODE, UNDER_WAY_S)
         try:
             outcome: Outcome = await self.transport.request(address, request, round(under_way_s * 1000))

@@ -6,6 +6,7 @@ Nothing is changed by it. Every check says what was seen; one that failed says w
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -14,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from rebalance_engine.effects import Address
 from rebalance_engine.events import Missing
-from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer, why_missing
 from rebalance_engine.network.asked import Deadline, Heard
 from rebalance_engine.network.link import NoAnswer
@@ -26,7 +27,7 @@ from rebalance_engine.network.system_groups import is_system_group
 from rebalance_engine.network.tls import Tls
 from rebalance_engine.network.transport import Transport
 from rebalance_engine.remoting.bodies.routes import ClusterInfo
-from rebalance_engine.remoting.codes import RequestCode
+from rebalance_engine.remoting.codes import RequestCode, ResponseCode
 from rebalance_engine.remoting.errors import RemotingError
 from rebalance_engine.remoting.requests.nameserver import GetBrokerClusterInfo
 from rebalance_engine.remoting.versions import release
@@ -49,6 +50,10 @@ PURPOSE = {
     RequestCode.GET_BROKER_CONFIG: "whether members are notified",
 }
 
+# What servers say of keys, in small letters: ``rocketmq-auth`` of 5.3 and later, ``rocketmq-acl`` of earlier ones.
+FORGED = "check signature failed"
+UNKNOWN_ACCOUNT = re.compile(r"user:\S* (is )?not found|no acl config for")
+DISABLED = "is disabled"
 
 T = TypeVar("T")
 MOST_GROUPS = 20  # are tried until one with a member is found
@@ -108,15 +113,21 @@ async def _name_server(heard: Heard[ClusterInfo], settings: NetworkSettings) -> 
         how = "with TLS" if settings.tls is not None else "without TLS"
         known = len(heard.value.broker_addr_table)
         return Check(Verdict.OK, subject, f"answers, {how}; it knows {known} broker{'' if known == 1 else 's'}")
-    advice = await _other_way(heard.by.address, settings)
-    if not advice and heard.trouble is not None and why_missing(heard.trouble) is Missing.NO_PERMISSION:
-        advice = _keys(settings) or "Let the account of this access key ask this name server (ACL)."
-    return Check(
-        Verdict.FAILED,
-        subject,
-        heard.why,
-        advice or "See that host and port are right, that it runs, and that no firewall stands between.",
-    )
+    if isinstance(heard.trouble, Denied):
+        advice = _no(heard.trouble, settings)
+    else:
+        away = "See that host and port are right, that it runs, and that no firewall stands between."
+        advice = await _other_way(heard.by.address, settings) or away
+    return Check(Verdict.FAILED, subject, heard.why, advice)
+
+
+def _no(denied: Denied, settings: NetworkSettings) -> str:
+    """Say what to do about one that answers, and says no."""
+    if why_missing(denied) is Missing.NO_PERMISSION:
+        return _keys(str(denied), settings) or "Let the account of this access key ask this name server (ACL)."
+    if denied.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+        return "It answers, but is no name server (a broker?); those usually listen on port 9876."
+    return "It answers, and refuses what it is asked: see what its log says."
 
 
 async def _other_way(address: Address, settings: NetworkSettings) -> str:
@@ -304,12 +315,12 @@ def _refused(name: str, troubles: Mapping[RequestCode, Heard[object]], settings:
     ]
     others = [code for code in troubles if code not in denied]
     if denied:
-        advice = _keys(settings) or (
+        said = troubles[denied[0]].why
+        advice = _keys(said, settings) or (
             "Let the account of this access key ask these codes: an admin account in plain_acl.yml (ACL 1.0), or the "
             "actions Get and List on Cluster:*, Topic:* and Group:* (ACL 2.0). Without them these stay unknown."
         )
         lost = ", ".join(f"{int(code)} ({PURPOSE[code]})" for code in denied)
-        said = troubles[denied[0]].why
         yield Check(Verdict.FAILED, subject, f"refused: {lost}. The broker says: {said}", advice)
     if others:
         said = "; ".join(f"{int(code)} ({PURPOSE[code]}): {troubles[code].why}" for code in others)
@@ -319,9 +330,16 @@ def _refused(name: str, troubles: Mapping[RequestCode, Heard[object]], settings:
         yield Check(Verdict.OK, subject, "everything that was asked was answered")
 
 
-def _keys(settings: NetworkSettings) -> str:
-    """Say where keys come from, if none were given."""
+def _keys(said: str, settings: NetworkSettings) -> str:
+    """Say what is wrong with the keys, by what the server said; empty: nothing, what is lacking are rights."""
     if settings.acl is not None:
+        key, words = settings.acl.access_key, said.lower()
+        if FORGED in words:
+            return f"The secret is wrong: set ROCKETMQ_SECRET_KEY to that of the account {key}."
+        if UNKNOWN_ACCOUNT.search(words):
+            return f"There is no account {key}: see that the access key is right, or make that account on the servers."
+        if DISABLED in words:
+            return f"The account {key} is disabled: enable it on the servers, or take another."
         return ""
     return (
         "It asks for keys (ACL), and none were given: set ROCKETMQ_ACCESS_KEY (or --access-key) and "

@@ -32,6 +32,7 @@ OF_SUBSCRIPTION: dict[int, str] = {
     ResponseCode.SUBSCRIPTION_NOT_EXIST: "it does not know the subscription",
     ResponseCode.SUBSCRIPTION_NOT_LATEST: "it does not know the newest version of the subscription",
 }
+FAIR_MS = 100  # a healthy answer may need so long; who got less time is not accused of silence
 MOST_IN_A_ROW = 3  # refused pulls of a queue; so many can come with a change of the group, and mean nothing
 DEFAULT_TOPIC = "TBW102"  # ``TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC``: is asked for, and need not be there
 MOST = 1_000  # reasons that are kept
@@ -87,9 +88,13 @@ class Complaints:
         at = self._clock()
         return tuple(f"{said.words} ({_ago(said, at)}, and not tried since)" for said in self._past.values())
 
-    def unanswered(self, error: NoAnswer) -> None:
-        """Note that somebody did not answer; who is in no route any more needs not."""
-        if not self._homes.were_left(error.address):
+    def unanswered(self, error: NoAnswer, timeout_ms: float = math.inf) -> None:
+        """Note that somebody did not answer; who is in no route any more, or had hardly any time, needs not.
+
+        Args:
+            timeout_ms: how long an answer was waited for, the making of a connection included.
+        """
+        if timeout_ms >= FAIR_MS and not self._homes.were_left(error.address):
             why = error.detail or error.failure.value
             self._begin(("reach", error.address, ""), f"{error.address} does not answer: {why}")
 

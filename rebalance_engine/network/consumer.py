@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self, Unpack
 
-from rebalance_engine.consumer import Deliver, Mode, Resume, Subscribe, Suspend, Unsubscribe
+from rebalance_engine.consumer import Consumed, Deliver, Mode, Result, Resume, Subscribe, Suspend, Unsubscribe
 from rebalance_engine.effects import Address
 from rebalance_engine.events import Fact, QueueDropped
 from rebalance_engine.model import MessageQueue
@@ -113,11 +114,11 @@ class Consumer:
         membership = Membership(self._name_servers, self._settings, self._options, self._process)
         self._membership = membership
         if self._listener is None:
-            self._hands = Inbox(membership.consumed)
+            self._hands = Inbox(self._consumed)
         elif is_async(self._listener):
-            self._hands = TaskHands(membership.consumed, self._listener)
+            self._hands = TaskHands(self._consumed, self._listener)
         else:
-            self._hands = ThreadHands(membership.consumed, self._listener, self._settings.threads)
+            self._hands = ThreadHands(self._consumed, self._listener, self._settings.threads)
         await membership.start({Deliver: self._hands.take})
 
     async def close(self, drain_s: float | None = None) -> None:
@@ -196,6 +197,18 @@ class Consumer:
             self._hands.dropped(fact.queue)
 
     # ---- messages ----
+
+    def _consumed(self, consumed: Consumed) -> None:
+        """Let the machine hear what became of messages; an answer that means nothing to an orderly one is said once."""
+        if self._settings.orderly and consumed.delay_level:
+            given = f"Retry(delay_level={consumed.delay_level}) was answered"
+            words = f"{given}; an orderly consumer has no levels, and heeds suspend_ms only"
+            self._process.complaints.say("delay level", words)
+        if self._settings.orderly and consumed.done is not None:
+            words = f"Retry(done={consumed.done}) was answered; an orderly consumer gets all of a batch again, or none"
+            self._process.complaints.say("done of a batch", words)
+            consumed = replace(consumed, result=Result.LATER, done=None)
+        self._running.consumed(consumed)
 
     def __aiter__(self) -> Loop:
         """Loop over messages. Several loops may run at once; each message goes to one of them.

@@ -192,7 +192,7 @@ class Driver:
                 self._complaints.answered(send.to, request, response)
         except NoAnswer as error:
             if self._complaints is not None:
-                self._complaints.unanswered(error)
+                self._complaints.unanswered(error, send.timeout_ms)
             logger.debug("no answer to %s: %s", type(request).__name__, error)
             heard = Unanswered(token=send.token, failure=error.failure)
         except BrokenContent as error:

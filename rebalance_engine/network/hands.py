@@ -102,9 +102,11 @@ def consumed(token: int, answer: object) -> Consumed:
         logger.error("the listener answered %r; needed is None or a Retry. The message comes again", answer)
         return Consumed(token=token, result=Result.LATER)
     if answer.done > 0:
-        return Consumed(token=token, done=answer.done, delay_level=answer.delay_level)
-    later = Result.LATER
-    return Consumed(token=token, result=later, delay_level=answer.delay_level, suspend_ms=answer.suspend_ms)
+        result, done = Result.SUCCESS, answer.done
+    else:
+        result, done = Result.LATER, None
+    level, pause = answer.delay_level, answer.suspend_ms
+    return Consumed(token=token, result=result, done=done, delay_level=level, suspend_ms=pause)
 
 
 def received(deliver: Deliver) -> tuple[ReceivedMessage, ...]:

@@ -14,7 +14,7 @@ before it is consumed; without, or to be sure, ``commit`` does. Without topics t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Self, Unpack
 
@@ -129,17 +129,22 @@ class LitePullConsumer:
         queue = polled.queue
         return tuple(ReceivedMessage(queue, message) for message in polled.messages)
 
-    def assign(self, queues: Iterable[MessageQueue]) -> None:
-        """Take these queues and no others, whoever else has them.
+    def assign(self, queues: Iterable[MessageQueue] | Mapping[MessageQueue, int]) -> None:
+        """Take these queues and no others, whoever else has them; of a mapping, go on at the offset of each.
 
         Raises:
             RuntimeError: it has topics, whose queues the rebalance gives.
-            TypeError, ValueError: these are no queues.
+            TypeError, ValueError: these are no queues, or no offsets.
         """
         given = check_queues("queues", queues)
+        offsets = _offsets(given, queues)
         if self._settings.mode is not Mode.ASSIGN:
             raise RuntimeError(f"the {self._process.name} has topics; only one without can be assigned queues")
-        self._running.order(Assign(self.group, given))
+        self._running.order(Assign(self.group, given, offsets))
+        held = self._running.member.polling.positions
+        for queue, offset in offsets:
+            if queue in held:  # else it is taken once what was given up is stored, and no poll has seen it
+                self._polls.sought(queue, offset)
 
     async def queues(self, topic: str) -> list[MessageQueue]:
         """Ask where a topic is: its readable queues, sorted.
@@ -236,3 +241,11 @@ class LitePullConsumer:
                 raise self._process.broke
             raise Closed(f"the {self._process.name} is not running: it was not started, or it is closed")
         return self._membership
+
+
+def _offsets(given: Sequence[MessageQueue], queues: object) -> tuple[tuple[MessageQueue, int], ...]:
+    """Give the offsets of a mapping, checked; none of what is no mapping."""
+    if not isinstance(queues, Mapping):
+        return ()
+    told = (check_offset(f"offset of {queue}", offset) for queue, offset in zip(given, queues.values(), strict=True))
+    return tuple(zip(given, told, strict=True))

@@ -59,7 +59,7 @@ class MemberLook:
 
     @property
     def held(self) -> tuple[MessageQueue, ...] | None:
-        """What it holds; None is unknown."""
+        """What it holds; None is unknown. Of several processes it is what one of them told."""
         info = self.running.value
         return None if info is None else tuple(sorted(q for q, entry in info.mq_table.items() if not entry.dropped))
 
@@ -377,13 +377,11 @@ def _queues(topic: str, route: TopicRouteData | None) -> frozenset[MessageQueue]
 
 
 def as_members(look: MemberLook) -> Iterator[Member]:
-    """Give a member as often as it is registered; what it told is of one of these processes."""
-    held = look.held
+    """Give a member as often as it is registered: a broker asks one of these processes, what others hold is unknown."""
     for number in range(look.registrations):
-        others = None if held is None else ()
         yield Member(
             client_id=look.client_id,
             topics=look.topics,
-            held=others if number else held,
+            held=None if number else look.held,
             strategy=look.strategy,
         )

@@ -9,6 +9,8 @@ Source: ``remoting/.../netty/TlsHelper.java``, ``TlsSystemConfig.java``, ``commo
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -38,16 +40,18 @@ class Tls:
         """Read the files.
 
         Raises:
-            OSError: one cannot be read, or is not what it should be (``ssl.SSLError``).
+            OSError: one cannot be read, or is not what it should be (``ssl.SSLError``); it is named.
         """
-        context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=self.ca)
+        with _reading(self.ca):
+            context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=self.ca)
         if not self.verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         elif not self.check_host:
             context.check_hostname = False
         if self.certificate is not None:
-            context.load_cert_chain(self.certificate, self.key, self.password)
+            with _reading(self.certificate, self.key):
+                context.load_cert_chain(self.certificate, self.key, self.password)
         return context
 
 
@@ -79,10 +83,24 @@ class ServerTls:
         """Read the files.
 
         Raises:
-            OSError: one cannot be read, or is not what it should be (``ssl.SSLError``).
+            OSError: one cannot be read, or is not what it should be (``ssl.SSLError``); it is named.
         """
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_ca)
-        context.load_cert_chain(self.certificate, self.key, self.password)
+        with _reading(self.client_ca):
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_ca)
+        with _reading(self.certificate, self.key):
+            context.load_cert_chain(self.certificate, self.key, self.password)
         if self.client_ca is not None:
             context.verify_mode = ssl.CERT_REQUIRED
         return context
+
+
+@contextmanager
+def _reading(*files: Path | None) -> Iterator[None]:
+    """Let what goes wrong name the files: OpenSSL does not."""
+    given = [file for file in files if file is not None]
+    for file in given:
+        file.open("rb").close()
+    try:
+        yield
+    except ssl.SSLError as error:
+        raise ssl.SSLError(error.errno, f"{' with '.join(map(str, given))}: {error.strerror}") from error

@@ -204,6 +204,10 @@ class Memory:
             if not is_first and topic in self.topics_of(name):
                 group.changed_at = by.at
 
+    def forget_routes(self) -> None:
+        """Forget the routes of topics that nobody consumes any more; what is stored of them may be deleted."""
+        self._servers.keep_routes(frozenset[str]().union(*map(self.topics_of, self._groups)))
+
     # ---- members ----
 
     def list_heard(self, group: str, ids: Iterable[str] | None, by: Answerer) -> Iterator[Fact]:

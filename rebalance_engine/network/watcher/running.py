@@ -203,6 +203,7 @@ class Watcher:
         if self._open and at < self._deadline:
             return
         if self.health.sweep:
+            self.memory.forget_routes()
             self.health.sweep_ended_at = at
             self.health.sweep_took_ms = at - (self.health.sweep_began_at or at)
             self.health.sweep_missed = len(self._open)

@@ -6,7 +6,7 @@ may have been so for any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from rebalance_engine.effects import Address
@@ -50,6 +50,12 @@ class Servers:
     def has_route(self, topic: str, name_server: Address) -> bool:
         """Ask whether a NameServer told a topic's route before, or that it has none."""
         return (topic, name_server) in self._routes
+
+    def keep_routes(self, topics: Set[str]) -> None:
+        """Forget the routes of all other topics: nobody asks for them, so that the next answer is news."""
+        for kept in (self._routes, self._routes_at):
+            for key in [key for key in kept if key[0] not in topics]:
+                del kept[key]
 
     def cluster_heard(self, info: ClusterInfo, by: Answerer) -> Iterator[BrokerSeen | BrokerGone]:
         """Take in what a NameServer knows of the brokers (106)."""

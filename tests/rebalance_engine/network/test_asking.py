@@ -55,6 +55,23 @@ def test_a_change_is_made_as_often_as_it_is_asked_for() -> None:
     run(main())
 
 
+def test_who_asks_can_be_told_when_a_request_leaves() -> None:
+    async def main() -> None:
+        asker, _ = asker_of(Response(), takes_s=1)
+        left: list[float] = []
+        async with asker:
+            asks = (
+                asker.ask(
+                    "east:1", ASK, timeout_s=5, limits=ONE_AT_A_TIME, shared=False, leaves=lambda: left.append(now())
+                )
+                for _ in range(2)
+            )
+            await asyncio.gather(*asks)
+        assert left == [0, pytest.approx(1, abs=0.01)]
+
+    run(main())
+
+
 def test_other_requests_and_other_brokers_do_not_wait() -> None:
     async def main() -> None:
         asker, calls = asker_of(None)

@@ -14,8 +14,8 @@ from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.surveying import BrokerLook
 from rebalance_engine.network.tls import ServerTls, Tls, TlsMode
 from rebalance_engine.remoting.acl import Credentials
-from rebalance_engine.remoting.codes import RequestCode
-from rebalance_engine.remoting.requests.contract import Response
+from rebalance_engine.remoting.codes import RequestCode, ResponseCode
+from rebalance_engine.remoting.requests.contract import Refused, Response
 from tests.rebalance_engine.network.clusters import cluster
 from tests.rebalance_engine.network.ghosts import ghost
 from tests.rebalance_engine.network.loop import on_a_loop
@@ -60,6 +60,26 @@ async def test_a_name_server_that_is_not_there_gets_advice() -> None:
     [one] = failed(await checked("127.0.0.1:1"))
 
     assert "firewall" in one.advice
+
+
+@on_a_loop
+async def test_a_broker_is_no_name_server_and_is_said_to_answer(tmp_path: Path) -> None:
+    """A server that takes TLS beside what is plain is not said to take TLS only."""
+    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
+    async with Cluster(ClusterSettings(tls=ServerTls(certificate=tmp_path / "server.pem"))) as east:
+        [one] = failed(await checked(east.broker("broker-a").address))
+
+    assert "REQUEST_CODE_NOT_SUPPORTED" in one.seen
+    assert one.advice == "It answers, but is no name server (a broker?); those usually listen on port 9876."
+
+
+@on_a_loop
+async def test_a_name_server_that_refuses_for_another_reason_is_not_said_to_be_away() -> None:
+    async with Listener() as listener:
+        answering(listener, lambda _: Refused(code=ResponseCode.SYSTEM_BUSY, remark="busy"))
+        [one] = failed(await checked(await listener.start()))
+
+    assert one.advice == "It answers, and refuses what it is asked: see what its log says."
 
 
 @on_a_loop
@@ -109,6 +129,31 @@ async def test_missing_keys_are_named(version: str) -> None:
 
     assert "set ROCKETMQ_ACCESS_KEY (or --access-key) and ROCKETMQ_SECRET_KEY" in one.advice
     assert failed(sound) == []
+
+
+@pytest.mark.parametrize("version", ["4.9.7", "5.5.0"])
+@on_a_loop
+async def test_a_wrong_secret_and_an_unknown_account_are_told_from_lacking_rights(version: str) -> None:
+    async with Cluster(ClusterSettings(acl=KEYS, version=version)) as east:
+        forged = await checked(east.namesrv, replace(SETTINGS, acl=replace(KEYS, secret_key="87654321")))  # noqa: S106
+        unknown = await checked(east.namesrv, replace(SETTINGS, acl=replace(KEYS, access_key="nobody")))
+
+    advised = "The secret is wrong: set ROCKETMQ_SECRET_KEY to that of the account shop."
+    assert [check.advice for check in failed(forged)] == [advised]
+    [one] = failed(unknown)
+    assert one.advice.startswith("There is no account nobody: see that the access key is right")
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("User:shop not found.", "There is no account shop"),
+        ("User:shop is disabled.", "The account shop is disabled"),
+        ("User:shop has no permission to access Topic:orders", ""),
+    ],
+)
+def test_what_servers_say_of_keys_is_told_apart(said: str, advice: str) -> None:
+    assert checkup._keys(said, replace(SETTINGS, acl=KEYS)).partition(":")[0] == advice
 
 
 @on_a_loop

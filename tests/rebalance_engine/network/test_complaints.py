@@ -6,7 +6,7 @@ import pytest
 
 from rebalance_engine.effects import Failure
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.complaints import MOST, MOST_IN_A_ROW, Complaints
+from rebalance_engine.network.complaints import FAIR_MS, MOST, MOST_IN_A_ROW, Complaints
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.errors import BrokenContent, BrokenMessage
@@ -47,6 +47,18 @@ def test_who_does_not_answer_is_named_once_and_again_when_he_does(caplog: pytest
     said = [f"consumer: {EAST} does not answer: connection refused", f"consumer: {EAST} answers again"]
     assert (caplog.messages, complaints.now) == (said * 2, ())
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"] * 2
+
+
+def test_who_had_hardly_any_time_is_not_accused_of_silence() -> None:
+    complaints = Complaints("producer", time.monotonic)
+    late = NoAnswer(Failure.TIMEOUT, EAST)
+    for too_short in (0, 1, FAIR_MS - 1):
+        complaints.unanswered(late, too_short)
+        complaints.unanswered(gone("still trying after 0 s"), too_short)
+        assert complaints.now == ()
+
+    complaints.unanswered(late, FAIR_MS)
+    assert complaints.now == (f"{EAST} does not answer: no answer in time",)
 
 
 def test_a_topic_that_is_not_there_is_named_and_those_that_need_not_be_are_not(

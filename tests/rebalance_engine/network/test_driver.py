@@ -79,6 +79,22 @@ async def test_the_machine_hears_why_no_answer_came() -> None:
 
 
 @on_a_loop
+async def test_a_request_without_time_accuses_nobody() -> None:
+    machine = Machine()
+    complaints = Complaints("a client", asyncio.get_running_loop().time)
+    async with (
+        Listener() as listener,
+        Transport() as transport,
+        Driver(machine.react, transport, complaints=complaints) as driver,
+    ):
+        address = await listener.start()
+        driver.do(lambda _: [Send(to=address, request=ASK, token=1, timeout_ms=0)])
+
+        assert (await machine.hearing.next(Unanswered)).token == 1
+        assert complaints.now == ()
+
+
+@on_a_loop
 async def test_an_answer_that_cannot_be_read_is_a_refusal_for_the_machine() -> None:
     async def nonsense(scripted: Scripted) -> None:
         command = await scripted.read()

@@ -103,6 +103,23 @@ async def test_who_names_his_queues_gets_theirs_and_can_go_anywhere() -> None:
 
 
 @on_a_loop
+async def test_queues_that_are_assigned_with_offsets_begin_there() -> None:
+    async with cluster(orders=2) as east, Producer(east.namesrv) as producer:
+        await put(producer, range(8))
+        async with LitePullConsumer(east.namesrv, "G", from_where=FIRST) as consumer:
+            first, second = await consumer.queues("orders")
+            with pytest.raises(ValueError, match=r"offset of .* is -1"):
+                consumer.assign({first: -1})
+            consumer.assign({first: 3})
+            assert [(one.queue, one.offset) for one in await gets(consumer, 1)] == [(first, 3)]
+
+            consumer.assign({second: 2})  # what is given up is stored first
+            assert [(one.queue, one.offset) for one in await gets(consumer, 2)] == [(second, 2), (second, 3)]
+            consumer.assign({second: 1})
+            assert (await gets(consumer, 3))[0].offset == 1
+
+
+@on_a_loop
 async def test_two_divide_the_queues_and_those_with_topics_cannot_be_assigned_any() -> None:
     async with (
         cluster() as east,

@@ -133,11 +133,15 @@ async def test_a_client_proves_who_it_is_where_that_is_needed(papers: Papers) ->
 def test_files_that_are_missing_or_no_certificates_are_errors_at_once(papers: Papers, tmp_path: Path) -> None:
     (tmp_path / "empty.pem").touch()
 
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"missing\.pem"):
         Tls(ca=tmp_path / "missing.pem").context()
-    with pytest.raises(ssl.SSLError):
+    with pytest.raises(FileNotFoundError, match=r"key\.pem"):
+        Tls(certificate=papers.client, key=tmp_path / "key.pem").context()
+    with pytest.raises(ssl.SSLError, match=r"empty\.pem"):
+        Tls(ca=tmp_path / "empty.pem").context()
+    with pytest.raises(ssl.SSLError, match=r"empty\.pem"):
         ServerTls(certificate=tmp_path / "empty.pem").context()
-    with pytest.raises(ssl.SSLError):  # a chain without its key
+    with pytest.raises(ssl.SSLError, match=r"ca\.pem"):  # a chain without its key
         ServerTls(certificate=papers.authority).context()
 
 

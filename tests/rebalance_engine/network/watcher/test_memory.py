@@ -26,6 +26,18 @@ def test_who_is_there_at_the_first_look_did_not_join_then() -> None:
     assert kinds(facts) == ["MemberListSeen", "MemberSeen", "MemberSeen", "PresenceSeen", "SubscriptionsSeen"]
 
 
+def test_the_route_of_a_topic_that_nobody_consumes_is_forgotten_and_stated_when_it_is_asked_for_again() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+    for topic in ("orders", "payments"):
+        list(memory.route_heard(topic, route(2, "east"), by(10, None)))
+
+    memory.forget_routes()
+
+    assert list(memory.route_heard("orders", route(2, "east"), by(20, None))) == []
+    assert kinds(list(memory.route_heard("payments", route(2, "east"), by(20, None)))) == ["RouteSeen"]
+
+
 def test_what_only_repeats_is_not_stated() -> None:
     memory = sound("east")
     told(memory, "A", 10)

@@ -33,6 +33,19 @@ def test_a_route_changed_since_the_last_look_that_said_what_was_said_before() ->
     assert none.exactness == Exactness.between(20, 27)
 
 
+def test_the_route_of_a_topic_that_was_not_asked_for_meanwhile_is_news_again() -> None:
+    servers = Servers(1, {})
+    for topic in ("orders", "payments"):
+        servers.route_heard(topic, route(2, "east"), name_server(10))
+
+    servers.keep_routes({"payments"})
+
+    assert servers.route_heard("payments", route(2, "east"), name_server(20)) is None
+    again = servers.route_heard("orders", route(2, "east"), name_server(20))
+    assert again is not None
+    assert again.exactness == Exactness.at_most(20)
+
+
 def test_an_answer_that_was_long_under_way_is_of_no_later_time_than_its_question() -> None:
     servers = Servers(1, {})
     late = replace(name_server(50), asked_at=10)
