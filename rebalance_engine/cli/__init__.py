@@ -35,7 +35,7 @@ class BadArguments(Exception):
     """What was asked for makes no sense; the message says what was seen and what is needed."""
 
 
-AT_ONCE = frozenset({"report", "simulate"})  # compute and hold nothing: a signal breaks them off where they are
+AT_ONCE = frozenset({"report"})  # computes and holds nothing: a signal breaks it off where it is
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -85,11 +85,7 @@ def _ask_one(
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Admin]:
-        try:
-            transport = Transport(network)
-        except OSError as error:  # ssl.SSLError is one
-            raise BadArguments(f"the files of TLS cannot be read: {error}") from error
-        async with transport:
+        async with Transport(network) as transport:
             admin = Admin(transport, names)
             try:
                 yield admin

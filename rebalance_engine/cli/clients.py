@@ -77,10 +77,7 @@ def network_of(asked: argparse.Namespace) -> NetworkSettings:
     wrong = [rule for rule, equals, to in rules if not (rule and equals and to)]
     if wrong:
         raise BadArguments(f"--rewrite is {wrong[0]!r}; needed is FROM=TO, each a host or host:port")
-    tls = None
-    if asked.tls or asked.tls_ca or asked.tls_trust_anybody:
-        tls = Tls(ca=asked.tls_ca, verify=not asked.tls_trust_anybody, check_host=not asked.tls_trust_anybody)
-    return NetworkSettings(acl=_acl(asked), tls=tls, rewrite={rule: to for rule, _, to in rules})
+    return NetworkSettings(acl=_acl(asked), tls=_tls(asked), rewrite={rule: to for rule, _, to in rules})
 
 
 def name_servers_of(asked: argparse.Namespace) -> tuple[str, ...]:
@@ -93,6 +90,18 @@ def name_servers_of(asked: argparse.Namespace) -> tuple[str, ...]:
         return split_addresses(asked.namesrv)
     except ValueError as error:
         raise BadArguments(str(error)) from error
+
+
+def _tls(asked: argparse.Namespace) -> Tls | None:
+    if not (asked.tls or asked.tls_ca or asked.tls_trust_anybody):
+        return None
+    tls = Tls(ca=asked.tls_ca, verify=not asked.tls_trust_anybody, check_host=not asked.tls_trust_anybody)
+    try:
+        tls.context()
+    except OSError as error:  # ssl.SSLError is one
+        what = "--tls-ca" if asked.tls_ca else "whom the system trusts"
+        raise BadArguments(f"{what} cannot be read: {error}") from error
+    return tls
 
 
 def _acl(asked: argparse.Namespace) -> Credentials | None:

@@ -58,7 +58,7 @@ class Drawing:
         at = time.strftime("%H:%M:%S UTC", time.gmtime(look.ended_at / 1000))
         yield f"{ink(safe(look.group, 40), 'bold')}{where}, {at}, looked for {seconds(look.ended_at - look.began_at)}"
         if not look.members:
-            yield self._nobody()
+            yield from self._state()
             return
         waiting = self._waiting(None)
         yield (
@@ -66,15 +66,7 @@ class Drawing:
             f"{count(len(view.queues), 'queue')} of {count(len(view.queues.topics), 'topic')}, {waiting} waiting"
         )
         pending = self.judgement.pending
-        yield from [self._state()] if pending is None else wrapped(pending.sentence, self.paper.width)
-
-    def _nobody(self) -> str:
-        if self.look.is_known is False:
-            return self.paper.ink("No broker knows this group.", "red")
-        if self.look.is_known is None:
-            return self.paper.ink("Unknown: not everybody who could know this group answered.", "yellow")
-        complete = all(heard.trouble is None for heard in self.look.lists.values())
-        return "Nobody is online." if complete else "Nobody is online at the brokers that answered."
+        yield from self._state() if pending is None else wrapped(pending.sentence, self.paper.width)
 
     def _strategy(self) -> str:
         by = self.judgement.by
@@ -82,31 +74,18 @@ class Drawing:
             return self.paper.ink("several strategies", "red")
         return f"{safe(by)} assumed (nobody tells)" if self.judgement.is_assumed else safe(by)
 
-    def _state(self) -> str:
-        view, ink = self.look.view, self.paper.ink
-        if view.model is MessageModel.BROADCASTING:
-            return "Every member has every queue."
-        silent = len(view.silent)
-        if silent:
-            return ink(
-                f"Unknown: {count(silent, 'member')} did not say what {'it holds' if silent == 1 else 'they hold'}.",
-                "yellow",
-            )
-        assert view.held is not None
-        orphans, doubles = len(view.held.unowned()), len(view.held.owned_twice())
-        outcome = self.judgement.outcome
-        if outcome is None:
-            why = safe(self.judgement.why)
-            none = not any(member.topics for member in self.look.members)
-            return f"There is no target: {why}." if none else ink(f"The target is unknown: {why}.", "yellow")
-        lacking = [name for name, heard in self.look.lists.items() if heard.trouble is not None]
-        if outcome.converged and lacking:
-            return ink(f"Held as the target says, if {safe(', '.join(lacking))} knows no further member.", "yellow")
-        if outcome.converged:
-            return ink("Held as the target says.", "green")
-        return ink(
-            f"Not held as the target says: {count(orphans, 'queue')} without a holder, {doubles} held twice.", "red"
-        )
+    def _state(self) -> Iterator[str]:
+        view, ink, unknown = self.look.view, self.paper.ink, self.judgement.unknown
+        if self.look.members and view.model is MessageModel.BROADCASTING:
+            yield "Every member has every queue."
+        elif unknown:
+            yield from (ink(line, *unknown.hues) for line in wrapped(safe(unknown.sentence), self.paper.width))
+        elif self.judgement.converged:
+            yield ink("Held as the target says.", "green")
+        else:
+            assert view.held is not None
+            orphans, doubles = count(len(view.held.unowned()), "queue"), len(view.held.owned_twice())
+            yield ink(f"Not held as the target says: {orphans} without a holder, {doubles} held twice.", "red")
 
     def _members(self) -> Iterator[str]:
         outcome, view = self.judgement.outcome, self.look.view
@@ -117,7 +96,7 @@ class Drawing:
             target = UNKNOWN if loads is None or number is None else str(loads[number])
             if member.assigns_itself:
                 target = NOBODY  # says what it has
-            held = UNKNOWN if member.held is None else str(len(member.held))
+            held = UNKNOWN if member.held is None else f"{len(member.held)}{_more(member)}"
             times = f" (x{member.registrations})" if member.registrations > 1 else ""
             name = safe(member.client_id, 120) + times
             rows.append([symbol, name, _program(member), held, target, self._waiting(member), self._answered(member)])
@@ -145,9 +124,10 @@ class Drawing:
             return UNKNOWN
         lags = [self.look.lag.get(queue) for queue in queues]
         known = [lag for lag in lags if lag is not None]
+        more = "" if member is None else _more(member)
         if not known:
-            return UNKNOWN if lags else "0"
-        return f"{sum(known):,}" + ("+?" if len(known) < len(lags) else "")
+            return UNKNOWN if lags else f"0{more}"
+        return f"{sum(known):,}" + ("+?" if len(known) < len(lags) else more)
 
     # ---- the map ----
 
@@ -273,6 +253,11 @@ def _program(member: MemberLook) -> str:
     if one is None:
         return UNKNOWN
     return f"{one.language.name} {version_name(one.version)}" if one.version > 0 else one.language.name
+
+
+def _more(member: MemberLook) -> str:
+    """Say that there may be more: the further processes of one id are not asked."""
+    return "+?" if member.registrations > 1 else ""
 
 
 def _missing(heard: Heard[object]) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from rebalance_engine.allocation.contract import AllocationError
 from rebalance_engine.cli.pending import Pending, find_pending, say_doubt
+from rebalance_engine.cli.unknown import Unknown, find_unknown
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.findings import Finding, FindingKind, find_faults
+from rebalance_engine.findings.seers import duplicate_ids
 from rebalance_engine.group import GroupView
-from rebalance_engine.network.looking import GroupLook
+from rebalance_engine.network.looking import GroupLook, ids_of
 from rebalance_engine.plan import Plan
 
 ASSUMED = "AVG"
@@ -23,7 +26,7 @@ class Judgement:
     """The target of a group, where it can be known; ``why`` says why not. ``by`` is the strategy, if one is known.
 
     ``pending`` is what is not held yet and need not be; there is no finding of it. ``doubt`` says that there may be
-    such a thing among the findings.
+    such a thing among the findings. ``unknown`` says why nobody can tell whether held equals target, if so.
     """
 
     by: str | None
@@ -33,6 +36,12 @@ class Judgement:
     why: str = ""
     pending: Pending | None = None
     doubt: str = ""
+    unknown: Unknown | None = None
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether held equals target; None is unknown."""
+        return None if self.unknown is not None or self.outcome is None else self.outcome.converged
 
 
 def judge(view: GroupView) -> Judgement:
@@ -52,6 +61,12 @@ def judge(view: GroupView) -> Judgement:
 
 def judge_look(look: GroupLook) -> Judgement:
     """Judge what a look shows, except for what its members cannot know yet."""
+    judgement = _judged(look)
+    unknown = find_unknown(look, judgement.outcome, judgement.why)
+    return replace(judgement, findings=(*judgement.findings, *_duplicates(look)), unknown=unknown)
+
+
+def _judged(look: GroupLook) -> Judgement:
     judgement = judge(look.view)
     if look.assigns_itself:
         findings = tuple(finding for finding in judgement.findings if finding.kind not in OF_A_DIVISION)
@@ -64,6 +79,18 @@ def judge_look(look: GroupLook) -> Judgement:
         return replace(judgement, doubt=say_doubt(look, target))
     findings = tuple(finding for finding in judgement.findings if not pending.excuses(finding))
     return replace(judgement, findings=findings, pending=pending)
+
+
+def _duplicates(look: GroupLook) -> Iterator[Finding]:
+    lists = {broker: ids_of(heard.value) for broker, heard in look.lists.items() if heard.trouble is None}
+    addresses = {
+        member.client_id: {
+            broker: tuple(one.client_addr for one in there if one.client_addr)
+            for broker, there in member.connections.items()
+        }
+        for member in look.members
+    }
+    return duplicate_ids(look.view, lists, addresses)
 
 
 @dataclass(slots=True)

@@ -110,7 +110,7 @@ def describe(look: GroupLook, judgement: Judgement, confirmed: dict[tuple[str, s
         "model": look.view.model.value if look.members else None,
         "strategy": judgement.by,
         "is_strategy_assumed": judgement.is_assumed,
-        "converged": None if judgement.outcome is None else judgement.outcome.converged,
+        "converged": judgement.converged,
         "pending": None
         if pending is None
         else {
@@ -118,7 +118,7 @@ def describe(look: GroupLook, judgement: Judgement, confirmed: dict[tuple[str, s
             "until": pending.until,
             "why": pending.why,
         },
-        "doubt": judgement.doubt or None,
+        "doubt": judgement.doubt or (judgement.unknown.sentence if judgement.unknown else None),
         "members": [_member(member) for member in look.members],
         "queues": queues,
         "strays": [{"client_id": client, "queue": queue_name(queue)} for client, queue in look.view.strays],

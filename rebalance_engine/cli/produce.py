@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
+import os
 from collections.abc import Sequence
 
 from rebalance_engine.cli import BadArguments
@@ -149,7 +150,7 @@ async def _pause(stop: asyncio.Event, seconds: float) -> None:
 
 
 def _message(asked: argparse.Namespace, number: int) -> Message:
-    body = str(asked.body).replace("{number}", str(number)).encode()
+    body = os.fsencode(str(asked.body).replace("{number}", str(number)))  # as it was given, text or not
     return Message(topic=asked.topic, body=body, tags=asked.tags, keys=str(number), sharding_key=asked.key)
 
 

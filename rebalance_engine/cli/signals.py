@@ -1,8 +1,8 @@
 """SIGTERM and SIGINT, heard from the first line of a command to its last: none ends it unseen, or with a traceback.
 
 While modules load, a signal is remembered. A command that ends in order (``clients.run_until_told``) then hears of it,
-also if it came before; one that just computes is broken off. Nothing heavy is imported here: while that loads, nobody
-hears.
+also if it came before; one that just computes is broken off, or looks itself (``simulate``). Nothing heavy is imported
+here: while that loads, nobody hears.
 """
 
 from __future__ import annotations

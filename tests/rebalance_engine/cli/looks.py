@@ -24,11 +24,16 @@ def queues(size: int, topic: str = "orders", broker: str = "east") -> list[Messa
     return [MessageQueue(topic, broker, number) for number in range(size)]
 
 
-def member(client: str, held: Sequence[MessageQueue] | None, *topics: str, started_at: int | None = None) -> MemberLook:
+def member(
+    client: str, held: Sequence[MessageQueue] | None, *topics: str, started_at: int | None = None, times: int = 1
+) -> MemberLook:
     by = Answerer(
         address="east:1", code=RequestCode.GET_CONSUMER_RUNNING_INFO, at=AT - 200, broker="east", client=client
     )
-    connection = Connection(client_id=client, client_addr="10.0.0.9:1", language=Language.JAVA, version=407)
+    connections = tuple(
+        Connection(client_id=client, client_addr=f"10.0.0.{9 - number}:1", language=Language.JAVA, version=407)
+        for number in range(times)
+    )
     running: Heard[ConsumerRunningInfo]
     if held is None:
         running = Heard(by, trouble=NoAnswer(Failure.TIMEOUT, "east:1"))
@@ -37,7 +42,7 @@ def member(client: str, held: Sequence[MessageQueue] | None, *topics: str, start
         said = tuple(SubscriptionData(topic=topic) for topic in topics or ("orders",))
         start = {} if started_at is None else {"PROP_CONSUMER_START_TIMESTAMP": str(started_at)}
         running = Heard(by, ConsumerRunningInfo(properties=STRATEGY | start, mq_table=table, subscription_set=said))
-    return MemberLook(client_id=client, connections={"east": (connection,)}, running=running)
+    return MemberLook(client_id=client, connections={"east": connections}, running=running)
 
 
 def look(

@@ -71,7 +71,10 @@ def test_json_is_one_ascii_line() -> None:
         (["--timeout", "0"], "--timeout is 0"),
         (["--timeout", "nan"], "--timeout is nan"),
         (["--namesrv", "x"], "host:port"),
-        (["--tls-ca", str(Path("/nowhere/ca.pem"))], "the files of TLS cannot be read"),
+        (
+            ["--tls-ca", str(Path("/nowhere/ca.pem"))],
+            "--tls-ca cannot be read: [Errno 2] No such file or directory: '/nowhere/ca.pem'",
+        ),
     ],
 )
 def test_what_makes_no_sense_ends_with_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,9 @@ import signal
 from pathlib import Path
 
 import pytest
+import trustme
 
+from rebalance_engine import cli
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.clients import (
     ACCESS_KEY,
@@ -37,14 +39,35 @@ def test_a_cluster_is_plain_and_open_unless_told_otherwise() -> None:
     assert name_servers_of(asked()) == ("a:1", "b:2")
 
 
-def test_addresses_are_rewritten_and_tls_is_as_strict_as_asked() -> None:
-    network = network_of(asked("--rewrite", "10.0.0.1=localhost", "--rewrite", "c:1=d:2", "--tls-ca", "ca.pem"))
+def test_addresses_are_rewritten_and_tls_is_as_strict_as_asked(tmp_path: Path) -> None:
+    trusted = tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(trusted))
+    network = network_of(asked("--rewrite", "10.0.0.1=localhost", "--rewrite", "c:1=d:2", "--tls-ca", str(trusted)))
 
     assert network.rewrite == {"10.0.0.1": "localhost", "c:1": "d:2"}
-    assert network.tls is not None and network.tls.verify and network.tls.ca == Path("ca.pem")
+    assert network.tls is not None and network.tls.verify and network.tls.ca == trusted
     careless = network_of(asked("--tls-trust-anybody")).tls
     assert careless is not None and not careless.verify
     assert network_of(asked("--tls")).tls is not None
+
+
+@pytest.mark.parametrize("command", ["consume", "produce", "map", "doctor"])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("nothere.pem", "[Errno 2] No such file or directory: '{}'"), ("notes.pem", "{}: ")],
+)
+def test_a_file_of_tls_that_is_none_is_named_with_its_option(
+    command: str, name: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes.pem").write_text("milk, bread")
+    words = {"doctor": "", "map": "--group billing", "consume": "--group billing --topic orders"}
+    rest = words.get(command, "--topic orders --count 1 --rate 1").split()
+
+    with pytest.raises(SystemExit) as ended:
+        cli.main([command, "--namesrv", "127.0.0.1:1", "--tls-ca", str(tmp_path / name), *rest])
+
+    assert ended.value.code == 2
+    assert f"--tls-ca cannot be read: {why.format(tmp_path / name)}" in capsys.readouterr().err
 
 
 def test_the_secret_comes_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:

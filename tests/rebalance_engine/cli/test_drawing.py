@@ -49,6 +49,22 @@ def test_orphans_and_double_owners_stand_out_without_colour() -> None:
     assert "1 queue without a holder, 1 held twice" in text
 
 
+def test_what_a_second_process_of_one_id_holds_is_unknown_and_such_ids_are_found() -> None:
+    seen = look(Q, [member("A", Q[:2], times=2)], lag=dict.fromkeys(Q, 5))
+    text = "\n".join(drawn(seen, ENDLESS))
+
+    assert "Unknown: 2 processes call themselves A, of which only one can be asked." in text
+    assert "A (x2)  JAVA 4.9.7   2+?       2     10+?" in text
+    assert "0  A A ? ?" in text
+    assert "duplicate client id (suspected): 2 connections call themselves A: " in text
+    assert "Held as the target says" not in text
+    assert "orphan" not in text
+
+
+def test_a_sound_look_finds_no_id_that_is_there_twice() -> None:
+    assert "duplicate" not in "\n".join(drawn(look(Q, [member("A", Q[:2]), member("B", Q[2:])])))
+
+
 def test_a_new_retry_topic_is_pending_and_no_alarm_for_so_long() -> None:
     retry = MessageQueue("%RETRY%billing", "east", 0)
     young = member("A", Q, "orders", retry.topic, started_at=AT - 1_000)

@@ -36,6 +36,25 @@ async def test_the_map_is_drawn_and_told_in_json() -> None:
 
 
 @on_a_loop
+async def test_json_says_that_it_is_unknown_where_the_drawing_does() -> None:
+    async with cluster(2) as east, Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK) as first:
+        await until(lambda: len(first.held) == 8)
+        words = ["map", "--namesrv", east.namesrv, "--no-lag", "--json", "--timeout", "3", "--group"]
+        gone = await run_to_end("map", "--namesrv", "127.0.0.1:1", "--group", "G", "--json")
+        nope = await run_to_end(*words, "nope")
+        await east.broker("broker-b").kill(keeps_route=True)
+        lacking = await run_to_end(*words, "G")
+
+    lines = [json.loads(told) for _, told in (gone, nope, lacking)]
+    assert [line["converged"] for line in lines] == [None] * 3
+    silent, unheard, doubt = [line["doubt"] for line in lines]
+    assert silent == "Unknown: not everybody who could know this group answered."
+    assert unheard == "No broker knows this group."
+    # its retry topic, too, may be without a holder for half a minute
+    assert doubt.endswith("eld as the target says, if broker-b knows no further member.")
+
+
+@on_a_loop
 async def test_a_group_that_assigns_its_queues_itself_has_no_target_and_nothing_amiss() -> None:
     async with cluster() as east, LitePullConsumer(east.namesrv, "G", instance="A") as consumer:
         consumer.assign((await consumer.queues("orders"))[1:])

@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -31,6 +32,24 @@ async def test_every_message_is_said_to_be_stored_and_where() -> None:
     assert len({(line["queue"], line["offset"]) for line in lines}) == 16
     assert {line["queue"] for line in lines} == {f"orders/broker-a/{number}" for number in range(4)}
     assert all(line["latency_ms"] >= 0 for line in lines)
+
+
+@on_a_loop
+async def test_bytes_that_are_no_text_are_sent_as_they_were_given() -> None:
+    async with cluster() as east:
+        words = ["--namesrv", east.namesrv, "--topic", "orders", "--count", "1", "--rate", "0"]
+        async with (
+            command(
+                "consume", "--namesrv", east.namesrv, "--group", "G", "--topic", "orders", "--from", "first"
+            ) as got,
+            command("produce", *words, "--body", os.fsdecode(b"\xff{number}")) as sent,
+        ):
+            assert await sent.ends() == 0
+            await got.sees("got")
+            assert await got.ends(signal.SIGTERM) == 0
+
+    (line,) = [line for line in got.lines if line["saw"] == "got"]
+    assert line["body"] == "\ufffd0"
 
 
 @on_a_loop

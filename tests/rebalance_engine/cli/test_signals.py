@@ -3,12 +3,15 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from rebalance_engine import cli
 from rebalance_engine.cli import signals
 from rebalance_engine.cli.signals import Ear, Interrupted, listening
+from rebalance_engine.simulation.scenario import write
+from tests.rebalance_engine.simulation.small import cluster
 
 EVERY = pytest.mark.parametrize("number", signals.NUMBERS)
 
@@ -112,6 +115,63 @@ def test_a_signal_while_modules_load_ends_every_command_in_order(name: str, numb
         assert ('"saw":"stopped"' in ended.stdout) is (name == "consume")
     else:
         assert (ended.returncode, ended.stderr) == (128 + number, f"evenkeel: interrupted by {number.name}\n")
+
+
+WHILE_CLOSING = """
+import os, signal, sys
+import rebalance_engine.cli as cli
+from rebalance_engine.cli import simulate
+from rebalance_engine.simulation import transcript
+
+def closing():
+    try:
+        yield
+    finally:  # whatever is raised here is lost
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def close_one(*_):
+    generator = closing()
+    next(generator)
+
+def signal_all(*_):
+    os.kill(os.getppid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def before(function, do):
+    def both(*arguments):
+        do()
+        return function(*arguments)
+    return both
+
+{change}
+sys.exit(cli.main())
+"""
+RUNS = {
+    "seeds": ("simulate.draw = before(simulate.draw, close_one)", ("--seeds", "9")),
+    "a log": ("simulate.draw = before(simulate.draw, close_one)", ("--log", "/dev/null")),
+    "a scenario": ("transcript.check = before(transcript.check, close_one)", ("--play", "{scenario}")),
+    "jobs": ("simulate.processes = before(simulate.processes, close_one)", ("--seeds", "9", "--jobs", "2")),
+    "workers too": ("simulate.draw = before(simulate.draw, signal_all)", ("--seeds", "9", "--jobs", "2")),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_signal_while_a_generator_is_closed_ends_a_simulation_in_order(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.txt"
+    path.write_text(write(cluster()))
+    change, arguments = RUNS[name]
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-c", WHILE_CLOSING.format(change=change), "simulate"),
+            *(word.format(scenario=path) for word in arguments),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "evenkeel: interrupted by SIGTERM\n")
 
 
 def test_every_command_is_interrupted_here() -> None:

@@ -1,16 +1,19 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rebalance_engine import cli, eventlog
+from rebalance_engine.cli import simulate
 from rebalance_engine.cli.simulate import processes
+from rebalance_engine.cli.workers import WorkerLost
 from rebalance_engine.events import QueueTaken
 from rebalance_engine.simulation.scenario import write
 from tests.rebalance_engine.simulation.found_at import BUGS
-from tests.rebalance_engine.simulation.small import cluster
+from tests.rebalance_engine.simulation.small import CLUSTER, cluster
 
 
 def test_seeds_that_hold_end_with_one_line_of_figures(capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,6 +165,8 @@ def test_every_fact_can_be_written_down(tmp_path: Path) -> None:
         (["simulate", "--play", "nowhere.txt"], "No such file"),
         (["simulate", "--jobs", "10000000"], "'10000000' is given; needed is a whole number from 1 to 256"),
         (["simulate", "--jobs", "0"], "'0' is given"),
+        (["simulate", "--first", "0" * 28 + "7"], "9223372036854775807, of 20 digits at most"),
+        (["simulate", "--first", "0" * 5_000], "of 20 digits at most"),
         (["simulate", "--jobs", "2", "--log", "facts.jsonl"], "one process alone can write the log"),
         (["simulate", "--play", "a.txt", "--seeds", "2", "--first", "9"], "together with --seeds, --first"),
     ],
@@ -176,7 +181,7 @@ def test_bad_arguments_end_with_2_and_a_sentence(
     assert complaint in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("jobs", "seeds", "needed"), [(1, 300, 1), (4, 300, 4), (256, 9, 2), (256, 8, 1)])
+@pytest.mark.parametrize(("jobs", "seeds", "needed"), [(1, 300, 1), (4, 300, 4), (256, 9, 9), (2, 1, 1)])
 def test_no_more_processes_are_started_than_have_something_to_do(jobs: int, seeds: int, needed: int) -> None:
     assert processes(jobs, seeds) == needed
 
@@ -193,6 +198,27 @@ def test_a_scenario_that_makes_no_sense_ends_with_2(
 
     assert end.value.code == 2
     assert "there is no" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("60000 grow orders east 2", "'60000 grow orders east 2': orders has 4 queues on east"),
+        ("60000 start A java-5.5.0", "'60000 start A java-5.5.0': A runs already"),
+        ("topic or/ders 4", "'topic or/ders 4': the topic is 'or/ders'"),
+    ],
+)
+def test_a_line_that_makes_no_sense_ends_with_2_and_its_number(
+    line: str, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scenario.txt"
+    path.write_text(f"{CLUSTER}{line}\nends at 120000\n")
+
+    with pytest.raises(SystemExit) as end:
+        cli.main(["simulate", "--play", str(path)])
+
+    assert end.value.code == 2
+    assert f"line 13, {complaint}" in capsys.readouterr().err
 
 
 def test_a_file_that_says_no_scenario_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,3 +253,19 @@ def test_the_same_seed_is_the_same_log_in_every_process(tmp_path: Path, seed: in
     first, second = (log.read_bytes() for log in logs)
     assert first
     assert first == second
+
+
+def test_a_broken_promise_counts_more_than_a_process_that_was_lost_after_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    BUGS["first_pulls_come_at_once"](monkeypatch)
+    outcomes = simulate._outcomes
+
+    def then_lost(*given: object) -> Iterator[object]:
+        yield from outcomes(*given)  # type: ignore[arg-type]
+        raise WorkerLost("ended with 7", 9, 8)
+
+    monkeypatch.setattr(simulate, "_outcomes", then_lost)
+
+    assert cli.main(["simulate", "--seeds", "1", "--first", "90000000"]) == 1
+    assert "--first 8 goes on there. Until then: 1 seed, " in capsys.readouterr().err
