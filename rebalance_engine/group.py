@@ -44,6 +44,8 @@ class GroupView:
         silent: members whose held queues are unknown.
         strategies: the strategy of each member that told it.
         untold: brokers that did not say who is a member: there may be others than these.
+        perhaps_twice: numbers of queues that several said to hold, at times that need not overlap: who said so first
+            may have let go before the other took it.
     """
 
     group: str
@@ -56,6 +58,7 @@ class GroupView:
     strays: tuple[tuple[str, MessageQueue], ...] = ()
     strategies: Mapping[str, str] = field(default_factory=dict)
     untold: frozenset[str] = frozenset()
+    perhaps_twice: frozenset[int] = frozenset()
 
     @classmethod
     def of(

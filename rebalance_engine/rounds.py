@@ -28,6 +28,7 @@ WAVE_MEMBERS = 3  # so many members that come or go in one round are a deploy, n
 
 BROKERS_CHANGE = frozenset({Cause.BROKER_GONE, Cause.BROKER_BACK})
 MEMBERS_CHANGE = frozenset({Cause.MEMBER_JOINED, Cause.MEMBER_LEFT, Cause.HEARTBEAT_EXPIRED})
+SEEN_AFTER = frozenset({Cause.HELD_CHANGED, Cause.MANUAL})  # a round that anything else may be the cause of
 SUPERSEDING = MEMBERS_CHANGE | BROKERS_CHANGE | {Cause.ROUTE_CHANGED}
 
 
@@ -86,12 +87,13 @@ class OpenRound:
     def explains(self, each: Happening) -> bool:
         """Whether a change may be what this round came from, which was only seen by what it did.
 
-        What is held changes by any cause; routes change when a broker goes or comes back, and are often seen first.
+        What is held changes by any cause, also soon after an order; routes change when a broker goes or comes back, and
+        are often seen first.
         """
         first = self.happenings[0].cause
         if first is Cause.ROUTE_CHANGED:
             return each.cause in BROKERS_CHANGE and self.may_come_from(each)
-        if first is not Cause.HELD_CHANGED or each.cause is Cause.HELD_CHANGED:
+        if first not in SEEN_AFTER or each.cause in SEEN_AFTER:
             return False
         return self.may_come_from(each)
 
@@ -162,6 +164,8 @@ def advance(
     ended: list[Ended] = []
     changes = sorted((each for each in happenings), key=lambda each: each.at)
     orders = [each for each in changes if each.cause is Cause.MANUAL]
+    if current is not None and current.is_unexplained:  # an order that is told later than what it did
+        current = replace(current, happenings=(_explained(current.happenings[0], orders), *current.happenings[1:]))
     late = [each for each in changes if current is not None and _is_late(each, current)]
     if current is not None and late:
         ended, current = _replayed(current, late, moved_at)
@@ -196,7 +200,11 @@ def home_of(each: Happening, current: OpenRound | None, ended: Sequence[OpenRoun
         ended: those of its wave that it superseded; or where none is open and held equals target, though this change is
             known now and nothing has moved since, those of the wave that closed last. In their order.
     """
-    if not ended or each.cause is Cause.MANUAL:
+    if each.cause is Cause.MANUAL:
+        return next(
+            (old.number for old in reversed(ended) if old.is_unexplained and _fits(each, old.happenings[0])), None
+        )
+    if not ended:
         return None
     if current is not None and (each.at >= current.opened_at or current.explains(each)):
         return None
@@ -208,7 +216,7 @@ def home_of(each: Happening, current: OpenRound | None, ended: Sequence[OpenRoun
 
 
 def _supersedes(each: Happening, current: OpenRound) -> bool:
-    if current.explains(each) and (current.is_unexplained or each.cause in BROKERS_CHANGE):
+    if current.explains(each) and (current.cause in SEEN_AFTER or each.cause in BROKERS_CHANGE):
         return False
     if current.follows(each):
         return False
@@ -261,5 +269,10 @@ def _explained(each: Happening, orders: Sequence[Happening]) -> Happening:
     """Say who ordered it, where what is held changed soon after an order and nothing else did."""
     if each.cause is not Cause.HELD_CHANGED:
         return each
-    fitting = [order for order in orders if 0 <= each.at - order.at <= MANUAL_MS]
+    fitting = [order for order in orders if _fits(order, each)]
     return replace(each, cause=Cause.MANUAL, key=fitting[-1].key) if fitting else each
+
+
+def _fits(order: Happening, seen: Happening) -> bool:
+    """Whether what is held changed after an order: seen soon after it, and not long before it still as it was."""
+    return 0 <= seen.at - order.at <= MANUAL_MS and seen.earliest >= order.earliest - SAME_CAUSE_MS

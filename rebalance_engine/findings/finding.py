@@ -52,6 +52,8 @@ class Finding:
         ends_at: when it must have ended by itself, in ms since 1970; None is unknown.
         confirm_after_ms: so long after it was suspected a look confirms it: all who were asked have been asked again.
         over_at: when it is over unless it is seen anew; None: only what is seen ends it.
+        told_by: the members on whose word it rests: a look confirms it once each of them has told again. Empty: on the
+            look as a whole.
     """
 
     kind: FindingKind
@@ -63,6 +65,7 @@ class Finding:
     ends_at: int | None = None
     confirm_after_ms: int = CONFIRM_AFTER_MS
     over_at: int | None = None
+    told_by: tuple[str, ...] = ()
 
 
 def spell(queue: MessageQueue) -> str:

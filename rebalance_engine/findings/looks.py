@@ -32,25 +32,28 @@ def orphan_queues(view: GroupView) -> Iterator[Finding]:
         return
     proof = first_rows(f"{client_id} answered, and does not hold it" for client_id in view.clients.distinct)
     retries, answered = retry_topic(view.group), f"all {len(view.clients)} members answered, and none holds it"
+    everybody = tuple(view.clients.distinct)
     for queue in _wanted(view, view.held.unowned()):
         name = spell(queue)
         if queue.topic == retries:
             sentence = f"Nobody consumes {name}: {answered}, so that messages that failed there wait."
-            yield Finding(FindingKind.RETRY_UNOWNED, view.group, name, sentence, proof)
+            yield Finding(FindingKind.RETRY_UNOWNED, view.group, name, sentence, proof, told_by=everybody)
         else:
             sentence = f"Nobody consumes {name}: {answered}."
-            yield Finding(FindingKind.ORPHAN_QUEUE, view.group, name, sentence, proof)
+            yield Finding(FindingKind.ORPHAN_QUEUE, view.group, name, sentence, proof, told_by=everybody)
 
 
 def double_owners(view: GroupView) -> Iterator[Finding]:
-    """Find queues that two client ids hold or more; members that have not answered do not matter."""
+    """Find queues that two client ids hold or more at one time; members that have not answered do not matter."""
     if view.held is None:
         return
     for number in view.held.owned_twice().tolist():
+        if number in view.perhaps_twice:
+            continue
         queue, owners = spell(view.queues[number]), view.held.owners_of(number)
         sentence = f"{len(owners)} members hold {queue}: {', '.join(owners)}."
         proof = first_rows(f"{client_id} holds {queue}" for client_id in owners)
-        yield Finding(FindingKind.DOUBLE_OWNER, view.group, queue, sentence, proof)
+        yield Finding(FindingKind.DOUBLE_OWNER, view.group, queue, sentence, proof, told_by=owners)
 
 
 def idle_consumers(view: GroupView) -> Iterator[Finding]:
@@ -72,7 +75,7 @@ def idle_consumers(view: GroupView) -> Iterator[Finding]:
         if (words := said[subscribed]) is not None:
             sentence, topics = f"{client_id} is idle: {words[0]}", words[1]
             proof = (f"{client_id} answered, and holds nothing", *topics)
-            yield Finding(FindingKind.IDLE_CONSUMER, view.group, client_id, sentence, proof)
+            yield Finding(FindingKind.IDLE_CONSUMER, view.group, client_id, sentence, proof, told_by=(client_id,))
 
 
 def _idle_over(

@@ -63,7 +63,7 @@ def flapping(group: str, changes: Iterable[Change], now: int) -> Iterator[Findin
         by_client.setdefault(each.client_id, []).append(each)
     told = set[str]()
     for client, mine in sorted(by_client.items()):
-        leavings = _apart([each.at for each in mine if each.cause in LEAVING])
+        leavings = _leavings(mine)
         comings = [each for each in mine if each.cause is Cause.MEMBER_JOINED]
         if len(leavings) >= COMINGS and len(comings) >= COMINGS - 1:
             told.add(client)
@@ -101,6 +101,19 @@ def _flaps(group: str, subject: str, sentence: str, mine: Sequence[Change]) -> F
 
 def _verb(cause: Cause) -> str:
     return "joined" if cause is Cause.MEMBER_JOINED else "left"
+
+
+def _leavings(mine: Sequence[Change]) -> list[int]:
+    """Give when a client left; what is told twice within a moment is one leaving, unless it came back between."""
+    kept: list[int] = []
+    is_back = True
+    for each in mine:
+        if each.cause not in LEAVING:
+            is_back = True
+        elif is_back or each.at - kept[-1] > APART_MS:
+            kept.append(each.at)
+            is_back = False
+    return kept
 
 
 def _apart(times: Sequence[int]) -> list[int]:

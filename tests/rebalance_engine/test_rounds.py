@@ -12,6 +12,7 @@ from rebalance_engine.rounds import (
     Happening,
     OpenRound,
     advance,
+    home_of,
 )
 
 T = 100_000
@@ -49,6 +50,38 @@ def test_what_is_held_that_changes_soon_after_an_order_was_ordered() -> None:
     assert soon is not None
     assert much_later is not None
     assert (soon.cause, much_later.cause) == (Cause.MANUAL, Cause.HELD_CHANGED)
+
+
+def test_an_order_that_is_told_late_explains_the_round_that_it_led_to() -> None:
+    opened = go_on(None, happened(Cause.HELD_CHANGED, 2_000)).open
+    ended = go_on(opened, converged=True, after=3_000, last=1).ended[0].round
+
+    told = go_on(opened, happened(Cause.MANUAL), last=1).open
+
+    assert told is not None
+    assert (told.cause, told.number, told.opened_at) == (Cause.MANUAL, 1, T + 2_000)
+    assert home_of(happened(Cause.MANUAL), None, [ended]) == 1
+    assert home_of(happened(Cause.MANUAL, 2_500), None, [ended]) is None
+
+
+def test_what_may_have_changed_long_before_an_order_was_not_ordered() -> None:
+    held = Happening(T + 1_000, Cause.HELD_CHANGED, low=T - 20_000)
+
+    after = go_on(None, happened(Cause.MANUAL), held).open
+
+    assert after is not None
+    assert after.cause is Cause.HELD_CHANGED
+
+
+def test_a_join_that_may_have_come_before_takes_the_place_of_an_order() -> None:
+    opened = go_on(None, happened(Cause.MANUAL), happened(Cause.HELD_CHANGED, 2_000)).open
+    join = Happening(T + 6_000, Cause.MEMBER_JOINED, "A", low=T + 1_000)
+
+    after = go_on(opened, join, after=6_000, last=1)
+
+    assert after.ended == ()
+    assert after.open is not None
+    assert after.open.cause is Cause.MEMBER_JOINED
 
 
 def test_a_change_that_is_known_late_is_a_round_of_its_own_which_the_later_one_superseded() -> None:

@@ -97,6 +97,13 @@ def test_proof_of_a_double_owner_names_both() -> None:
     assert fault.proof == ("A holds orders/east/1", "B holds orders/east/1")
 
 
+def test_a_double_owner_rests_on_the_word_of_its_owners_and_is_none_where_they_told_it_one_after_the_other() -> None:
+    (fault,) = double_owners(DOUBLE)
+
+    assert fault.told_by == ("A", "B")
+    assert list(double_owners(replace(DOUBLE, perhaps_twice=frozenset({1})))) == []
+
+
 def test_proof_of_an_idle_consumer_names_its_topics() -> None:
     (fault,) = idle_consumers(IDLE)
 

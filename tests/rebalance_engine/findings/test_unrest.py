@@ -38,6 +38,22 @@ def test_a_client_that_leaves_three_times_and_comes_back_flaps_until_ten_minutes
     assert list(flapping("g", changes, 150_001 + UNREST_MS)) == []
 
 
+def test_a_client_that_is_started_anew_within_a_moment_flaps_too() -> None:
+    [fault] = flapping("g", lives("A", "A", "A", each_ms=1_000, every_ms=1_500), 10_000)
+
+    assert fault.sentence == "A left 3 times since 00:00:00 UTC, and came back."
+
+
+def test_a_leaving_that_is_told_again_and_again_is_one() -> None:
+    told_twice = [
+        Change(at + shift, cause, "A")
+        for at, cause in ((0, JOINED), (10_000, LEFT), (20_000, JOINED), (30_000, LEFT), (40_000, JOINED))
+        for shift in (0, 900)
+    ]
+
+    assert list(flapping("g", told_twice, 60_000)) == []
+
+
 def test_twice_is_no_flapping() -> None:
     assert list(flapping("g", lives("A", "A"), 200_000)) == []
 
