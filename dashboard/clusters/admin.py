@@ -1,9 +1,20 @@
 """The room's tables in the Django admin."""
 
-from django.contrib import admin
+from __future__ import annotations
 
+from collections.abc import Sequence
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from dashboard.clusters import changing
+from dashboard.clusters.changing import LONGEST_REASON
 from dashboard.clusters.models import (
     Broker,
+    Canary,
     Cluster,
     Command,
     CommandReceipt,
@@ -16,17 +27,119 @@ from dashboard.clusters.models import (
     Topic,
     Watch,
 )
-from dashboard.common.admin import Observed, instant
+from dashboard.common.admin import InWords, Observed, instant
+from dashboard.common.clock import now_ms
+from dashboard.common.names import LONGEST, known_as
+from rebalance_engine.network.rewriting import split_addresses
+
+
+class ClusterForm(forms.ModelForm[Cluster]):
+    """What people say of a cluster; what it is called, and all that is a fact, stays once it is added."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="It stands in the audit log. The cluster's watcher begins anew with what is stored here.",
+    )
+
+    class Meta:
+        """All that can be changed."""
+
+        model = Cluster
+        fields = ["name", "namesrv", "is_read_only"]
+
+    def clean_name(self) -> str:
+        """Insist on a name that is known everywhere as it is."""
+        name: str = self.cleaned_data["name"]
+        if known_as(name) != name:
+            raise ValidationError(f"It has {len(name)} characters; it may have {LONGEST}.")
+        return name
+
+    def clean_namesrv(self) -> str:
+        """Insist on addresses that can be called."""
+        try:
+            return ";".join(split_addresses(self.cleaned_data["namesrv"]))
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
 
 
 @admin.register(Cluster)
 class ClusterAdmin(admin.ModelAdmin[Cluster]):
-    """Clusters: the one table here that people write."""
+    """Clusters: the one table here that people write, with a reason, and audited."""
 
+    form = ClusterForm
     list_display = ["name", "namesrv", "is_demo", "is_read_only", "lease_holder", "lease_epoch"]
     list_filter = ["is_demo", "is_read_only"]
     search_fields = ["name", "namesrv"]
-    readonly_fields = ["lease_holder", "lease_epoch", "lease_until", "watched_at"]
+    readonly_fields = ["is_demo", "added", "lease_holder", "lease_epoch", "lease_ends", "watched"]
+
+    def get_fields(self, request: HttpRequest, obj: Cluster | None = None) -> list[str]:  # type: ignore[override]
+        """Ask for what a new one needs; show all of one that is there."""
+        asked = ["name", "namesrv", "is_read_only", "reason"]
+        if obj is not None and not self.has_change_permission(request, obj):
+            asked.remove("reason")
+        return asked if obj is None else [*asked, *self.readonly_fields]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Cluster | None = None) -> list[str]:  # noqa: ARG002 - Django's name
+        """Keep the name of one that is there: facts, roles and the history files know it by that."""
+        return [*self.readonly_fields] if obj is None else ["name", *self.readonly_fields]
+
+    def save_model(self, request: HttpRequest, obj: Cluster, form: forms.Form, change: bool) -> None:
+        """Store what was asked for, and nothing else: the rest of the row is its watcher's."""
+        by = _author(request, form.cleaned_data["reason"])
+        if change:
+            changing.change(cluster=obj.pk, namesrv=obj.namesrv, is_read_only=obj.is_read_only, by=by)
+        else:
+            changing.add(cluster=obj, by=by)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Cluster | None = None) -> bool:
+        """One at a time: each needs a reason of its own."""
+        return obj is not None and super().has_delete_permission(request, obj)
+
+    def get_deleted_objects(  # type: ignore[override]
+        self,
+        objs: Sequence[Cluster],
+        request: HttpRequest,  # noqa: ARG002 - Django's name
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Count what goes with a cluster by its largest tables; what is in the way comes last."""
+        [cluster] = objs
+        obstacle = changing.obstacle_to_removing(cluster=cluster, now=now_ms())
+        counts = {"groups": "groups", "topics": "topics", "brokers": "brokers", "producers": "producer_connections"}
+        found = {name: getattr(cluster, rows).count() for name, rows in counts.items()}
+        return [str(cluster)], found, set(), [obstacle] if obstacle else []
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        """Ask for the reason; say why not, where something is in the way by now."""
+        try:
+            return super().delete_view(request, object_id, {"longest_reason": LONGEST_REASON, **(extra_context or {})})
+        except changing.Refused as refusal:
+            messages.error(request, str(refusal))
+            return redirect(request.path)
+
+    def delete_model(self, request: HttpRequest, obj: Cluster) -> None:
+        """Delete it in order."""
+        changing.remove(cluster=obj.pk, by=_author(request, request.POST.get("reason", "")))
+
+    @admin.display(description="added at (UTC)")
+    def added(self, row: Cluster) -> str:
+        """Write when it was added."""
+        return instant(row.added_at)
+
+    @admin.display(description="lease ends at (UTC)")
+    def lease_ends(self, row: Cluster) -> str:
+        """Write when the lease ends."""
+        return instant(row.lease_until) if row.lease_until else "nobody has it"
+
+    @admin.display(description="answered last at (UTC)")
+    def watched(self, row: Cluster) -> str:
+        """Write when anything of it answered last."""
+        return instant(row.watched_at)
+
+
+def _author(request: HttpRequest, reason: str) -> changing.Author:
+    return changing.Author(name=request.user.get_username(), reason=reason, now=now_ms())
 
 
 @admin.register(Broker)
@@ -43,7 +156,7 @@ class BrokerAdmin(Observed[Broker]):
 class TopicAdmin(Observed[Topic]):
     """Topics."""
 
-    list_display = ["name", "cluster"]
+    list_display = ["name", "cluster", "unused_since"]
     list_filter = ["cluster"]
     search_fields = ["name"]
     list_select_related = ["cluster"]
@@ -63,33 +176,40 @@ class RouteAdmin(Observed[Route]):
 class QueueAdmin(Observed[Queue]):
     """Queues."""
 
-    list_display = ["topic", "broker", "queue_id", "gone_at"]
+    list_display = ["topic", "cluster", "broker", "queue_id", "since", "gone_at"]
     list_filter = ["topic__cluster", ("gone_at", admin.EmptyFieldListFilter)]
     search_fields = ["topic__name", "broker"]
-    list_select_related = ["topic"]
+    list_select_related = ["topic__cluster"]
+
+    @admin.display(description="cluster", ordering="topic__cluster__name")
+    def cluster(self, row: Queue) -> str:
+        """Name the cluster."""
+        return row.topic.cluster.name
 
 
 @admin.register(ProducerBroker)
 class ProducerBrokerAdmin(Observed[ProducerBroker]):
     """Producers and brokers."""
 
-    list_display = ["client_id", "broker", "latency_ms", "outcome", "backoff_ms", "is_isolated", "is_reachable", "when"]
+    list_display = [
+        *("client_id", "cluster", "broker", "latency_ms", "latency_at", "outcome", "backoff_ms", "backoff_until"),
+        *("is_isolated", "is_reachable", "when"),
+    ]
     list_filter = ["cluster", "is_isolated", "is_reachable", "outcome"]
     search_fields = ["client_id", "broker"]
+    list_select_related = ["cluster"]
 
 
 @admin.register(Producer)
 class ProducerAdmin(Observed[Producer]):
     """Producers and the brokers that they are connected to."""
 
-    list_display = ["client_id", "group_name", "broker", "address", "language", "version", "when", "gone"]
+    list_display = [
+        *("client_id", "group_name", "cluster", "broker", "address", "language", "version", "when", "gone_at"),
+    ]
     list_filter = ["cluster", "broker", ("gone_at", admin.EmptyFieldListFilter), "language", "version"]
     search_fields = ["client_id", "group_name", "broker", "address"]
-
-    @admin.display(description="gone (UTC)", ordering="gone_at")
-    def gone(self, row: Producer) -> str:
-        """Write when it went."""
-        return "" if row.gone_at is None else instant(row.gone_at)
+    list_select_related = ["cluster"]
 
 
 @admin.register(ProducerList)
@@ -102,7 +222,7 @@ class ProducerListAdmin(Observed[ProducerList]):
     list_select_related = ["cluster"]
 
 
-class ReceiptInline(admin.TabularInline[CommandReceipt, Command]):
+class ReceiptInline(InWords[CommandReceipt], admin.TabularInline[CommandReceipt, Command]):  # type: ignore[misc] # as its bases do
     """What a command did to each member."""
 
     model = CommandReceipt
@@ -114,7 +234,9 @@ class ReceiptInline(admin.TabularInline[CommandReceipt, Command]):
 class CommandAdmin(Observed[Command]):
     """Commands."""
 
-    list_display = ["verb", "group_name", "target", "author_name", "outcome", "detail", "cluster"]
+    list_display = [
+        *("verb", "group_name", "target", "cluster", "author_name", "ordered_at", "finished_at", "outcome", "detail"),
+    ]
     list_filter = ["cluster", "verb", "outcome"]
     search_fields = ["group_name", "target", "author_name", "reason"]
     list_select_related = ["cluster"]
@@ -160,4 +282,14 @@ class WatchAdmin(Observed[Watch]):
     ]
     list_filter = ["cluster"]
     search_fields = ["cluster__name"]
+    list_select_related = ["cluster"]
+
+
+@admin.register(Canary)
+class CanaryAdmin(Observed[Canary]):
+    """Canaries; they are switched on the page of producers, which writes it down in the audit log."""
+
+    list_display = ["cluster", "is_on", "may_create", "reason", "changed_by", "changed_at", "told_at"]
+    list_filter = ["is_on", "may_create"]
+    search_fields = ["cluster__name", "reason", "changed_by"]
     list_select_related = ["cluster"]

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.db import transaction
+from django.db.models import F, QuerySet
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import ASIDE, Cluster
 
 LEASE_MS = 15_000
 RENEW_EVERY_MS = 4_000
+NOBODY_YET = "nobody yet"
 
 
 def take(*, cluster: str, holder: str, now: int, is_dead: Callable[[str], bool] = lambda _holder: False) -> int | None:
@@ -44,3 +46,19 @@ def renew(*, cluster: str, epoch: int, now: int) -> bool:
 def give_back(*, cluster: str, epoch: int, now: int) -> None:
     """Let the next one take it at once."""
     Cluster.objects.filter(name=cluster, lease_epoch=epoch, lease_until__gt=now).update(lease_until=now)
+
+
+def begin_anew(*, clusters: QuerySet[Cluster], now: int) -> None:
+    """Let the watchers of these begin anew, with what is stored of them now: those that have them are late."""
+    watched = clusters.filter(lease_until__gt=now)
+    watched.update(lease_holder=NOBODY_YET, lease_until=0, lease_epoch=F("lease_epoch") + 1)
+
+
+def put_aside(*, clusters: QuerySet[Cluster]) -> None:
+    """Let nobody watch these any more, until somebody takes the lease again; a watcher that still does is late."""
+    clusters.exclude(ASIDE).update(lease_holder="", lease_until=0, lease_epoch=F("lease_epoch") + 1)
+
+
+def expect(*, clusters: QuerySet[Cluster]) -> None:
+    """Say that these will be watched soon: they are put aside no more."""
+    clusters.filter(ASIDE).update(lease_holder=NOBODY_YET)

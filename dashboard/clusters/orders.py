@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce, Greatest
 
 from dashboard.clusters.models import Cluster, Command, CommandReceipt
 from dashboard.common.fields import printable
@@ -47,7 +48,7 @@ def finish(*, order: int, epoch: int, done: Done, now: int) -> bool:
     """Write down what came of an order; False: it is another watcher's, or was finished before."""
     with transaction.atomic():
         mine = Command.objects.filter(pk=order, taken_epoch=epoch, finished_at=None)
-        if not mine.update(finished_at=now, outcome=done.outcome.value, detail=printable(done.detail)):
+        if not mine.update(finished_at=_end_at(now), outcome=done.outcome.value, detail=printable(done.detail)):
             return False
         CommandReceipt.objects.bulk_create(
             CommandReceipt(command_id=order, client_id=known_as(client), answer=answer.value, at=now)
@@ -57,4 +58,9 @@ def finish(*, order: int, epoch: int, done: Done, now: int) -> bool:
 
 
 def _end(orders: QuerySet[Command], outcome: CommandOutcome, detail: str, now: int) -> None:
-    orders.update(finished_at=now, outcome=outcome.value, detail=detail)
+    orders.update(finished_at=_end_at(now), outcome=outcome.value, detail=detail)
+
+
+def _end_at(now: int) -> Greatest:
+    """Say when an order ended: not before it was taken, by whose clock ever."""
+    return Greatest(now, Coalesce("taken_at", now))

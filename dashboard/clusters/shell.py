@@ -17,8 +17,15 @@ def shell(request: HttpRequest) -> dict[str, object]:
     return {"access": access, "clusters": clusters, "demo": [each.name for each in clusters if each.is_demo]}
 
 
-def visible_clusters(*, access: Access) -> list[Cluster]:
-    """Give the clusters of which this person may see anything, with what their watchers said last."""
-    return [
-        each for each in Cluster.objects.select_related("watch").order_by("name") if access.may_see_cluster(each.name)
-    ]
+def visible_clusters(*, access: Access, also: str = "") -> list[Cluster]:
+    """Give the clusters of which this person may see anything, with what their watchers said last.
+
+    Those that were put aside are not among them, but for the one named by ``also``.
+    """
+    return [each for each in all_clusters(access=access) if not each.is_aside or each.name == also]
+
+
+def all_clusters(*, access: Access) -> list[Cluster]:
+    """Give them with those that were put aside."""
+    every = Cluster.objects.select_related("watch").order_by("name")
+    return [each for each in every if access.may_see_cluster(each.name)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dashboard.clusters.models import Cluster, Watch
 
 MOST_SHOWN = 8
+STALE_MS = 20_000  # as `static/js/views/as-of.js` has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Answering:
     def is_fine(self) -> bool:
         """Whether there is nothing to say."""
         return self.is_watched and not self.silent
+
+
+def is_silent(cluster: Cluster, now: int) -> bool:
+    """Whether nothing of a cluster answers, or ever did."""
+    return cluster.watched_at is None or now - cluster.watched_at > STALE_MS
 
 
 def answering(*, clusters: Sequence[Cluster], now: int) -> list[Answering]:

@@ -1,18 +1,27 @@
-"""Lists in the Django admin: rows that were observed are read there, not written."""
+"""Lists in the Django admin: rows that were observed are read there, not written.
+
+Whatever column of a model holds an instant or a duration is written for people, in lists and rows, by its kind alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from functools import cache
+from typing import ClassVar, TypeVar, cast
 
 from django.contrib import admin
+from django.contrib.admin.options import BaseModelAdmin
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from dashboard.common.clock import now_ms
+from dashboard.common.fields import AtField
 from dashboard.common.shown import marked
+from dashboard.common.spans import between, span
 
+NONE = "–"  # where an instant has not come, or a duration is not known
 M = TypeVar("M", bound=models.Model)
 
 
@@ -21,6 +30,16 @@ def instant(value: int | None) -> str:
     if value is None:
         return "unknown"
     return datetime.fromtimestamp(value / 1000, UTC).isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
+
+
+def bounds(low: int | None, high: int | None) -> str:
+    """Write a duration between two bounds."""
+    return between(low, high)[0]
+
+
+def lasted(since: int, until: int | None) -> str:
+    """Write how long something lasted; what has not ended says how long it goes on."""
+    return span(until - since) if until is not None else f"{span(now_ms() - since)}, goes on"
 
 
 class Lately(admin.SimpleListFilter):
@@ -40,11 +59,42 @@ class Lately(admin.SimpleListFilter):
         return queryset if within is None else queryset.filter(at__gte=now_ms() - within)
 
 
-class Observed(admin.ModelAdmin[M]):
+class InWords(BaseModelAdmin[M]):
+    """Rows whose instants and durations are read in words; for lists and for what stands inside of others."""
+
+    durations: ClassVar[Sequence[str]] = ()  # columns in ms, besides those whose names say so
+
+    def get_fields(self, request: HttpRequest, obj: M | None = None) -> Sequence[str]:  # type: ignore[override]
+        """Give what a row shows, likewise."""
+        return [cast("str", self._in_words(name)) for name in super().get_fields(request, obj)]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> Sequence[str]:  # type: ignore[override]
+        """Nothing is written; what is put into words is no column by which Django would find that itself."""
+        named = super().get_readonly_fields(request, obj)
+        written = [self._in_words(field.name) for field in self.model._meta.fields]
+        return [*named, *(cast("str", each) for each in written if callable(each))]
+
+    def _in_words(self, name: object) -> str | Callable[[M], str]:
+        """Give what writes a column, where it is an instant or a duration; else its name."""
+        if not isinstance(name, str):
+            return cast("Callable[[M], str]", name)
+        field = next((each for each in self.model._meta.fields if each.name == name), None)
+        if isinstance(field, AtField):
+            return _writer(self.model, name, f"{field.verbose_name} (UTC)", _instant)
+        if field is not None and (name.endswith("_ms") or name in self.durations):
+            return _writer(self.model, name, str(field.verbose_name).removesuffix(" ms"), _duration)
+        return name
+
+
+class Observed(InWords[M], admin.ModelAdmin[M]):
     """Rows that facts write: nobody adds, changes or deletes them by hand."""
 
     list_per_page = 100
     show_full_result_count = False
+
+    def get_list_display(self, request: HttpRequest) -> Sequence[str | Callable[[M], str]]:  # type: ignore[override]
+        """Give the columns, instants and durations in words."""
+        return [self._in_words(name) for name in super().get_list_display(request)]
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's name
         """Nobody adds."""
@@ -76,6 +126,29 @@ class Observed(admin.ModelAdmin[M]):
     def when(self, row: M) -> str:
         """Write a row's instant for a person."""
         return instant(getattr(row, "at", None))
+
+
+def _instant(at: int | None) -> str:
+    return instant(at) if at else NONE
+
+
+def _duration(ms: int | None) -> str:
+    return NONE if ms is None else span(ms)
+
+
+@cache
+def _writer(
+    model: type[models.Model],  # noqa: ARG001 # one writer for each column of each table: Django compares them
+    name: str,
+    heading: str,
+    write: Callable[[int | None], str],
+) -> Callable[[models.Model], str]:
+    @admin.display(description=heading, ordering=name)
+    def column(row: models.Model) -> str:
+        return write(getattr(row, name))
+
+    column.__name__ = name  # by which the page styles it
+    return column
 
 
 def _written_out(answer: HttpResponse) -> HttpResponse:

@@ -5,6 +5,7 @@ Every instant is UTC epoch milliseconds in a bigint, as in the facts, on the wir
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import TypeVar
 
@@ -37,6 +38,21 @@ def one_of(field: str, kind: type[Enum], name: str) -> models.CheckConstraint:
 def instant(field: str, name: str) -> models.CheckConstraint:
     """Let a column hold instants only: micro- and nanoseconds lie above, negative ones below."""
     return models.CheckConstraint(condition=Q(**{f"{field}__range": (0, MAX_AT)}), name=name)
+
+
+def instants(fields: Iterable[str], name: str) -> models.CheckConstraint:
+    """Let each of several columns hold instants only, or NULL."""
+    return models.CheckConstraint(condition=_each(fields, "range", (0, MAX_AT)), name=name)
+
+
+def not_negative(fields: Iterable[str], name: str) -> models.CheckConstraint:
+    """Let each of several columns hold nothing below 0, or NULL."""
+    return models.CheckConstraint(condition=_each(fields, "gte", 0), name=name)
+
+
+def _each(fields: Iterable[str], lookup: str, value: object) -> Q:
+    """Put one condition of several columns together; the database lets NULL pass each."""
+    return Q(*(Q(**{f"{field}__{lookup}": value}) for field in fields))
 
 
 def not_empty(field: str, name: str) -> models.CheckConstraint:
@@ -89,19 +105,23 @@ def observed_at(fact: Fact) -> int:
 
 
 def source_columns(fact: Fact) -> dict[str, int | str | bytes | None]:
-    """Give the columns of ``Sourced`` for a fact."""
+    """Give the columns of ``Sourced`` for a fact. A bound that is no instant bounds nothing."""
     source, exactness = fact.source, fact.exactness
     of_time = fact.FIGURE == "at"
     exact = not of_time or exactness.bound is Bound.EXACT
     return {
         "at": fact.at,
-        "at_low": fact.at if exact else exactness.low,
-        "at_high": fact.at if exact else exactness.high,
+        "at_low": fact.at if exact else _instant(exactness.low),
+        "at_high": fact.at if exact else _instant(exactness.high),
         "origin": source.origin.value,
         "observed_at": observed_at(fact),
         "observed_by": printable(source.client or source.broker or source.address or ""),
         "detail": printable(source.detail or ""),
     }
+
+
+def _instant(bound: int | None) -> int | None:
+    return bound if bound is not None and 0 <= bound <= MAX_AT else None
 
 
 def printable(text: str) -> str:

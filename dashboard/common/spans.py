@@ -24,6 +24,11 @@ def span(ms: int | None) -> str:
     return f"{seconds // 86_400} d {seconds % 86_400 // 3_600:02} h"
 
 
+def age(ms: int) -> str:
+    """Write an age that does not flicker: whole seconds below a minute."""
+    return f"{max(0, ms // 1_000)} s" if ms < 60_000 else span(ms)
+
+
 def clock(ms: int | None, *, millis: bool = True) -> str:
     """Write an instant's time of day in UTC."""
     if ms is None:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from dashboard.clusters.models.routes import Cluster
-from dashboard.common.fields import AtField, choices_of, instant, not_empty, one_of
+from dashboard.common.fields import AtField, choices_of, in_order, instant, not_empty, one_of
 from dashboard.common.names import NameField
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 
@@ -60,6 +60,7 @@ class Command(models.Model):
                 | Q(finished_at__isnull=False, finished_at__gte=F("ordered_at"), outcome__isnull=False),
                 name="command_end_has_an_outcome",
             ),
+            in_order("taken_at", "finished_at", "command_is_over_after_it_was_taken"),
             models.CheckConstraint(
                 condition=~Q(outcome=CommandOutcome.DONE.value)
                 | Q(taken_at__isnull=False)

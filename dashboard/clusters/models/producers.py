@@ -43,9 +43,11 @@ class ProducerList(Sourced):
 
 
 class Producer(Sourced):
-    """A producer's connection to one broker, as the broker lists it; gone since ``gone_at`` where that is set.
+    """A producer of a group on one broker, as the broker lists it; gone since ``gone_at`` where that is set.
 
-    ``at`` is when it was first listed, ``observed_at`` when it last was; an empty group or version is unknown.
+    RocketMQ knows it by its client id within its group: ``address`` is where it connects from now, and another one
+    after it has connected anew; one of them where it has several. ``at`` is when it was first listed, ``observed_at``
+    when it last was; who was gone and comes back begins anew. An empty group or version is unknown.
     """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="producer_connections")
@@ -58,11 +60,11 @@ class Producer(Sourced):
     gone_at = AtField(null=True, blank=True)
 
     class Meta:
-        """A connection is there once."""
+        """A producer of a group is there once on a broker, wherever it connects from."""
 
         constraints = [
             models.UniqueConstraint(
-                fields=["cluster", "broker", "group_name", "client_id", "address"], name="producer_connection_is_unique"
+                fields=["cluster", "broker", "group_name", "client_id"], name="producer_connection_is_unique"
             ),
             not_empty("broker", "producer_connection_has_a_broker"),
             not_empty("client_id", "producer_connection_has_a_client"),
@@ -81,6 +83,7 @@ class ProducerBroker(Sourced):
     ``backoff_until`` is the end of the backoff as announced; it is cleared when the producer says that it ended.
     ``sends`` are the last attempts that it told, oldest first: instant, latency in ms, outcome, topic (null: not told);
     ``backoffs`` the last backoffs: instant, announced ms, whether for a failure, and when it ended (null: not told).
+    Nobody says that a producer ends: ``observed_at`` is when it last said anything, and its age is all that is known.
     """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="producers")

@@ -16,7 +16,8 @@ READABLE = 4  # ``PermName.PERM_READ``
 class Cluster(models.Model):
     """One RocketMQ cluster, and the lease of the one watcher that may look after it.
 
-    ``lease_epoch`` grows with every holder: what a watcher states under an older epoch is refused.
+    ``lease_epoch`` grows with every holder: what a watcher states under an older epoch is refused. A cluster whose
+    lease has no holder any more is put aside: nobody is to watch it, so that pages show it only to whoever asks for it.
     """
 
     name = NameField(unique=True)
@@ -46,6 +47,14 @@ class Cluster(models.Model):
     def __str__(self) -> str:
         """Its name."""
         return self.name
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it was put aside; ``ASIDE`` asks the same of rows."""
+        return self.lease_epoch > 0 and not self.lease_holder
+
+
+ASIDE = Q(lease_epoch__gt=0, lease_holder="")
 
 
 class Broker(Sourced):
@@ -81,12 +90,16 @@ class Topic(models.Model):
     ``division`` is another text, used once, whenever the queues that consumers divide are others: what was computed
     from these queues may be kept under it. Empty where nothing is known of its route yet. ``unrouted_by`` are the
     NameServers that said last that they have no route of it.
+
+    NameServers are asked for topics that some group consumes. ``unused_since`` is since when nothing kept here refers
+    to it, as retention found: what is stored of its route and queues grows old from then on.
     """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="topics")
     name = NameField()
     division = models.CharField(max_length=32, blank=True, default="")
     unrouted_by = models.JSONField(default=list, blank=True)
+    unused_since = AtField(null=True, blank=True)
 
     class Meta:
         """A cluster has a name once."""
@@ -94,6 +107,7 @@ class Topic(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["cluster", "name"], name="topic_is_unique"),
             not_empty("name", "topic_has_a_name"),
+            instant("unused_since", "topic_unused_since_is_an_instant"),
         ]
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from dashboard.common.names import known_as, known_queue
 from dashboard.common.rows import Rows
 from rebalance_engine.events import BrokerGone, BrokerSeen, Cause, Fact, RouteMissing, RouteSeen
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.rewriting import split_addresses
 
 TOGETHER_MS = 60_000  # a broker that goes takes its queues along: both are seen within this time
 FEW = 1_000  # queues on one broker, below which they are asked for one by one
@@ -147,7 +148,9 @@ class RouteBook:
         mine = {row.broker: row for row in routes if row.namesrv == namesrv}
         if any(row.observed_at > observed_at(fact) for row in mine.values()):
             return False  # an older answer that arrives late
-        changed = self.topics.update(topic, unrouted_by=sorted({*topic.unrouted_by} - {namesrv}))
+        retired = self._retired(routes, namesrv)
+        unrouted = {*topic.unrouted_by} - {namesrv} - {row.namesrv for row in retired}
+        changed = self._drop(routes, retired) | self.topics.update(topic, unrouted_by=sorted(unrouted))
         for told in fact.brokers:
             columns = {
                 "read_queues": told.read_queues,
@@ -175,7 +178,7 @@ class RouteBook:
         is_new = self.topics.update(topic, unrouted_by=sorted({*topic.unrouted_by, namesrv}))
         if not topic.division:  # known to have none: the first that come are a change
             return self.topics.update(topic, division=secrets.token_hex(16))
-        return (self._drop(routes, mine) or is_new) and self._divide(topic, fact)
+        return (self._drop(routes, [*mine, *self._retired(routes, namesrv)]) or is_new) and self._divide(topic, fact)
 
     def broker_seen(self, fact: BrokerSeen) -> bool:
         """Store that a broker is there, or back."""
@@ -217,6 +220,11 @@ class RouteBook:
 
     def _routes_of(self, topic: str) -> Rows[tuple[str, str], Route]:
         return self.routes.setdefault(topic, Rows(Route, _route_key))
+
+    def _retired(self, routes: Rows[tuple[str, str], Route], namesrv: str) -> list[Route]:
+        """Give what NameServers said that the cluster has no more, once one that it has tells."""
+        listed = [printable(address) for address in split_addresses(self.cluster.namesrv)]
+        return [row for row in routes if row.namesrv not in {"", *listed}] if namesrv in listed else []
 
     def _drop(self, routes: Rows[tuple[str, str], Route], rows: Iterable[Route]) -> bool:
         gone = list(rows)

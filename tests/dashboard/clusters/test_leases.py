@@ -1,7 +1,7 @@
 import pytest
 
-from dashboard.clusters.leases import LEASE_MS, give_back, renew, take
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.leases import LEASE_MS, expect, give_back, put_aside, renew, take
+from dashboard.clusters.models import ASIDE, Cluster
 from tests.dashboard.story import T0
 
 
@@ -34,6 +34,22 @@ def test_what_is_given_back_and_what_a_dead_one_has_is_free_at_once(cluster: Clu
     assert take(cluster="shop", holder="b:2", now=T0 + 2) == 2
     assert take(cluster="shop", holder="c:3", now=T0 + 3, is_dead=lambda holder: holder == "b:2") == 3
     assert cluster.pk
+
+
+def test_what_is_put_aside_is_nobodys_until_somebody_takes_it_again(cluster: Cluster) -> None:
+    epoch = take(cluster="shop", holder="a:1", now=T0)
+    assert epoch is not None
+    assert not Cluster.objects.get().is_aside
+
+    put_aside(clusters=Cluster.objects.all())
+    put_aside(clusters=Cluster.objects.all())
+
+    cluster.refresh_from_db()
+    assert (cluster.is_aside, cluster.lease_epoch, Cluster.objects.filter(ASIDE).count()) == (True, 2, 1)
+    assert not renew(cluster="shop", epoch=epoch, now=T0 + 1)
+    expect(clusters=Cluster.objects.all())
+    assert not Cluster.objects.get().is_aside
+    assert take(cluster="shop", holder="b:2", now=T0 + 2) == 3
 
 
 def test_a_cluster_that_nobody_added_has_no_lease(db: None) -> None:  # noqa: ARG001  # it opens the database

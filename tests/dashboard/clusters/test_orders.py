@@ -60,3 +60,15 @@ def test_an_order_ends_once_with_a_receipt_for_each_member(cluster: Cluster) -> 
     one.refresh_from_db()
     assert (one.outcome, one.detail, one.finished_at) == ("done", "told?", T0 + 2)
     assert set(CommandReceipt.objects.values_list("client_id", "answer")) == {("A", "changed"), ("B", "unknown")}
+
+
+def test_an_order_is_over_no_earlier_than_it_was_taken_though_a_clock_went_back(cluster: Cluster) -> None:
+    leased(cluster, 3)
+    mine, abandoned = order(cluster, at=20, epoch=3), order(cluster, at=20, epoch=2)
+
+    assert finish(order=mine.pk, epoch=3, done=Done(CommandOutcome.DONE), now=T0 + 10)
+    assert take(cluster="shop", epoch=3, now=T0 + 15) == []
+
+    mine.refresh_from_db()
+    abandoned.refresh_from_db()
+    assert (mine.finished_at, abandoned.finished_at) == (T0 + 20, T0 + 20)

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from django.test import RequestFactory
 
+from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import shell, visible_clusters
+from dashboard.clusters.shell import all_clusters, shell, visible_clusters
 from dashboard.people.roles import Access, Role, Scope
 from tests.dashboard.story import add_cluster
 
@@ -16,6 +17,17 @@ def test_only_clusters_of_the_own_scope_are_there() -> None:
     add_cluster("two")
 
     assert [each.name for each in visible_clusters(access=Access("a", (Scope(Role.VIEWER, "o*"),)))] == ["one"]
+
+
+def test_a_cluster_that_was_put_aside_is_shown_to_who_asks_for_it() -> None:
+    add_cluster("one")
+    add_cluster("two")
+    put_aside(clusters=Cluster.objects.filter(name="two"))
+    everything = Access("a", (Scope(Role.VIEWER),))
+
+    assert [each.name for each in visible_clusters(access=everything)] == ["one"]
+    assert [each.name for each in visible_clusters(access=everything, also="two")] == ["one", "two"]
+    assert [each.name for each in all_clusters(access=everything)] == ["one", "two"]
 
 
 def test_the_demo_is_named_to_whoever_sees_it() -> None:

@@ -9,7 +9,9 @@ TRIGGERS = {
     "groups_group_fence_never_less",
     "groups_group_inputs_version_never_less",
     "groups_group_round_number_never_less",
+    "groups_target_fence_never_less",
     "push_stream_seq_never_less",
+    "push_tally_count_never_less",
 }
 
 

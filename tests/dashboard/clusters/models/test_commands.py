@@ -31,6 +31,7 @@ def test_a_command_is_ordered_taken_and_finished_in_this_order(cluster: Cluster)
         {"outcome": None},
         {"finished_at": None},
         {"finished_at": T0 - 1},
+        {"finished_at": T0},
         {"outcome": "perhaps"},
     )
 

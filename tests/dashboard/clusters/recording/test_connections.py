@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from dashboard.clusters.models import OutboxLine, Producer, ProducerList
-from rebalance_engine.events import EXACT, AnswerMissed, Missing, ProducerConnected, ProducersSeen
-from tests.dashboard.story import EAST, T0, told
+from rebalance_engine.events import EXACT, AnswerMissed, BrokerGone, Missing, ProducerConnected, ProducersSeen
+from tests.dashboard.story import EAST, NAMESRV, T0, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
 
-def there(at: int, *clients: str) -> ProducersSeen:
+def there(at: int, *clients: str, ports: Sequence[int] = (5,)) -> ProducersSeen:
     each = tuple(
-        ProducerConnected(group="sends", client=client, address="10.0.0.1:5", language="JAVA") for client in clients
+        ProducerConnected(group="sends", client=client, address=f"10.0.0.1:{port}", language="JAVA")
+        for client in clients
+        for port in ports
     )
     return ProducersSeen(at=T0 + at, source=EAST, exactness=EXACT, broker="east", producers=each)
 
@@ -43,6 +47,42 @@ def test_who_is_listed_no_more_is_gone_and_may_come_back() -> None:
     told(there(120_000, "A", "B"))
 
     assert rows()[1] == ("B", T0 + 60_000, T0 + 120_000, None)
+
+
+def test_a_producer_that_connects_anew_200_times_stays_one_row() -> None:
+    for number in range(201):
+        told(there(number * 60_000, "A", ports=[5_000 + number]))
+
+    row = Producer.objects.get()
+    assert (row.address, row.at, row.observed_at, row.gone_at) == ("10.0.0.1:5200", T0, T0 + 12_000_000, None)
+    assert OutboxLine.objects.count() == 201
+
+
+def test_of_several_connections_the_one_that_is_known_is_kept_while_it_is_there() -> None:
+    told(there(0, "A", ports=[7]))
+    told(there(60_000, "A", ports=[5, 7]))
+    assert Producer.objects.get().address == "10.0.0.1:7"
+
+    told(there(120_000, "A", ports=[5, 6]))
+    assert Producer.objects.get().address == "10.0.0.1:5"
+
+
+@pytest.mark.parametrize(("broker_id", "gone_at"), [(0, T0 + 90_000), (1, None)])
+def test_whoever_was_connected_to_a_master_that_is_gone_is_gone_there(broker_id: int, gone_at: int | None) -> None:
+    told(there(0, "A"))
+
+    told(
+        BrokerGone(
+            at=T0 + 90_000,
+            source=NAMESRV,
+            exactness=EXACT,
+            broker="east",
+            broker_id=broker_id,
+            address="127.0.0.1:10911",
+        )
+    )
+
+    assert Producer.objects.get().gone_at == gone_at
 
 
 def test_a_look_that_brings_nothing_new_is_no_line_of_the_history_but_makes_the_list_young() -> None:

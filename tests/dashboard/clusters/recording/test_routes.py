@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.clusters.models import Broker, Queue, Route
+from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic
 from dashboard.groups.models import RoundCause
 from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Origin, RouteMissing, RouteSeen, Source
 from tests.dashboard.story import NAMESRV, T0, held, route, seen, told
@@ -39,6 +39,7 @@ def test_queues_come_and_go_with_the_route() -> None:
 
 
 def test_a_queue_is_there_while_one_name_server_says_so() -> None:
+    Cluster.objects.update(namesrv="127.0.0.1:9876;127.0.0.2:9876")
     told(route(2))
     queues = BrokerQueues(broker="east", read_queues=3, write_queues=3, permission=6, has_master=True)
     told(RouteSeen(at=T0 + 1, source=OTHER, exactness=EXACT, topic="orders", brokers=(queues,)))
@@ -48,6 +49,20 @@ def test_a_queue_is_there_while_one_name_server_says_so() -> None:
     told(RouteMissing(at=T0 + 2, source=NAMESRV, exactness=EXACT, topic="orders"))
 
     assert here() == {0, 1, 2}
+
+
+def test_what_a_name_server_said_that_the_cluster_has_no_more_goes_once_another_tells() -> None:
+    Cluster.objects.update(namesrv="127.0.0.1:9876;127.0.0.2:9876")
+    queues = BrokerQueues(broker="east", read_queues=3, write_queues=3, permission=6, has_master=True)
+    told(route(2), RouteSeen(at=T0, source=OTHER, exactness=EXACT, topic="orders", brokers=(queues,)))
+    told(RouteMissing(at=T0, source=OTHER, exactness=EXACT, topic="payments"))
+
+    Cluster.objects.update(namesrv="127.0.0.1:9876")
+    told(route(2, 10), route(1, 10, topic="payments"))
+
+    assert set(Route.objects.values_list("namesrv", flat=True)) == {"127.0.0.1:9876"}
+    assert here() == {0, 1}
+    assert Topic.objects.get(name="orders").unrouted_by == []
 
 
 def test_without_the_permission_to_read_nobody_divides_the_queues() -> None:
