@@ -18,11 +18,11 @@ from dashboard.demo import orders as demo
 from dashboard.demo.script import Going
 from dashboard.demo.shop import BROKERS
 from dashboard.groups.models import Group, Member
+from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.people.operations import try_once
 from dashboard.people.roles import Access, Role
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 
-RECOMPUTE = "group.recompute"
 OF_MEMBERS = (demo.ADD_CONSUMER, demo.KILL_CONSUMER, demo.STALL_CONSUMER, demo.RESUME_CONSUMER)
 OF_BROKERS = (demo.SLOW_BROKER, demo.RESTART_BROKER, demo.HEAL_BROKER)
 LONGEST_REASON = 500
@@ -84,6 +84,8 @@ def obstacle_to_recompute(*, group: Group, access: Access) -> str:
         return obstacle
     if group.model == "BROADCASTING":
         return _("The group broadcasts: every member has every queue, there is nothing to recompute.")
+    if group.gone_at is not None:
+        return _("The group is gone: no broker names it any more.")
     if group.member_count == 0:
         return _("Nobody is a member: there is nobody to recompute.")
     return ""

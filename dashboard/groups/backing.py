@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from dashboard.clusters.models import Cluster, ProducerBroker
+from dashboard.clusters.senders import gone_of
 from dashboard.people.roles import Access, Role
 
 MOST = 20
+MOST_LOOKED_AT = 200
+TOLD = ("cluster_id", "client_id", "observed_at")
 SHOWN_FOR_MS = 60_000  # after its announced end, where the producer has not said that it ended
 
 
@@ -33,8 +38,23 @@ def backing_away(*, clusters: Sequence[Cluster], access: Access, now: int) -> tu
     mine = [each for each in clusters if access.may_everywhere(Role.VIEWER, cluster=each.name)]
     reports = ProducerBroker.objects.filter(cluster__in=mine)
     rows = reports.filter(backoff_until__gte=now - SHOWN_FOR_MS).order_by("-backoff_until").select_related("cluster")
-    found = [_backing(row, now) for row in rows[:MOST]]
-    return found, bool(found) or reports.exists()
+    shown = _of_those_there(list(rows[: 2 * MOST]), now)
+    return [_backing(row, now) for row in shown[:MOST]], bool(shown) or _has_any(reports, now)
+
+
+def _of_those_there(rows: list[ProducerBroker], now: int) -> list[ProducerBroker]:
+    """Leave out what producers told that are gone since."""
+    words: dict[tuple[int, str], int] = {}
+    for row in rows:
+        sender = row.cluster_id, row.client_id
+        words[sender] = max(row.observed_at, words.get(sender, 0))
+    gone = gone_of(last_words=words, now=now) if words else set()
+    return [row for row in rows if (row.cluster_id, row.client_id) not in gone]
+
+
+def _has_any(reports: QuerySet[ProducerBroker], now: int) -> bool:
+    """Ask whether a producer that reports is there; of many those that told anything last are looked at."""
+    return bool(_of_those_there(list(reports.order_by("-observed_at").only(*TOLD)[:MOST_LOOKED_AT]), now))
 
 
 def _backing(row: ProducerBroker, now: int) -> Backing:

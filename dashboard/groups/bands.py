@@ -6,16 +6,21 @@ Spans can nest (a queue held by one member inside another's time), so they are s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+EVER, FOREVER = -(2**62), 2**62
+NOTHING: Mapping[int, int] = {}
+Stretches = dict[int, list[tuple[int, int]]]  # of each queue, in order, apart from each other
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Somebody had a queue from ``at`` until ``until``; None: has it still. ``queue`` is any key."""
+    """A member had a queue from ``at`` until ``until``; None: has it still. ``queue`` and ``client`` are any keys."""
 
     queue: int
     at: int
     until: int | None
+    client: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,44 +32,120 @@ class Step:
     queues: int
 
 
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A member had a queue; each end within its bounds. ``at_low`` None: it may have begun any time before.
+
+    ``until`` None: it has it still, and told so last at ``told_until``.
+    """
+
+    queue: int
+    client: int
+    at: int
+    at_low: int | None
+    at_high: int | None
+    until: int | None
+    until_low: int | None
+    until_high: int | None
+    told_until: int
+
+
 def sweep(
-    spans: Iterable[Held], *, since: int, until: int, orphans: Iterable[Held] = ()
+    spans: Iterable[Bounded],
+    *,
+    since: int,
+    until: int,
+    orphans: Iterable[Held] = (),
+    gone: Mapping[int, int] = NOTHING,
 ) -> tuple[list[Step], list[Step]]:
     """Give the steps without owner and those with two or more, within a window.
 
-    A queue has no owner from the end of its last span on, until somebody has it again; before its first span
-    nothing is known of it but what ``orphans`` tell: times in which it was seen that nobody has it.
+    A queue has two owners while each told that it has it. It has no owner from the end of its last span on, until
+    somebody has it again; before its first span nothing is known of it but what ``orphans`` tell: times in which it was
+    seen that nobody has it.
     """
+    spans = list(spans)
+    nobody, _ = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
+    _, two = stretches(map(as_told, spans), until=until, gone=gone)
+    return _pile(_since(nobody, since)), _pile(_since(two, since))
+
+
+def as_seen(span: Bounded) -> Held:
+    """Give it as one look told."""
+    return Held(span.queue, span.at, span.until, span.client)
+
+
+def as_told(span: Bounded) -> Held:
+    """Shorten it to the time of which its holder told."""
+    certain = as_certain(span)
+    return certain if certain.until is not None else replace(certain, until=max(certain.at, span.told_until))
+
+
+def as_certain(span: Bounded) -> Held:
+    """Shorten it to what is certain; what nobody saw end lasts."""
+    if span.until is None:
+        return Held(span.queue, max(span.at, span.at_high or span.at), None, span.client)
+    at = min(max(span.at, span.at_high or span.at), span.until)
+    end = span.until if span.until_low is None else min(span.until_low, span.until)
+    return Held(span.queue, at, max(at, end), span.client)
+
+
+def as_possible(span: Bounded) -> Held:
+    """Lengthen it to what may be."""
+    at = EVER if span.at_low is None else min(span.at_low, span.at)
+    return Held(span.queue, at, None if span.until is None else max(span.until, span.until_high or 0), span.client)
+
+
+def stretches(
+    spans: Iterable[Held], *, until: int, orphans: Iterable[Held] = (), gone: Mapping[int, int] = NOTHING
+) -> tuple[Stretches, Stretches]:
+    """Give when each queue had no owner, and when two or more, in order, until an instant, or until it had ``gone``."""
     by_queue: dict[int, list[Held]] = {}
     for span in spans:
         by_queue.setdefault(span.queue, []).append(span)
-    first_at = {queue: min(span.at for span in each) for queue, each in by_queue.items()}
-    nobody = [(max(low, since), min(high, until)) for low, high in _never_owned(orphans, first_at, until)]
-    two: list[tuple[int, int]] = []
-    for each in by_queue.values():
-        for low, high, owners in _counts(each, until):
-            if owners == 0:
-                nobody.append((max(low, since), high))
-            elif owners > 1:
-                two.append((max(low, since), high))
-    return _pile(nobody), _pile(two)
+    nobody: Stretches = {}
+    two: Stretches = {}
+    for queue, low, high in _never_owned(orphans, {queue: min(x.at for x in own) for queue, own in by_queue.items()}):
+        if low < (end := min(high, gone.get(queue, until), until)):
+            nobody.setdefault(queue, []).append((low, end))
+    for queue, own in by_queue.items():
+        for low, high, owners in _counts(own, min(until, gone.get(queue, until))):
+            if owners != 1:
+                _append((two if owners else nobody).setdefault(queue, []), low, high)
+    return nobody, two
 
 
-def _never_owned(orphans: Iterable[Held], first_at: Mapping[int, int], until: int) -> Iterable[tuple[int, int]]:
-    for orphan in orphans:
-        yield orphan.at, min(until if orphan.until is None else orphan.until, first_at.get(orphan.queue, until))
+def _append(intervals: list[tuple[int, int]], low: int, high: int) -> None:
+    """Append an interval; one that begins at the end of the last one goes on with it."""
+    if intervals and intervals[-1][1] == low:
+        intervals[-1] = (intervals[-1][0], high)
+    else:
+        intervals.append((low, high))
+
+
+def _since(each: Stretches, since: int) -> list[tuple[int, int]]:
+    return [(max(low, since), high) for intervals in each.values() for low, high in intervals]
+
+
+def _never_owned(orphans: Iterable[Held], first_at: Mapping[int, int]) -> Iterable[tuple[int, int, int]]:
+    """Give when queues were seen to have nobody, before anybody had them."""
+    for orphan in sorted(orphans, key=lambda each: each.at):
+        end = FOREVER if orphan.until is None else orphan.until
+        yield orphan.queue, orphan.at, min(end, first_at.get(orphan.queue, end))
 
 
 def _counts(spans: list[Held], until: int) -> Iterable[tuple[int, int, int]]:
+    """Count a queue's owners from its first span on, each member once."""
     edges = sorted(
-        [(span.at, 1) for span in spans] + [(span.until, -1) for span in spans if span.until is not None],
+        [(span.at, 1, span.client) for span in spans]
+        + [(span.until, -1, span.client) for span in spans if span.until is not None]
     )
-    owners = 0
-    for number, (at, change) in enumerate(edges):
-        owners += change
+    mine: dict[int, int] = {}
+    for number, (at, change, client) in enumerate(edges):
+        mine[client] = mine.get(client, 0) + change
         following = edges[number + 1][0] if number + 1 < len(edges) else until
         if at < min(following, until):
-            yield at, min(following, until), owners
+            yield at, min(following, until), sum(1 for spans_of_it in mine.values() if spans_of_it > 0)
 
 
 def _pile(intervals: list[tuple[int, int]]) -> list[Step]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dashboard.groups.deciding import Past
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.push.publish import state_in
-from rebalance_engine.events import Cause
+from rebalance_engine.events import Cause, Origin
 from rebalance_engine.rounds import MEMBERS_CHANGE, Happening, OpenRound
 
 KINDS = [cause.value for cause in MEMBERS_CHANGE]
@@ -24,7 +24,7 @@ def past_of(*, group: Group, causes: Collection[RoundCause], stored: bytes) -> P
         return Past(state_in(stored), stored, None, 0)
     current = round_of(latest) if latest.closed_at is None else None
     ended, ended_at = tuple[OpenRound, ...](), 0
-    first_at = min((row.at for row in causes if row.cause != Cause.MANUAL.value), default=None)
+    first_at = min((row.at for row in causes), default=None)
     if first_at is not None and (current is None or first_at < current.opened_at):
         ended, ended_at = _ended_before(group, first_at)
     return Past(state_in(stored), stored, current, latest.number, ended, ended_at)
@@ -59,9 +59,11 @@ def keep_belated(*, group: Group, belated: Sequence[tuple[int, int]]) -> None:
     """
     for key, number in belated:
         later = list(Round.objects.filter(group=group, number__gte=number).order_by("number").defer("before", "after"))
-        cause = RoundCause.objects.get(pk=key)
+        cause = RoundCause.objects.get(pk=key, group=group)
         RoundCause.objects.filter(pk=key).update(round=later[0])
         told = round_of(later[0])
+        if not told.is_unexplained:  # that only what is held changed proves nothing any more
+            later[0].causes.filter(cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value).delete()
         later[0].cause = told.cause.value
         later[0].last_cause_at = max(later[0].last_cause_at, cause.at)
         if cause.client_id is not None and Cause(cause.cause) in MEMBERS_CHANGE:

@@ -35,6 +35,7 @@ class Decision:
         waits_for: why it is unknown whether held equals target; empty where it is known.
         moot: keys of the changes that are no part of any round, since nobody has anything to hand over for them.
         is_held_old: what is held is known of some member only from before the last cause.
+        last_cause_at: when that was; 0 where no round is open, and nothing changed.
         belated: keys of the changes that became known after the round had ended that they belong to, with its number.
     """
 
@@ -48,6 +49,7 @@ class Decision:
     waits_for: str = ""
     moot: tuple[int, ...] = ()
     is_held_old: bool = False
+    last_cause_at: int = 0
     belated: tuple[tuple[int, int], ...] = ()
 
 
@@ -81,7 +83,8 @@ def decide(
     happenings = tuple(each for each in happenings if each.key not in belated)
     held_happening = _held_change(look, past, happenings, now)
     every = (*happenings, held_happening) if held_happening else happenings
-    last_cause_at = max([each.at for each in every], default=past.open.last_cause_at if past.open else 0)
+    changed_at = [each.at for each in every if each.cause is not Cause.MANUAL]  # an order alone changes nothing
+    last_cause_at = max(changed_at, default=past.open.last_cause_at if past.open else 0)
     converged = _converged(look, outcome, rule, last_cause_at)
     rounds = advance(
         past.open,
@@ -99,23 +102,43 @@ def decide(
     keys = tuple(each.key for each in moot if each.key is not None)
     is_old = _is_held_old(look, last_cause_at)
     late = tuple(belated.items())
-    return Decision(rule, outcome, target, converged, rounds, findings, held_happening, waits_for, keys, is_old, late)
+    return Decision(
+        rule,
+        outcome,
+        target,
+        converged,
+        rounds,
+        findings,
+        held_happening,
+        waits_for,
+        moot=keys,
+        is_held_old=is_old,
+        last_cause_at=last_cause_at,
+        belated=late,
+    )
 
 
 def _belated(look: Look, past: Past, happenings: Sequence[Happening], outcome: Outcome | None, rule: Rule) -> Numbers:
     """Find the changes that are of rounds which have ended, each with the round's number.
 
-    Of one that closed, if held still equals target though they are known now, and nothing has moved since.
+    Of one that closed, if held still equals target though they are known now, and nothing has moved since; an order is
+    of the one that it explains.
     """
     if not past.ended:
         return {}
-    if past.open is None:
-        changes = [each.at for each in happenings if each.cause is not Cause.MANUAL]
-        is_within = changes and past.ended[0].opened_at <= min(changes) and max(changes) <= past.ended_at
-        if not is_within or look.moves.queues or not _converged(look, outcome, rule, max(changes)):
-            return {}
-    found = ((each.key, home_of(each, past.open, past.ended)) for each in happenings if each.at <= past.ended_at)
+    changes = [each for each in happenings if each.cause is not Cause.MANUAL]
+    if past.open is None and not _are_over(look, past, [each.at for each in changes], outcome, rule):
+        changes = []
+    orders = [each for each in happenings if each.cause is Cause.MANUAL]
+    early = (each for each in (*changes, *orders) if each.at <= past.ended_at)
+    found = ((each.key, home_of(each, past.open, past.ended)) for each in early)
     return {key: number for key, number in found if key is not None and number is not None}
+
+
+def _are_over(look: Look, past: Past, changes: Sequence[int], outcome: Outcome | None, rule: Rule) -> bool:
+    """Whether nothing is left to do for changes of these times, which lie within the last wave."""
+    is_within = changes and past.ended[0].opened_at <= min(changes) and max(changes) <= past.ended_at
+    return bool(is_within and not look.moves.queues and _converged(look, outcome, rule, max(changes)))
 
 
 def _chain(look: Look, rounds: Advance) -> tuple[Restless, ...]:
@@ -195,7 +218,7 @@ def _held_change(look: Look, past: Past, happenings: tuple[Happening, ...], now:
     """Find a change of what is held that was seen, while no round is open, before any other change was."""
     if past.open is not None or not look.moves.queues:
         return None
-    at = min(look.moves.at, now)
-    if any(each.at <= at and each.cause is not Cause.MANUAL for each in happenings):
+    if any(each.at <= look.moves.at and each.cause is not Cause.MANUAL for each in happenings):
         return None
+    at = min(look.moves.at, now)  # a reporter's clock may be ahead
     return Happening(at, Cause.HELD_CHANGED, low=min(look.moves.low, at))

@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
-from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, pause_of, tell
+from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, Way, pause_of, tell
 from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
 from dashboard.groups.recording.held import LATE_MS
 from dashboard.groups.settling import settle, show_latest
@@ -110,7 +110,8 @@ def _tell_wave(group: int, wave: int, now: int) -> list[Round]:
     ended = [row for row in later if row.closed_at is not None]
     is_over = later[-1].closed_at is not None and later[-1].superseded_by is None
     for row in ended:
-        settle(row, [story.queue for story in stories[row.number]], is_over=is_over)
+        moved = [story.queue for story in stories[row.number] if story.way is not Way.BESIDE]
+        settle(row, moved, is_over=is_over)
         if row.told_at is not None:
             row.handoffs.all().delete()
         values = (_handoff(row, story, nth) for story, nth in _counted(stories[row.number]))
@@ -179,7 +180,10 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
         window &= Q(at__lt=before)
     columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "at_high")
     ends = ("until", "until_low", "until_high", "first_pull_at")
-    holdings = Holding.objects.filter(window, group=rows[0].group_id).order_by("at", "pk").values_list(*columns, *ends)
+    of_group = Holding.objects.filter(group=rows[0].group_id)
+    changed = of_group.filter(window)
+    throughout = Q(until=None, at__lt=parts[0].since, queue__in=changed.values("queue"))
+    holdings = of_group.filter(window | throughout).order_by("at", "pk").values_list(*columns, *ends)
     spans = (
         Span(
             MessageQueue(topic, broker, number),
@@ -203,7 +207,9 @@ def _parts(rows: Sequence[Round]) -> list[Part]:
     parts, earlier = list[Part](), _earlier(rows[0])
     for row in rows:
         came, went = clients[row.pk]
-        parts.append(Part(_since(row, earlier), _low(row, earlier), row.opened_at, frozenset(came), frozenset(went)))
+        parts.append(
+            Part(since_of(row, earlier), low_of(row, earlier), row.opened_at, frozenset(came), frozenset(went))
+        )
         earlier = row
     return parts
 
@@ -212,7 +218,7 @@ def _earlier(row: Round) -> Round | None:
     return Round.objects.filter(group=row.group_id, number__lt=row.number).order_by("-number").first()
 
 
-def _low(row: Round, earlier: Round | None) -> int:
+def low_of(row: Round, earlier: Round | None) -> int:
     """Give when a round may have begun: not before the end of the one before, nor with one that it superseded."""
     low = min(row.opened_low or row.opened_at, row.opened_at)
     if earlier is None:
@@ -221,13 +227,13 @@ def _low(row: Round, earlier: Round | None) -> int:
     return min(row.opened_at, max(low, bound + 1))
 
 
-def _since(row: Round, earlier: Round | None) -> int:
+def since_of(row: Round, earlier: Round | None) -> int:
     """Give when a round may have been under way: a while before it is known to have begun.
 
     Members let go before they say that they leave; and nothing else explains what they let go of while no round was
     open. Not before the end of the round before; one that this one superseded ended when this one may have begun.
     """
-    low = _low(row, earlier) - SAME_CAUSE_MS
+    low = low_of(row, earlier) - SAME_CAUSE_MS
     if earlier is None:
         return low
     bound = earlier.opened_at if earlier.superseded_by is not None else earlier.closed_at or 0
@@ -237,7 +243,7 @@ def _since(row: Round, earlier: Round | None) -> int:
 def _next_since(row: Round) -> int | None:
     """Give when the round after a chain may have been under way; None: there is none, or it is of the same chain."""
     later = Round.objects.filter(group=row.group_id, number__gt=row.number).order_by("number").first()
-    return None if later is None else _since(later, row)
+    return None if later is None else since_of(later, row)
 
 
 def _counted(stories: Sequence[Story]) -> Iterator[tuple[Story, int]]:
@@ -271,6 +277,9 @@ def _handoff(row: Round, story: Story, nth: int) -> bulk.Values:
 
 
 def _facts_of(row: Round, story: Story, source: Source) -> Iterator[Fact]:
+    if story.way is not Way.HANDED:
+        yield from _overlap_beside(row, story, source)
+        return
     if story.from_client is None or story.to_client is None or story.dropped is None or story.taken is None:
         return
     first = min(story.dropped.at, story.taken.at)
@@ -328,6 +337,25 @@ def _facts_of(row: Round, story: Story, source: Source) -> Iterator[Fact]:
             from_client=story.from_client,
             to_client=story.to_client,
         )
+
+
+def _overlap_beside(row: Round, story: Story, source: Source) -> Iterator[Fact]:
+    """State how long two had a queue that nobody handed over, where that began in the round."""
+    both, taken = story.overlap, story.taken
+    if story.way is not Way.BESIDE or both is None or both.high == 0 or taken is None:
+        return
+    length = both.low if both.high is None else both.high
+    yield Overlap(
+        at=taken.at,
+        source=source,
+        exactness=_of_duration(both, length),
+        group=row.group.name,
+        queue=story.queue,
+        duration_ms=length,
+        has_ended=True,
+        round=row.number,
+        clients=(story.from_client or "", story.to_client or ""),
+    )
 
 
 def _within(dropped: Instant, taken: Instant, at: int) -> Exactness:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dashboard.common.fields import printable
 from dashboard.groups.models import Finding, Group
@@ -22,6 +22,7 @@ from rebalance_engine.findings import FindingKind, spell
 from rebalance_engine.findings.flow import STUCK_MS
 
 MOST_FAULTS = 500  # rows of a group; a group that nobody consumes would have one for each queue
+AGAIN_MS = 10_000  # after a look that confirmed nothing, another one is waited for
 SOURCE = Source(origin=Origin.DERIVED)
 NO_LOOK = frozenset(  # that they are over is not seen by asking what members hold
     kind.value for kind in (FindingKind.LOCK_REFUSED, FindingKind.PULL_REFUSED, FindingKind.STORM, FindingKind.FLAPPING)
@@ -34,9 +35,10 @@ def keep_faults(
     """Write what is found at a look. Give the faults there are, when to look again, and the news.
 
     A fault is suspected no earlier than the last change of the group, at ``caused_at``, that the look knew of. Only a
-    later look confirms it; a report or a log proves it at once.
+    later look confirms it, of those on whose word it rests; a report or a log proves it at once.
     """
-    looked = max((member.held_seen_at or 0 for member in look.members), default=0) or now
+    told_at = {member.client_id: member.held_seen_at or 0 for member in look.members}
+    looked = max(told_at.values(), default=0) or now
     when = max(looked, min(caused_at, now))
     stored = {(row.kind, row.subject_key): row for row in Finding.objects.filter(group=group, cleared_at=None)}
     faults, new, news = list[Finding](), list[Finding](), list[Fact]()
@@ -49,7 +51,7 @@ def keep_faults(
             news.append(_proven(FindingSuspected, row, row.suspected_at))
             if row.confirmed_at is not None:
                 news.append(_proven(FindingConfirmed, row, row.confirmed_at))
-        elif row.confirmed_at is None and looked - row.suspected_at > each.confirm_after_ms:
+        elif row.confirmed_at is None and _told_again(each, told_at, looked) - row.suspected_at > each.confirm_after_ms:
             row.confirmed_at = when
             _say(row, each)
             row.save()
@@ -66,9 +68,15 @@ def keep_faults(
         news.append(FindingCleared(at=end, source=SOURCE, exactness=EXACT, **subject))
     waits = [each.confirm_after_ms for each in found[:MOST_FAULTS]]
     due = [row.suspected_at + wait + 1 for row, wait in zip(faults, waits, strict=True) if row.confirmed_at is None]
+    due = [at if at > now else now + AGAIN_MS for at in due]  # who is to tell again has not yet
     due += [each.over_at + 1 for each in found if each.over_at is not None]
     due += _unripe(look)
     return faults, min(due, default=None), news
+
+
+def _told_again(each: Found, told_at: Mapping[str, int], looked: int) -> int:
+    """Say when everybody on whose word a fault rests has told it."""
+    return min((told_at.get(client, 0) for client in each.told_by), default=looked)
 
 
 def _unripe(look: Look) -> list[int]:

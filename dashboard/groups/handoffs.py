@@ -2,13 +2,14 @@
 
 Spans of holding may nest, and a queue may come back to whom it left: so the ends and the beginnings are matched in
 their order, queue by queue, and only then given to the rounds. A queue that its own member let go and took again is no
-handoff.
+handoff. One that somebody took beside an owner who kept it is told too, with the time in which both had it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from rebalance_engine.model import MessageQueue
 
@@ -41,6 +42,18 @@ class Bounds:
     high: int | None
 
 
+class Way(Enum):
+    """How a queue came from one to the other.
+
+    ``BESIDE``: the other took it and let it go again, and the one had it all the while. ``KEPT``: the one let it go,
+    and the other had it before, and still.
+    """
+
+    HANDED = "handed over"
+    BESIDE = "taken beside its owner, and let go again"
+    KEPT = "let go beside its owner"
+
+
 @dataclass(frozen=True, slots=True)
 class Story:
     """One queue's way from a member to another; None is nobody. ``unowned`` or ``overlap`` None: it has no end yet."""
@@ -53,6 +66,7 @@ class Story:
     first_pull_at: int | None
     unowned: Bounds | None
     overlap: Bounds | None
+    way: Way = Way.HANDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +84,7 @@ class Part:
     went: frozenset[str] = frozenset()
 
 
-Pair = tuple[Span | None, Span | None]
+Pair = tuple[Span | None, Span | None, Way]
 TAKE = 1  # of what one look shows, a drop comes first; but nobody drops what he did not take
 
 
@@ -81,7 +95,7 @@ def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = N
     came in a later round took by that one. So a queue that a superseded round left unowned is its own to the end.
 
     Args:
-        spans: all that began or ended within the chain; what is handed over may have begun before.
+        spans: all that began, ended or lasted within the chain, of the queues of which any began or ended.
         parts: the rounds in their order, at least one.
         before: since when the next chain may have been under way.
     """
@@ -90,47 +104,57 @@ def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = N
         by_queue.setdefault(span.queue, []).append(span)
     told: list[list[Story]] = [[] for _ in parts]
     for queue in sorted(by_queue):
-        for lost, got in _pairs(by_queue[queue], parts[0].since, before):
-            number = _part_of(lost, got, parts)
-            if number is not None:
-                told[number].append(_story(lost, got))
+        for lost, got, way in _pairs(by_queue[queue], parts[0].since, before):
+            number = _part_of(lost if way is not Way.BESIDE else None, got if way is not Way.KEPT else None, parts)
+            if number is not None and (lost is None or got is None or lost.client != got.client):
+                told[number].append(_story(lost, got, way))
     return told
 
 
 def _pairs(spans: Sequence[Span], since: int, before: int | None) -> Iterator[Pair]:
     """Walk through the takes and drops of one queue, and say which belong together; what has no other half is alone."""
-    ended = [
-        (span.until.at, 2 * TAKE * (span.until.at == span.since.at), span) for span in spans if span.until is not None
-    ]
-    began = [(span.since.at, TAKE, span) for span in spans]
-    events = sorted((*ended, *began), key=lambda event: (event[:2], event[2].client))
     holders = [span for span in spans if span.since.at < since and (span.until is None or span.until.at >= since)]
     dropped, taken, alone = list[Span](), list[Span](), list[Span]()
-    for at, kind, span in events:
+    for at, kind, span in _events(spans):
         if at < since or (before is not None and at >= before):
             continue
         if kind == TAKE:
             if dropped:
-                yield dropped.pop(0), span
+                yield dropped.pop(0), span, Way.HANDED
             else:
                 (taken if holders else alone).append(span)
             holders.append(span)
             continue
         holders = [other for other in holders if other is not span]
-        if any(other is span for other in taken):  # it had it beside another one for a while, who kept it
+        keeper = min((other for other in holders if other.client != span.client), key=_began, default=None)
+        if any(other is span for other in taken):
             taken = [other for other in taken if other is not span]
+            yield (keeper, span, Way.BESIDE) if keeper is not None else (None, span, Way.HANDED)
         elif taken:
-            yield span, taken.pop(0)
+            yield span, taken.pop(0), Way.HANDED
+        elif keeper is not None:
+            yield span, keeper, Way.KEPT
         else:
             dropped.append(span)
-    yield from ((span, None) for span in dropped)
-    yield from ((None, span) for span in (*taken, *alone))
+    yield from ((span, None, Way.HANDED) for span in dropped)
+    yield from ((None, span, Way.HANDED) for span in (*taken, *alone))
+
+
+def _events(spans: Sequence[Span]) -> list[tuple[int, int, Span]]:
+    """Give takes and drops in their order: of one instant the drops first, but not of what was taken then."""
+    ended = [
+        (span.until.at, 2 * TAKE * (span.until.at == span.since.at), span) for span in spans if span.until is not None
+    ]
+    began = [(span.since.at, TAKE, span) for span in spans]
+    return sorted((*ended, *began), key=lambda event: (event[:2], event[2].client))
+
+
+def _began(span: Span) -> tuple[int, str]:
+    return span.since.at, span.client
 
 
 def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:
-    """Find the round that a handoff is of; None: of none, or it is no handoff, since its own member took it again."""
-    if lost is not None and got is not None and lost.client == got.client:
-        return None
+    """Find the round that a handoff is of; None: of none."""
     dropped, taken = lost.until if lost is not None else None, got.since if got is not None else None
     places = [_place(at, parts, is_early=lost is not None) for at in (dropped, taken) if at is not None]
     number = min((place for place in places if place is not None), default=None)
@@ -159,10 +183,13 @@ def _place(at: Instant, parts: Sequence[Part], *, is_early: bool) -> int | None:
     return max((number for number, start in enumerate(starts) if start <= at.at), default=None)
 
 
-def _story(lost: Span | None, got: Span | None) -> Story:
+def _story(lost: Span | None, got: Span | None, way: Way) -> Story:
     known = lost or got
     assert known is not None
-    dropped, taken = lost.until if lost else None, got.since if got else None
+    dropped, taken = lost.until if lost and way is not Way.BESIDE else None, got.since if got else None
+    unowned, overlap = _after(dropped, taken), _after(taken, dropped)
+    if way is not Way.HANDED and lost is not None and got is not None:
+        unowned, overlap = Bounds(0, 0), _both(lost, got)
     return Story(
         queue=known.queue,
         from_client=lost.client if lost else None,
@@ -170,9 +197,20 @@ def _story(lost: Span | None, got: Span | None) -> Story:
         dropped=dropped,
         taken=taken,
         first_pull_at=got.first_pull_at if got else None,
-        unowned=_after(dropped, taken),
-        overlap=_after(taken, dropped),
+        unowned=unowned,
+        overlap=overlap,
+        way=way,
     )
+
+
+def _both(one: Span, other: Span) -> Bounds | None:
+    """Bound how long two had a queue, of whom one had it at the end of the other's time."""
+    ends = [span.until for span in (one, other) if span.until is not None]
+    return _after(max(one.since, other.since, key=_at), min(ends, key=_at, default=None))
+
+
+def _at(instant: Instant) -> int:
+    return instant.at
 
 
 def _after(first: Instant | None, second: Instant | None) -> Bounds | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Finding, Group, Round
@@ -17,7 +18,8 @@ from dashboard.groups.young import is_explained
 from dashboard.people.roles import Access, Role
 from dashboard.push.messages import GroupSnapshot, Row, decode
 from dashboard.push.models import Stream
-from dashboard.push.publish import group_stream
+from dashboard.push.publish import group_stream, overview_stream
+from dashboard.push.runs import Runs, pack
 from rebalance_engine.findings import FindingKind
 
 PAGE = 100
@@ -38,6 +40,11 @@ class Listed:
     who: str = ""
 
     @property
+    def stream(self) -> str:
+        """What its changes come by."""
+        return overview_stream(self.cluster.pk)
+
+    @property
     def doubles_at_least(self) -> str:
         """How many queues two hold at least; empty where it is known exactly, or not at all."""
         return f"≥ {self.row.doubles}" if self.row.doubles and is_bound(self.row) else ""
@@ -45,7 +52,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of rows, and the figures of all that the person may see."""
+    """One page of rows, and the figures of all that the person may see; ``known`` are the numbers of these groups."""
 
     rows: tuple[Listed, ...]
     number: int
@@ -54,6 +61,7 @@ class Page:
     counts: dict[str, int]
     members: int
     queues: int
+    known: Runs = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,7 @@ def list_groups(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> P
         counts,
         sum(each.row.members or 0 for each in all_of_them),
         sum(each.row.queues or 0 for each in all_of_them),
+        pack([each.row.id for each in all_of_them]),
     )
 
 
@@ -101,8 +110,9 @@ def _visible(clusters: Sequence[Cluster], access: Access) -> list[Listed]:
 
 
 def listed(*, group: Group) -> Listed:
-    """Give one group's row."""
-    return _listed(group, group.cluster)
+    """Give one group's row; one that is gone stands in no list, and is in no state but that."""
+    found = _listed(group, group.cluster)
+    return found if group.gone_at is None else replace(found, state=State("unknown", _("gone")))
 
 
 def findings_now(*, clusters: Sequence[Cluster], access: Access, now: int) -> tuple[list[Finding], list[Group], int]:

@@ -25,6 +25,10 @@ class Late(RuntimeError):
     """A newer rebalance of the group has begun: this one must not write."""
 
 
+class Outdated(RuntimeError):
+    """What the group is rebalanced from changed after it was read: it is to be read again."""
+
+
 def connect() -> Redis:
     """Open the Redis of the settings; every wait ends."""
     return Redis.from_url(settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=5)
@@ -64,6 +68,23 @@ def hold_fence(*, group: int, fence: int) -> Group:
     row = Group.objects.select_for_update(no_key=True).get(pk=group)
     if row.fence != fence:
         raise Late(f"rebalance {fence} of group {row.name!r} is late: {row.fence} has begun")
+    return row
+
+
+def hold_inputs(*, group: int, fence: int, version: int) -> Group:
+    """Lock the group's row for the writes of a rebalance that was computed from this version of its inputs.
+
+    Whoever changes them raises the version, in the same transaction and under the same lock. So inputs that were read
+    after their version was are one picture if that is still the version here: nothing was committed in between, however
+    many statements read them, and whatever each of them could see.
+
+    Raises:
+        Late: a newer one has begun.
+        Outdated: they are others now.
+    """
+    row = hold_fence(group=group, fence=fence)
+    if row.inputs_version != version:
+        raise Outdated(f"group {row.name!r} has inputs {row.inputs_version}, not {version} any more")
     return row
 
 

@@ -55,8 +55,9 @@ def moves_since_the_last_round(group: Group, members: Sequence[Member], taken: T
 
     A queue that has no route any more is none: that is a change of routes.
     """
-    ended = Round.objects.filter(group=group, superseded_by=None).aggregate(last=Max("closed_at"))
-    since = ended["last"] or 0
+    closed = Round.objects.filter(group=group, superseded_by=None)
+    ended = closed.aggregate(closed=Max("closed_at"), settled=Max("settled_at"))
+    since = max(ended["closed"] or 0, ended["settled"] or 0)
     dropped = Holding.objects.filter(group=group, until__gt=since, queue__gone_at=None)
     ends = dropped.aggregate(at=Min("until"), low=Min("until_low"))
     is_old = Q(at__gt=F("queue__since") + FIRST_TAKEN_WITHIN_MS)

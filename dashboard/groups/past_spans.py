@@ -11,13 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from dashboard.groups.models import Finding, Group, Holding, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import queues_of
 from dashboard.groups.showing import MOST_EVIDENCE, MOST_FAULTS, fault
 from dashboard.push.messages import Cell, Fault, GroupSnapshot, GroupState, Head, RoundCell
-from dashboard.push.runs import Runs, pack, unpack
+from dashboard.push.runs import Numbers, Runs, pack, unpack
 from rebalance_engine.events import Cause
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.rounds import MEMBERS_CHANGE
@@ -25,6 +26,8 @@ from rebalance_engine.tables import ClientTable
 
 CHANGES = frozenset(cause.value for cause in Cause) - {Cause.MANUAL.value, Cause.HELD_CHANGED.value}
 MOST_SPANS = 200_000
+NO_NUMBERS: Numbers = np.empty(0, dtype=np.int64)
+SPAN = ("member__client_id", "queue__topic__name", "queue__broker", "queue__queue_id", "at", "last")
 
 
 def put_together(*, group: Group, base: GroupSnapshot, at: int) -> GroupState:
@@ -32,7 +35,7 @@ def put_together(*, group: Group, base: GroupSnapshot, at: int) -> GroupState:
     old = base.state
     causes = list(RoundCause.objects.filter(group=group, at__gt=base.at, at__lte=at).order_by("at", "pk"))
     cells = _members(old.members, causes)
-    held, told = _held(group, old, at, base.at)
+    held, certain, told = _held(group, old, at, base.at)
     is_changing = any(cause.cause in CHANGES for cause in causes)
     members = tuple(
         replace(
@@ -43,7 +46,7 @@ def put_together(*, group: Group, base: GroupSnapshot, at: int) -> GroupState:
         for cell in cells
     )
     state = replace(old, members=members, faults=_faults(group, at), strays=())
-    return replace(state, head=_head(state, group, at, is_changing=is_changing))
+    return replace(state, head=_head(state, group, at, certain=certain, is_changing=is_changing))
 
 
 def _members(cells: tuple[Cell, ...], causes: Iterable[RoundCause]) -> list[Cell]:
@@ -70,22 +73,23 @@ def _members(cells: tuple[Cell, ...], causes: Iterable[RoundCause]) -> list[Cell
     return [here[client] for client in ClientTable.of(here).distinct]
 
 
-def _held(group: Group, state: GroupState, at: int, since: int) -> tuple[dict[str, Runs], set[str]]:
-    """Give what each member held, and who told anything of it after the state that all begins with."""
+def _held(group: Group, state: GroupState, at: int, since: int) -> tuple[dict[str, Runs], Numbers, set[str]]:
+    """Give what each member held, of which queues for certain, and who told of it after the state it begins with.
+
+    The queues that are held for certain stand there once for each member: whose word of it is from then, or later.
+    """
     rows = Holding.objects.filter(Q(until=None) | Q(until__gt=at), group=group, at__lte=at)
-    table = queues_of(state)
-    spans = list(
-        rows.values_list("member__client_id", "queue__topic__name", "queue__broker", "queue__queue_id", "at")[
-            :MOST_SPANS
-        ]
-    )
-    numbers = table.numbers_of([MessageQueue(*span[1:4]) for span in spans]).tolist()
+    last = Coalesce("until_low", "until", "member__held_seen_at", "at")  # it had the queue until then at least
+    spans = list(rows.annotate(last=last).values_list(*SPAN)[:MOST_SPANS])
+    numbers = queues_of(state).numbers_of([MessageQueue(*span[1:4]) for span in spans])
     mine: dict[str, list[int]] = {}
-    for (client, *_queue, _at), number in zip(spans, numbers, strict=True):
+    for span, number in zip(spans, numbers.tolist(), strict=True):
         if number >= 0:
-            mine.setdefault(client, []).append(number)
+            mine.setdefault(span[0], []).append(number)
+    was_told = np.array([span[5] >= at for span in spans], dtype=bool)
+    certain = numbers[was_told & (numbers >= 0)].astype(np.int64) if spans else NO_NUMBERS
     told = {span[0] for span in spans if span[4] > since}
-    return {client: pack(np.unique(np.array(own, dtype=np.int64))) for client, own in mine.items()}, told
+    return {client: pack(np.unique(np.array(own, dtype=np.int64))) for client, own in mine.items()}, certain, told
 
 
 def _faults(group: Group, at: int) -> tuple[Fault, ...]:
@@ -97,12 +101,14 @@ def _as_of(found: Fault, at: int) -> Fault:
     return replace(found, confirmed_at=None) if (found.confirmed_at or 0) > at else found
 
 
-def _head(state: GroupState, group: Group, at: int, *, is_changing: bool) -> Head:
+def _head(state: GroupState, group: Group, at: int, *, certain: Numbers, is_changing: bool) -> Head:
     head, owners, is_whole = state.head, np.zeros(len(queues_of(state)), dtype=np.int64), not state.head.untold
     for cell in state.members:
         owners[unpack(cell.held or ())] += 1
         is_whole = is_whole and cell.held is not None
-    doubles = int((owners > 1).sum())
+    twice = np.bincount(certain, minlength=len(owners)) > 1
+    perhaps = np.flatnonzero((owners > 1) & ~twice)
+    doubles = int(((owners > 1) & twice).sum())
     shares = head.model != MessageModel.BROADCASTING.value
     is_converged = all(cell.held == cell.target for cell in state.members)
     is_known = head.is_target_known and not is_changing
@@ -111,7 +117,8 @@ def _head(state: GroupState, group: Group, at: int, *, is_changing: bool) -> Hea
         is_target_known=is_known,
         is_converged=is_converged if is_known and is_whole and shares else None,
         orphans=(int((owners == 0).sum()) if shares else 0) if is_whole else None,
-        doubles=(doubles if doubles or is_whole else None) if shares else 0,
+        doubles=(doubles if doubles or (is_whole and not len(perhaps)) else None) if shares else 0,
+        perhaps_twice=pack(perhaps) if shares else (),
         fault_count=len(state.faults),
         round=_round(group, at),
     )

@@ -12,7 +12,9 @@ from dashboard.clusters.models import Broker
 from dashboard.groups import story
 from dashboard.groups.models import Group, Holding, Presence, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
+from dashboard.groups.owned import shares_in
 from dashboard.groups.past import Shown
+from dashboard.groups.shares import Share
 from dashboard.groups.story import GONE_FOR_MS, GONE_LONG_MS, MOVED_FOR_MS, WINDOWS_MS, Lane
 from dashboard.groups.words import departure_words
 from dashboard.push.messages import Cell, GroupState
@@ -93,6 +95,12 @@ def lanes_at(*, row: Round, at: int, now: int) -> list[Lane]:
     return sorted((lane for lane in cut if lane is not None), key=lambda lane: lane.weight, reverse=True)
 
 
+def shares_at(*, row: Round, at: int) -> list[Share]:
+    """Give how long queues had no owner, and two, in a round as far as it had come."""
+    as_stored = Round.objects.select_related("group").defer("before", "after").get(pk=row.pk)
+    return list(shares_in(row=as_stored, now=at).values())
+
+
 def time_bar_at(*, group: Group, at: int, asked: str, now: int) -> tuple[str, dict[str, object]]:
     """Give the time bar with an instant in it: the window that was asked for, or the first that reaches as far back."""
     if at < now - LONGEST_MS:
@@ -151,8 +159,20 @@ def cut_at(lane: Lane, at: int) -> Lane | None:
         lane, dropped_at=dropped, first_pull_at=pulled, pause=lane.pause if pulled is not None else (None, None)
     )
     if dropped is None and taken is not None and lane.from_client:
-        return replace(cut, overlap=(at - taken, None), unowned=(None, None), is_shared=True)
+        return _two_at(cut, lane, at - taken)
     return cut
+
+
+def _two_at(cut: Lane, lane: Lane, gone: int) -> Lane:
+    """Say how long two had a queue so far, ``gone`` ms after the second one took it; both may not have it any more."""
+    low, high = lane.overlap
+    if lane.dropped_at is None and high is not None and high <= gone and not lane.is_shared:
+        return cut  # the second one had let it go again
+    if lane.is_shared or high is None or low == high:
+        so_far = (gone if low is None or low == high else min(low, gone), gone if low == high else None)
+    else:
+        so_far = (min(low or 0, gone), None)
+    return replace(cut, overlap=so_far, unowned=(None, None), is_shared=True)
 
 
 def _if_by(instant: int | None, at: int) -> int | None:

@@ -24,6 +24,7 @@ from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, QueueTable
 
+BROADCASTING = MessageModel.BROADCASTING.value
 OPEN_SPANS = """
     SELECT member_id, queue_id, at, COALESCE(at_low, 0) FROM groups_holding WHERE group_id = %s AND until IS NULL
 """
@@ -114,6 +115,7 @@ def look_plainly(*, group: Group) -> Plainly:
         strays=strays,
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
         untold=frozenset(untold),
+        perhaps_twice=frozenset() if group.model == BROADCASTING else _perhaps_twice(members, columns, taken),
     )
     is_empty = not members and bool(lists) and not untold
     return Plainly(view, everybody, columns.pks, taken, topics, is_empty, untold)
@@ -192,6 +194,28 @@ def _held(
     held = Ownership.from_pairs(columns.table, clients, number[is_routed], owner[is_routed])
     strays = _strays(answered, member[~is_routed].tolist(), queue[~is_routed].tolist())
     return held, strays, Taken(member, queue, at, low)
+
+
+def _perhaps_twice(members: Sequence[Member], columns: Columns, taken: Taken) -> frozenset[int]:
+    """Find the queues that several are said to hold, but none of them when another one did for certain.
+
+    A member had a queue for certain from when it was seen or said to have it until it last told what it holds. One
+    that has not told since another took the queue may have let go before.
+    """
+    number = columns.numbers_of(taken.queue)
+    last = {member.pk: member.held_seen_at or 0 for member in members}
+    told = np.array([last.get(pk, 0) for pk in taken.member.tolist()], dtype=np.int64)
+    order = np.lexsort((taken.at, number))
+    order = order[number[order] >= 0]
+    number, at, until = number[order], taken.at[order], np.maximum(taken.at, told)[order]
+    shared = np.flatnonzero(np.diff(number) == 0)
+    certain: dict[int, bool] = {}
+    latest = 0
+    for place in shared.tolist():
+        queue = int(number[place])
+        latest = max(latest, int(until[place])) if queue in certain else int(until[place])
+        certain[queue] = certain.get(queue, False) or int(at[place + 1]) <= latest
+    return frozenset(queue for queue, is_certain in certain.items() if not is_certain)
 
 
 def _spans(group: int) -> tuple[Pks, Pks, Pks, Pks]:

@@ -1,9 +1,13 @@
-"""One rebalance of one group: read, decide, write in one transaction under the group's fence."""
+"""One rebalance of one group: read, decide, write in one transaction under the group's fence.
+
+What was read is written about only while it is still so: else it is read again, and where it changes all the time, read
+and written under the lock of the group's row, which everybody waits for who stores something of the group.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -14,7 +18,7 @@ from dashboard.groups.belated import happening, past_of
 from dashboard.groups.deciding import Decision, decide
 from dashboard.groups.ending import UNTOLD, tell_ended
 from dashboard.groups.fingerprints import fingerprint
-from dashboard.groups.locks import Late, hold_fence, only_one, take_fence
+from dashboard.groups.locks import Late, Outdated, hold_fence, hold_inputs, only_one, take_fence
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.queries import look_at
 from dashboard.groups.targets import Read
@@ -26,20 +30,22 @@ from rebalance_engine.rounds import MANUAL_MS
 logger = logging.getLogger(__name__)
 
 MOST_TURNS = 20  # a group whose inputs change while it is rebalanced goes round again; beat takes over after that
+MOST_READS = 3  # as often they are read again where they changed meanwhile; then nobody may store any until it is done
+Clock = Callable[[], int]
 
 
-def rebalance_now(*, redis: Redis, group: int, now: int) -> int:
+def rebalance_now(*, redis: Redis, group: int, clock: Clock) -> int:
     """Rebalance a group until its inputs stay the same; give how often that took. 0: somebody else is at it.
 
     Whoever has the lock looks again after giving it back: so nothing that is stored meanwhile is left over.
     """
     turns = 0
-    while turns < MOST_TURNS and is_due(group=group, now=now):
+    while turns < MOST_TURNS and is_due(group=group, now=clock()):
         with only_one(redis, group) as has_it:
             if not has_it:
                 return turns
             try:
-                rebalance_once(group=group, now=now)
+                rebalance_once(group=group, now=clock)
             except Late as late:
                 logger.info("%s", late)
                 return turns
@@ -57,33 +63,56 @@ def due_groups(*, now: int) -> list[int]:
     return list(_due(now).order_by(F("rebalanced_at").asc(nulls_first=True), "pk").values_list("pk", flat=True))
 
 
-def rebalance_once(*, group: int, now: int) -> Decision | None:
+def rebalance_once(*, group: int, now: int | Clock) -> Decision | None:
     """Rebalance a group; None where its inputs came to the same as the last time, and nothing is due.
+
+    Args:
+        group: its row.
+        now: the time; or the clock, which is asked when everything is read: what was seen, was seen before.
 
     Raises:
         Late: another rebalance began after this one; nothing was written.
         Group.DoesNotExist: there is no such group.
     """
-    tell_ended(group=group, now=now)  # of a rebalance that was cut off
-    read = read_inputs(group=group, fence=take_fence(group=group), now=now)
+    clock = now if callable(now) else lambda: now
+    tell_ended(group=group, now=clock())  # of a rebalance that was cut off
+    decision = _rebalance(group, take_fence(group=group), clock)
+    if decision is not None:
+        tell_ended(group=group, now=clock())
+    return decision
+
+
+def _rebalance(group: int, fence: int, clock: Clock) -> Decision | None:
+    for _ in range(MOST_READS):
+        try:
+            return _read_and_write(group, fence, clock)
+        except Outdated as outdated:
+            logger.debug("%s", outdated)
+    with transaction.atomic():
+        hold_fence(group=group, fence=fence)
+        return _read_and_write(group, fence, clock)
+
+
+def _read_and_write(group: int, fence: int, clock: Clock) -> Decision | None:
+    read = read_inputs(group=group, fence=fence, now=clock())
+    now = clock()
     is_time = read.group.due_at is not None and read.group.due_at <= now
     if read.fingerprint == read.group.fingerprint and not is_time:
         with transaction.atomic():
-            row = hold_fence(group=group, fence=read.fence)
+            row = hold_inputs(group=group, fence=fence, version=read.version)
             Group.objects.filter(pk=row.pk).update(done_version=read.version)
         return None
     happenings = tuple(happening(cause) for cause in read.causes)
     by_hand = told_by_hand(group=group) if BY_HAND & set(read.look.view.strategies.values()) else None
     decision = decide(read.look, read.past, happenings, now, by_hand)
     with transaction.atomic():
-        row = hold_fence(group=group, fence=read.fence)
+        row = hold_inputs(group=group, fence=fence, version=read.version)
         storing.store(read_group=row, read=read, decision=decision, now=now)
-    tell_ended(group=group, now=now)
     return decision
 
 
 def read_inputs(*, group: int, fence: int, now: int) -> Read:
-    """Read what a rebalance is computed from. What is stored meanwhile raises the version, and is read next time."""
+    """Read what a rebalance is computed from; the version first, which tells whether the rest was all of one time."""
     row = Group.objects.select_related("cluster").get(pk=group)
     waiting = RoundCause.objects.filter(group=row, round=None).exclude(cause=Cause.MANUAL.value, at__lt=now - MANUAL_MS)
     causes = tuple(waiting.order_by("at", "pk"))
@@ -98,12 +127,12 @@ def _due(now: int) -> storing.Groups:
     return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | Q(due_at__lte=now) | Q(pk__in=untold))
 
 
-def rebalance_all(*, redis: Redis, groups: Sequence[int], now: int) -> int:
+def rebalance_all(*, redis: Redis, groups: Sequence[int], clock: Clock) -> int:
     """Rebalance groups one after the other; one that fails is logged, and does not keep the others waiting."""
     done = 0
     for group in groups:
         try:
-            done += bool(rebalance_now(redis=redis, group=group, now=now))
+            done += bool(rebalance_now(redis=redis, group=group, clock=clock))
         except Exception:  # the outermost loop over groups
             logger.exception("group %s could not be rebalanced", group)
     return done

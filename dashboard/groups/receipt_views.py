@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import receipts
-from dashboard.groups.asking import RECOMPUTE
+from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.groups.views import find_group
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role

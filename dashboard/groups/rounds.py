@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,10 @@ from django.utils.translation import ngettext
 from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
 from dashboard.groups.models import Group, Round, RoundCause
-from dashboard.groups.story import Lane, worst
 from dashboard.groups.whose import whose
 from dashboard.groups.words import cause_words
 from dashboard.push.messages import GroupSnapshot, GroupState, decode
-from dashboard.push.runs import unpack
+from dashboard.push.runs import count, unpack
 from dashboard.push.shapes import to_json
 
 PAGE = 50
@@ -62,10 +61,10 @@ def find(*, group: Group, number: int) -> Round | None:
 def page_of(*, group: Group, number: int) -> RoundsPage:
     """Give a page of rounds."""
     rows = Round.objects.filter(group=group).order_by("-number").defer("before", "after")
-    count = rows.count()
-    pages = max(1, -(-count // PAGE))
+    total = rows.count()
+    pages = max(1, -(-total // PAGE))
     number = min(max(1, number), pages)
-    return RoundsPage(tuple(_named(list(rows[(number - 1) * PAGE : number * PAGE]))), number, pages, count)
+    return RoundsPage(tuple(_named(list(rows[(number - 1) * PAGE : number * PAGE]))), number, pages, total)
 
 
 def _named(rows: list[Round]) -> list[Round]:
@@ -87,8 +86,8 @@ def causes_of(row: Round) -> list[RoundCause]:
     return list(row.causes.order_by("at", "pk")[:MOST_CAUSES])
 
 
-def sentence_of(row: Round, lanes: Sequence[Lane], *, now: int) -> str:
-    """Say a round in a paragraph that a person can paste into a report."""
+def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
+    """Say a round in a paragraph that a person can paste into a report; ``found`` is the worst of it."""
     causes = causes_of(row)
     first = next((each.evidence for each in causes if each.cause == row.cause), cause_words(row.cause))
     first = in_words(first)
@@ -98,7 +97,6 @@ def sentence_of(row: Round, lanes: Sequence[Lane], *, now: int) -> str:
             ngettext("And %(n)s more change.", "And %(n)s more changes.", len(causes) - 1) % {"n": len(causes) - 1}
         )
     parts.append(_duration(row, now))
-    found = worst(lanes)
     if isinstance(bounds := found["overlap"], tuple):
         parts.append(
             ngettext(
@@ -150,7 +148,7 @@ def held_by(state: GroupState) -> list[dict[str, object]]:
             "extra": _places(_held(cell.held) - set(unpack(cell.target).tolist()), starts)
             if state.head.is_target_known
             else [],
-            "count": None if cell.held is None else sum(cell.held[1::2]),
+            "count": None if cell.held is None else count(cell.held),
         }
         for cell in state.members
     ]
@@ -230,7 +228,7 @@ def _counts(stored: bytes) -> dict[str, int | None]:
     state = _state(stored)
     if state is None:
         return {}
-    return {cell.client: None if cell.held is None else sum(cell.held[1::2]) for cell in state.members}
+    return {cell.client: None if cell.held is None else count(cell.held) for cell in state.members}
 
 
 def _state(stored: bytes) -> GroupState | None:

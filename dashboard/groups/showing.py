@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dashboard.common.fields import printable
 from dashboard.groups.deciding import Decision
@@ -18,6 +20,7 @@ from rebalance_engine.ownership import Ownership
 
 MOST_FAULTS = 200  # shown; ``fault_count`` counts all
 MOST_EVIDENCE = 20
+NOBODY: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 
 def show(
@@ -25,7 +28,7 @@ def show(
 ) -> GroupState:
     """Put a group's state together, as it is ``now``."""
     opened_at, closed_at = (latest.opened_at, latest.closed_at) if latest else (None, None)
-    view = look.view
+    view, twice = look.view, held_twice(look, decision)
     targets = runs_of(decision.target)
     held = runs_of(view.held) if view.held is not None else {}
     return GroupState(
@@ -38,11 +41,12 @@ def show(
             is_target_known=decision.outcome is not None,
             is_converged=decision.converged,
             orphans=as_of_the_last_change(count_orphans(look), decision),
-            doubles=as_of_the_last_change(count_doubles(look), decision),
+            doubles=twice.known,
             fault_count=len(faults),
             round=latest,
             are_members_known=look.are_members_known,
             untold=tuple(map(printable, look.untold)),
+            perhaps_twice=pack(twice.perhaps),
         ),
         queues=number_queues(look),
         members=tuple(
@@ -80,15 +84,35 @@ def count_orphans(look: Look) -> int | None:
     return len(view.held.unowned()) if view.held is not None and view.everybody_answered else None
 
 
-def count_doubles(look: Look) -> int | None:
-    """Count the queues that two hold, or at least these, while an answer is missing; None where there may be any."""
+@dataclass(frozen=True, eq=False)
+class Twice:
+    """Queues that two are said to hold.
+
+    Attributes:
+        known: how many two do hold, or at least these, while an answer is missing; None where there may be any.
+        perhaps: numbers of those that two said to hold, at times that need not overlap.
+    """
+
+    known: int | None
+    perhaps: NDArray[np.int64]
+
+
+def held_twice(look: Look, decision: Decision) -> Twice:
+    """Find the queues that two hold: by answers of one time, none of them from before the last change."""
     view = look.view
-    if view.model is MessageModel.BROADCASTING:
-        return 0 if _is_all_told(look) else None
-    if not look.members:
-        return 0 if look.is_empty else None
-    found = 0 if view.held is None else len(view.held.owned_twice())
-    return found or (0 if view.held is not None and view.everybody_answered else None)
+    if view.model is MessageModel.BROADCASTING or not look.members or view.held is None:
+        return Twice(0 if _is_all_told(look) else None, NOBODY)
+    twice = np.sort(view.held.owned_twice()).astype(np.int64)
+    told_at = {member.client_id: member.held_seen_at or 0 for member in look.members}
+    changed_at = decision.last_cause_at
+    is_known = [
+        number not in view.perhaps_twice
+        and sum(told_at.get(client, 0) >= changed_at for client in view.held.owners_of(number)) > 1
+        for number in twice.tolist()
+    ]
+    perhaps = twice[~np.array(is_known, dtype=bool)] if len(twice) else NOBODY
+    is_whole = view.everybody_answered and not decision.is_held_old and not len(perhaps)
+    return Twice(sum(is_known) or (0 if is_whole else None), perhaps)
 
 
 def _is_all_told(look: Look) -> bool:
@@ -184,4 +208,5 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         round_moves=group.round_moves,
         rebalanced_at=group.rebalanced_at,
         is_behind=is_behind,
+        perhaps_twice=group.perhaps_twice_count or 0,
     )

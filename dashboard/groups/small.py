@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.push.messages import GroupState
-from dashboard.push.runs import unpack
+from dashboard.push.runs import count, unpack
 
 MOST_COLUMNS = 56
 MOST_ROWS = 6
@@ -58,6 +58,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
         "untold": len(state.head.untold),
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,
+        "perhaps_twice": count(state.head.perhaps_twice),
         "is_converged": state.head.is_converged,
     }
 
@@ -70,5 +71,7 @@ def _verdicts(
         return faults
     nobody = bin_of[owners == 0]
     faults[nobody] = UNKNOWN if has_silent else NOBODY
+    owners[unpack(state.head.perhaps_twice)] = 1
+    faults[bin_of[unpack(state.head.perhaps_twice)]] = UNKNOWN
     faults[bin_of[owners > 1]] = TWO
     return faults

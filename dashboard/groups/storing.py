@@ -18,8 +18,8 @@ from dashboard.groups.queries import Look, target_of
 from dashboard.groups.showing import (
     MOST_EVIDENCE,
     as_of_the_last_change,
-    count_doubles,
     count_orphans,
+    held_twice,
     show,
     strategy_of,
 )
@@ -29,11 +29,12 @@ from dashboard.push.messages import RoundCell
 from dashboard.push.publish import publish_group, state_in, stored_state
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
-from rebalance_engine.findings import spell
+from rebalance_engine.findings import FindingKind, spell
 from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
+BESIDES = "; "
 SEEN_BY_EFFECT = frozenset({Cause.HELD_CHANGED.value, Cause.ROUTE_CHANGED.value})  # what they come from is told later
 
 
@@ -71,7 +72,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
     ended = {end.round.number: end for end in decision.rounds.ended}
     current = _rounds_of(decision)
     shown = read.past.stored
-    RoundCause.objects.filter(pk__in=decision.moot, round=None).delete()
+    RoundCause.objects.filter(group=group, pk__in=decision.moot, round=None).delete()
     members = _members_by_end(read, current, ended)
     _open_earlier(group, current, read)
     facts: list[Fact] = []
@@ -97,9 +98,10 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             row.after = shown
             row.state = RoundState.SUPERSEDED.value if end.superseded_by else RoundState.CLOSED.value
             row.closed_at, row.superseded_by = end.at, end.superseded_by
+            row.settled_at = max(end.at, read.look.moved_at) if end.superseded_by is None else None
             row.members_after = members[each.number]
         row.save()
-        _keep_causes(group, row, each, read, now)
+        _keep_causes(group, row, each, read.look.moves.queues, decision, now)
         if row.cause not in SEEN_BY_EFFECT or each.number in ended or row.not_converged_at is not None:
             facts += [] if was_told else [fact_of_opening(row)]
         if row.not_converged_at is not None and not was_late:
@@ -154,25 +156,34 @@ def _rounds_of(decision: Decision) -> list[OpenRound]:
     return [*ended, decision.rounds.open] if decision.rounds.open else ended
 
 
-def _keep_causes(group: Group, row: Round, each: OpenRound, read: Read, now: int) -> None:
+def _keep_causes(group: Group, row: Round, each: OpenRound, queues: int, decision: Decision, now: int) -> None:
     """Give the round its causes; a change of what is held is one where nothing explains it, as the looks prove.
 
     When a cause is found later, it was what that came from: the same as if it had been seen first.
     """
     keys = [happening.key for happening in each.happenings if happening.key is not None]
-    RoundCause.objects.filter(pk__in=keys).exclude(round=row).update(round=row)  # also from one that was told otherwise
+    mine = RoundCause.objects.filter(group=group, pk__in=keys)
+    mine.exclude(round=row).update(round=row)  # also from one that was told otherwise
     by_itself = row.causes.filter(cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value)
     if not each.is_unexplained:
         by_itself.delete()
-    elif read.look.moves.queues:
-        evidence = f"{_changed(read.look.moves.queues)}, and nothing else that is known changed"
-        when = {"at": row.opened_at, "at_low": row.opened_low, "at_high": row.opened_at, "observed_at": now}
+    elif queues:
         told = by_itself.first() or RoundCause(
             group=group, round=row, cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value
         )
-        for name, value in {**when, "evidence": evidence}.items():
+        when = {"at": row.opened_at, "at_low": row.opened_low, "at_high": row.opened_at, "observed_at": now}
+        for name, value in {**when, "evidence": printable(_unexplained(queues, decision, told.evidence))}.items():
             setattr(told, name, value)
         told.save()
+
+
+def _unexplained(queues: int, decision: Decision, before: str) -> str:
+    """Say that no change is known by which queues changed hands; or that brokers list, or listed, different members."""
+    differ = [each.sentence for each in decision.findings if each.kind is FindingKind.DIFFERENT_MEMBER_LISTS]
+    differ = differ or list(filter(None, [before.partition(BESIDES)[2]]))
+    if differ:
+        return BESIDES.join([_changed(queues), differ[0]])
+    return f"{_changed(queues)}, and nothing else that is known changed"
 
 
 def _changed(queues: int) -> str:
@@ -236,7 +247,8 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.queue_count = len(look.view.queues)
     group.silent_count = sum(member.is_silent for member in look.members)
     group.orphan_count = as_of_the_last_change(count_orphans(look), decision)
-    group.double_count = as_of_the_last_change(count_doubles(look), decision)
+    twice = held_twice(look, decision)
+    group.double_count, group.perhaps_twice_count = twice.known, len(twice.perhaps)
     group.is_converged = decision.converged
     if latest is not None:
         group.round_number, group.round_cause = latest.number, latest.cause

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Max, Q
+from django.db.models import Q
 
-from dashboard.clusters.models import Broker, Queue
-from dashboard.groups.bands import Held, Step, sweep
+from dashboard.clusters.models import Broker
+from dashboard.groups.bands import Step
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
-from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, MemberList, Presence, Round
+from dashboard.groups.models import Group, Handoff, Holding, Member, Presence, Round
+from dashboard.groups.owned import MOST_SPANS, bands_of, told_until_of
+from dashboard.groups.shares import Share
 from dashboard.groups.whose import cause_with_names, whose
 from dashboard.groups.words import cause_words, departure_words
-from rebalance_engine.findings import FindingKind
 
 WINDOWS_MS = {"3m": 180_000, "10m": 600_000, "1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000}
 MOST_ROUNDS = 400
-MOST_SPANS = 60_000
 GONE_FOR_MS = {"unregistered": 60_000}
 GONE_LONG_MS = 90_000  # one that was killed stays longer: its queues still tell its story
 MOST_LANES = 60
 MOVED_FOR_MS = 30_000
-NOBODYS = (FindingKind.ORPHAN_QUEUE.value, FindingKind.RETRY_UNOWNED.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +73,12 @@ class Lane:
 def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
     """Give the handoffs of a round, worst first."""
     if round_row.closed_at is None:
-        told_until = _told_until(round_row.group_id)
+        told_until = told_until_of(round_row.group_id)
         lanes = [_lane(story, now, told_until) for story in stories_of(round_row)]
-        lanes = _with_those_who_keep(round_row, _with_those_who_had(round_row, lanes), now)
+        lanes = _with_those_who_had(round_row, lanes)
     else:
         lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
+    lanes = _with_those_who_keep(round_row, lanes, now)
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
 
 
@@ -110,7 +110,7 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
         place = (row.queue.topic.name, row.queue.broker, row.queue.queue_id)
         held.setdefault(place, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
     closed = round_row.closed_at or now
-    told_until = _told_until(round_row.group_id)
+    told_until = told_until_of(round_row.group_id)
     lanes = [_until(each, held.get((each.topic, each.broker, each.queue_id), []), closed, now) for each in handoffs]
     return [_doubted(lane, told_until) for lane in lanes]
 
@@ -138,16 +138,6 @@ def _until(row: Handoff, held: Sequence[_Hold], closed: int, now: int) -> Lane:
     at_least = max(0, low - (row.dropped_high or dropped)) if low is not None else 0
     at_most = max(at_least, high - (row.dropped_low or dropped))
     return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
-
-
-def _told_until(group: int) -> int | None:
-    """Say until when everybody had told what they hold; None: all do. Who does not answer may have taken any since."""
-    silent = Member.objects.filter(group=group, left_at=None).filter(Q(missing__isnull=False) | Q(held_seen_at=None))
-    times = [at if seen_at is None else seen_at for seen_at, at in silent.values_list("held_seen_at", "at")]
-    gone = Broker.objects.filter(cluster__groups=group, broker_id=0, gone_at__isnull=False).values("name")
-    untold = MemberList.objects.filter(group=group, missing__isnull=False).exclude(broker__in=gone)
-    times += [at or 0 for at in untold.values_list("missing_at", flat=True)]  # it told of changes until then
-    return min(times, default=None)
 
 
 def _doubted(lane: Lane, told_until: int | None) -> Lane:
@@ -180,20 +170,38 @@ def _had(lane: Lane, has: tuple[str, int] | None) -> Lane:
 
 def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:
     """Name the old owner of queues that were taken by another one, but not let go yet: they have two owners so far."""
-    taken = {(lane.topic, lane.broker, lane.queue_id): lane.to_client for lane in lanes if not lane.from_client}
-    if not taken:
+    if all(lane.from_client or lane.taken_at is None for lane in lanes):
         return lanes
-    rows = Holding.objects.filter(group=round_row.group_id, until=None, at__lt=round_row.opened_at).values_list(
-        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id"
-    )
-    keeper = {(topic, broker, number): client for topic, broker, number, client in rows[:MOST_SPANS]}
-    return [_kept(lane, keeper.get((lane.topic, lane.broker, lane.queue_id)), now) for lane in lanes]
+    rows = Holding.objects.filter(group=round_row.group_id, until=None).order_by("at").values_list(
+        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low",
+        "member__held_seen_at",
+    )  # fmt: skip
+    has: dict[tuple[str, str, int], list[_Has]] = {}
+    for topic, broker, number, client, at, low, told_at in rows[:MOST_SPANS]:
+        has.setdefault((topic, broker, number), []).append(_Has(client, at, low, max(at, told_at or at)))
+    return [_kept(lane, has.get((lane.topic, lane.broker, lane.queue_id), []), now) for lane in lanes]
 
 
-def _kept(lane: Lane, keeper: str | None, now: int) -> Lane:
-    if lane.from_client or keeper is None or keeper == lane.to_client or lane.taken_at is None:
+@dataclass(frozen=True, slots=True)
+class _Has:
+    """A member has a queue since ``at``, and told so last at ``told_at``."""
+
+    client: str
+    at: int
+    at_low: int | None
+    told_at: int
+
+
+def _kept(lane: Lane, has: Sequence[_Has], now: int) -> Lane:
+    if lane.from_client or lane.taken_at is None:
         return lane
-    return replace(lane, from_client=keeper, overlap=(max(0, now - lane.taken_at), None), is_shared=True)
+    mine = next((each for each in has if each.client == lane.to_client), None)
+    keeper = next((each for each in has if each.client != lane.to_client and each.at < lane.taken_at), None)
+    if mine is None or keeper is None:
+        return lane
+    low = max(0, min(mine.told_at, keeper.told_at, now) - mine.at)
+    high = None if mine.at_low is None else max(low, now - mine.at_low)
+    return replace(lane, from_client=keeper.client, overlap=(low, high), is_shared=True)
 
 
 def _lane(story: Story, now: int, told_until: int | None) -> Lane:
@@ -237,8 +245,8 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
         .defer("before", "after")
     )
     names = whose(rounds=rounds)
-    nobody, two, is_whole = _bands(group, since, now)
-    told_until = _told_until(group.pk)
+    nobody, two, is_whole = bands_of(group=group, since=since, now=now)
+    told_until = told_until_of(group.pk)
     if told_until is not None:  # who does not answer may have what nobody else has
         nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]
     return {
@@ -262,6 +270,7 @@ def around(*, group: Group, now: int) -> dict[str, object]:
     return {
         "now": now,
         "watched_at": group.cluster.watched_at,
+        "gone_at": group.gone_at,
         "is_behind": group.inputs_version > group.done_version,
         "left": [
             {
@@ -279,21 +288,29 @@ def around(*, group: Group, now: int) -> dict[str, object]:
     }
 
 
-def worst(lanes: Sequence[Lane]) -> dict[str, object]:
-    """Give the longest time without owner and with two, each with its bounds and the number of queues."""
-    unowned = [lane for lane in lanes if lane.is_gap]
-    overlap = [lane for lane in lanes if lane.is_overlap and lane.overlap != (None, None)]
+def worst(lanes: Sequence[Lane], shares: Collection[Share]) -> dict[str, object]:
+    """Give the longest time without owner and with two, each with its bounds and the number of queues.
+
+    Those times are of all the queues in the round's time, whether they were handed over in it or not.
+    """
+    unowned = [share.unowned for share in shares if share.is_gap]
+    overlap = [share.overlap for share in shares if share.is_overlap]
     pauses = [lane.pause for lane in lanes if lane.pause != (None, None)]
     return {
-        "unowned": max((lane.unowned for lane in unowned), key=_high, default=None),
+        "unowned": _longest([(each.low, each.high) for each in unowned]),
         "unowned_queues": len(unowned),
-        "overlap": max((lane.overlap for lane in overlap), key=_high, default=None),
+        "overlap": _longest([(each.low, each.high) for each in overlap]),
         "overlap_queues": len(overlap),
         "pause": max(pauses, key=_high, default=None),
         "pause_queues": len(pauses),
         "unknown_queues": sum(lane.is_unknown for lane in lanes),
-        "is_waiting": any(lane.is_waiting for lane in lanes),
+        "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares),
     }
+
+
+def _longest(spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Bound the longest: it is at least the longest lower bound."""
+    return (max(low for low, _ in spans), max(high for _, high in spans)) if spans else None
 
 
 def members_of(*, group: Group) -> list[dict[str, object]]:
@@ -322,31 +339,6 @@ def queue_story(*, group: Group, topic: str, broker: str, queue_id: int, most: i
         }
         for row in rows.select_related("member")[:most]
     ]
-
-
-def _bands(group: Group, since: int, now: int) -> tuple[list[Step], list[Step], bool]:
-    if group.model == "BROADCASTING":
-        return [], [], True
-    recent = Holding.objects.filter(Q(until=None) | Q(until__gte=since), group=group, at__lte=now)
-    here = Q(queue__gone_at=None)
-    spans = [Held(*row) for row in recent.filter(here).values_list("queue_id", "at", "until")[:MOST_SPANS]]
-    ended = Holding.objects.filter(here, group=group, until__lt=since).values("queue_id").annotate(last=Max("until"))
-    before = [Held(row["queue_id"], row["last"], row["last"]) for row in ended[:MOST_SPANS]]
-    nobody, two = sweep([*spans, *before], since=since, until=now, orphans=_orphans(group, since))
-    return nobody, two, len(spans) < MOST_SPANS
-
-
-def _orphans(group: Group, since: int) -> list[Held]:
-    """Give when it was seen that nobody has a queue, also of queues that nobody had ever."""
-    found = Finding.objects.filter(Q(cleared_at=None) | Q(cleared_at__gte=since), group=group, kind__in=NOBODYS)
-    times = list(found.values_list("subject", "suspected_at", "cleared_at"))
-    names = [subject.rsplit("/", 2) for subject, _, _ in times]
-    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in={name[0] for name in names})
-    keys = {
-        f"{topic}/{broker}/{number}": pk
-        for pk, topic, broker, number in rows.values_list("pk", "topic__name", "broker", "queue_id")
-    }
-    return [Held(keys[subject], at, cleared) for subject, at, cleared in times if subject in keys]
 
 
 def _high(bounds: tuple[int | None, int | None]) -> float:

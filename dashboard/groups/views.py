@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.shell import all_clusters
 from dashboard.clusters.silences import answering
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words
-from dashboard.groups import asking, listing, rounds, story
+from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups.backing import backing_away
 from dashboard.groups.models import Group, Round
 from dashboard.groups.young import unexplained
@@ -31,9 +31,9 @@ MOST_IDS = 200
 def overview(request: HttpRequest) -> HttpResponse:
     """List the groups of all clusters, or of one (``?cluster=``); ``?q= &only= &sort= &page=``."""
     access, now = access_in(request), now_ms()
-    clusters = visible_clusters(access=access)
     chosen = request.GET.get("cluster", "")
-    shown = [each for each in clusters if chosen in {"", each.name}]
+    clusters = all_clusters(access=access)
+    shown = [each for each in clusters if (each.name == chosen if chosen else not each.is_aside)]
     if request.GET.get("part") == "findings":
         return render(request, "groups/_now.html", _now(shown, access, now))
     wish = _wish(request)
@@ -47,6 +47,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     context = {
         **_sums(request, shown, page, wish),
         "chosen": chosen,
+        "aside": [each for each in clusters if each.is_aside and not chosen],
         **_now(shown, access, now),
         "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
         "previous": _link(request, page=str(page.number - 1)) if page.number > 1 else None,
@@ -54,7 +55,10 @@ def overview(request: HttpRequest) -> HttpResponse:
         "facts": {
             "streams": streams,
             "watched": {overview_stream(each.pk): each.watched_at for each in shown},
+            "clusters": {overview_stream(each.pk): each.name for each in shown},
             "rows": [to_json(each.row) for each in page.rows],
+            "known": page.known,
+            "list": _list(page, wish),
             "smalls": smalls,
             "count": page.counts["all"],
             "now": now,
@@ -63,10 +67,25 @@ def overview(request: HttpRequest) -> HttpResponse:
     return render(request, "groups/overview.html", context)
 
 
+def _list(page: listing.Page, wish: listing.Wish) -> dict[str, object]:
+    """Give what tells whether a group that is pushed has a place in the list that is shown."""
+    is_filtered = bool(wish.search) or wish.only != "all"
+    is_whole = page.pages == 1 and not is_filtered
+    return {"sort": wish.sort, "number": page.number, "is_filtered": is_filtered, "is_whole": is_whole}
+
+
 def _sums(request: HttpRequest, shown: list[Cluster], page: listing.Page, wish: listing.Wish) -> dict[str, object]:
     """Give what the overview says of all groups together."""
     tabs = [(name, words, page.counts[name], _link(request, only=name, page="")) for name, words in _tabs()]
-    return {"clusters_shown": shown, "page": page, "wish": wish, "tabs": tabs}
+    return {"clusters_shown": shown, "page": page, "wish": wish, "tabs": tabs, "sums": _mark_of_sums(shown, page)}
+
+
+def _mark_of_sums(shown: list[Cluster], page: listing.Page) -> str:
+    """Say what sums over clusters are: a bound where one of them has never answered, unknown where that is all."""
+    mute = [each for each in shown if each.watched_at is None]
+    if not mute:
+        return "exact"
+    return "bound" if page.known or len(mute) < len(shown) else "unknown"
 
 
 @require_GET
@@ -94,14 +113,14 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "listed": listing.listed(group=found),
         "state": snapshot.state if snapshot else None,
         "seq": snapshot.seq if snapshot else None,
-        "faults": unexplained(snapshot.state, now=now) if snapshot else [],
+        "faults": unexplained(snapshot.state, now=now) if snapshot and found.gone_at is None else [],
         "held_by": rounds.held_by(snapshot.state) if snapshot else [],
         "members": story.members_of(group=found),
         "round": latest,
         "causes": rounds.causes_of(latest) if latest else [],
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
-        "worst": story.worst(lanes),
+        "worst": story.worst(lanes, owned.shares_in(row=latest, now=now).values() if latest else ()),
         "rounds": rounds.newest(group=found, most=12),
         "window": window,
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
@@ -173,14 +192,15 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if row is None:
         raise Http404(_("There is no such round, or it is not kept any more."))
     lanes = story.lanes_of(row, now=now)
+    worst = story.worst(lanes, owned.shares_in(row=row, now=now).values())
     context = {
         "group": found,
         "round": row,
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
-        "worst": story.worst(lanes),
+        "worst": worst,
         "causes": rounds.causes_of(row),
-        "sentence": rounds.sentence_of(row, lanes, now=now),
+        "sentence": rounds.sentence_of(row, worst, now=now),
         "loads": rounds.loads_of(row),
         "neighbours": rounds.neighbours_of(row),
         "now": now,

@@ -45,8 +45,8 @@ def state_of(row: Row) -> State:
 
 
 def is_bound(row: Row) -> bool:
-    """Whether the row's figures are what is known at least: somebody does not answer."""
-    return bool(row.silent or row.untold)
+    """Whether the row's figures are what is known at least: somebody does not answer, or has not answered again."""
+    return bool(row.silent or row.untold or row.perhaps_twice)
 
 
 def _two_owners(n: int, *, is_bound: bool) -> str:
@@ -60,6 +60,13 @@ def _two_owners(n: int, *, is_bound: bool) -> str:
 
 
 def _by_answers(row: Row) -> State:
+    if row.perhaps_twice:
+        words = ngettext(
+            "%(n)s of %(queues)s queues perhaps with two owners: not all have answered since",
+            "%(n)s of %(queues)s queues perhaps with two owners: not all have answered since",
+            row.perhaps_twice,
+        )
+        return State("unknown", words % {"n": row.perhaps_twice, "queues": row.queues})
     if row.silent:
         words = ngettext(
             "%(silent)s of %(members)s members does not answer",

@@ -48,6 +48,9 @@ class Group(models.Model):
     untold_count = models.IntegerField(null=True, blank=True, help_text="brokers that did not tell who is a member")
     orphan_count = models.IntegerField(null=True, blank=True)
     double_count = models.IntegerField(null=True, blank=True)
+    perhaps_twice_count = models.IntegerField(
+        null=True, blank=True, help_text="queues that two said to hold, at times that need not overlap; no doubles"
+    )
     is_converged = models.BooleanField(null=True, blank=True)
     duplicate_messages = models.BigIntegerField(
         null=True, blank=True, help_text="consumed twice, as consumers reported; NULL: nobody reported any"

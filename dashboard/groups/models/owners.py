@@ -11,18 +11,22 @@ from dashboard.common.fields import (
     Sourced,
     choices_of,
     in_order,
+    instants,
     one_of,
     sourced_constraints,
 )
+from dashboard.common.spans import clock, day
 from dashboard.groups.models.group import Group
 from dashboard.groups.models.members import Member
 from rebalance_engine.events import DropReason, Origin
+
+INSTANTS = ("at_low", "at_high", "until", "until_low", "until_high", "first_pull_at")
 
 
 class Target(models.Model):
     """Who should have one queue, by the strategy; no member: nobody should, or nobody can.
 
-    ``fence`` is the rebalance that said so first.
+    ``fence`` is the rebalance that said so first; a trigger lets no earlier one say otherwise.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="targets")
@@ -73,6 +77,8 @@ class Holding(Sourced):
                 name="holding_that_ended_has_a_reason",
             ),
             in_order("at", "until", "holding_ends_after_it_began"),
+            in_order("at", "first_pull_at", "holding_is_pulled_after_it_began"),
+            instants(INSTANTS, "holding_times_are_instants"),
             in_order("until_low", "until", "holding_end_is_not_below_its_bound"),
             in_order("until", "until_high", "holding_end_is_not_above_its_bound"),
             one_of("until_origin", Origin, "holding_end_origin_is_known"),
@@ -85,5 +91,5 @@ class Holding(Sourced):
         ]
 
     def __str__(self) -> str:
-        """The rows that it joins, and the time."""
-        return f"{self.member_id} had {self.queue_id} from {self.at} until {self.until}"
+        """The rows that it joins, and since when (UTC)."""
+        return f"{self.member_id} had {self.queue_id} from {day(self.at)} {clock(self.at)}"

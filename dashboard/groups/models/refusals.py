@@ -8,6 +8,10 @@ from django.db.models import Q
 from dashboard.common.fields import AtField, Sourced, in_order, instant, not_empty, sourced_constraints
 from dashboard.common.names import NameField
 from dashboard.groups.models.group import Group
+from rebalance_engine.events.shapes import ANY_QUEUE
+from rebalance_engine.model import MAX_QUEUE_ID
+
+QUEUE_ID_FITS = Q(queue_id__range=(ANY_QUEUE, MAX_QUEUE_ID))
 
 
 class LockRefusal(Sourced):
@@ -34,6 +38,7 @@ class LockRefusal(Sourced):
             ),
             not_empty("client_id", "lock_refusal_has_a_client"),
             models.CheckConstraint(condition=Q(count__gte=1), name="lock_refusal_is_counted"),
+            models.CheckConstraint(condition=QUEUE_ID_FITS, name="lock_refusal_queue_id_fits"),
             *sourced_constraints("lock_refusal"),
         ]
 
@@ -66,6 +71,7 @@ class PullRefusal(Sourced):
             ),
             not_empty("client_id", "pull_refusal_has_a_client"),
             models.CheckConstraint(condition=Q(count__gte=1), name="pull_refusal_is_counted"),
+            models.CheckConstraint(condition=QUEUE_ID_FITS, name="pull_refusal_queue_id_fits"),
             in_order("since", "at", "pull_refusal_began_before_its_last"),
             instant("since", "pull_refusal_since_is_an_instant"),
             *sourced_constraints("pull_refusal"),

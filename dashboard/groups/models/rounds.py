@@ -13,13 +13,17 @@ from dashboard.common.fields import (
     choices_of,
     in_order,
     instant,
+    instants,
     not_empty,
+    not_negative,
     one_of,
     sourced_constraints,
 )
 from dashboard.common.names import NameField, NamesField
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import Cause
+from rebalance_engine.events.shapes import ANY_QUEUE
+from rebalance_engine.model import MAX_QUEUE_ID
 
 
 class RoundState(Enum):
@@ -31,6 +35,12 @@ class RoundState(Enum):
     SUPERSEDED = "superseded"
 
 
+INSTANTS = ("opened_low", "last_cause_at", "closed_at", "settled_at", "not_converged_at", "told_at")
+MOMENTS = ("dropped_at", "dropped_low", "dropped_high", "taken_at", "taken_low", "taken_high", "first_pull_at")
+DURATIONS = ("unowned_low", "unowned_high", "overlap_low", "overlap_high", "pause_low", "pause_high")
+WITHIN_BOUNDS = Q(dropped_at__gte=F("dropped_low"), taken_at__gte=F("taken_low")) & Q(
+    dropped_at__lte=F("dropped_high"), taken_at__lte=F("taken_high")
+)
 OPEN_STATES = (RoundState.OPEN.value, RoundState.NOT_CONVERGED.value)
 
 
@@ -42,7 +52,9 @@ class Round(models.Model):
     superseded the one before: a deploy.
 
     It began at ``opened_at`` at the latest, when its first cause was seen, and not before ``opened_low`` (NULL:
-    unknown; equal: exact). ``waits_for`` says why it is unknown whether held is target, while that is so.
+    unknown; equal: exact). What moved until ``settled_at`` was known when it closed, and is of no later round; a
+    reporter's clock that is ahead puts that after ``closed_at``. ``waits_for`` says why it is unknown whether held is
+    target, while that is so.
     ``move_count`` is of queues: to move while it is open, and told to have moved after; NULL is unknown.
     """
 
@@ -54,6 +66,7 @@ class Round(models.Model):
     opened_low = AtField(null=True, blank=True)
     last_cause_at = AtField()
     closed_at = AtField(null=True, blank=True)
+    settled_at = AtField(null=True, blank=True, help_text="when what was held had last changed, as it closed")
     not_converged_at = AtField(null=True, blank=True)
     superseded_by = models.IntegerField(null=True, blank=True)
     wave = models.IntegerField()
@@ -98,6 +111,9 @@ class Round(models.Model):
                 condition=Q(told_at__isnull=True) | Q(closed_at__isnull=False), name="round_is_told_when_it_ended"
             ),
             instant("opened_at", "round_opened_at_is_an_instant"),
+            instants(INSTANTS, "round_times_are_instants"),
+            in_order("opened_at", "not_converged_at", "round_does_not_converge_after_it_opened"),
+            in_order("closed_at", "settled_at", "round_settled_no_earlier_than_it_closed"),
             in_order("opened_low", "opened_at", "round_opened_low_is_not_above"),
             in_order("opened_at", "last_cause_at", "round_causes_follow_its_opening"),
             in_order("opened_at", "closed_at", "round_closes_after_it_opened"),
@@ -192,6 +208,12 @@ class Handoff(models.Model):
                 condition=~Q(from_client=F("to_client")),
                 name="handoff_is_between_two",
             ),
+            models.CheckConstraint(
+                condition=Q(queue_id__range=(ANY_QUEUE, MAX_QUEUE_ID)), name="handoff_queue_id_fits"
+            ),
+            instants(MOMENTS, "handoff_times_are_instants"),
+            not_negative(DURATIONS, "handoff_durations_are_not_negative"),
+            models.CheckConstraint(condition=WITHIN_BOUNDS, name="handoff_times_are_within_their_bounds"),
             in_order("dropped_low", "dropped_high", "handoff_dropped_bounds_are_in_order"),
             in_order("taken_low", "taken_high", "handoff_taken_bounds_are_in_order"),
             in_order("unowned_low", "unowned_high", "handoff_unowned_bounds_are_in_order"),

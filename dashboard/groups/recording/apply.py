@@ -17,12 +17,14 @@ from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.costs import CostBook, CostFact
 from dashboard.groups.recording.flow import FlowBook
 from dashboard.groups.recording.held import HeldBook, HeldFact
+from dashboard.groups.recording.orders import OrderBook
 from dashboard.groups.recording.progress import ProgressBook
 from dashboard.groups.recording.pulls import PullBook
 from rebalance_engine.events import (
     AnswerMissed,
     BrokerGone,
     BrokerSeen,
+    CommandFinished,
     ConsumptionSeen,
     DeadLettersSeen,
     Fact,
@@ -62,6 +64,7 @@ class Ledger:
         self.flow = FlowBook.open(self.groups, facts)
         self.pulls = PullBook.open(self.groups, facts)
         self.connections = ConnectionBook.open(cluster, facts)
+        self.orders = OrderBook.open(self.groups, facts)
 
     def apply(self, fact: Fact) -> bool:
         """Change what one fact changes; tell whether it is worth a line in the history.
@@ -81,9 +84,8 @@ class Ledger:
                 changed = self._missed(fact)
             case MemberLeft():
                 changed = self._left(fact)
-            case PullRefused():
-                self.pulls.refused(fact)
-                changed = True
+            case PullRefused() | CommandFinished():
+                changed = self._noted(fact)
             case _ if isinstance(fact, HeldFact):
                 changed = self._held(fact)
             case _ if isinstance(fact, CostFact):
@@ -115,7 +117,15 @@ class Ledger:
             case BrokerSeen():
                 return self.routes.broker_seen(fact)
             case BrokerGone():
+                self.connections.broker_gone(fact)
                 return self.routes.broker_gone(fact)
+
+    def _noted(self, fact: PullRefused | CommandFinished) -> bool:
+        if isinstance(fact, PullRefused):
+            self.pulls.refused(fact)
+        else:
+            self.orders.finished(fact)
+        return True
 
     def _counted(self, fact: ProgressSeen | DeadLettersSeen) -> bool:
         if isinstance(fact, DeadLettersSeen):

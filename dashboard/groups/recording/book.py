@@ -129,6 +129,8 @@ class GroupBook:
         for rows in (self.groups, self.members, self.presences, self.subscriptions, self.lists):
             rows.write()
         for kept, before in self.sharper:
+            Group.objects.select_for_update(no_key=True).get(pk=kept.group_id)  # no rebalance writes it meanwhile
+            kept.refresh_from_db(fields=["round"])  # it may have got its round since it was read
             kept.save()
             _begin_with(kept, before)
         RoundCause.objects.bulk_create(self.causes, batch_size=2_000)
@@ -138,7 +140,6 @@ def _begin_with(kept: RoundCause, before: int) -> None:
     """Let the round that a cause opened begin at the closer time; also one that was only seen by what it did."""
     if kept.round_id is None:
         return
-    Group.objects.select_for_update(no_key=True).get(pk=kept.group_id)  # no rebalance writes it meanwhile
     for row in Round.objects.filter(Q(opened_at=before) | Q(opened_at__gt=kept.at), pk=kept.round_id):
         earlier = Round.objects.filter(group=kept.group_id, number__lt=row.number).aggregate(end=Max("closed_at"))
         row.opened_at = max(kept.at, min(earlier["end"] or 0, row.opened_at))

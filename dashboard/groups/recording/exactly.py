@@ -24,9 +24,11 @@ def cause_of(fact: MemberLeft) -> Cause:
 
 def words_of_leaving(fact: MemberLeft) -> str:
     """Say how somebody left, and where that is known by time alone, by which."""
+    is_derived = fact.source.origin is Origin.DERIVED
     if fact.departure is Departure.UNKNOWN:
-        return f"{fact.client} left: {UNKNOWN_HOW}"
-    by_time = f", as time tells: {fact.source.detail}" if fact.source.origin is Origin.DERIVED else ""
+        said = f"{fact.client} left: {UNKNOWN_HOW}"
+        return f"{said}; {fact.source.detail}" if is_derived and fact.source.detail else said
+    by_time = f", as time tells: {fact.source.detail}" if is_derived else ""
     return f"{fact.client} left: {fact.departure.value}{by_time}"
 
 

@@ -13,7 +13,7 @@ from dashboard.common import bulk
 from dashboard.common.fields import observed_at, source_columns
 from dashboard.common.names import known_as, known_queue
 from dashboard.common.rows import replace_rows
-from dashboard.groups.models import Holding, Member
+from dashboard.groups.models import Group, Holding, Member
 from dashboard.groups.recording.book import GroupAndClient, GroupBook, member_key
 from rebalance_engine.events import (
     Departure,
@@ -116,7 +116,7 @@ class HeldBook:
         self.book.members.update(member, held_seen_at=when, missing=None, missing_at=None)
         if gone or came:
             self.book.touch(fact.group)
-        elif was_silent or (member.group.round_closed_at is None and member.group.round_number is not None):
+        elif was_silent or _waits_for_looks(member.group):
             self.book.touch(fact.group)  # nothing moved, and that is news: it may close a round
         return bool(gone or came or was_silent)
 
@@ -246,6 +246,9 @@ class HeldBook:
         return span.new or self.refined.get(span.pk) or Holding.objects.get(pk=span.pk)
 
     def _refine(self, fact: MemberFact, row: Holding | New, **columns: bulk.Value) -> bool:
+        began, first = columns.get("at"), _column(row, "first_pull_at")
+        if isinstance(began, int) and isinstance(first, int) and first < began:
+            columns["first_pull_at"] = None  # of an earlier life
         different = any(_column(row, name) != value for name, value in columns.items())
         if isinstance(row, New):
             row.columns.update(columns)
@@ -255,6 +258,12 @@ class HeldBook:
             self.refined[row.pk] = row
             self.book.touch(fact.group)
         return different
+
+
+def _waits_for_looks(group: Group) -> bool:
+    """Whether a look tells something though nothing moved: a round is open, or two may have the same queue."""
+    has_open_round = group.round_number is not None and group.round_closed_at is None
+    return has_open_round or bool(group.perhaps_twice_count)
 
 
 def _row(new: New, queue: int) -> bulk.Values:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from django import template
 from django.utils.translation import gettext as _
 
-from dashboard.common.spans import span
+from dashboard.clusters.models import Cluster
+from dashboard.clusters.silences import is_silent
+from dashboard.common.spans import age, span
 from dashboard.groups.asking import outcome_words, receipt_words
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
@@ -37,6 +39,24 @@ def outcome(value: str) -> str:
 def receipt(value: str) -> str:
     """Put what an order did to a member into words."""
     return receipt_words(value)
+
+
+@register.filter
+def how_old(cluster: Cluster | str, now: int) -> str:
+    """Say how old is what is known of a cluster; empty while it answers, and where there is none."""
+    if isinstance(cluster, str):
+        return ""
+    if cluster.watched_at is None:
+        return _("nothing of its cluster has answered yet")
+    if not is_silent(cluster, now):
+        return ""
+    return _("as of %(age)s ago") % {"age": age(now - cluster.watched_at)}
+
+
+@register.filter
+def ago(at: int, now: int | str) -> str:
+    """Say how long ago an instant was; nothing on a page that has no time of its own."""
+    return "" if isinstance(now, str) else _("%(span)s ago") % {"span": age(now - at)}
 
 
 @register.filter

@@ -6,8 +6,9 @@ from dashboard.audit.models import AuditEntry
 from dashboard.clusters.models import Cluster, Command, CommandReceipt
 from dashboard.demo import orders as demo
 from dashboard.groups import asking
-from dashboard.groups.asking import RECOMPUTE, Asked, Refused, ask, obstacle_to_recompute, tell, told, words_of
+from dashboard.groups.asking import Asked, Refused, ask, obstacle_to_recompute, tell, told, words_of
 from dashboard.groups.models import Group
+from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.people.roles import Access, Role, Scope
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 from tests.dashboard.story import T0
@@ -59,6 +60,8 @@ def test_recompute_is_not_offered_where_it_would_do_nothing(group: Group) -> Non
     assert obstacle_to_recompute(group=group, access=ANN) == ""
     group.member_count = 0
     assert "Nobody is a member" in obstacle_to_recompute(group=group, access=ANN)
+    group.gone_at = T0
+    assert "The group is gone" in obstacle_to_recompute(group=group, access=ANN)
     group.model = "BROADCASTING"
     assert "broadcasts" in obstacle_to_recompute(group=group, access=ANN)
     group.cluster.is_read_only = True

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Broker, Cluster, ProducerList
 from dashboard.groups.backing import SHOWN_FOR_MS, backing_away
 from dashboard.people.roles import Access, Role, Scope
 from rebalance_engine.events import EXACT, BrokerBackedOff, BrokerLatency, Origin, SendOutcome, Source
 from tests.dashboard.story import T0, told
+from tests.dashboard.wrong_states import SOURCED
 
 pytestmark = pytest.mark.django_db
 VERA = Access("vera", (Scope(Role.VIEWER),))
@@ -52,3 +53,15 @@ def test_producers_are_for_whoever_may_see_all_groups(cluster: Cluster) -> None:
     told(backed_off("east", 0, 30_000))
 
     assert found(cluster, 0, Access("bo", (Scope(Role.VIEWER, groups="billing"),))) == ([], False)
+
+
+def test_who_is_gone_backs_away_from_nobody(cluster: Cluster) -> None:
+    told(backed_off("east", 0, 30_000))
+    Broker.objects.create(cluster=cluster, name="east", broker_id=0, address="a:1", **SOURCED)
+    here = ProducerList.objects.create(cluster=cluster, broker="east", **SOURCED)
+    assert found(cluster, 20_000) == ([("east", 10_000)], True)
+
+    here.observed_at = T0 + 15_000
+    here.save()
+
+    assert found(cluster, 20_000) == ([], False)

@@ -1,56 +1,73 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.groups.bands import Held, Step, sweep
+from dashboard.groups.bands import Bounded, Held, Step, sweep
+
+CLIENTS = count(1)
+
+
+def had(queue: int, at: int, until: int | None, *, told_until: int = 2**40) -> Bounded:
+    """Somebody had a queue, each time another one; ends are exact."""
+    return Bounded(queue, next(CLIENTS), at, at, at, until, until, until, told_until)
 
 
 def test_between_two_owners_there_is_nobody() -> None:
-    nobody, two = sweep([Held(1, 0, 10), Held(1, 15, None)], since=0, until=30)
+    nobody, two = sweep([had(1, 0, 10), had(1, 15, None)], since=0, until=30)
 
     assert (nobody, two) == ([Step(10, 15, 1)], [])
 
 
 def test_owners_that_overlap_are_two() -> None:
-    assert sweep([Held(1, 0, 20), Held(1, 15, None)], since=0, until=30) == ([], [Step(15, 20, 1)])
+    assert sweep([had(1, 0, 20), had(1, 15, None)], since=0, until=30) == ([], [Step(15, 20, 1)])
+
+
+def test_two_own_a_queue_no_longer_than_both_told() -> None:
+    old, new = had(1, 0, None, told_until=12), had(1, 15, None, told_until=40)
+
+    assert sweep([old, new], since=0, until=50) == ([], [])
+    assert sweep([replace(old, told_until=20), new], since=0, until=50) == ([], [Step(15, 20, 1)])
 
 
 def test_spans_that_nest_are_swept() -> None:
-    nobody, two = sweep([Held(1, 0, None), Held(1, 5, 10)], since=0, until=30)
+    nobody, two = sweep([had(1, 0, None), had(1, 5, 10)], since=0, until=30)
 
     assert (nobody, two) == ([], [Step(5, 10, 1)])
 
 
 def test_who_has_nobody_yet_has_nobody_until_now() -> None:
-    assert sweep([Held(1, 0, 10)], since=0, until=30)[0] == [Step(10, 30, 1)]
+    assert sweep([had(1, 0, 10)], since=0, until=30)[0] == [Step(10, 30, 1)]
 
 
 def test_queues_pile_up() -> None:
-    spans = [Held(1, 0, 10), Held(2, 0, 12), Held(2, 20, None)]
+    spans = [had(1, 0, 10), had(2, 0, 12), had(2, 20, None)]
 
     assert sweep(spans, since=0, until=30)[0] == [Step(10, 12, 1), Step(12, 20, 2), Step(20, 30, 1)]
 
 
 def test_before_the_window_nothing_is_told_and_before_the_first_span_nothing_is_known() -> None:
-    assert sweep([Held(1, 0, 10)], since=20, until=30)[0] == [Step(20, 30, 1)]
-    assert sweep([Held(1, 25, None)], since=20, until=30) == ([], [])
+    assert sweep([had(1, 0, 10)], since=20, until=30)[0] == [Step(20, 30, 1)]
+    assert sweep([had(1, 25, None)], since=20, until=30) == ([], [])
 
 
 def test_a_queue_that_nobody_ever_had_is_without_from_when_that_was_seen() -> None:
-    nobody, _ = sweep([Held(1, 20, None)], since=5, until=30, orphans=[Held(1, 0, 22), Held(2, 10, None)])
+    nobody, _ = sweep([had(1, 20, None)], since=5, until=30, orphans=[Held(1, 0, 22), Held(2, 10, None)])
 
     assert nobody == [Step(5, 10, 1), Step(10, 20, 2), Step(20, 30, 1)]
 
 
 def test_what_is_known_of_a_queue_by_its_spans_is_not_told_twice() -> None:
-    spans = [Held(1, 0, 10), Held(1, 20, None)]
+    spans = [had(1, 0, 10), had(1, 20, None)]
 
     assert sweep(spans, since=0, until=30, orphans=[Held(1, 12, 25)]) == sweep(spans, since=0, until=30)
 
 
 spans = st.builds(
-    lambda queue, at, length: Held(queue, at, None if length is None else at + length),
+    lambda queue, at, length: had(queue, at, None if length is None else at + length),
     st.integers(0, 3),
     st.integers(0, 40),
     st.none() | st.integers(0, 20),
@@ -58,7 +75,7 @@ spans = st.builds(
 
 
 @given(st.lists(spans, max_size=12))
-def test_the_steps_are_what_one_finds_by_looking_at_every_instant(given_spans: list[Held]) -> None:
+def test_the_steps_are_what_one_finds_by_looking_at_every_instant(given_spans: list[Bounded]) -> None:
     nobody, two = sweep(given_spans, since=0, until=50)
 
     for at in range(50):

@@ -1,12 +1,12 @@
 import pytest
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.faults import keep_faults, subject_key
+from dashboard.groups.faults import AGAIN_MS, keep_faults, subject_key
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.queries import look_at
 from rebalance_engine.findings import CONFIRM_AFTER_MS, FindingKind
 from rebalance_engine.findings import Finding as Found
-from tests.dashboard.story import T0
+from tests.dashboard.story import T0, held, route, seen, told
 from tests.dashboard.wrong_states import make_group
 
 ORPHAN = Found(FindingKind.ORPHAN_QUEUE, "g", "orders/east/0", "Nobody consumes it.", ("A does not hold it",))
@@ -39,6 +39,21 @@ def test_a_fault_is_confirmed_once_and_cleared_when_it_is_gone(group: Group) -> 
     assert look(group, 60_000)[2] == ["FindingCleared"]
     assert look(group, 61_000, ORPHAN)[2] == ["FindingSuspected"]
     assert Finding.objects.count() == 2
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_fault_is_confirmed_by_those_alone_on_whose_word_it_rests() -> None:
+    told(route(2), *seen("A"), *seen("B"), *seen("C"), held("A", 10, [0]), held("B", 10, [0]), held("C", 10, [1]))
+    group, double = Group.objects.get(), Found(FindingKind.DOUBLE_OWNER, "g", "q", "Two.", ("A",), told_by=("A", "B"))
+    look(group, 20, double)
+    told(held("B", 30_000, [0]), held("C", 30_000, [1]))
+
+    faults, due_at, news = look(group, 30_010, double)
+    assert (faults[0].confirmed_at, news) == (None, [])
+    assert due_at == T0 + 30_010 + AGAIN_MS
+
+    told(held("A", 31_000, [0]))
+    assert look(group, 31_010, double)[2] == ["FindingConfirmed"]
 
 
 def test_long_and_hostile_subjects_are_told_apart(group: Group) -> None:

@@ -3,7 +3,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, tell
+from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, Way, tell
 from tests.dashboard.story import queue
 
 SINCE_50 = Part(50, 50, 50)
@@ -70,7 +70,7 @@ def test_a_span_within_another_one_is_matched_in_order() -> None:
 
     (stories,) = tell(spans, [SINCE_50])
 
-    assert [(story.from_client, story.to_client) for story in stories] == [("A", "C")]
+    assert [(story.from_client, story.to_client) for story in stories] == [("A", "B"), ("A", "C")]
 
 
 def looked(low: int, at: int) -> Instant:
@@ -119,10 +119,31 @@ def test_who_went_in_a_later_round_let_go_by_that_one_what_no_newcomer_of_the_ea
     assert [ways(each) for each in told] == [[(1, "B", "D")], [(0, "B", "A")]]
 
 
-def test_a_double_owner_that_lets_go_again_hands_nothing_over() -> None:
-    spans = [span("A", exactly(0), exactly(300)), span("B", exactly(100), exactly(200))]
+def test_a_double_owner_that_lets_go_again_hands_nothing_over_and_is_told_with_the_time_in_which_both_had_it() -> None:
+    spans = [span("A", exactly(0), exactly(300)), span("B", exactly(100), looked(180, 200))]
 
-    assert [ways(each) for each in tell(spans, [SINCE_50])] == [[(0, "A", None)]]
+    beside, dropped = tell(spans, [SINCE_50])[0]
+
+    assert (beside.from_client, beside.to_client, beside.way) == ("A", "B", Way.BESIDE)
+    assert (beside.dropped, beside.unowned, beside.overlap) == (None, Bounds(0, 0), Bounds(80, 100))
+    assert (dropped.from_client, dropped.to_client, dropped.way) == ("A", None, Way.HANDED)
+
+
+def test_a_double_owner_beside_one_who_had_the_queue_all_the_time_is_not_told_to_have_it_from_nobody() -> None:
+    spans = [span("A", exactly(0)), span("B", exactly(100), exactly(120)), span("B", exactly(140), exactly(161))]
+
+    told = [(each.from_client, each.to_client, each.overlap) for each in tell(spans, [SINCE_50])[0]]
+
+    assert told == [("A", "B", Bounds(20, 20)), ("A", "B", Bounds(21, 21))]
+
+
+def test_what_one_of_two_lets_go_the_other_one_keeps() -> None:
+    spans = [span("A", exactly(10)), span("B", exactly(20), exactly(90)), span("C", exactly(100), exactly(110))]
+
+    kept, beside = tell(spans, [SINCE_50])[0]
+
+    assert (kept.from_client, kept.to_client, kept.way, kept.overlap) == ("B", "A", Way.KEPT, Bounds(70, 70))
+    assert (beside.from_client, beside.to_client, beside.overlap) == ("A", "C", Bounds(10, 10))
 
 
 times = st.integers(0, 400)
@@ -149,8 +170,18 @@ def test_each_drop_and_take_of_a_chain_is_told_once_in_whatever_order_it_is_know
     told = tell(spans, parts)
 
     assert tell(mixed, parts) == told
-    drops = [(each.queue, each.from_client, each.dropped) for part in told for each in part if each.from_client]
-    takes = [(each.queue, each.to_client, each.taken) for part in told for each in part if each.to_client]
+    drops = [
+        (each.queue, each.from_client, each.dropped)
+        for part in told
+        for each in part
+        if each.from_client and each.way is not Way.BESIDE
+    ]
+    takes = [
+        (each.queue, each.to_client, each.taken)
+        for part in told
+        for each in part
+        if each.to_client and each.way is not Way.KEPT
+    ]
     assert len(set(drops)) == len(drops)
     assert len(set(takes)) == len(takes)
     assert {drop[2].at for drop in drops if drop[2]} <= {each.until.at for each in spans if each.until}

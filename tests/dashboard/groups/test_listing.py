@@ -163,6 +163,7 @@ def test_while_somebody_is_silent_two_owners_are_at_least_so_many(groups: Cluste
     assert list_groups(clusters=[groups], access=ALL, wish=Wish()).rows[-1].doubles_at_least == ""
     group = Group.objects.get(name="g")
     told(*seen("C", 5_000), *seen("D", 5_000), held("C", 5_100, [0]), missed("D", 5_200))
+    told(held("A", 5_250, [0, 1, 2, 3]))
     rebalance_once(group=group.pk, now=T0 + 5_300)
 
     found = listed(group=Group.objects.get(name="g"))

@@ -51,7 +51,7 @@ def test_workers_never_rebalance_one_group_at_the_same_time(redis: Redis, monkey
     inside, most, everybody = set[int](), list[int](), threading.Barrier(4)
     once = rebalancing.rebalance_once
 
-    def watched(*, group: int, now: int) -> object:
+    def watched(*, group: int, now: rebalancing.Clock) -> object:
         inside.add(threading.get_ident())
         most.append(len(inside))
         try:
@@ -62,7 +62,7 @@ def test_workers_never_rebalance_one_group_at_the_same_time(redis: Redis, monkey
     def work() -> None:
         everybody.wait(timeout=30)
         try:
-            rebalancing.rebalance_now(redis=redis, group=group, now=T0 + 2_000)
+            rebalancing.rebalance_now(redis=redis, group=group, clock=lambda: T0 + 2_000)
         finally:
             connection.close()
 

@@ -46,6 +46,19 @@ def test_while_a_group_was_changing_its_target_is_unknown(group: Group) -> None:
     assert (state.head.round.number, state.head.round.closed_at) == (2, None)
 
 
+def test_two_owners_of_the_past_are_known_only_where_both_told_of_that_time(group: Group) -> None:  # noqa: F811
+    told(held("B", 63_000, [2, 3]), at=63_000)
+    turn(65_000)
+
+    unknown = state_at(group, 64_000).head
+    told(held("B", 66_000, [2, 3]), held("C", 66_000, [3]), at=66_000)
+    turn(66_000)
+    known = state_at(group, 64_000).head
+
+    assert (unknown.doubles, unknown.perhaps_twice) == (None, (3, 1))
+    assert (known.doubles, known.perhaps_twice) == (1, ())
+
+
 def test_who_did_not_answer_before_is_unknown_until_it_tells_anything(group: Group) -> None:  # noqa: F811
     told(missed("B", 70_000, missing=Missing.TIMEOUT), at=70_000)
     turn(70_000)

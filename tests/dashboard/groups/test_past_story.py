@@ -72,7 +72,7 @@ def test_two_owners_last_until_the_instant() -> None:
     cut = cut_at(told_of, T0 + 8_000)
 
     assert cut is not None
-    assert (cut.dropped_at, cut.taken_at, cut.overlap) == (None, T0 + 7_000, (1_000, None))
+    assert (cut.dropped_at, cut.taken_at, cut.overlap) == (None, T0 + 7_000, (1_000, 1_000))
     assert cut.is_shared
     assert cut_at(told_of, T0 + 6_999) is None
     assert cut_at(told_of, T0 + 9_000) == told_of

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from django.db import transaction
+from django.db.models import F
 
 from dashboard.clusters.models import OutboxLine
 from dashboard.groups.locks import Late, hold_fence, take_fence
@@ -30,10 +31,12 @@ from tests.dashboard.story import (
     held,
     joined,
     left,
+    listed,
     missed,
     queue,
     route,
     seen,
+    subscribes,
     told,
     uses,
 )
@@ -161,6 +164,26 @@ def test_queues_that_change_hands_without_any_cause_open_a_round_that_says_so() 
     assert row.opened_at == T0 + 5_000
 
 
+def test_where_brokers_list_different_members_that_is_said_of_what_changed_by_no_other_cause() -> None:
+    told(route(4), route(1, topic="clicks", broker="west"))
+    for client in "ABC":
+        told(seen(client)[0], subscribes(client, 0, "orders", "clicks"), uses(client, 0, "AVG"))
+    told(listed(0, "A", "B", "C"), listed(0, "A", "B", "C", broker="west"))
+    told(held("A", 10, [0, 1]), held("B", 10, [2]), held("C", 10, [3]))
+    turn(20)
+    told(listed(4_000, "A", "B", broker="west"), held("B", 5_000, []))
+    turn(5_100)
+    told(listed(6_000, "A", "B", "C", broker="west"), held("A", 7_000, [0]))
+    turn(7_100)
+
+    row = Round.objects.get()
+    differ = "Brokers list different members: west does not have C. Who asks there divides the queues by fewer."
+    assert (row.cause, row.causes.get().evidence) == (
+        "held changed",
+        f"2 queues were taken or dropped; {differ}",
+    )
+
+
 def test_a_queue_that_was_only_dropped_opens_a_round_at_that_time() -> None:
     settle()
 
@@ -215,9 +238,14 @@ def test_an_orphan_is_suspected_then_confirmed_by_a_look_more_than_20_s_later_th
     suspected = Finding.objects.get()
     assert (suspected.kind, suspected.subject, suspected.confirmed_at) == ("orphan queue", "orders/east/1", None)
 
-    told(held("A", 25_100, [0]), held("B", 25_100, [2, 3]))
-    turn(25_200)
-    assert Finding.objects.get().confirmed_at == T0 + 25_100
+    told(held("A", 25_200, [0]), held("B", 26_000, [2, 3], asked=5_100))
+    Group.objects.update(inputs_version=F("inputs_version") + 1)
+    turn(26_200)
+    assert Finding.objects.get().confirmed_at is None  # what B has was asked right after it was suspected
+
+    told(held("A", 26_300, [0]), held("B", 26_400, [2, 3]))
+    turn(26_500)
+    assert Finding.objects.get().confirmed_at == T0 + 26_400
 
     told(held("A", 30_000, [0, 1]))
     turn(30_100)

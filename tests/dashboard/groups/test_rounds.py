@@ -4,8 +4,9 @@ import pytest
 
 from dashboard.groups import rounds
 from dashboard.groups.models import Group, Round
+from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.story import lanes_of
+from dashboard.groups.story import lanes_of, worst
 from dashboard.push.publish import group_state
 from tests.dashboard.story import T0, held, joined, missed, route, seen, told
 
@@ -35,7 +36,8 @@ def close(at: int = 6_000) -> Group:
 
 def sentence(number: int = 1, at: int = 10_000) -> str:
     row = Round.objects.get(number=number)
-    return rounds.sentence_of(row, lanes_of(row, now=T0 + at), now=T0 + at)
+    found = worst(lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at).values())
+    return rounds.sentence_of(row, found, now=T0 + at)
 
 
 def test_an_open_round_is_said_to_be_open(group: Group) -> None:

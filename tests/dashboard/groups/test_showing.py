@@ -1,14 +1,28 @@
 import pytest
 
-from dashboard.groups.models import Group
+from dashboard.groups.models import Finding, Group
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.showing import count_doubles, count_orphans, number_queues, row_of, said_by_all
+from dashboard.groups.showing import count_orphans, number_queues, row_of, said_by_all
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Queues
 from dashboard.push.publish import group_state
-from rebalance_engine.events import EXACT, MemberListSeen, SubscriptionsSeen
-from tests.dashboard.story import EAST, ORDERS, T0, held, joined, listed, missed, route, seen, told, uses
+from rebalance_engine.events import EXACT, MemberListSeen, QueueTaken, SubscriptionsSeen
+from tests.dashboard.story import (
+    EAST,
+    ORDERS,
+    REPORT,
+    T0,
+    held,
+    joined,
+    listed,
+    missed,
+    queue,
+    route,
+    seen,
+    told,
+    uses,
+)
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -88,18 +102,60 @@ def figures(group: Group) -> tuple[int | None, int | None, bool | None, str]:
 def test_queues_with_two_owners_are_unknown_while_an_answer_is_missing_but_those_that_are_known() -> None:
     told(route(2), *seen("A"), *seen("B"), *seen("C"), held("A", 10, [0]), held("B", 10, [1]), held("C", 10, []))
     group = Group.objects.get()
-    assert count_doubles(look_at(group=group)) == 0
+    assert twice(group, 15) == (0, ())
 
     told(missed("C", 20))
-    assert count_doubles(look_at(group=group)) is None
-    rebalance_once(group=group.pk, now=T0 + 25)
+    assert twice(group, 25) == (None, ())
+
+    told(held("B", 30, [0, 1]), held("A", 31, [0]))
+    assert twice(group, 35) == (1, ())
+
+
+def twice(group: Group, at: int) -> tuple[int | None, tuple[int, ...]]:
+    """Rebalance, and give how many queues have two owners, and which perhaps have, as state and row both say."""
+    rebalance_once(group=group.pk, now=T0 + at)
     group.refresh_from_db()
     state = group_state(group=group.pk)
     assert state is not None
-    assert state.head.doubles is group.double_count is row_of(group).doubles is None
+    assert state.head.doubles == group.double_count == row_of(group).doubles
+    assert sum(state.head.perhaps_twice[1::2]) == group.perhaps_twice_count == row_of(group).perhaps_twice
+    return state.head.doubles, state.head.perhaps_twice
 
-    told(held("B", 30, [0, 1]))
-    assert count_doubles(look_at(group=group)) == 1
+
+def test_a_second_owner_is_only_perhaps_one_until_the_first_has_told_again() -> None:
+    told(route(2), *seen("A"), *seen("B"), held("A", 10, [0]), held("B", 10, [1]))
+    group = Group.objects.get()
+    assert twice(group, 15) == (0, ())
+
+    told(held("B", 40_000, [0, 1]))
+    assert twice(group, 40_010) == (None, (0, 1))
+    assert state_of(row_of(group)).words == "1 of 2 queues perhaps with two owners: not all have answered since"
+    assert not Finding.objects.filter(kind="double owner").exists()
+
+    told(held("A", 40_100, [0]))
+    assert twice(group, 40_110) == (1, ())
+    assert Finding.objects.filter(kind="double owner", cleared_at=None).exists()
+
+
+def test_two_owners_from_before_the_last_change_are_only_perhaps_so_still() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [1, 2, 3]))
+    group = Group.objects.get()
+    assert twice(group, 15) == (1, ())
+
+    told(joined("C", 5_000))
+
+    assert twice(group, 5_010) == (None, (1, 1))
+
+
+def took(client: str, at: int, number: int) -> QueueTaken:
+    return QueueTaken(at=T0 + at, source=REPORT, exactness=EXACT, group="g", client=client, queue=queue(number))
+
+
+def test_who_took_a_queue_by_their_own_word_have_it_both() -> None:
+    told(route(2), *seen("A"), *seen("B"), held("A", 10, [0]), held("B", 10, [1]))
+    told(took("B", 20, 0), held("A", 30, [0]))
+
+    assert twice(Group.objects.get(), 40) == (1, ())
 
 
 def test_where_nobody_is_a_member_all_queues_are_orphans_once_somebody_has_said_so() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import around, lanes_of, members_of, queue_story, time_bar, window_of, worst
 from rebalance_engine.events import Departure
@@ -28,6 +29,11 @@ def join() -> Group:
     return turn(5_200)
 
 
+def worst_at(at: int, number: int = 1) -> dict[str, object]:
+    row = Round.objects.get(number=number)
+    return worst(lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at).values())
+
+
 def test_a_queue_that_nobody_has_is_waited_for() -> None:
     settle()
     join()
@@ -38,7 +44,7 @@ def test_a_queue_that_nobody_has_is_waited_for() -> None:
 
     assert (lane.from_client, lane.to_client, lane.is_waiting, lane.is_gap) == ("B", "", True, True)
     assert lane.unowned[0] == 10_000
-    assert worst([lane])["is_waiting"] is True
+    assert (worst_at(16_000)["is_waiting"], worst_at(16_000)["unowned"]) == (True, lane.unowned)
 
 
 def test_a_queue_that_two_have_names_both() -> None:
@@ -50,8 +56,12 @@ def test_a_queue_that_two_have_names_both() -> None:
     [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
 
     assert (lane.from_client, lane.to_client, lane.is_shared, lane.is_overlap) == ("B", "C", True, True)
-    assert lane.overlap == (10_000, None)
-    assert worst([lane])["overlap_queues"] == 1
+    assert lane.overlap == (0, 10_900)  # B told nothing since C took it
+    assert (worst_at(16_000)["overlap_queues"], worst_at(16_000)["overlap"]) == (1, (0, 10_900))
+
+    told(held("B", 14_000, [2, 3]), held("C", 15_000, [3]))
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
+    assert (lane.overlap, worst_at(16_000)["overlap"]) == ((8_000, 10_900), (8_000, 10_900))
 
 
 def test_a_queue_that_somebody_may_have_who_does_not_answer_is_not_said_to_have_nobody() -> None:
@@ -64,7 +74,7 @@ def test_a_queue_that_somebody_may_have_who_does_not_answer_is_not_said_to_have_
 
     assert (lane.is_waiting, lane.is_unknown, lane.is_gap) == (False, True, True)
     assert lane.unowned == (500, 15_990)  # C had it not when it last told, and may have it since
-    assert worst([lane])["is_waiting"] is False
+    assert worst_at(16_000)["is_waiting"] is False
     bar = time_bar(group=Group.objects.get(name="g"), since=T0, now=T0 + 16_000)
     assert (bar["none"], bar["told_until"]) == ([[T0 + 6_000, T0 + 6_500, 1]], T0 + 6_500)
 
@@ -82,7 +92,7 @@ def test_a_queue_is_not_said_to_have_had_nobody_where_no_look_told_so() -> None:
     [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
 
     assert (lane.is_unknown, lane.is_gap, lane.unowned) == (True, False, (0, 15_990))
-    assert worst([lane])["unowned"] is None
+    assert worst_at(16_000)["unowned"] is None
 
 
 def test_a_queue_that_a_member_may_have_whom_no_broker_names_is_unknown_too() -> None:
@@ -154,7 +164,7 @@ def test_a_queue_that_another_one_had_all_the_time_is_not_without_owner() -> Non
 
 
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
-    assert worst([]) == {
+    assert worst([], []) == {
         "unowned": None,
         "unowned_queues": 0,
         "overlap": None,

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import translation
 
-from dashboard.groups.models import Group, Member, Round
+from dashboard.common.sayings import in_words
+from dashboard.groups.models import Group, Member, Round, RoundCause
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.vanished import SETTLED_MS, Quiet, departures, quiet_members
+from dashboard.groups.recording.exactly import UNKNOWN_HOW
+from dashboard.groups.vanished import PROOF, SETTLED_MS, Quiet, departures, quiet_members
 from rebalance_engine.events import EXACT, PresenceSeen, QueueTaken
 from tests.dashboard.story import EAST, REPORT, T0, held, joined, left, listed, queue, route, seen, told
 
@@ -50,3 +53,18 @@ def test_a_round_ends_of_which_the_newcomer_is_gone_already() -> None:
     assert last is not None
     assert last.closed_at is not None
     assert last.causes.get(cause="member left").at_low == T0 + 1_000
+
+
+@pytest.mark.usefixtures("catalogues")
+def test_what_proves_it_stands_in_the_cause_in_the_readers_language() -> None:
+    told(route(2), *seen("A"), listed(0, "A"), joined("ghost", 1_000))
+    told(*departures([Quiet("g", "ghost", T0 + 1_000)], cluster="shop", now=T0 + 9_000))
+
+    evidence = RoundCause.objects.get(cause="member left").evidence
+    with translation.override("zh-hans"):
+        turned = in_words(evidence)
+
+    assert evidence == f"ghost left: {UNKNOWN_HOW}; {PROOF}"
+    assert turned.startswith("ghost")
+    assert PROOF not in turned
+    assert "Broker" in turned

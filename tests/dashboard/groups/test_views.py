@@ -8,13 +8,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.common.clock import now_ms
-from dashboard.groups.models import Group
+from dashboard.groups.models import Finding, Group, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Role
+from dashboard.push.runs import pack
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0, held, joined, route, seen, told
+from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -46,6 +48,61 @@ def test_the_overview_has_its_rows_before_any_script_runs(viewer: Client) -> Non
     assert "3 members, 4 queues" in page
     assert "unknown who holds what" in page  # nobody was asked since C came
     assert "1: member joined" in page
+
+
+def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
+    add_cluster("another")
+    Cluster.objects.filter(name="shop").update(is_demo=True, watched_at=T0)
+    put_aside(clusters=Cluster.objects.filter(name="shop"))
+
+    page = viewer.get("/").content.decode()
+    asked = viewer.get("/?cluster=shop").content.decode()
+
+    assert "The cluster shop is put aside" in page
+    assert '<a href="?cluster=shop">What was known of it</a>' in page
+    assert page.count("<li data-id=") == 1  # the one that is cloned
+    assert "data-demo" not in page + asked
+    assert "Nobody watches the cluster shop" in asked
+    assert asked.count("<li data-id=") == 2
+
+
+def test_a_row_says_how_old_it_is_where_its_cluster_does_not_answer(viewer: Client) -> None:
+    def row() -> str:
+        return viewer.get("/").content.decode().split('<li data-id="', 2)[1]
+
+    assert "nothing of its cluster has answered yet" in row()
+    Cluster.objects.update(watched_at=now_ms() - 125_000)
+    assert "data-stale" in row()
+    assert "as of 2 min 05 s ago" in row()
+    Cluster.objects.update(watched_at=now_ms())
+    assert "data-stale" not in row()
+
+
+def test_the_page_of_a_group_that_is_gone_says_since_when_and_keeps_its_history(viewer: Client) -> None:
+    group = Group.objects.get(name="g")
+    Group.objects.update(gone_at=T0 + 60_000)
+
+    page = viewer.get(f"/groups/{group.pk}/").content.decode()
+
+    assert "This group is gone" in page
+    assert "22:14:20" in page
+    assert 'data-is="state" class="is-unknown">gone<' in page
+    assert "member joined" in page
+    assert facts_in(page)["around"]["gone_at"] == T0 + 60_000  # type: ignore[index]
+    for part in ("rounds/", "rounds/1/", "?part=side", "receipts/", "plan/", "pauses/"):
+        answer = viewer.get(f"/groups/{group.pk}/{part}")
+        assert (answer.status_code, "This group is gone" in answer.content.decode()) == (200, True)
+    Group.objects.update(gone_at=None)
+    assert "This group is gone" not in viewer.get(f"/groups/{group.pk}/").content.decode()
+
+
+def test_a_page_of_groups_knows_which_there_are_besides(viewer: Client) -> None:
+    told(*seen("A", group="another"))
+
+    facts = facts_in(viewer.get("/?q=another").content.decode())
+
+    assert facts["known"] == list(pack(list(Group.objects.values_list("pk", flat=True))))
+    assert facts["list"] == {"sort": "state", "number": 1, "is_filtered": True, "is_whole": False}
 
 
 def test_the_overview_asks_as_often_for_many_groups_as_for_few(viewer: Client) -> None:
@@ -112,6 +169,39 @@ def test_what_a_page_asks_for_later_is_json(viewer: Client) -> None:
     assert viewer.get(f"/groups/{pk}/queue?id=-1").status_code == 404
 
 
+def test_the_overview_has_the_proof_of_a_finding_and_when_it_must_end(viewer: Client) -> None:
+    group = Group.objects.get()
+    Finding.objects.create(
+        cluster=group.cluster,
+        group=group,
+        kind="lock refused",
+        subject="orders/east/0",
+        subject_key="orders/east/0",
+        sentence="B was refused the lock of orders/east/0",
+        proof=["A had locked it at 22:13:21"],
+        origin="derived",
+        suspected_at=T0,
+        ends_at=T0 + 61_000,
+    )
+
+    found = viewer.get("/?part=findings").content.decode()
+
+    assert "A had locked it at 22:13:21" in found
+    assert "ends by" in found
+    assert "22:14:21" in found
+
+
+def test_members_before_the_first_round_are_unknown_where_none_was_seen(viewer: Client) -> None:
+    where = f"/groups/{Group.objects.get().pk}/rounds/"
+
+    known = viewer.get(where).content.decode()
+    Round.objects.update(members_before=[])
+    unknown = viewer.get(where).content.decode()
+
+    assert re.search(r">\s*2\s*→", known)
+    assert re.search(r">\s*–\s*→", unknown)
+
+
 def test_rounds_have_a_list_and_a_page_each(viewer: Client) -> None:
     pk = Group.objects.get().pk
 
@@ -163,10 +253,24 @@ def test_the_overview_names_the_servers_that_do_not_answer(viewer: Client) -> No
     assert "Broker east (127.0.0.1:2) of shop does not answer." in page
 
 
+def test_what_is_added_up_is_a_bound_while_one_of_several_clusters_has_never_answered(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+    Cluster.objects.update(watched_at=T0)
+    exact = client.get("/?part=counts").content.decode()
+    add_cluster("bank")
+    bound = client.get("/?part=counts").content.decode()
+
+    assert "at least:" in bound and "<b>0</b> groups" in bound and ">All 0<" in bound
+    assert "at least:" not in exact and "<b>0</b> groups" in exact
+
+
 def test_an_overview_without_groups_promises_nothing_while_nothing_answers(client: Client) -> None:
     client.force_login(person(Role.VIEWER))
 
     page = client.get("/").content.decode()
 
     assert "No group is known: nothing of this cluster answers." in page
+    assert "evenkeel doctor --namesrv 127.0.0.1:9876" in page
+    assert "groups, members and queues: unknown" in page and "<b>0</b> groups" not in page
+    assert re.search(r">All 0<|>Unknown 0<", page) is None and ">All –<" in page
     assert "Nobody watches the cluster shop" in page

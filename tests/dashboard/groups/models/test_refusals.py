@@ -17,7 +17,12 @@ def test_a_member_is_refused_a_queue_once_at_a_time_and_never_without_a_source(c
     refusal(group).save()
     refusal(group, queue_id=2).save()
 
-    for wrong in (refusal(group), refusal(group, queue_id=3, count=0), refusal(group, queue_id=4, client_id="")):
+    for wrong in (
+        refusal(group),
+        refusal(group, queue_id=3, count=0),
+        refusal(group, queue_id=4, client_id=""),
+        refusal(group, queue_id=-2),
+    ):
         with pytest.raises(IntegrityError), transaction.atomic():
             wrong.save()
     guessed = refusal(group, queue_id=5)
@@ -32,6 +37,8 @@ def test_a_member_is_refused_to_pull_once_at_a_time_since_its_first_refusal(clus
     told = {"client_id": "A", "topic": "orders", "broker": "east", "queue_id": 1, "code": 24, "since": T0}
     right = {"group": make_group(cluster), **told, **SOURCED}
 
-    assert_refused(PullRefusal, right, *WITHOUT_SOURCE, {"client_id": ""}, {"count": 0}, {"since": T0 + 1})
+    assert_refused(
+        PullRefusal, right, *WITHOUT_SOURCE, {"client_id": ""}, {"count": 0}, {"since": T0 + 1}, {"queue_id": -2}
+    )
     assert_unique(PullRefusal, right, queue_id=2)
     assert str(PullRefusal.objects.get(queue_id=1)) == "A: orders/east/1"

@@ -45,6 +45,12 @@ def test_the_state_of_a_round_and_its_end_agree(cluster: Cluster) -> None:
         {"move_count": -1},
         {"last_cause_at": T0 - 1},
         {"opened_at": -1},
+        {"opened_low": -1},
+        {"last_cause_at": T0 * 1_000_000},
+        {"state": "closed", "closed_at": T0 * 1_000_000},
+        {"state": "closed", "closed_at": T0 + 5, "settled_at": T0 + 4},
+        {"state": "superseded", "closed_at": T0, "superseded_by": 1},
+        {"state": "not converged", "not_converged_at": T0 - 1},
     )
 
 
@@ -79,5 +85,17 @@ def test_a_handoff_is_between_two_and_its_bounds_are_in_order(cluster: Cluster) 
         {"unowned_high": -1},
         {"overlap_low": 5, "overlap_high": 4},
         {"dropped_low": T0, "dropped_high": T0 - 1},
+        {"dropped_at": T0, "dropped_low": T0 + 1},
+        {"dropped_at": T0, "dropped_high": T0 - 1},
+        {"taken_at": T0 - 1},
+        {"taken_at": T0 + 6},
+        {"dropped_at": -1},
+        {"taken_high": T0 * 1_000_000},
+        {"first_pull_at": T0 * 1_000_000},
+        {"unowned_low": -1},
+        {"overlap_low": -2},
+        {"pause_high": -1},
+        {"queue_id": -2},
+        {"queue_id": 2**31},
     )
     assert_unique(Handoff, columns, queue_id=1)

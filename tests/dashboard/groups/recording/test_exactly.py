@@ -6,6 +6,7 @@ import pytest
 
 from dashboard.groups.models import Group, Member, Round, RoundCause
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.recording.book import GroupBook
 from rebalance_engine.events import EXACT, Departure, MemberJoined, MemberLeft, MemberListSeen, Origin, Source
 from tests.dashboard.story import EAST, REPORT, T0, held, joined, left, route, seen, told
 
@@ -64,6 +65,22 @@ def test_a_look_gives_its_lower_bound_to_what_a_report_was_the_first_to_tell() -
     assert cause() == ("member joined", "B joined", T0 + 2_000, T0 + 5_000, T0 + 5_000)
     row = Round.objects.get()
     assert (row.opened_low, row.opened_at) == (T0 + 2_000, T0 + 5_000)
+
+
+def test_a_cause_that_gets_its_round_while_a_closer_time_is_stored_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    settle()
+    told(joined("B", 5_000, low=4_000))
+    write = GroupBook.write
+
+    def write_later(book: GroupBook) -> None:
+        turn(5_100)
+        write(book)
+
+    monkeypatch.setattr(GroupBook, "write", write_later)
+    told(reported("B", 4_700))
+
+    kept = RoundCause.objects.get()
+    assert (kept.round, kept.at) == (Round.objects.get(), T0 + 4_700)
 
 
 def test_what_contradicts_is_not_taken() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.groups.models import Holding
-from rebalance_engine.events import EXACT, Departure, DropReason, QueueDropped, QueuePulled, QueueTaken
+from rebalance_engine.events import EXACT, Departure, DropReason, Exactness, QueueDropped, QueuePulled, QueueTaken
 from tests.dashboard.story import REPORT, T0, held, left, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -63,6 +63,23 @@ def test_a_drop_and_a_take_between_two_looks_are_two_spans() -> None:
 
     assert Holding.objects.count() == 2
     assert Holding.objects.filter(until=None).get().at == T0 + 3_600
+
+
+def test_a_bound_that_is_no_instant_is_unknown() -> None:
+    odd = about(2_100) | {"exactness": Exactness.between(-5, 2**62)}
+    told(QueueTaken(**odd), QueueDropped(**(odd | {"at": T0 + 2_200}), reason=DropReason.UNKNOWN))
+
+    span = Holding.objects.get()
+    assert (span.at_low, span.at, span.at_high, span.until) == (T0 + 2_100, T0 + 2_100, None, T0 + 2_200)
+
+
+def test_a_pull_from_before_a_span_is_known_to_have_begun_is_none_of_it() -> None:
+    told(QueueTaken(**about(2_100) | {"exactness": Exactness.between(T0 + 2_000, T0 + 2_900)}))
+    told(QueuePulled(**about(2_300)))
+    told(QueueTaken(**about(2_500)))
+
+    span = Holding.objects.get()
+    assert (span.at, span.first_pull_at) == (T0 + 2_500, None)
 
 
 def test_the_first_pull_is_the_earliest() -> None:

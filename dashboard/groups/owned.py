@@ -1,0 +1,122 @@
+"""Reads who had which queue of a group and when, for the time bar and for what rounds say of their queues."""
+
+from __future__ import annotations
+
+from django.db.models import F, Max, Q
+
+from dashboard.clusters.models import Broker, Queue
+from dashboard.groups.bands import Bounded, Held, Step, sweep
+from dashboard.groups.ending import low_of, since_of
+from dashboard.groups.models import Finding, Group, Holding, Member, MemberList, Round
+from dashboard.groups.shares import Share, Window, shares_of
+from rebalance_engine.findings import FindingKind
+
+MOST_SPANS = 60_000
+NOBODYS = (FindingKind.ORPHAN_QUEUE.value, FindingKind.RETRY_UNOWNED.value)
+BOUNDS = ("at", "at_low", "at_high", "until", "until_low", "until_high")
+
+
+def bands_of(*, group: Group, since: int, now: int) -> tuple[list[Step], list[Step], bool]:
+    """Give when queues had no owner, and when two, within a window; and whether all spans of it were read."""
+    if group.model == "BROADCASTING":
+        return [], [], True
+    spans, gone, is_whole = _spans(group, since, now)
+    nobody, two = sweep(spans, since=since, until=now, orphans=_orphans(group, since), gone=gone)
+    return nobody, two, is_whole
+
+
+def shares_in(*, row: Round, now: int) -> dict[int, Share]:
+    """Give how long each queue had no owner, and two, in a round, as far as it had come ``now``."""
+    found, _ = shares_by_round(group=row.group, first=row.number, last=row.number, now=now)
+    return found.get(row.number, {})
+
+
+def shares_by_round(
+    *, group: Group, first: int, last: int, now: int, once: bool = False
+) -> tuple[dict[int, dict[int, Share]], bool]:
+    """Give the same by round, and whether all spans were read; ``once``: to add up, nothing is told by two rounds."""
+    windows = {
+        number: window for number, window in _windows(group, first, last, now).items() if first <= number <= last
+    }
+    if not windows or group.model == "BROADCASTING":
+        return {}, True
+    since = min(window.since for window in windows.values())
+    spans, gone, is_whole = _spans(group, since, now)
+    found = shares_of(
+        spans,
+        list(windows.values()),
+        until=now,
+        orphans=_orphans(group, since),
+        gone=gone,
+        told_until=told_until_of(group.pk),
+        once=once,
+    )
+    return dict(zip(windows, found, strict=True)), is_whole
+
+
+def told_until_of(group: int) -> int | None:
+    """Say until when everybody had told what they hold; None: all do. Who does not answer may have taken any since."""
+    silent = Member.objects.filter(group=group, left_at=None).filter(Q(missing__isnull=False) | Q(held_seen_at=None))
+    times = [at if seen_at is None else seen_at for seen_at, at in silent.values_list("held_seen_at", "at")]
+    gone = Broker.objects.filter(cluster__groups=group, broker_id=0, gone_at__isnull=False).values("name")
+    untold = MemberList.objects.filter(group=group, missing__isnull=False).exclude(broker__in=gone)
+    times += [at or 0 for at in untold.values_list("missing_at", flat=True)]  # it told of changes until then
+    return min(times, default=None)
+
+
+def _spans(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[int, int], bool]:
+    """Read who had what since an instant, and which queues have gone when.
+
+    Of before it gives when each queue was had last: nobody has it since.
+    """
+    of_group = Holding.objects.filter(Q(queue__gone_at=None) | Q(queue__gone_at__gt=since), group=group)
+    recent = of_group.filter(Q(until=None) | Q(until__gte=since), at__lte=until)
+    rows = recent.annotate(told=F("member__held_seen_at")).values_list("queue_id", "member_id", *BOUNDS, "told")
+    spans = [
+        Bounded(queue, member, at, at_low, at_high, end, end_low, end_high, at if told is None else told)
+        for queue, member, at, at_low, at_high, end, end_low, end_high, told in rows[:MOST_SPANS]
+    ]
+    ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"))
+    for row in ended[:MOST_SPANS]:
+        last = row["last"]
+        spans.append(Bounded(row["queue_id"], 0, last, last, last, last, last, last, told_until=last))
+    lost = Queue.objects.filter(topic__cluster=group.cluster_id, gone_at__gt=since).values_list("pk", "gone_at")
+    gone = {pk: at for pk, at in lost if at is not None}
+    return spans, gone, len(spans) < MOST_SPANS
+
+
+def _orphans(group: Group, since: int) -> list[Held]:
+    """Give when it was seen that nobody has a queue, also of queues that nobody had ever."""
+    found = Finding.objects.filter(Q(cleared_at=None) | Q(cleared_at__gte=since), group=group, kind__in=NOBODYS)
+    times = list(found.values_list("subject", "suspected_at", "cleared_at"))
+    names = [subject.rsplit("/", 2) for subject, _, _ in times]
+    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in={name[0] for name in names})
+    keys = {
+        f"{topic}/{broker}/{number}": pk
+        for pk, topic, broker, number in rows.values_list("pk", "topic__name", "broker", "queue_id")
+    }
+    return [Held(keys[subject], at, cleared) for subject, at, cleared in times if subject in keys]
+
+
+def _windows(group: Group, first: int, last: int, now: int) -> dict[int, Window]:
+    """Give the time of each of these rounds: none lies in two, and what one left goes on until the next wave."""
+    rounds = Round.objects.filter(group=group).order_by("number").defer("before", "after")
+    at_last = rounds.filter(number__lte=last).last()
+    if at_last is None:
+        return {}
+    beyond = rounds.filter(number__gt=last).exclude(wave=at_last.wave).first()
+    rows = list(rounds.filter(number__gte=first - 1, number__lte=beyond.number if beyond else 2**31 - 1))
+    begins = [_begin(row, earlier) for row, earlier in zip(rows, [None, *rows], strict=False)]
+    windows = {}
+    for place, row in enumerate(rows):
+        ends = [row.closed_at, row.settled_at] if row.closed_at is not None else [now]
+        following = begins[place + 1] if place + 1 < len(rows) else now
+        later = (begins[n] for n in range(place + 1, len(rows)) if rows[n].wave != row.wave)
+        end = min(now, following, max(end for end in ends if end is not None))
+        windows[row.number] = Window(begins[place], max(begins[place], end), row.wave, min(now, next(later, now)))
+    return windows
+
+
+def _begin(row: Round, earlier: Round | None) -> int:
+    """Say since when a round may have been under way; what may have been before it superseded another is that one's."""
+    return since_of(row, earlier) if row.number == row.wave else low_of(row, earlier)

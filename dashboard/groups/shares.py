@@ -1,0 +1,169 @@
+"""How long queues had no owner, or two, in the time of each round: at least, as it was seen, and at most. Pure.
+
+The steps of the time bar are made of the same stretches. What is possible and what is certain of each member's time
+bound them: nobody had a queue for certain while nobody can have had it, and at most while nobody had it for certain.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dashboard.groups.bands import (
+    EVER,
+    NOTHING,
+    Bounded,
+    Held,
+    Stretches,
+    as_certain,
+    as_possible,
+    as_seen,
+    as_told,
+    stretches,
+)
+
+Intervals = Sequence[tuple[int, int]]
+NONE: Intervals = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time of a round, of which ``wave``; what began in it is its own until ``limit``, when the next wave began."""
+
+    since: int
+    until: int
+    wave: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lasted:
+    """How long something was so, in ms: at least, as it was seen, at most."""
+
+    low: int = 0
+    seen: int = 0
+    high: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How long one queue had no owner, and two, in a round.
+
+    ``is_lasting``: it has none at the end of what is told. ``is_doubted``: somebody does not answer, and may have it.
+    """
+
+    unowned: Lasted
+    overlap: Lasted
+    is_lasting: bool = False
+    is_doubted: bool = False
+
+    @property
+    def is_overlap(self) -> bool:
+        """Whether two had it: as far as looks tell, or certainly."""
+        return bool(self.overlap.low or self.overlap.seen)
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether nobody had it for a while: as far as looks tell, or certainly."""
+        if self.unowned.low or self.unowned.seen:
+            return True
+        return bool(self.unowned.high) and not self.is_overlap and not self.is_doubted
+
+
+@dataclass(frozen=True, slots=True)
+class _Three:
+    """Stretches of one kind: the certain ones, the ones that were seen, and the possible ones."""
+
+    low: Stretches = field(default_factory=dict)
+    seen: Stretches = field(default_factory=dict)
+    high: Stretches = field(default_factory=dict)
+
+    def lasted(self, queue: int, since: int, until: int) -> Lasted:
+        return Lasted(*(_within(each.get(queue, NONE), since, until) for each in (self.low, self.seen, self.high)))
+
+
+def shares_of(
+    spans: Iterable[Bounded],
+    windows: Sequence[Window],
+    *,
+    until: int,
+    orphans: Iterable[Held] = (),
+    gone: Mapping[int, int] = NOTHING,
+    told_until: int | None = None,
+    once: bool = False,
+) -> list[dict[int, Share]]:
+    """Give each round's queues that had no owner, or two, or may have had.
+
+    Args:
+        spans: what is known of who had what, also of before and after the rounds.
+        windows: the rounds, in order.
+        until: what is told ends then.
+        orphans: when it was seen that nobody had a queue, also of such that nobody ever had.
+        gone: when queues went that are not there any more: nothing is told of them since.
+        told_until: when the first of those who do not answer told last; None: all answer.
+        once: what a round of a wave told to the end is not told by a later one of it: figures that are added up.
+    """
+    spans, orphans = list(spans), list(orphans)
+    nobody, two = _threes(spans, orphans, until, told_until, gone)
+    found: list[dict[int, Share]] = [{} for _ in windows]
+    for queue in sorted(nobody.high.keys() | nobody.seen.keys() | two.high.keys()):
+        kinds = [(each.seen.get(queue, NONE), each.high.get(queue, NONE)) for each in (nobody, two)]
+        wave, told = 0, 0
+        for number in _touched(windows, [interval for _, outer in kinds for interval in outer]):
+            window = windows[number]
+            low, high = _reach(window, kinds, until)
+            told = told if window.wave == wave else low
+            wave, own, told = window.wave, max(low, told) if once else low, max(told, high)
+            share = Share(
+                nobody.lasted(queue, own, high),
+                two.lasted(queue, own, high),
+                is_lasting=high == until and any(end == until for _, end in kinds[0][0][-1:]),
+                is_doubted=told_until is not None and told_until < high,
+            )
+            if share.unowned.high or share.overlap.high:
+                found[number][queue] = share
+    return found
+
+
+def _threes(
+    spans: list[Bounded], orphans: list[Held], until: int, told_until: int | None, gone: Mapping[int, int]
+) -> tuple[_Three, _Three]:
+    known = until if told_until is None else min(until, told_until)
+    seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
+    least_none, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=gone)
+    most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=gone)
+    _, least_two = stretches(map(as_told, spans), until=until, gone=gone)
+    nobody = _Three(_until(least_none, known), _until(seen_none, known), most_none)
+    return nobody, _Three(least_two, seen_two, most_two)
+
+
+def _until(each: Stretches, until: int) -> Stretches:
+    return {
+        queue: [(low, min(high, until)) for low, high in own if low < until]
+        for queue, own in each.items()
+        if own[0][0] < until
+    }
+
+
+def _touched(windows: Sequence[Window], intervals: Intervals) -> list[int]:
+    """Number the rounds in the time of which any of these intervals lies."""
+    begins, ends = [window.since for window in windows], [window.until for window in windows]
+    return sorted(
+        {n for low, high in intervals for n in range(bisect_right(ends, low), bisect_left(begins, high)) if low < high}
+    )
+
+
+def _reach(window: Window, kinds: Iterable[tuple[Intervals, Intervals]], until: int) -> tuple[int, int]:
+    """Give from when to when a queue's times are a round's: what began in it to its end, and with its bounds."""
+    since, end = window.since, window.until
+    for seen, outer in kinds:
+        own = [(low, high) for low, high in seen if window.since <= low < window.until]
+        end = max([end, *(min(high, window.limit) for _, high in own)])
+        wide = [low for low, high in outer if low > EVER and any(low <= began < high for began, _ in own)]
+        since = min([since, *wide])
+    return since, min(end, until)
+
+
+def _within(intervals: Intervals, since: int, until: int) -> int:
+    return sum(max(0, min(high, until) - max(low, since)) for low, high in intervals)

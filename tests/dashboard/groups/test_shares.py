@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.groups.bands import Bounded, Held, sweep
+from dashboard.groups.shares import Lasted, Share, Window, shares_of
+
+END = 60
+MEMBERS = 3
+ALONE = Window(0, END, 1, END)
+
+
+def had(client: int, at: int, until: int | None, *, told_until: int = END) -> Bounded:
+    return Bounded(7, client, at, at, at, until, until, until, told_until)
+
+
+def only(spans: list[Bounded], *windows: Window) -> list[Share | None]:
+    return [each.get(7) for each in shares_of(spans, windows or [ALONE], until=END)]
+
+
+def exactly(length: int) -> Lasted:
+    return Lasted(length, length, length)
+
+
+def test_what_two_had_twice_beside_one_who_had_it_all_the_time_is_added_up() -> None:
+    [share] = only([had(1, 0, None), had(2, 10, 15), had(2, 30, 37)])
+
+    assert share is not None
+    assert (share.overlap, share.unowned, share.is_overlap, share.is_gap) == (exactly(12), Lasted(), True, False)
+
+
+def test_a_queue_that_nobody_had_all_the_time_is_told_by_each_round() -> None:
+    windows = [Window(10, 20, 1, 30), Window(30, 40, 2, END)]
+
+    assert [share and share.unowned for share in only([had(1, 0, 5)], *windows)] == [exactly(10), exactly(10)]
+
+
+def test_what_began_in_a_round_is_its_own_until_the_next_wave_and_added_up_once() -> None:
+    windows = [Window(10, 20, 1, 40), Window(20, 30, 1, 40), Window(40, 50, 3, END)]
+    spans = [had(1, 0, 15), had(2, 45, None)]
+
+    assert [share and share.unowned for share in only(spans, *windows)] == [exactly(25), exactly(10), exactly(5)]
+    once = [each.get(7) for each in shares_of(spans, windows, until=END, once=True)]
+    assert [share and share.unowned for share in once] == [exactly(25), None, exactly(5)]
+
+
+def test_two_have_a_queue_for_certain_no_longer_than_both_told() -> None:
+    [share] = only([had(1, 0, None, told_until=12), had(2, 10, None)])
+
+    assert share is not None
+    assert share.overlap == Lasted(2, 50, 50)
+
+
+def test_nobody_is_said_to_have_a_queue_for_certain_no_longer_than_all_answer() -> None:
+    [found] = shares_of([had(1, 0, 10)], [ALONE], until=END, told_until=25)
+
+    assert (found[7].unowned, found[7].is_doubted) == (Lasted(15, 15, 50), True)
+
+
+def test_a_queue_that_went_has_nobody_no_more() -> None:
+    [found] = shares_of([had(1, 0, 10)], [ALONE], until=END, gone={7: 22})
+
+    assert found[7].unowned == exactly(12)
+
+
+def test_a_queue_that_nobody_ever_had_has_nobody_since_that_was_seen() -> None:
+    [found] = shares_of([], [ALONE], until=END, orphans=[Held(7, 20, None)])
+
+    assert (found[7].unowned, found[7].is_lasting) == (exactly(40), True)
+
+
+@st.composite
+def holdings(draw: st.DrawFn) -> list[Bounded]:
+    """Each member's times with a queue, apart from each other; some ends are known by bounds alone."""
+    spans = list[Bounded]()
+    for client in range(MEMBERS):
+        marks = sorted(draw(st.lists(st.integers(0, END - 1), unique=True, max_size=12)))
+        marks = marks[: len(marks) // 6 * 6]
+        for low, at, high, until_low, until, until_high in zip(*[iter(marks)] * 6, strict=True):
+            is_exact, lasts = draw(st.booleans()), high == marks[-4] and draw(st.booleans())
+            began = (at, at, at) if is_exact else (at, low, high)
+            ended = (until, until, until) if is_exact else (until, until_low, until_high)
+            if lasts:
+                spans.append(Bounded(7, client, *began, None, None, None, ended[1]))
+            else:
+                spans.append(Bounded(7, client, *began, *ended, END))
+    return spans
+
+
+def owners_at(at: int, spans: list[Bounded], how: str) -> int:
+    """Count who had a queue in the ms from ``at`` on: for certain, as it was told, as it was seen, or possibly."""
+    return len({each.client for each in spans if _begin(each, how) <= at < _end(each, how)})
+
+
+def _begin(each: Bounded, how: str) -> int:
+    began = {"possible": each.at_low, "seen": each.at}.get(how, each.at_high)
+    assert began is not None
+    return began
+
+
+def _end(each: Bounded, how: str) -> int:
+    if each.until is None:
+        return each.told_until if how == "told" else END
+    end = {"possible": each.until_high, "seen": each.until}.get(how, each.until_low)
+    assert end is not None
+    return end
+
+
+def counted(spans: list[Bounded], since: int, until: int, how: str, *, two: bool) -> int:
+    first = min(_begin(each, how) for each in spans)
+    return sum(
+        owners_at(at, spans, how) > 1 if two else at >= first and not owners_at(at, spans, how)
+        for at in range(since, until)
+    )
+
+
+@given(holdings(), st.integers(0, END - 1), st.integers(1, END))
+def test_a_round_denies_nothing_of_its_time_that_one_finds_by_looking_at_every_ms(
+    spans: list[Bounded], since: int, took: int
+) -> None:
+    until = min(END, since + took)
+
+    [found] = shares_of(spans, [Window(since, until, 1, until)], until=END)
+
+    share = found.get(7, Share(Lasted(), Lasted()))
+    assert share.unowned.low <= share.unowned.seen <= share.unowned.high
+    assert share.overlap.low <= share.overlap.seen <= share.overlap.high
+    if spans:
+        assert share.unowned.seen >= _nobody(spans, since, until).seen
+        assert share.unowned.low >= _nobody(spans, since, until).low
+        assert share.overlap.low >= counted(spans, since, until, "told", two=True)
+        assert share.overlap.seen >= counted(spans, since, until, "seen", two=True)
+
+
+def _nobody(spans: list[Bounded], since: int, until: int) -> Lasted:
+    return Lasted(*(counted(spans, since, until, how, two=False) for how in ("possible", "seen", "certain")))
+
+
+@given(holdings())
+def test_the_time_bar_and_rounds_that_follow_each_other_agree_with_every_ms(spans: list[Bounded]) -> None:
+    nobody, two = sweep(spans, since=0, until=END)
+    shares = [share for share in only(spans, ALONE) if share is not None]
+    in_bar = [sum(step.queues * (step.until - step.since) for step in steps) for steps in (nobody, two)]
+
+    assert in_bar == [sum(share.unowned.seen for share in shares), sum(share.overlap.low for share in shares)]
+    if spans:
+        assert in_bar == [counted(spans, 0, END, "seen", two=False), counted(spans, 0, END, "told", two=True)]
+        hows = (("unowned", "possible", "seen", "certain"), ("overlap", "told", "seen", "possible"))
+        for kind, *how in hows:
+            real = Lasted(*(counted(spans, 0, END, each, two=kind == "overlap") for each in how))
+            assert [getattr(share, kind) for share in shares] in ([real], [] if real == Lasted() else [real])
+
+
+@given(holdings().filter(lambda spans: all(each.at == each.at_low and each.until == each.until_low for each in spans)))
+def test_exact_times_of_rounds_of_one_wave_add_up_to_the_time_bar(spans: list[Bounded]) -> None:
+    windows = [Window(0, 20, 1, END), Window(20, 45, 1, END), Window(45, END, 1, END)]
+
+    found = shares_of(spans, windows, until=END, once=True)
+
+    nobody, _ = sweep(spans, since=0, until=END)
+    total = sum(share.unowned.seen for each in found for share in each.values())
+    assert total == sum(step.queues * (step.until - step.since) for step in nobody)
