@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from dashboard.producers.canaries import Seen as Canary
 from dashboard.producers.drawing import Box, draw
-from dashboard.producers.picking import Pick, Steps
+from dashboard.producers.picking import Pick, Steps, steps_of
 from dashboard.producers.queries import Producers, Seen, steps_for
 from dashboard.producers.standing import LATELY_MS, Standing
-from dashboard.producers.words import kind_words, skip_words, why_words
+from dashboard.producers.words import kind_words, skip_words, trouble_words, why_words
 
 LINES = (100, 550, 3_000)
 LONGEST_MS = 600_000
 LEAST_MS = 120_000
 
 
-def rows_of(read: Producers, *, now: int) -> list[dict[str, object]]:
+Estimates = Mapping[tuple[int, str], int]  # by key of the cluster and broker: what a canary waited for it
+
+
+def rows_of(read: Producers, estimates: Estimates, *, now: int) -> list[dict[str, object]]:
     """Give each producer with a cell for each broker; None where it has nothing to do with one."""
-    return [_row(row, read, now) for row in read.rows]
+    return [_row(row, read, estimates, now) for row in read.rows]
+
+
+def canary_of(seen: Canary, *, obstacle: str, now: int) -> dict[str, object]:
+    """Give the canary of a cluster: how it is switched, what it tells of each broker, and why it cannot be switched."""
+    standings = {each.broker: each for each in seen.standings}
+    troubles = {broker: (trouble_words(trouble), detail) for broker, trouble, detail in seen.troubles}
+    brokers = sorted(standings.keys() | troubles.keys())
+    return {
+        "seen": seen,
+        "obstacle": obstacle,
+        "steps": steps_of(""),
+        "brokers": [_by_canary(broker, standings.get(broker), troubles.get(broker), now) for broker in brokers],
+    }
+
+
+def _by_canary(broker: str, each: Standing | None, trouble: tuple[str, str] | None, now: int) -> dict[str, object]:
+    median_ms = each.median_ms(now) if each is not None else None
+    lately = each.lately(now) if each is not None else ()
+    steps = steps_of("")
+    stage = 0 if median_ms is None else steps.stage_of_latency(median_ms)
+    return {
+        "broker": broker,
+        "median_ms": median_ms,
+        "sends": len(lately),
+        "failed": each.failed(now) if each is not None else 0,
+        "alone_ms": steps.rows[stage - 1][1] if stage else 0,
+        "trouble": trouble,
+        "picture": draw(Box(300, 46, now - LATELY_MS, now), lately, (), LINES),
+    }
 
 
 def history_of(row: Seen, read: Producers, *, now: int, at: int | None = None) -> list[dict[str, object]]:
@@ -66,21 +101,25 @@ def picks_of(picks: list[Pick]) -> list[dict[str, object]]:
     ]
 
 
-def _row(row: Seen, read: Producers, now: int) -> dict[str, object]:
+def _row(row: Seen, read: Producers, estimates: Estimates, now: int) -> dict[str, object]:
     steps = steps_for(row)
-    standings = {each.broker: each for each in row.standings}
-    cells = [_cell(standings.get(broker), steps, (row.cluster.pk, broker) in read.away, now) for broker in read.brokers]
-    return {"seen": row, "cells": cells, "is_reporting": row.is_reporting}
+    cells = {each.broker: _cell(each, steps, (row.cluster.pk, each.broker), read, now) for each in row.standings}
+    for broker, cell in cells.items():
+        cell["canary_ms"] = estimates.get((row.cluster.pk, broker))
+    return {
+        "seen": row,
+        "cells": [cells.get(broker) for broker in read.brokers],
+        "is_reporting": row.is_reporting,
+    }
 
 
-def _cell(each: Standing | None, steps: Steps, is_away: bool, now: int) -> dict[str, object] | None:
-    if each is None:
-        return None
+def _cell(each: Standing, steps: Steps, key: tuple[int, str], read: Producers, now: int) -> dict[str, object]:
     lately, kind = each.lately(now), each.kind(now)
     stage = steps.stage_of(each.backoff_ms or 0) if kind == "backs off" else None
     return {
         "broker": each.broker,
         "kind": kind,
+        "is_unheard": each.is_unheard,
         "words": kind_words(kind),
         "told_at": each.told_at,
         "left_ms": each.left_ms(now),
@@ -91,7 +130,7 @@ def _cell(each: Standing | None, steps: Steps, is_away: bool, now: int) -> dict[
         "stages": [place <= (stage or 0) for place in range(1, len(steps.rows) + 1)],
         "median_ms": each.median_ms(now),
         "sends": len(lately),
-        "failed": sum(not send.is_fine for send in lately),
+        "failed": each.failed(now),
         "picture": draw(Box(300, 46, now - LATELY_MS, now), lately, each.backoffs, LINES),
-        "is_away": is_away,
+        "is_away": key in read.away,
     }

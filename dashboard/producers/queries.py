@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, ProducerList, Route
+from dashboard.clusters.senders import gone_of
+from dashboard.clusters.silences import STALE_MS, is_silent
 from dashboard.common.names import unescape
 from dashboard.people.roles import Access, Role
 from dashboard.producers.picking import Fault, Pick, Steps, pick, queues_of, steps_of
 from dashboard.producers.standing import Standing, backoffs_of, sends_of
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.canary import CLIENT as CANARY
 
 WRITABLE = 2  # ``PermName.PERM_WRITE``
 MOST_ROWS = 4_000
@@ -46,6 +49,16 @@ class Seen:
     def has_told(self) -> bool:
         """Whether anything that it reported is kept, of whenever."""
         return any(each.told_at is not None for each in self.kept)
+
+    @property
+    def told_at(self) -> int | None:
+        """When it told last."""
+        return max((each.told_at for each in self.standings if each.told_at is not None), default=None)
+
+    @property
+    def is_unheard(self) -> bool:
+        """Whether it is unknown how it stands now, though it reported once."""
+        return any(each.is_unheard for each in self.standings)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -98,7 +111,8 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
     """
     mine = {each.pk: each for each in clusters if access.may_everywhere(Role.VIEWER, cluster=each.name)}
     told: dict[tuple[int, str], list[ProducerBroker]] = {}
-    for row in ProducerBroker.objects.filter(cluster__in=mine).order_by("-observed_at")[:MOST_ROWS]:
+    reports = ProducerBroker.objects.filter(cluster__in=mine).exclude(client_id=CANARY)
+    for row in reports.order_by("-observed_at")[:MOST_ROWS]:
         told.setdefault((row.cluster_id, row.client_id), []).append(row)
     known: dict[tuple[int, str], list[Producer]] = {}
     listed = Q(at__lte=now) & (Q(gone_at=None) | Q(gone_at__gt=now)) if is_past else Q(gone_at=None)
@@ -109,12 +123,12 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
     rows = [
         _seen(mine[key[0]], key[1], told.get(key, []), known.get(key, []), at) for key in told.keys() | known.keys()
     ]
-    rows = [row for row in rows if row.standings]
+    rows = _still_there([row for row in rows if row.standings], now)
+    rows = rows if is_past else [_as_heard(row, now) for row in rows]
     rows.sort(key=lambda row: (not row.leaves_alone(now), not row.is_reporting, row.cluster.name, row.client))
-    untold = ProducerList.objects.filter(cluster__in=mine, missing__isnull=False, missing_at__lte=now).order_by(
-        "broker"
-    )
     gone = Broker.objects.filter(cluster__in=mine, broker_id=0, gone_at__lte=now)
+    is_gone = Exists(gone.filter(cluster=OuterRef("cluster"), name=OuterRef("broker")))
+    untold = ProducerList.objects.filter(~is_gone, cluster__in=mine, missing__isnull=False, missing_at__lte=now)
     shown = rows[:MOST_SHOWN]
     return Producers(
         tuple(shown),
@@ -125,6 +139,17 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
     )
 
 
+def _still_there(rows: list[Seen], now: int) -> list[Seen]:
+    """Leave out those that reported and are gone since; whom a broker lists is there."""
+    words = {
+        (row.cluster.pk, row.client): max(each.told_at for each in row.standings if each.told_at is not None)
+        for row in rows
+        if not row.connected and row.is_reporting
+    }
+    gone = gone_of(last_words=words, now=now) if words else set()
+    return [row for row in rows if (row.cluster.pk, row.client) not in gone]
+
+
 def steps_for(row: Seen) -> Steps:
     """Give the steps by which a producer leaves brokers alone, as its version has them."""
     return steps_of(row.version)
@@ -132,7 +157,7 @@ def steps_for(row: Seen) -> Steps:
 
 def picks_of(row: Seen, *, now: int) -> list[Pick]:
     """Work out what a producer would choose now, for each topic that it told of."""
-    if not row.is_reporting or not row.topics:
+    if not row.is_reporting or not row.topics or row.is_unheard:
         return []
     steps, topics = steps_for(row), row.topics[:MOST_TOPICS]
     faults = {
@@ -163,7 +188,7 @@ def _takes(row: Route) -> bool:
 def _seen(
     cluster: Cluster, client: str, told: Sequence[ProducerBroker], known: Sequence[Producer], at: int | None
 ) -> Seen:
-    reported = {row.broker: _standing(row) for row in told}
+    reported = {row.broker: standing_of(row) for row in told}
     connected = sorted({row.broker for row in known})
     kept = [reported.get(broker, _nothing(broker)) for broker in sorted({*reported, *connected})]
     standings = kept if at is None else [each.as_of(at) for each in kept]
@@ -182,7 +207,15 @@ def _seen(
     )
 
 
-def _standing(row: ProducerBroker) -> Standing:
+def _as_heard(row: Seen, now: int) -> Seen:
+    """Take for unknown how a producer stands that told nothing lately, in a cluster of which nothing answers either."""
+    if row.told_at is None or now - row.told_at <= STALE_MS or not is_silent(row.cluster, now):
+        return row
+    return replace(row, standings=tuple(replace(each, is_unheard=each.told_at is not None) for each in row.standings))
+
+
+def standing_of(row: ProducerBroker) -> Standing:
+    """Read how one producer stands to one broker."""
     sends = [[*each[:3], None if each[3] is None else unescape(each[3])] for each in row.sends]
     return Standing(
         row.broker,

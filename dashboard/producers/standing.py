@@ -47,7 +47,10 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One producer and one broker. ``sends`` are those of the last minutes; ``told_at`` None: it reports nothing."""
+    """One producer and one broker. ``sends`` are those of the last minutes; ``told_at`` None: it reports nothing.
+
+    ``is_unheard``: what it told is too old to say how it stands now, for nothing of its cluster answers.
+    """
 
     broker: str
     told_at: int | None
@@ -57,14 +60,15 @@ class Standing:
     backoff_ms: int | None
     is_isolated: bool | None
     is_reachable: bool | None
+    is_unheard: bool = False
 
     def left_ms(self, now: int) -> int:
         """Say for how long the producer still leaves the broker alone, as announced."""
-        return 0 if self.backoff_until is None else max(0, self.backoff_until - now)
+        return 0 if self.backoff_until is None or self.is_unheard else max(0, self.backoff_until - now)
 
     def kind(self, now: int) -> str:
         """Say how it stands: backs off, unreachable, available, quiet (told long ago), or unknown."""
-        if self.told_at is None:
+        if self.told_at is None or self.is_unheard:
             return "unknown"
         if self.left_ms(now):
             return "backs off"
@@ -104,6 +108,10 @@ class Standing:
     def median_ms(self, now: int) -> int | None:
         """Give the median of the latencies that were told in the last minute; None: none was."""
         return median_low([each.latency_ms for each in lately]) if (lately := self.lately(now)) else None
+
+    def failed(self, now: int) -> int:
+        """Count the sends of the last minute that did not go well."""
+        return sum(not each.is_fine for each in self.lately(now))
 
 
 def sends_of(rows: Sequence[Sequence[object]]) -> tuple[Send, ...]:

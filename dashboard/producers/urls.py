@@ -4,4 +4,7 @@ from django.urls import path
 
 from dashboard.producers import views
 
-urlpatterns = [path("producers/", views.producers, name="producers")]
+urlpatterns = [
+    path("producers/", views.producers, name="producers"),
+    path("producers/canary/<int:pk>", views.switch_canary, name="switch canary"),
+]

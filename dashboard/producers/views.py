@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
+from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.silences import answering, is_silent
 from dashboard.common.clock import now_ms
 from dashboard.groups.past import BadInstant, instant_of, spell_instant
 from dashboard.groups.views import access_in
 from dashboard.people.gate import needs
-from dashboard.people.roles import Role
-from dashboard.producers import present, queries
+from dashboard.people.roles import Access, Role
+from dashboard.producers import canaries, present, queries
+from rebalance_engine.network.canary import TOPIC
 
 MOST_ALONE = 20
 KEPT = ("cluster", "client")  # parameters of the address that stay from one instant to the next
@@ -34,21 +41,22 @@ def producers(request: HttpRequest) -> HttpResponse:
     clusters = visible_clusters(access=access)
     asked, client = request.GET.get("cluster", ""), request.GET.get("client", "")
     chosen = asked if asked in {each.name for each in clusters} else ""
-    read = queries.producers_of(
-        clusters=[each for each in clusters if chosen in {"", each.name}],
-        access=access,
-        now=at,
-        is_past=past is not None,
-    )
+    mine = [each for each in clusters if chosen in {"", each.name}]
+    read = queries.producers_of(clusters=mine, access=access, now=at, is_past=past is not None)
+    birds = canaries.canaries_of(clusters=mine, access=access, at=past)
     closely = _closely(read, client)
     alone = [(row, each, each.left_ms(at)) for row in read.rows for each in row.leaves_alone(at)]
     context = {
         "clusters_shown": clusters,
         "chosen": chosen,
         "read": read,
-        "rows": present.rows_of(read, now=at),
+        "rows": present.rows_of(read, canaries.estimates_of(birds, at), now=at),
+        "canaries": _canaries(birds, access, past, at),
+        "canary_topic": TOPIC,
         "alone": alone[:MOST_ALONE],
-        "has_reporting": any(row.is_reporting for row in read.rows),
+        "has_reporting": any(row.is_reporting and not row.is_unheard for row in read.rows),
+        "unheard": [row for row in read.rows if row.is_unheard],
+        **_answering(mine, now),
         "closely": closely,
         "is_past": past is not None,
         "at_iso": spell_instant(at),
@@ -67,6 +75,51 @@ def producers(request: HttpRequest) -> HttpResponse:
             "picks": present.picks_of(queries.picks_of(closely, now=at)),
         }
     return render(request, "producers/producers.html", context)
+
+
+def _answering(clusters: Sequence[Cluster], now: int) -> dict[str, object]:
+    """Give when the clusters answered, which servers do not, and which clusters have not answered for a while."""
+    return {
+        "watched": json.dumps({f"producers-{each.pk}": each.watched_at for each in clusters}),
+        "answering": [each for each in answering(clusters=clusters, now=now) if not each.is_fine],
+        "silent": [each for each in clusters if is_silent(each, now)],
+    }
+
+
+@require_POST
+@needs(Role.ADMIN)
+def switch_canary(request: HttpRequest, pk: int) -> HttpResponse:
+    """Switch the canary of a cluster: ``is_on=yes|no may_create=yes reason=``."""
+    access, given = access_in(request), request.POST
+    wish = canaries.Wish(
+        is_on=given.get("is_on") == "yes", may_create=given.get("may_create") == "yes", reason=given.get("reason", "")
+    )
+    try:
+        canaries.switch(cluster=_find(pk, access), wish=wish, access=access, now=now_ms())
+    except canaries.Refused as refusal:
+        messages.error(request, str(refusal))
+    return redirect(f"{reverse('producers')}#canary")
+
+
+def _find(pk: int, access: Access) -> Cluster:
+    """Give a cluster.
+
+    Raises:
+        Http404: there is none, or not for this person.
+    """
+    for cluster in visible_clusters(access=access):
+        if cluster.pk == pk:
+            return cluster
+    raise Http404(_("There is no such cluster, or you may not see it."))
+
+
+def _canaries(birds: Sequence[canaries.Seen], access: Access, past: int | None, at: int) -> list[dict[str, object]]:
+    """Give the canaries; of a past instant those of which something of then is kept, which nobody switches there."""
+    return [
+        present.canary_of(each, obstacle=canaries.obstacle_to_switching(cluster=each.cluster, access=access), now=at)
+        for each in birds
+        if past is None or each.estimates(at)
+    ]
 
 
 def _closely(read: queries.Producers, client: str) -> queries.Seen | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
+from rebalance_engine.network.canary import TOPIC, Trouble
 from rebalance_engine.producer import Skip, Why
 
 
@@ -43,3 +44,15 @@ def kind_words(kind: str) -> str:
         "quiet": _("silent since"),
     }
     return words[kind]
+
+
+def trouble_words(trouble: Trouble) -> str:
+    """Translate what is in the way of a canary."""
+    words = {
+        Trouble.NO_TOPIC: _("its topic %(topic)s does not exist there, and may not be made"),
+        Trouble.NOT_MADE: _("its topic %(topic)s does not exist there, and could not be made"),
+        Trouble.REFUSED: _("the broker refused its message"),
+        Trouble.NO_ANSWER: _("the broker did not answer"),
+        Trouble.NOT_ASKED: _("nothing was sent, or too late to tell"),
+    }
+    return words[trouble] % {"topic": TOPIC}

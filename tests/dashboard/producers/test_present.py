@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from dashboard.clusters.models import Cluster
 from dashboard.producers.present import history_of, ladder_of, picks_of, rows_of
@@ -17,7 +17,7 @@ def test_a_cell_says_what_is_known_and_no_more(reported: Teller) -> None:
     assert reported.client == "P"
     read = producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=NOW)
 
-    rows: Any = rows_of(read, now=NOW)  # plain values for a template
+    rows: Any = rows_of(read, {}, now=NOW)  # plain values for a template
 
     [p, s] = rows
     east, west = p["cells"]
@@ -25,6 +25,15 @@ def test_a_cell_says_what_is_known_and_no_more(reported: Teller) -> None:
     assert east["stages"] == [True] * 6 + [False]
     assert (west["kind"], west["median_ms"], west["stage"]) == ("available", 12, None)
     assert (s["cells"][0]["median_ms"], s["cells"][1]) == (None, None)
+
+
+def test_a_canarys_estimate_stands_in_the_cell_of_its_cluster_and_broker(reported: Teller, cluster: Cluster) -> None:
+    assert reported.client == "P"
+    read = producers_of(clusters=[cluster], access=ALL, now=NOW)
+
+    [p, s] = cast("Any", rows_of(read, {(cluster.pk, "east"): 5, (cluster.pk + 1, "west"): 9}, now=NOW))
+
+    assert [cell and cell["canary_ms"] for cell in (*p["cells"], *s["cells"])] == [5, None, 5, None]
 
 
 def test_history_steps_and_picks_are_of_one_producer(reported: Teller) -> None:

@@ -30,6 +30,31 @@ def test_who_leaves_a_broker_alone_comes_first_and_a_stock_producer_is_unknown(r
     assert (found.brokers, found.count) == (("east", "west"), 2)
 
 
+def test_what_was_told_is_no_state_of_now_where_nothing_of_the_cluster_answers(
+    reported: Teller, cluster: Cluster
+) -> None:
+    told(reported.backs_off(4_000, 300_000, "west"))
+    told_at = 4_000
+    assert reported.client == "P"
+    for watched_at, at, is_unheard in (
+        (None, told_at + 20_000, False),
+        (None, told_at + 20_001, True),
+        (T0 + told_at, told_at + 20_001, True),
+        (T0 + told_at + 1, told_at + 20_001, False),
+    ):
+        Cluster.objects.update(watched_at=watched_at)
+
+        [p] = [row for row in read(at=at).rows if row.client == "P"]
+
+        assert p.is_unheard is is_unheard, (watched_at, at)
+        assert bool(p.leaves_alone(T0 + at)) is not is_unheard
+        assert ({each.kind(T0 + at) for each in p.standings} == {"unknown"}) is is_unheard
+        assert bool(picks_of(p, now=T0 + at)) is not is_unheard
+    Cluster.objects.update(watched_at=None)
+    assert not any(row.is_unheard for row in past(told_at + 30_000).rows)
+    assert cluster.pk
+
+
 def test_who_may_not_see_all_groups_sees_no_producer(reported: Teller) -> None:
     assert reported.client == "P"
 
@@ -39,13 +64,26 @@ def test_who_may_not_see_all_groups_sees_no_producer(reported: Teller) -> None:
 def test_brokers_that_did_not_tell_and_those_that_are_gone_are_named(reported: Teller, cluster: Cluster) -> None:
     assert reported.client == "P"
     known = {"at": T0, "observed_at": T0, "origin": "admin answer"}
-    ProducerList.objects.create(cluster=cluster, broker="west", missing="refused", missing_at=T0, **known)
+    for name in ("west", "east"):  # of one that is gone nobody asks
+        ProducerList.objects.create(cluster=cluster, broker=name, missing="refused", missing_at=T0, **known)
     Broker.objects.create(cluster=cluster, name="east", broker_id=0, address="a:1", gone_at=T0, **known)
 
     found = read()
 
     assert found.untold == (("west", "refused"),)
     assert found.away == {(cluster.pk, "east")}
+
+
+def test_a_producer_that_is_gone_is_not_shown_as_if_it_were_there(reported: Teller, cluster: Cluster) -> None:
+    stock(cluster, reported.client)
+    assert [row.client for row in read(at=90_000).rows] == ["P", "S"]
+
+    Producer.objects.filter(client_id="P").update(gone_at=T0 + 60_000)
+
+    assert [row.client for row in read(at=90_000).rows] == ["S"]
+    assert [row.client for row in past(59_000).rows] == ["P", "S"]
+    told(reported.sent(61_000, 5))
+    assert [row.client for row in read(at=90_000).rows] == ["P", "S"]
 
 
 def test_what_it_would_pick_is_known_as_far_as_it_told(reported: Teller) -> None:
@@ -68,7 +106,7 @@ def test_questions_do_not_grow_with_the_producers(
         stock(cluster, f"S{number}")
         told(Teller(T0, f"P{number}").sent(1_000, 5))
 
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(8):
         assert read().count == 18
 
 

@@ -3,12 +3,14 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from dashboard.clusters.models import Cluster
+from dashboard.audit.models import AuditEntry
+from dashboard.clusters.models import Canary, Cluster
 from dashboard.common.clock import now_ms
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person
 from tests.dashboard.producers.conftest import Teller, both, stock
+from tests.dashboard.producers.test_canaries import sang
 from tests.dashboard.story import told
 
 
@@ -20,6 +22,7 @@ def viewer(client: Client, cluster: Cluster) -> Client:
 
 
 def test_without_reports_everything_is_unknown_and_says_what_to_do(viewer: Client, cluster: Cluster) -> None:
+    Cluster.objects.update(watched_at=now_ms())
     assert "No producer is known to any broker" in viewer.get("/producers/").content.decode()
 
     stock(cluster, "S")
@@ -28,6 +31,17 @@ def test_without_reports_everything_is_unknown_and_says_what_to_do(viewer: Clien
     assert "Stock producers tell nobody" in page and "--report URL" in page
     assert "reports nothing" in page and 'data-mark="unknown"' in page
     assert "What it would pick" not in page
+
+
+def test_producers_of_a_cluster_that_does_not_answer_are_unknown_not_none(viewer: Client) -> None:
+    never = viewer.get("/producers/").content.decode()
+    Cluster.objects.update(watched_at=now_ms() - 61_000)
+    silent = viewer.get("/producers/").content.decode()
+
+    assert "Nothing of shop has answered yet: which producers it has is unknown" in never
+    assert "evenkeel doctor --namesrv 127.0.0.1:9876" in never
+    assert "shop answered last 1 min 01 s ago: which producers it has is unknown" in silent
+    assert "No producer is known" not in never + silent
 
 
 def test_a_producer_that_reports_is_shown_with_steps_history_and_picks(viewer: Client) -> None:
@@ -88,3 +102,58 @@ def test_of_an_instant_of_which_nothing_is_kept_that_is_said(viewer: Client, clu
 
     assert "No producer of then is known" in page
     assert "Nothing that a producer reported up to then is kept" in later and "S" in later
+
+
+LABEL = "estimated by a canary of Evenkeel's own, not by your producers"
+ON = {"is_on": "yes", "reason": "producers say that it is slow"}
+
+
+def test_what_a_canary_estimates_is_labelled_so_beside_what_is_unknown(viewer: Client, cluster: Cluster) -> None:
+    stock(cluster, "S")
+    Canary.objects.create(cluster=cluster, is_on=True, reason="x", changed_by="ada", changed_at=1)
+    now = now_ms()
+    told(sang(now - 2_000, 7), sang(now - 1_000, 900, "west"))
+
+    page = viewer.get("/producers/").content.decode()
+    then = viewer.get("/producers/", {"at": now - 1_500}).content.decode()
+
+    assert page.count(LABEL) == 4  # of the section, of each broker, of the producer
+    assert "~ 7 ms" in page and "by Evenkeel's canary" in page
+    assert "goes on sending to it" in page and "leaves it alone for" in page
+    assert "reports nothing" in page and "evenkeel-canary" not in page
+    assert "~ 7 ms" in then and "~ 900 ms" not in then and "Switch the canary" not in then
+
+
+def test_a_canary_is_switched_by_an_admin_with_a_reason(client: Client, cluster: Cluster) -> None:
+    client.force_login(person(Role.ADMIN, name="ada"))
+    off = client.get("/producers/").content.decode()
+
+    without = client.post(f"/producers/canary/{cluster.pk}", {"is_on": "yes"}, follow=True).content.decode()
+    answer = client.post(f"/producers/canary/{cluster.pk}", ON)
+
+    assert "Off: nothing is sent" in off and "is only looked at" in off
+    assert "It needs a reason" in without
+    assert (answer.status_code, answer["Location"]) == (302, "/producers/#canary")
+    row = Canary.objects.get()
+    assert (row.is_on, row.may_create, AuditEntry.objects.count()) == (True, False, 1)
+    page = client.get("/producers/").content.decode()
+    assert "Switched on by ada" in page and "has not told of it yet" in page
+    Canary.objects.update(told_at=row.changed_at, troubles={"east": ["no topic", ""]})
+    page = client.get("/producers/").content.decode()
+    assert "its topic EVENKEEL_CANARY does not exist there, and may not be made" in page
+
+
+def test_who_is_no_admin_sees_a_canary_and_no_switch(viewer: Client, cluster: Cluster) -> None:
+    page = viewer.get("/producers/").content.decode()
+
+    assert "needs the role admin for all groups of this cluster; you have viewer" in page
+    assert "producers/canary" not in page
+    assert viewer.post(f"/producers/canary/{cluster.pk}", ON).status_code == 403
+    assert viewer.get(f"/producers/canary/{cluster.pk}").status_code in {403, 405}
+    assert not Canary.objects.exists()
+
+
+def test_an_admin_of_other_clusters_finds_none_to_switch(client: Client, cluster: Cluster) -> None:
+    client.force_login(person(Role.ADMIN, name="ada", clusters="elsewhere"))
+
+    assert client.post(f"/producers/canary/{cluster.pk}", ON).status_code == 404

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.producers.words import kind_words, skip_words, why_words
+from dashboard.producers.words import kind_words, skip_words, trouble_words, why_words
+from rebalance_engine.network.canary import TOPIC, Trouble
 from rebalance_engine.producer import Skip, Why
 
 
@@ -15,3 +16,8 @@ def test_all_others_are_said_as_the_engine_says_them() -> None:
     assert (why_words(Why.SELECTOR), skip_words(Skip.PARKED)) == (Why.SELECTOR.value, Skip.PARKED.value)
     assert skip_words(Skip.BACKS_OFF) == "it is left alone"
     assert kind_words("unknown") == "unknown"
+
+
+def test_everything_in_the_way_of_a_canary_has_its_words() -> None:
+    assert len({trouble_words(trouble) for trouble in Trouble}) == len(Trouble)
+    assert TOPIC in trouble_words(Trouble.NO_TOPIC)
