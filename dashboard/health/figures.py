@@ -13,13 +13,22 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
 
-from dashboard.clusters.models import Cluster, OutboxLine, Watch
+from dashboard.clusters.models import ASIDE, Cluster, OutboxLine, Watch
 from dashboard.groups.models import Finding, Group, Handoff, Round
-from dashboard.push.models import Step, Stream
+from dashboard.push import tallies
+from dashboard.push.models import Server, Step, Stream
+from dashboard.push.publish import steps_so_far
+from dashboard.push.tallies import Kind
 
 GROUP = ["cluster", "group"]
-UNWATCHED_MS = 10 * 60 * 1000  # without a watcher for so long, what a group's figures were is not known to be so still
+SERVER_TELLS_MS = 30_000  # a process says every 10 s how many sockets it has
+REDIS_WITHIN_S = 1.0
+UNWATCHED_MS = 10 * 60 * 1000  # without a watcher or an answer for so long, figures are not known to be so still
 
 
 class Figures(Collector):
@@ -36,12 +45,19 @@ class Figures(Collector):
         yield _duplicates(groups)
         yield from _of_watchers(self.now)
         yield from _of_push(self.now)
+        yield from _of_sockets(self.now)
+        yield _of_redis()
 
 
 def _with_series(now: int) -> QuerySet[Group]:
-    """Give the groups that have figures: not those that are gone, nor those that nobody watches any more."""
-    lost = Q(cluster__lease_until__gt=0, cluster__lease_until__lt=now - UNWATCHED_MS)
-    return Group.objects.filter(gone_at=None).exclude(lost)
+    """Give the groups that have figures: not those that are gone, nor of a cluster that is put aside or silent."""
+    return Group.objects.filter(gone_at=None, cluster__in=_watched(now))
+
+
+def _watched(now: int) -> QuerySet[Cluster]:
+    """Give the clusters of which is known how they are: somebody watches them, and something answers."""
+    lost = Q(lease_until__gt=0, lease_until__lt=now - UNWATCHED_MS)
+    return Cluster.objects.exclude(ASIDE | lost | Q(watched_at__lt=now - UNWATCHED_MS))
 
 
 def _duplicates(groups: list[Group]) -> Metric:
@@ -60,7 +76,11 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     total = CounterMetricFamily("rebalance", "Rounds of a group since it is known.", labels=GROUP)
     ago = GaugeMetricFamily("last_rebalance_seconds_ago", "Seconds since the latest round opened.", labels=GROUP)
     orphans = GaugeMetricFamily("orphan_queues", "Queues that no member holds, if all answered.", labels=GROUP)
-    doubles = GaugeMetricFamily("double_owned_queues", "Queues that two members hold, if all answered.", labels=GROUP)
+    doubles = GaugeMetricFamily(
+        "double_owned_queues",
+        "Queues that two members hold at one time, if all answered, and none of them too long ago to tell.",
+        labels=GROUP,
+    )
     members = GaugeMetricFamily("group_members", "Members of a group.", labels=GROUP)
     silent = GaugeMetricFamily("group_silent_members", "Members of which is unknown what they hold.", labels=GROUP)
     converged = GaugeMetricFamily("group_converged", "1 where held equals target, 0 where not.", labels=GROUP)
@@ -69,13 +89,15 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         total.add_metric(labels, group.round_number or 0)
         _add(ago, labels, None if group.round_opened_at is None else max(0, now - group.round_opened_at) / 1_000)
         _add(orphans, labels, group.orphan_count)
-        _add(doubles, labels, None if group.orphan_count is None else group.double_count)  # both need all answers
+        is_whole = group.orphan_count is not None and not group.perhaps_twice_count  # that needs all answers
+        _add(doubles, labels, group.double_count if is_whole else None)
         _add(members, labels, group.member_count)
         _add(silent, labels, group.silent_count)
         _add(converged, labels, _converged(group))
     yield from (total, ago, orphans, doubles, members, silent, converged)
     found = GaugeMetricFamily("findings", "Faults that are there now.", labels=["cluster", "kind", "state"])
-    rows = Finding.objects.filter(cleared_at=None, group__gone_at=None).values("cluster__name", "kind")
+    faults = Finding.objects.filter(cleared_at=None, group__gone_at=None, cluster__in=_watched(now))
+    rows = faults.values("cluster__name", "kind")
     for row in rows.annotate(all=Count("pk"), confirmed=Count("pk", filter=Q(confirmed_at__isnull=False))):
         labels = [row["cluster__name"], row["kind"]]
         found.add_metric([*labels, "confirmed"], row["confirmed"])
@@ -120,7 +142,7 @@ def _of_watchers(now: int) -> Iterator[Metric]:
         "watcher_last_fact_seconds_ago", "Seconds since the watcher last stated anything.", labels=["cluster"]
     )
     leased = GaugeMetricFamily("watcher_has_lease", "1 while a watcher has the cluster's lease.", labels=["cluster"])
-    for cluster in Cluster.objects.order_by("name"):
+    for cluster in Cluster.objects.exclude(ASIDE).order_by("name"):
         _add(watched, [cluster.name], None if cluster.watched_at is None else max(0, now - cluster.watched_at) / 1_000)
         leased.add_metric([cluster.name], int(cluster.lease_until > now))
     yield from (watched, leased)
@@ -156,7 +178,8 @@ def _of_sweeps(now: int) -> Iterator[Metric]:
         "watcher_questions_waiting", "Questions that are due and have no turn yet.", labels=label
     )
     queued = GaugeMetricFamily("watcher_batches_queued", "Batches of facts that wait to be stored.", labels=label)
-    for row in Watch.objects.select_related("cluster").order_by("cluster__name"):
+    there = Cluster.objects.exclude(ASIDE)
+    for row in Watch.objects.filter(cluster__in=there).select_related("cluster").order_by("cluster__name"):
         name = [row.cluster.name]
         for family, at in (
             (told, row.at),
@@ -178,7 +201,7 @@ def _of_sweeps(now: int) -> Iterator[Metric]:
 
 def _of_push(now: int) -> Iterator[Metric]:
     steps = CounterMetricFamily("push_steps", "Steps of all streams that were sent to browsers, or would have been.")
-    steps.add_metric([], sum(Stream.objects.values_list("seq", flat=True)))
+    steps.add_metric([], steps_so_far())
     yield steps
     kept = GaugeMetricFamily("push_steps_kept", "Steps that are kept, so that browsers can catch up.")
     kept.add_metric([], Step.objects.count())
@@ -190,6 +213,47 @@ def _of_push(now: int) -> Iterator[Metric]:
     days = GaugeMetricFamily("retention_days", "How long history is kept in the database.")
     days.add_metric([], settings.RETENTION_DAYS)
     yield days
+
+
+def _of_sockets(now: int) -> Iterator[Metric]:
+    """What processes that serve live pages tell; one that has said nothing for long has no sample."""
+    sockets = GaugeMetricFamily("push_sockets", "Sockets of live pages that are open.", labels=["process"])
+    for row in Server.objects.filter(at__gte=now - SERVER_TELLS_MS).order_by("process"):
+        sockets.add_metric([row.process], row.sockets)
+    failed = CounterMetricFamily(
+        "push_sends_failed", "Messages that Redis, or a browser that went away, did not take.", labels=["to"]
+    )
+    dropped = CounterMetricFamily(
+        "push_sockets_dropped", "Sockets that were closed because something was wrong.", labels=["why"]
+    )
+    behind = CounterMetricFamily("push_queues_dropped", "Queues of slow browsers that were dropped for a snapshot.")
+    counts = tallies.counts()
+    for family, labels, kind in (
+        (failed, ["redis"], Kind.NOT_TO_REDIS),
+        (failed, ["browser"], Kind.NOT_TO_BROWSER),
+        (dropped, ["too slow"], Kind.TOO_SLOW),
+        (dropped, ["no redis"], Kind.WITHOUT_REDIS),
+        (dropped, ["error"], Kind.BROKEN),
+        (behind, [], Kind.FELL_BEHIND),
+    ):
+        family.add_metric(labels, counts[kind])
+    yield from (sockets, failed, dropped, behind)
+
+
+def _of_redis() -> Metric:
+    up = GaugeMetricFamily("redis_up", "1 where Redis answers whoever serves this page, 0 where it does not.")
+    up.add_metric([], int(_answers()))
+    return up
+
+
+def _answers() -> bool:
+    """Ask Redis whether it is there; whoever collects figures waits for no longer than a second or two."""
+    limits = {"socket_timeout": REDIS_WITHIN_S, "socket_connect_timeout": REDIS_WITHIN_S}
+    try:
+        with Redis.from_url(settings.REDIS_URL, retry=Retry(NoBackoff(), 0), **limits) as redis:
+            return bool(redis.ping())
+    except (RedisError, OSError):
+        return False
 
 
 def _converged(group: Group) -> int | None:

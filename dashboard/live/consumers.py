@@ -12,22 +12,27 @@ import json
 import logging
 from collections import Counter
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.contrib.auth import get_user_model
+from django.contrib.auth import get_user, get_user_model
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.sessions.backends.base import SessionBase
+from django.http import HttpRequest
 
 from dashboard.common.clock import now_ms
 from dashboard.live.following import note_followed
 from dashboard.live.hub import GONE, StepEvent, hub
 from dashboard.live.origins import is_ours
 from dashboard.live.outbox import CatchUp, Outbox, Send
+from dashboard.live.serving import serving
 from dashboard.live.streams import Stream, bring_up_to_date, find_stream, for_person, pulse_of
 from dashboard.people.queries import access_of
 from dashboard.people.roles import Access, Role
+from dashboard.push.tallies import Kind
 
 if TYPE_CHECKING:
     from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, WebSocketScope
@@ -68,6 +73,12 @@ def read_question(text: str | None) -> Question | None:
     if not isinstance(stream, str) or not (seq is None or (type(seq) is int and 0 <= seq < 2**63)):
         return None
     return Question(stream, "follow" in asked, seq)
+
+
+def _stored(key: str | None) -> SessionBase:
+    """Give a session as it is stored now; the one that came with the handshake keeps what it was then."""
+    store: type[SessionBase] = import_module(settings.SESSION_ENGINE).SessionStore
+    return store(key)
 
 
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has no types
@@ -114,6 +125,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             return
         self.person = self.access.name
         self.sockets[self.person] += 1
+        serving().came()
         self.tasks = [asyncio.create_task(self._send_all()), asyncio.create_task(self._beat())]
 
     async def close(self, code: int | None = None, reason: str | None = None) -> None:
@@ -125,7 +137,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
     async def _end(self) -> None:
         """End what was begun."""
         self.is_closed = True
-        if self.person is not None:
+        was_open = self.person is not None
+        if was_open:
             self.sockets[self.person] -= 1
             self.person = None
         for task in self.tasks:
@@ -134,6 +147,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         for stream in tuple(self.streams):
             await hub().leave(stream, self)
         self.streams.clear()
+        if was_open:
+            await serving().went()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Follow or leave a stream."""
@@ -157,13 +172,14 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         stream = self.streams.get(event["stream"])
         if stream is None:
             return
-        body = event["body"]
+        body, dropped = event["body"], self.outbox.dropped
         if stream.cluster is not None:
             body = for_person(body, stream=stream, access=self.access)
         if event["is_step"]:
             self.outbox.step(stream.name, event["seq"], body)
         else:
             self.outbox.pulse(stream.name, body)
+        serving().count(Kind.FELL_BEHIND, self.outbox.dropped - dropped)
         self.work.set()
 
     async def _follow(self, name: str, seq: int | None) -> None:
@@ -178,6 +194,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
                 await hub().follow(name, self)  # first: what comes now must not be missed
             except GONE as error:
                 logger.warning("nobody can follow %s now: %s", name, str(error) or "no answer in time")
+                serving().count(Kind.WITHOUT_REDIS)
                 await self.close(TRY_AGAIN_LATER)
                 return
             self.outbox.follow(name, seq)
@@ -196,10 +213,13 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
                     else:
                         await self._catch_up(next_one)
         except TimeoutError:
+            serving().count(Kind.TOO_SLOW)
             await self.close(TOO_SLOW)
         except OSError:
+            serving().count(Kind.NOT_TO_BROWSER)
             logger.debug("the browser of %s went away in the middle of a message", self.person)
         except Exception:
+            serving().count(Kind.BROKEN)
             logger.exception("a socket of %s ended", self.person)
             await self.close(1011)
 
@@ -249,11 +269,17 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         return access
 
     def _read_access(self) -> Access:
-        """Read what the person may do now; nothing, if the log-in has ended."""
+        """Read what the person may do now; nothing, if the log-in has ended, or the password is another one since."""
         session, user = self.scope.get("session"), self.scope.get("user")
-        if not isinstance(user, User) or (session is not None and not session.exists(session.session_key)):
+        if not isinstance(user, User):
             return Access("", ())
-        return access_of(user=get_user_model()._default_manager.filter(pk=user.pk).first() or AnonymousUser())
+        if session is None:
+            now = get_user_model()._default_manager.filter(pk=user.pk).first() or AnonymousUser()
+        else:
+            asked = HttpRequest()
+            asked.session = _stored(session.session_key)
+            now = get_user(asked)  # looks at the session's age and at the password's hash, as for a page
+        return access_of(user=now) if now.pk == user.pk else Access("", ())
 
     def _is_logged_in(self) -> bool:
         return isinstance(self.scope.get("user"), User)

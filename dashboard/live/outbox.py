@@ -34,6 +34,7 @@ class Outbox:
     def __init__(self, *, most_messages: int = MOST_MESSAGES, most_bytes: int = MOST_BYTES) -> None:
         self.most_messages = most_messages
         self.most_bytes = most_bytes
+        self.dropped = 0  # queues that were dropped, because the browser was too slow for them
         self._queue: deque[bytes] = deque()
         self._bytes = 0
         self._queued: dict[str, int | None] = {}  # the newest step of each stream that was sent or is queued
@@ -109,6 +110,7 @@ class Outbox:
         if len(self._queue) >= self.most_messages or self._bytes + len(body) > self.most_bytes:
             self._queue.clear()
             self._bytes = 0
+            self.dropped += 1
             self._behind = {stream: CatchUp(stream, None) for stream in self._queued}  # too slow for steps
             return False
         self._queue.append(body)

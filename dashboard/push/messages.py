@@ -102,7 +102,8 @@ class Fault:
 class Head:
     """What there is once for a group. ``strategy`` empty is unknown; null figures are unknown, never zero.
 
-    ``untold`` are the brokers that did not tell who is a member; there may be others then.
+    ``untold`` are the brokers that did not tell who is a member; there may be others then. ``perhaps_twice`` are the
+    queues that two said to hold, by answers too far apart to tell whether they did at one time: not among ``doubles``.
     """
 
     cluster: str
@@ -118,6 +119,7 @@ class Head:
     round: RoundCell | None
     are_members_known: bool = True
     untold: tuple[str, ...] = ()
+    perhaps_twice: Runs = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ class Row:
     """A group in the overview; null is unknown. ``untold`` brokers did not tell who is a member.
 
     ``is_behind``: something changed that no rebalance has seen yet, so that nobody knows whether held equals target.
+    ``perhaps_twice`` queues may have two owners, and are not among ``doubles``.
     """
 
     id: int
@@ -199,6 +202,7 @@ class Row:
     rebalanced_at: int | None
     untold: int = 0
     is_behind: bool = False
+    perhaps_twice: int = 0
 
 
 @dataclass(frozen=True, slots=True)

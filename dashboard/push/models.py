@@ -54,3 +54,44 @@ class Step(models.Model):
     def __str__(self) -> str:
         """Its place."""
         return f"{self.stream_id}@{self.seq}"
+
+
+class Tally(models.Model):
+    """How often something has happened since there is this database; a trigger holds that it never becomes less."""
+
+    kind = models.CharField(max_length=60, unique=True)
+    count = models.BigIntegerField(default=0)
+
+    class Meta:
+        """A kind, counted from 0."""
+
+        verbose_name_plural = "tallies"
+        constraints = [
+            not_empty("kind", "tally_has_a_kind"),
+            models.CheckConstraint(condition=Q(count__gte=0), name="tally_is_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        """What, and how often."""
+        return f"{self.kind}: {self.count}"
+
+
+class Server(models.Model):
+    """A process that serves live pages: how many sockets it has open, as it said at ``at``; it says so every 10 s."""
+
+    process = models.CharField(max_length=300, unique=True)
+    at = AtField()
+    sockets = models.IntegerField()
+
+    class Meta:
+        """A process, and what it has."""
+
+        constraints = [
+            not_empty("process", "server_has_a_process"),
+            instant("at", "server_at_is_an_instant"),
+            models.CheckConstraint(condition=Q(sockets__gte=0), name="server_sockets_are_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        """Which, and how many."""
+        return f"{self.process}: {self.sockets}"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from threading import Lock
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
+from django.db.models import Sum
+from redis.exceptions import RedisError
 
+from dashboard.push import tallies
 from dashboard.push.group_diffs import step
 from dashboard.push.messages import (
     VERSION,
@@ -109,6 +112,22 @@ def pulse(*, stream: str, seen: tuple[Seen, ...], at: int) -> None:
     _send(stream, seq, encode(Pulse(VERSION, "pulse", stream, seq, at, at, seen)), is_step=False)
 
 
+def end_streams(*, names: Collection[str]) -> int:
+    """Delete streams with their steps, of which is kept how many they were. Give how many rows."""
+    with transaction.atomic():
+        streams = Stream.objects.filter(name__in=names)
+        steps = sum(streams.select_for_update().values_list("seq", flat=True))
+        if steps:
+            tallies.add({tallies.Kind.ENDED_STEPS: steps})
+        return streams.delete()[0]
+
+
+def steps_so_far() -> int:
+    """Count all steps that were ever stored."""
+    there: int = Stream.objects.aggregate(all=Sum("seq", default=0))["all"]
+    return there + tallies.counts()[tallies.Kind.ENDED_STEPS]
+
+
 def current_seq(*, stream: str) -> int:
     """Give the number of the newest step; 0 before the first."""
     return Stream.objects.filter(name=stream).values_list("seq", flat=True).first() or 0
@@ -180,6 +199,11 @@ def _store(stream: Stream, message: Message, at: int, state: bytes) -> None:
 def _send(stream: str, seq: int, body: bytes, *, is_step: bool = True) -> None:
     """Hand a message to the sockets. One that gets lost here is missed by its number, and asked for."""
     layer = get_channel_layer()
-    if layer is not None:
-        event = {"type": GROUP_SEND, "stream": stream, "seq": seq, "is_step": is_step, "body": body}
+    if layer is None:
+        return
+    event = {"type": GROUP_SEND, "stream": stream, "seq": seq, "is_step": is_step, "body": body}
+    try:
         async_to_sync(layer.group_send)(stream, event)
+    except (RedisError, OSError):
+        tallies.note(tallies.Kind.NOT_TO_REDIS)
+        raise

@@ -32,6 +32,11 @@ def pack(numbers: ArrayLike) -> Runs:
     return tuple(np.diff(edges, prepend=0).tolist())
 
 
+def count(runs: Runs) -> int:
+    """Say how many numbers a set has."""
+    return sum(runs[1::2])
+
+
 def unpack(runs: Runs) -> Numbers:
     """Read a set of numbers, ascending.
 

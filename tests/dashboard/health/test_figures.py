@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import pytest
+from django.test import override_settings
 from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
+from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups.gone import note_gone
 from dashboard.groups.models import Group, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import UNWATCHED_MS, Figures
+from dashboard.push.models import Server, Stream
+from dashboard.push.publish import end_streams
+from dashboard.push.tallies import Kind, add
 from rebalance_engine.events import (
     EXACT,
     Departure,
@@ -22,6 +27,7 @@ from rebalance_engine.events import (
     QueueTaken,
 )
 from tests.dashboard.story import EAST, REPORT, T0, held, joined, left, missed, queue, route, seen, told
+from tests.house.project import ROOT
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -133,11 +139,38 @@ def test_what_is_unknown_has_no_sample() -> None:
 
 def test_two_owners_that_are_known_are_no_count_of_all_while_an_answer_is_missing() -> None:
     settle()
-    told(joined("C", 2_000), held("C", 3_000, [0]), missed("B", 3_050))
+    told(joined("C", 2_000), held("C", 3_000, [0]), held("A", 3_010, [0, 1]), missed("B", 3_050))
     turn(3_100)
 
     assert Group.objects.get().double_count == 1
     assert figures(4_000)["double_owned_queues"] == {}
+
+
+def test_two_owners_of_different_times_are_no_count() -> None:
+    settle()
+    told(held("A", 30_000, [0, 1, 2]))
+    turn(30_100)
+
+    assert Group.objects.get().perhaps_twice_count == 1
+    assert figures(31_000)["double_owned_queues"] == {}
+
+
+def test_series_end_with_a_cluster_that_is_put_aside_or_answers_nothing_for_long() -> None:
+    settle()
+    told(held("A", 3_000, [0, 1, 2]), held("B", 3_000, [2]))
+    turn(3_100)
+    shop = Cluster.objects.filter(name="shop")
+    shop.update(watched_at=T0)
+    Watch.objects.create(cluster=shop.get(), at=T0)
+    series = {"orphan_queues", "rebalance_total", "findings", "watcher_calls_total", "watcher_has_lease"}
+    assert all(figures(4_000)[name] for name in series)
+
+    found = figures(UNWATCHED_MS + 1_000)
+    assert {name for name in series if found.get(name)} == {"watcher_calls_total", "watcher_has_lease"}
+
+    put_aside(clusters=shop)
+    found = figures(4_000)
+    assert {name for name in series if found.get(name)} == set()
 
 
 def test_series_end_with_their_group() -> None:
@@ -202,3 +235,46 @@ def test_a_watcher_says_how_old_its_sweep_is_and_whom_it_leaves_alone() -> None:
     assert (found["watcher_clients_resting"], found["watcher_groups_viewed"]) == ({shop: 2}, {shop: 1})
     assert found["watcher_oldest_list_seconds"] == {shop: 2.5}
     assert found["watcher_oldest_held_seconds"] == {}
+
+
+def test_a_counter_does_not_fall_with_what_it_counted() -> None:
+    settle()
+    before = figures(0)["push_steps_total"][()]
+
+    end_streams(names=["group-1", *Stream.objects.values_list("name", flat=True)])
+
+    assert figures(0)["push_steps_total"][()] == before >= 2
+
+
+def test_sockets_are_of_the_processes_that_told_of_them_lately() -> None:
+    for process, at in (("a:1", T0), ("b:2", T0 - 29_000), ("c:3", T0 - 31_000)):
+        Server.objects.create(process=process, at=at, sockets=2)
+
+    assert figures(0)["push_sockets"] == {("a:1",): 2, ("b:2",): 2}
+
+
+def test_what_went_wrong_on_the_way_to_browsers_is_told_from_the_first_time_on() -> None:
+    before = figures(0)
+    add({Kind.NOT_TO_REDIS: 1, Kind.NOT_TO_BROWSER: 2, Kind.TOO_SLOW: 3, Kind.WITHOUT_REDIS: 4, Kind.FELL_BEHIND: 5})
+    after = figures(0)
+
+    assert before["push_sends_failed_total"] == {("redis",): 0, ("browser",): 0}
+    assert after["push_sends_failed_total"] == {("redis",): 1, ("browser",): 2}
+    assert after["push_sockets_dropped_total"] == {("too slow",): 3, ("no redis",): 4, ("error",): 0}
+    assert after["push_queues_dropped_total"] == {(): 5}
+
+
+def test_whether_redis_answers_is_told(redis_server: str, free_port: int) -> None:
+    with override_settings(REDIS_URL=redis_server):
+        assert figures(0)["redis_up"] == {(): 1}
+    with override_settings(REDIS_URL=f"redis://127.0.0.1:{free_port}/0"):
+        assert figures(0)["redis_up"] == {(): 0}
+
+
+def test_each_figure_stands_in_its_page() -> None:
+    settle()
+    page = (ROOT / "docs" / "metrics.md").read_text()
+
+    families = Figures(now=T0).collect()
+
+    assert [family.name for family in families if f"`{family.name}" not in page] == []

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.db import OperationalError
+from django.test import Client
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
@@ -19,7 +23,9 @@ from dashboard.live.hub import hub
 from dashboard.people.roles import Role
 from dashboard.push.group_diffs import apply
 from dashboard.push.messages import GroupDiff, GroupSnapshot, OverviewDiff, OverviewSnapshot, Pulse
+from dashboard.push.models import Server
 from dashboard.push.publish import group_state, pulse
+from dashboard.push.tallies import Kind, counts
 from tests.dashboard.persons import person
 from tests.dashboard.sockets import Browser
 from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
@@ -130,6 +136,34 @@ def test_who_loses_the_log_in_is_sent_out_at_the_next_beat(viewer: User, monkeyp
             await browser.hears_nothing()
             await sync_to_async(User.objects.filter(pk=viewer.pk).update)(is_active=False)
             return await browser.is_closed()
+
+    assert look() == consumers.LOG_IN
+
+
+def _expires(user: User) -> None:
+    Session.objects.update(expire_date=user.date_joined - timedelta(days=1))
+
+
+def _has_another_password(user: User) -> None:
+    user.set_password("another, and a long one")
+    user.save()
+
+
+@pytest.mark.parametrize("ends", [_expires, _has_another_password, lambda _: Session.objects.all().delete()])
+def test_a_socket_ends_with_its_session(
+    viewer: User, client: Client, monkeypatch: pytest.MonkeyPatch, ends: Callable[[User], object]
+) -> None:
+    client.force_login(viewer)
+    monkeypatch.setattr(consumers, "BEAT_S", 0.05)
+
+    @async_to_sync
+    async def look() -> int:
+        async with Browser(viewer, session=client.session) as browser:
+            await browser.ask(follow=await sync_to_async(stream)(), seq=None)
+            assert isinstance(await browser.hear(), GroupSnapshot)
+            assert isinstance(await browser.hear(), Pulse)
+            await sync_to_async(ends)(viewer)
+            return await browser.ends()
 
     assert look() == consumers.LOG_IN
 
@@ -281,6 +315,7 @@ def test_without_redis_a_browser_is_told_to_come_back_and_nothing_of_it_is_left(
 
     assert look() == consumers.TRY_AGAIN_LATER
     assert LiveConsumer.sockets[viewer.username] == 0
+    assert (counts()[Kind.WITHOUT_REDIS], Server.objects.get().sockets) == (1, 0)
 
 
 def test_of_a_socket_that_breaks_nothing_is_left(viewer: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,6 +364,7 @@ def test_a_browser_that_takes_nothing_is_dropped_and_holds_up_nobody(
 
     assert isinstance(message, GroupDiff)
     assert code == consumers.TOO_SLOW
+    assert (counts()[Kind.TOO_SLOW], counts()[Kind.NOT_TO_BROWSER]) == (1, 0)
 
 
 def test_a_browser_that_goes_away_in_the_middle_of_a_message_is_no_error(
@@ -352,6 +388,7 @@ def test_a_browser_that_goes_away_in_the_middle_of_a_message_is_no_error(
         look()
 
     assert [(record.levelname, "went away" in record.message) for record in caplog.records] == [("DEBUG", True)]
+    assert counts()[Kind.NOT_TO_BROWSER] == 1
 
 
 def test_questions_are_read_closed_to_anything_else() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError, transaction
 
-from dashboard.push.models import Step, Stream
+from dashboard.push.models import Server, Step, Stream, Tally
 from tests.dashboard.story import T0
 from tests.dashboard.wrong_states import assert_refused, assert_unique, store
 
@@ -27,3 +27,10 @@ def test_a_step_is_there_once_with_a_body() -> None:
 
     assert_refused(Step, columns, {"seq": 0}, {"body": b""}, {"at": -1})
     assert_unique(Step, columns, seq=2)
+
+
+def test_what_is_counted_has_a_kind_and_a_process_a_name() -> None:
+    assert_refused(Tally, {"kind": "x"}, {"kind": ""}, {"count": -1})
+    assert_unique(Tally, {"kind": "x"}, kind="y")
+    assert_refused(Server, {"process": "a:1", "at": T0, "sockets": 0}, {"process": ""}, {"at": -1}, {"sockets": -1})
+    assert_unique(Server, {"process": "a:1", "at": T0, "sockets": 0}, process="a:2")

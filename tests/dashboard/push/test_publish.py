@@ -6,6 +6,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
+from redis.exceptions import RedisError
 
 from dashboard.push.group_diffs import apply
 from dashboard.push.messages import GroupDiff, GroupSnapshot, GroupState, OverviewDiff, Row, Seen, decode
@@ -14,12 +15,15 @@ from dashboard.push.publish import (
     MOST_STEPS,
     catch_up,
     current_seq,
+    end_streams,
     group_snapshot,
     group_state,
     publish_group,
     publish_rows,
     pulse,
+    steps_so_far,
 )
+from dashboard.push.tallies import Kind, counts
 from tests.dashboard.push.states import cell, head
 
 pytestmark = pytest.mark.django_db
@@ -130,3 +134,29 @@ def test_rows_of_the_overview_are_steps_too() -> None:
     message = decode(answer.bodies[0])
     assert isinstance(message, OverviewDiff)
     assert (message.put[0].members, message.gone) == (2, (7,))
+
+
+def test_steps_of_streams_that_are_deleted_are_counted_still() -> None:
+    publish(state((0, 1)))
+    publish(state((0, 2)))
+    publish_rows(cluster=1, put=(ROW,), at=5)
+    assert steps_so_far() == 3
+
+    end_streams(names=["group-1", "group-2"])
+
+    assert (steps_so_far(), Stream.objects.count(), Step.objects.count()) == (3, 1, 1)
+    publish(state((0, 1)))
+    assert steps_so_far() == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_step_that_redis_does_not_take_is_counted_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(*_sent: object) -> None:
+        raise RedisError("away")
+
+    monkeypatch.setattr(get_channel_layer(), "group_send", away)
+
+    assert publish(state((0, 1))) == 1
+
+    assert counts()[Kind.NOT_TO_REDIS] == 1
+    assert current_seq(stream="group-1") == 1
