@@ -10,6 +10,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
 
 pages = get_asgi_application()  # sets Django up; what follows imports models
 
+from dashboard.config.garbage import set_aside  # noqa: E402 - see above
 from dashboard.live.routing import websocket_urlpatterns  # noqa: E402 - see above
 
 application = ProtocolTypeRouter({"http": pages, "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns))})
+set_aside()

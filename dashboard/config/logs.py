@@ -17,6 +17,7 @@ LONGEST = 1_000  # characters of a reason; libraries put whole answers into thei
 QUIET = {
     "uvicorn": "WARNING",
     "django.request": "ERROR",
+    "django.security.DisallowedHost": "CRITICAL",  # any stranger's request would write a traceback
     "django.channels.server": "WARNING",
     "celery": "WARNING",
     "django_celery_beat": "WARNING",

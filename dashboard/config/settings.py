@@ -138,7 +138,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600, "socket_timeout": 10, "socket_connect_timeout": 5}
 CELERY_TASK_PUBLISH_RETRY = False  # without Redis nobody waits: beat finds what was not started
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "dashboard.config.beat:Scheduler"  # the one of django_celery_beat, which ends at once
 CELERY_BEAT_SCHEDULE = {
     "rebalance due groups": {"task": "groups.rebalance_due_groups", "schedule": 20.0, "options": {"expires": 20}},
     "export history": {"task": "clusters.export_history", "schedule": 5.0, "options": {"expires": 5}},

@@ -24,6 +24,7 @@ from redis import Redis
 
 from dashboard.clusters import leases, orders
 from dashboard.clusters.models import Cluster, Command, Watch
+from dashboard.config.canaries import Keeper
 from dashboard.config.carrying import carry_out
 from dashboard.config.env import Environment, read_bool, read_list
 from dashboard.demo.control import Facts, NoDemo
@@ -156,6 +157,7 @@ class _Watch:
         self._threads, self._cluster, self._epoch, self._network = threads, cluster, epoch, network
         self._viewed: frozenset[str] = frozenset()
         self._noted_at = 0  # the sweep after which it was stored last which groups are gone
+        self._seen_off_at = (0, 0)  # the lists, and the sweep, after which those who left unseen were read last
         self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=now_ms)
 
     async def run(self) -> None:
@@ -170,6 +172,8 @@ class _Watch:
                     tasks.create_task(self._look(row), name="viewed")
                     tasks.create_task(self._report(row, watcher), name="health")
                     tasks.create_task(self._obey(row, watcher, tasks), name="orders")
+                    canary = Keeper(row.pk, watcher, self._writer.put, self._threads.look, now_ms)
+                    tasks.create_task(canary.run(), name="canary")
                     if row.is_demo:
                         tasks.create_task(self._follow_demo(watcher), name="demo")
             finally:
@@ -219,13 +223,14 @@ class _Watch:
         memory, swept_at = watcher.memory, _swept_at(watcher)
         has_none = memory.are_groups_told and not memory.groups  # then there is nobody to list
         told_at = swept_at if has_none else lists_at
-        if not isinstance(told_at, int) or not self._writer.is_idle:
+        if not isinstance(told_at, int) or not self._writer.is_idle or self._seen_off_at == (told_at, swept_at):
             return
         try:
             quiet = await self._threads.look(partial(quiet_members, cluster=self._cluster, lists_at=told_at))
         except DatabaseError as error:
             logger.warning("who left unseen cannot be read for the moment: %s", error)
             return
+        self._seen_off_at = told_at, swept_at
         gone = [
             each
             for each in quiet
@@ -271,7 +276,7 @@ class _Watch:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _carry_out(self, order: Command, row: Cluster, watcher: Watcher, prober: Prober) -> None:
-        done = await carry_out(order, row=row, watcher=watcher, prober=prober, now=now_ms)
+        done = await carry_out(order, row=row, watcher=watcher, prober=prober, now=now_ms, state=self._writer.put)
         try:
             await self._threads.look(lambda: orders.finish(order=order.pk, epoch=self._epoch, done=done, now=now_ms()))
         except DatabaseError:

@@ -45,18 +45,32 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCluster:
+    """The cluster that was asked for at the start."""
+
+    name: str
+    namesrv: str
+    is_demo: bool
+    is_read_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
     """Where things are in this run.
 
     Attributes:
         redis_url: where Celery, Channels and the locks meet.
         web: the descriptor of the socket that listens for browsers.
+        door: the descriptor by which the web process lets the doorkeeper leave.
+        gate: the descriptor of a pipe that ends once everything is prepared.
         namesrv_port: of the embedded cluster's name server.
     """
 
     redis_url: str
     redis_port: int
     web: int
+    door: int
+    gate: int
     namesrv_port: int
 
 
@@ -73,13 +87,15 @@ class Start:
 def children(wanted: Wanted) -> tuple[Child, ...]:
     """Give all processes but the watchers, which come and go with their clusters.
 
-    Workers wait for the pages: whoever starts Evenkeel waits for a page, and all at once would import side by side.
+    The web process is loaded while tables are prepared. Workers wait for the pages: whoever starts Evenkeel waits for a
+    page, and all at once would import side by side.
     """
-    needs_redis = frozenset({PREPARED, REDIS} if wanted.has_own_redis else {PREPARED})
+    redis = frozenset({REDIS} if wanted.has_own_redis else ())
+    needs_redis = redis | {PREPARED}
     each = [
-        Child(name=WEB, needs=needs_redis, level=CLIENTS, is_probed=True, grace_ms=6_000),
+        Child(name=WEB, needs=redis, answers_after=PREPARED, level=CLIENTS, is_probed=True, grace_ms=6_000),
         Child(name=WORKER, needs=needs_redis | {WEB}, level=CLIENTS),
-        Child(name=BEAT, needs=needs_redis | {WORKER}, level=CLIENTS, grace_ms=5_000),
+        Child(name=BEAT, needs=needs_redis | {WORKER}, level=CLIENTS),
     ]
     if wanted.has_jobs:
         each.append(Child(name=JOBS, needs=needs_redis | {BEAT}, level=CLIENTS))
@@ -91,9 +107,8 @@ def children(wanted: Wanted) -> tuple[Child, ...]:
 
 
 def watcher(cluster: str, *, is_demo: bool) -> Child:
-    """Give the process that looks after one cluster."""
-    needs = {PREPARED, DEMO} if is_demo else {PREPARED}
-    return Child(name=f"{WATCH}{cluster}", needs=frozenset(needs), level=CLIENTS)
+    """Give the process that looks after one cluster; like the web process, it is loaded while tables are prepared."""
+    return Child(name=f"{WATCH}{cluster}", needs=frozenset({DEMO} if is_demo else ()), level=CLIENTS)
 
 
 def start_of(name: str, wanted: Wanted, places: Places) -> Start:
@@ -111,14 +126,17 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
     }
     run = wanted.home / "run"
     if name.startswith(WATCH):
-        return Start(arguments=_manage("watch_cluster", name.removeprefix(WATCH)), env=env)
+        words = ("--gate", str(places.gate), "--", name.removeprefix(WATCH))
+        return Start(arguments=_manage("watch_cluster", *words), env=env, descriptors=(places.gate,))
     if name == REDIS:
         return Start(arguments=(str(redis_program()), str(run / "redis.conf")), env={}, folder=run)
     if name == DEMO:
         place = ("--port", str(places.namesrv_port), "--dir", str(wanted.home / "demo"), "--waits", str(DEMO_WAITS_S))
         return Start(arguments=(sys.executable, "-m", "dashboard.demo", *place), env=env)
     if name == WEB:
-        return Start(arguments=_manage("web", "--fd", str(places.web)), env=env, descriptors=(places.web,))
+        given = (places.web, places.door, places.gate)
+        listening = _manage("web", "--fd", str(places.web), "--door", str(places.door), "--gate", str(places.gate))
+        return Start(arguments=listening, env=env, descriptors=given)
     celery = (sys.executable, "-m", "celery", "-A", "dashboard.config.celery", "--quiet")
     of_celery = {
         WORKER: (

@@ -25,7 +25,9 @@ class Child:
         needs: what must be ready before it is started for the first time: children or milestones.
         level: children of a higher one are stopped before those of a lower one.
         is_probed: whether somebody asks it until it answers; else it is ready as soon as it runs.
-        ready_within_ms: one that does not answer by then is killed, and started again.
+        answers_after: a milestone before which it cannot answer.
+        ready_within_ms: one that does not answer by then, counted from its start or from the milestone, is killed, and
+            started again.
         grace_ms: how long it may take to stop.
     """
 
@@ -33,6 +35,7 @@ class Child:
     needs: frozenset[str] = frozenset()
     level: int = 0
     is_probed: bool = False
+    answers_after: str | None = None
     ready_within_ms: int = 90_000
     grace_ms: int = 8_000
 
@@ -208,7 +211,7 @@ class Supervisor:
             case Removed(name):
                 self._records[name].is_wanted = False
             case Reached(name):
-                self._milestones.add(name)
+                self._reached(name, at)
             case Answered(name):
                 return self._answered(self._records[name], at)
             case Exited(name, status):
@@ -218,6 +221,12 @@ class Supervisor:
             case Woken():
                 pass
         return []
+
+    def _reached(self, name: str, at: int) -> None:
+        self._milestones.add(name)
+        for record in self._records.values():
+            if record.state is State.STARTING and record.child.answers_after == name:
+                record.due = at + record.child.ready_within_ms
 
     def _answered(self, record: _Record, at: int) -> Iterable[Effect]:
         if record.state is State.STARTING:
@@ -269,7 +278,8 @@ class Supervisor:
     def _launch(self, record: _Record, at: int) -> Iterable[Effect]:
         child = record.child
         if child.is_probed:
-            record.enter(State.STARTING, at, at + child.ready_within_ms)
+            can_answer = child.answers_after is None or child.answers_after in self._milestones
+            record.enter(State.STARTING, at, at + child.ready_within_ms if can_answer else None)
         else:
             record.enter(State.READY, at)
             self._was_ready.add(child.name)

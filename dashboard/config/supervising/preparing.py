@@ -1,43 +1,89 @@
-"""What must be there before pages can be served: tables, static files, the first admin, the clusters."""
+"""What must be there before pages can be served: tables, static files, the first admin, the clusters.
+
+The supervisor itself never loads Django before the first page: this is imported in the process that prepares.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import multiprocessing
+from collections.abc import Iterable
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.core.management.commands import migrate
+from django.db import DatabaseError, connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 
+from dashboard.clusters import leases
 from dashboard.clusters.models import Cluster
-from dashboard.config.supervising.children import DEMO_CLUSTER
+from dashboard.common.clock import now_ms
+from dashboard.config.supervising.children import DEMO_CLUSTER, AskedCluster
+from dashboard.config.supervising.preparer import Teller
+from dashboard.people.operations import FIRST_ADMIN, make_first_admin
 
-Say = Callable[[str], None]
 STAMP = ".made-from"
+BEGINNING = "apply_start"
 
 
-def prepare_tables(say: Say) -> None:
+def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
+    """Prepare everything, static files beside the tables; give the clusters to watch, as ``clusters_to_watch`` does."""
+    static = multiprocessing.get_context("fork").Process(
+        target=prepare_static_files, args=(Path(settings.STATIC_ROOT), told)
+    )
+    static.start()
+    prepare_tables(told)
+    told.show("entries", "doing")
+    put_cluster(asked, now_ms())
+    password = make_first_admin(now=now_ms())
+    if password is not None:
+        told.say(f"log in as {FIRST_ADMIN} with the password {password}  (shown this once)")
+    told.show("entries", "done")
+    static.join()
+    if static.exitcode:
+        raise RuntimeError("the static files could not be collected; why stands above")
+    return clusters_to_watch(has_demo=asked.is_demo)
+
+
+def prepare_tables(told: Teller) -> None:
     """Bring the tables up to date."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:
-        say(f"preparing the database: {len(plan)} steps")
-        call_command("migrate", interactive=False, verbosity=0)
+        told.say(f"preparing the database: {len(plan)} steps")
+        call_command(_Migrate(told, len(plan)), interactive=False, verbosity=0)
+    told.show("tables", "done")
 
 
-def prepare_static_files(folder: Path, say: Say) -> None:
+class _Migrate(migrate.Command):
+    """Django's own command, which tells each step."""
+
+    def __init__(self, told: Teller, steps: int) -> None:
+        super().__init__()
+        self._told = told
+        self._steps = steps
+        self._begun = 0
+
+    def migration_progress_callback(self, action: str, *_of_django: object) -> None:
+        """Hear from Django that a step begins, or ends."""
+        if action == BEGINNING:
+            self._begun += 1
+            self._told.show("tables", "doing", self._begun, self._steps)
+
+
+def prepare_static_files(folder: Path, told: Teller) -> None:
     """Collect the static files, unless those that are there were made of the same."""
     stamp = folder / STAMP
     made_of = fingerprint(_sources())
-    if stamp.is_file() and stamp.read_text() == made_of:
-        return
-    say("collecting static files")
-    stamp.unlink(missing_ok=True)
-    call_command("collectstatic", interactive=False, verbosity=0, clear=folder.is_dir())
-    stamp.write_text(made_of)
+    if not stamp.is_file() or stamp.read_text() != made_of:
+        told.say("collecting static files")
+        told.show("static", "doing")
+        stamp.unlink(missing_ok=True)
+        call_command("collectstatic", interactive=False, verbosity=0, clear=folder.is_dir())
+        stamp.write_text(made_of)
+    told.show("static", "done")
 
 
 def _sources() -> Iterable[tuple[str, Path]]:
@@ -55,24 +101,19 @@ def fingerprint(files: Iterable[tuple[str, Path]]) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The cluster that was asked for at the start."""
-
-    name: str
-    namesrv: str
-    is_demo: bool
-    is_read_only: bool
-
-
-def put_cluster(asked: Asked, now: int) -> None:
+def put_cluster(asked: AskedCluster, now: int) -> None:
     """Let there be the cluster that was asked for, at the address that it has now.
+
+    A demo of an earlier start that does not run now is put aside: nothing of it is true any more.
 
     Raises:
         ValueError: a cluster of this name is another one: a demo, or none.
     """
     with transaction.atomic():
-        there = Cluster.objects.select_for_update().filter(name=asked.name).first()
+        mine = Cluster.objects.filter(name=asked.name)
+        leases.put_aside(clusters=Cluster.objects.filter(is_demo=True).exclude(name=asked.name))
+        leases.expect(clusters=mine)
+        there = mine.select_for_update().first()
         if there is None:
             Cluster.objects.create(
                 name=asked.name,
@@ -92,3 +133,13 @@ def clusters_to_watch(*, has_demo: bool) -> dict[str, bool]:
     """Give the names of the clusters that need a watcher here, and whether each is the demo."""
     rows = Cluster.objects.values_list("name", "is_demo").order_by("pk")
     return {name: is_demo for name, is_demo in rows if not is_demo or (has_demo and name == DEMO_CLUSTER)}
+
+
+def clusters_now(*, has_demo: bool) -> dict[str, bool] | None:
+    """Give them from any thread; None where the database does not answer now."""
+    try:
+        return clusters_to_watch(has_demo=has_demo)
+    except DatabaseError:
+        return None
+    finally:
+        connections.close_all()

@@ -1,4 +1,8 @@
-"""One Evenkeel from its start to its end: the lock, the socket, what is prepared, the children, the signals."""
+"""One Evenkeel from its start to its end: what is prepared, the children, the signals.
+
+It loads no Django before the first page: so the processes that pages wait for start within the first second, side by
+side. ``_prepare_all`` loads it in the process that prepares, ``_look_for_clusters`` later, in a thread.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,29 @@ import contextlib
 import os
 import random
 import signal
-import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from asgiref.sync import sync_to_async
-from django.conf import settings
-from django.db import DatabaseError, connections
+import django
 
-from dashboard.common.clock import now_ms
 from dashboard.config.home import keep_secret
-from dashboard.config.supervising import children, machine, preparing, probes
-from dashboard.config.supervising.lock import HomeLock, free_port, listen
+from dashboard.config.supervising import children, machine, probes
+from dashboard.config.supervising.door import Door
+from dashboard.config.supervising.lock import free_port
 from dashboard.config.supervising.output import Terminal
-from dashboard.config.supervising.preparer import Preparer, Say, Unprepared
+from dashboard.config.supervising.preparer import Preparer, Teller, Unprepared
 from dashboard.config.supervising.running import Probe, Runner
 from dashboard.demo.control import NoDemo, ask_status, ask_to_begin
-from dashboard.people.operations import FIRST_ADMIN, make_first_admin
 from rebalance_engine.pipeline.java import java_trouble
 
+FIRST_LOOK_FOR_CLUSTERS_S = 15.0  # after the first page: what starts then is not to be held up
 LOOK_FOR_CLUSTERS_EVERY_S = 5.0
+Clusters = dict[str, bool]  # those to watch: their names, and whether each is the demo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,6 @@ class Asked:
     """What was asked for on the command line; ``namesrv`` None means the demo."""
 
     host: str
-    port: int
     namesrv: str | None
     cluster: str | None
     is_writable: bool
@@ -49,12 +51,14 @@ class Up:
 
     Args:
         home: where all data lives.
+        door: where browsers come; it is given back at the end.
     """
 
-    def __init__(self, home: Path, asked: Asked) -> None:
+    def __init__(self, home: Path, asked: Asked, door: Door) -> None:
         self._home = home
         self._asked = asked
-        self._began = time.monotonic()
+        self._door = door
+        self._gate, self._gate_key = -1, -1
         self._has_opened = False
         self._luck = random.Random()  # noqa: S311 # it chooses ports
         own_redis = not os.environ.get("REDIS_URL", "").strip()
@@ -68,30 +72,21 @@ class Up:
         self._password = keep_secret(home, "redis") if own_redis else ""
         self._redis_port = 0
         self._namesrv_port = 0
-        self._web: socket.socket | None = None
         self._failure: str | None = None
         self._watched: set[str] = set()
 
     async def run(self) -> str | None:
-        """Run until a signal; give why it could not go on, or None where it ended in order.
-
-        Raises:
-            HomeTaken: another one has this home.
-            PortTaken, OSError: it cannot listen there.
-        """
-        lock = HomeLock(self._home)
-        lock.take(f"process {os.getpid()}, http://{self._asked.host}:{self._asked.port}/")
+        """Run until a signal; give why it could not go on, or None where it ended in order."""
         try:
-            self._web = listen(self._asked.host, self._asked.port)
             self._choose_ports()
             preparer = Preparer(self._prepare_all)
+            self._gate, self._gate_key = os.pipe()  # after the fork: it ends once nobody has the key
             try:
-                return await self._run(lock, preparer)
+                return await self._run(preparer)
             finally:
                 preparer.stop()
         finally:
-            self._close_web()
-            lock.release()
+            self._door.leave()
 
     def _choose_ports(self) -> None:
         """Take the ports of the last run where they are free: clients of the demo find it again."""
@@ -106,10 +101,14 @@ class Up:
         text = path.read_text().strip() if path.is_file() else ""
         return [int(text)] if text.isdigit() and int(text) < 65_536 else []
 
-    async def _run(self, lock: HomeLock, preparer: Preparer) -> str | None:
+    async def _run(self, preparer: Preparer[Clusters]) -> str | None:
         terminal = Terminal(sys.stdout.fileno())
         runner = Runner(
-            terminal, lock.descriptor, start_of=self._start_of, probe_of=self._probe_of, on_exit=self._on_exit
+            terminal,
+            self._door.lock.descriptor,
+            start_of=self._start_of,
+            probe_of=self._probe_of,
+            on_exit=self._on_exit,
         )
         self._runner = runner
         runner.guard(preparer.group)
@@ -117,22 +116,23 @@ class Up:
         def stop() -> None:
             preparer.stop()
             runner.hear(machine.Stop())
+            if not self._has_opened:
+                self._door.shut()
 
         self._take_signals(stop)
         runner.say(f"starting, with everything in {self._home}")
+        runner.say(f"how far it is stands from now on at {self._address()}")
         if self._spark_is_off:
             runner.say(f"Spark is off, so no jobs run over the history: {self._spark_is_off}")
         try:
             async with asyncio.TaskGroup() as tasks:
                 for child in children.children(self._wanted):
                     runner.hear(machine.Added(child))
-                others = [
-                    tasks.create_task(self._prepare(preparer), name="prepare"),
-                    tasks.create_task(self._follow_clusters(), name="follow clusters"),
-                ]
+                asked = self._cluster()
+                self._see_to_watchers({asked.name: asked.is_demo})
+                preparing = tasks.create_task(self._prepare(preparer), name="prepare")
                 await runner.run()
-                for other in others:
-                    other.cancel()
+                preparing.cancel()
         finally:
             runner.say("stopped")
             await asyncio.to_thread(terminal.close)
@@ -145,10 +145,10 @@ class Up:
 
     # ---- what must be there first ----
 
-    async def _prepare(self, preparer: Preparer) -> None:
+    async def _prepare(self, preparer: Preparer[Clusters]) -> None:
         say = self._runner.say
         try:
-            password = await preparer.wait(say)
+            clusters = await preparer.wait(say, self._door.show)
         except Unprepared as error:
             if not self._runner.supervisor.is_stopping:
                 self._failure = f"it cannot start: {error}"
@@ -156,25 +156,25 @@ class Up:
             return
         finally:
             self._runner.unguard(preparer.group)
-        if password is not None:
-            say(f"log in as {FIRST_ADMIN} with the password {password}  (shown this once)")
         say(f"everything is prepared ({self._took()})")
+        os.close(self._gate_key)
         self._runner.hear(machine.Reached(children.PREPARED))
+        self._see_to_watchers(clusters)
 
-    def _prepare_all(self, say: Say) -> str | None:
-        preparing.prepare_tables(say)
-        preparing.prepare_static_files(Path(settings.STATIC_ROOT), say)
-        preparing.put_cluster(self._cluster(), now_ms())
-        return make_first_admin(now=now_ms())
+    def _prepare_all(self, told: Teller) -> Clusters:
+        django.setup()
+        from dashboard.config.supervising import preparing  # noqa: PLC0415 # after Django is set up, and only here
+
+        return preparing.prepare(self._cluster(), told)
 
     def _took(self) -> str:
-        return f"{time.monotonic() - self._began:.1f} s"
+        return f"{time.monotonic() - self._door.began:.1f} s"
 
-    def _cluster(self) -> preparing.Asked:
+    def _cluster(self) -> children.AskedCluster:
         if self._asked.namesrv is None:
             namesrv = f"127.0.0.1:{self._namesrv_port}"
-            return preparing.Asked(name=children.DEMO_CLUSTER, namesrv=namesrv, is_demo=True, is_read_only=False)
-        return preparing.Asked(
+            return children.AskedCluster(name=children.DEMO_CLUSTER, namesrv=namesrv, is_demo=True, is_read_only=False)
+        return children.AskedCluster(
             name=self._asked.cluster or self._asked.namesrv,
             namesrv=self._asked.namesrv,
             is_demo=False,
@@ -183,23 +183,24 @@ class Up:
 
     # ---- a watcher for each cluster ----
 
-    async def _follow_clusters(self) -> None:
-        """Start a watcher for each cluster of the database, those that are added later too."""
-        while not self._runner.supervisor.is_stopping:
-            if self._runner.supervisor.was_ready(children.PREPARED):
-                with contextlib.suppress(DatabaseError):  # it is asked again soon
-                    self._see_to_watchers(await sync_to_async(self._clusters, thread_sensitive=True)())
-                await asyncio.sleep(LOOK_FOR_CLUSTERS_EVERY_S)
-            else:
-                await asyncio.sleep(0.05)
+    def _follow_clusters(self) -> None:
+        """Start a watcher for each cluster that is added later: by a thread of its own, which ends with the process."""
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._look_for_clusters, args=(loop,), name="clusters", daemon=True).start()
 
-    def _clusters(self) -> dict[str, bool]:
-        try:
-            return preparing.clusters_to_watch(has_demo=self._wanted.has_demo)
-        finally:
-            connections.close_all()
+    def _look_for_clusters(self, loop: asyncio.AbstractEventLoop) -> None:
+        time.sleep(FIRST_LOOK_FOR_CLUSTERS_S)
+        django.setup()
+        from dashboard.config.supervising.preparing import clusters_now  # noqa: PLC0415 # after Django is set up
 
-    def _see_to_watchers(self, clusters: dict[str, bool]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: all has ended
+            while True:
+                clusters = clusters_now(has_demo=self._wanted.has_demo)
+                if clusters is not None:
+                    loop.call_soon_threadsafe(self._see_to_watchers, clusters)
+                time.sleep(LOOK_FOR_CLUSTERS_EVERY_S)
+
+    def _see_to_watchers(self, clusters: Clusters) -> None:
         if self._runner.supervisor.is_stopping:
             return
         for name in clusters.keys() - self._watched:
@@ -211,10 +212,11 @@ class Up:
     # ---- the children ----
 
     def _start_of(self, name: str) -> children.Start:
-        assert self._web is not None, "it listens from the beginning"
         if name == children.REDIS:
             self._write_redis_settings()
-        return children.start_of(name, self._wanted, self._places(self._web))
+        if name == children.WEB:
+            self._door.show("pages", "doing")
+        return children.start_of(name, self._wanted, self._places())
 
     def _write_redis_settings(self) -> None:
         run = self._home / "run"
@@ -225,12 +227,14 @@ class Up:
         path.touch(mode=0o600)
         path.write_text(children.redis_settings(self._redis_port, self._password, run))
 
-    def _places(self, web: socket.socket) -> children.Places:
+    def _places(self) -> children.Places:
         own = f"redis://:{self._password}@127.0.0.1:{self._redis_port}/0"
         return children.Places(
             redis_url=own if self._wanted.has_own_redis else os.environ["REDIS_URL"],
             redis_port=self._redis_port,
-            web=web.fileno(),
+            web=self._door.listener.fileno(),
+            door=self._door.knocker.fileno(),
+            gate=self._gate,
             namesrv_port=self._namesrv_port,
         )
 
@@ -248,29 +252,28 @@ class Up:
         return plays
 
     async def _web_answers(self) -> bool:
-        assert self._web is not None, "it is closed only after the web process has ended"
-        host, port = self._web.getsockname()[:2]
+        host, port = self._door.listener.getsockname()[:2]
         if not await probes.web_answers(host, port):
             return False
         took = "" if self._has_opened else f"  ({self._took()})"  # a web process that starts again says its own time
-        self._has_opened = True
-        self._runner.say(f"open http://{_shown(self._asked.host)}:{port}/{took}")
+        self._runner.say(f"open {self._address()}{took}")
+        if not self._has_opened:
+            self._has_opened = True
+            self._follow_clusters()
         if self._wanted.has_demo:
             with contextlib.suppress(NoDemo):  # one that is not there yet is told as soon as it is
                 await ask_to_begin(self._home / "demo")
         return True
 
+    def _address(self) -> str:
+        return f"http://{_shown(self._asked.host)}:{self._door.listener.getsockname()[1]}/"
+
     def _on_exit(self, name: str) -> None:
         is_stopping = self._runner.supervisor.is_stopping
-        if name == children.WEB and is_stopping:
-            self._close_web()
+        if name == children.WEB:
+            self._door.shut() if is_stopping else self._door.keep()
         if name == children.REDIS and not is_stopping:
             self._runner.say(f"why redis ended stands in {self._home / 'run' / children.REDIS_LOG}")
-
-    def _close_web(self) -> None:
-        if self._web is not None:
-            self._web.close()
-            self._web = None
 
 
 def _shown(host: str) -> str:

@@ -8,9 +8,10 @@ import pytest
 from dashboard.clusters.models import Cluster, Command
 from dashboard.clusters.orders import Done
 from dashboard.config import carrying
-from dashboard.config.carrying import RECOMPUTE, carry_out
+from dashboard.config.carrying import carry_out
+from dashboard.groups.recording.orders import RECOMPUTE
 from rebalance_engine.effects import Address, Failure
-from rebalance_engine.events import CommandOutcome, ReceiptAnswer
+from rebalance_engine.events import CommandOutcome, Fact, ReceiptAnswer
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.probe import Obstacle, Probe, Prober
@@ -34,6 +35,9 @@ class Memory:
     def hosts(self, _: str) -> frozenset[str]:
         return frozenset({"east"})
 
+    def held_at(self, _: str, client: str) -> int | None:
+        return None if client == "C" else T0
+
     def held(self, _: str, client: str) -> tuple[MessageQueue, ...] | None:
         return self.now[client]
 
@@ -44,11 +48,16 @@ class Watching:
     def __init__(self) -> None:
         self.memory = Memory()
         self.hurried: list[str] = []
+        self.stated: list[str] = []
 
     def hurry(self, group: str, *, for_s: float) -> None:
         assert for_s
         self.hurried.append(group)
-        self.memory.now |= {"A": (), "B": ()}
+        if self.stated:  # not by the look before the probe
+            self.memory.now |= {"A": (), "B": ()}
+
+    async def state(self, facts: list[Fact]) -> None:
+        self.stated += [type(fact).__name__ for fact in facts]
 
 
 class Probing:
@@ -70,16 +79,33 @@ class Probing:
 def done(
     verb: str, answer: Probe | Exception | None = None, *, group: str | None = "g", read_only: bool = False
 ) -> Done:
-    order = Command(verb=verb, group_name=group, ordered_at=T0, deadline=T0 + 1_000)
+    order = Command(pk=7, verb=verb, group_name=group, ordered_at=T0, deadline=T0 + 1_000, author_name="ada")
+    return carried(order, Watching(), answer, read_only=read_only)
+
+
+def carried(order: Command, watching: Watching, answer: Probe | Exception | None, *, read_only: bool = False) -> Done:
     row = Cluster(name="shop", is_read_only=read_only)
-    watcher, prober = cast("Watcher", Watching()), cast("Prober", Probing(answer))
-    return asyncio.run(carry_out(order, row=row, watcher=watcher, prober=prober, now=lambda: T0))
+    watcher, prober = cast("Watcher", watching), cast("Prober", Probing(answer))
+    return asyncio.run(carry_out(order, row=row, watcher=watcher, prober=prober, now=lambda: T0, state=watching.state))
 
 
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(carrying, "SETTLES_S", 0.001)
     monkeypatch.setattr(carrying, "LEAST_S", 0.0)
+    monkeypatch.setattr(carrying, "FIRST_LOOK_S", 0.001)
+
+
+def test_that_a_probe_was_done_is_stated_before_anybody_looks_at_what_it_did() -> None:
+    order = Command(
+        pk=7, verb=RECOMPUTE, group_name="g", ordered_at=T0, deadline=T0 + 1_000, author_name="ada", reason="lag"
+    )
+    done_, refused = Watching(), Watching()
+    carried(order, done_, Probe({"e:1": frozenset({"A"})}))
+    carried(order, refused, Probe({}, Obstacle.BROADCASTING))
+
+    assert done_.hurried == ["g", "g"]
+    assert (done_.stated, refused.stated) == (["CommandOrdered", "CommandFinished"], [])
 
 
 def test_a_probe_has_a_receipt_for_each_member_as_far_as_can_be_known() -> None:
@@ -110,11 +136,8 @@ def test_nothing_is_sent_to_a_cluster_that_is_read_only_or_to_no_group() -> None
 def test_an_order_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(carrying, "LEAST_S", 0.0)
     late = Command(verb=RECOMPUTE, group_name="g", ordered_at=T0, deadline=T0)
-    watcher, prober = cast("Watcher", Watching()), cast("Prober", Probing(None))
 
-    came = asyncio.run(
-        carry_out(late, row=Cluster(name="shop", is_read_only=False), watcher=watcher, prober=prober, now=lambda: T0)
-    )
+    came = carried(late, Watching(), None)
 
     assert (came.outcome, "deadline" in came.detail) == (CommandOutcome.FAILED, True)
 

@@ -42,6 +42,7 @@ logging.getLogger("dashboard").info("ready")
 try:
     1 / 0
 except ZeroDivisionError:
+    logging.getLogger("django.security.DisallowedHost").error("a stranger's request", exc_info=True)
     logging.getLogger("celery.worker.consumer").warning("connection lost", exc_info=True)
 """
 
@@ -56,7 +57,7 @@ def test_a_process_says_one_line_each_and_keeps_the_traceback_in_its_home(tmp_pa
     ]
     kept = (tmp_path / "errors.log").read_text()
     assert "Traceback (most recent call last)" in kept
-    assert "ready" not in kept
+    assert "ready" not in kept and "stranger" not in kept
 
 
 def test_while_debugging_everything_is_said(tmp_path: Path) -> None:

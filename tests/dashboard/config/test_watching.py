@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -17,12 +19,14 @@ from dashboard.config import watching
 from dashboard.config.watching import Threads, is_dead, network_of, now_ms, watch
 from dashboard.groups.models import Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
+from dashboard.groups.vanished import Quiet
 from dashboard.groups.viewing import note_viewed
 from rebalance_engine.embedded.cluster import Cluster as Embedded
 from rebalance_engine.events import EXACT, Fact, MemberJoined, Origin, QueueTaken, Source
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.settings import NetworkSettings
+from rebalance_engine.network.watcher import Health, Watcher
 from tests.rebalance_engine.network.clusters import QUICK, cluster
 from tests.rebalance_engine.network.loop import on_a_loop
 
@@ -170,6 +174,30 @@ async def test_who_only_reported_and_is_in_no_list_has_left(redis: Redis) -> Non
     assert all(one.left_at is not None and one.left_at >= reported for one in went)
     assert kept.at_low == reported - 50_000
     assert (kept.origin, still) == ("derived", False)
+
+
+@on_a_loop
+async def test_who_left_unseen_is_asked_for_once_after_each_telling_of_the_lists(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def quiet(*, cluster: str, lists_at: int) -> list[Quiet]:
+        assert cluster == "shop"
+        asked.append(lists_at)
+        return []
+
+    monkeypatch.setattr(watching, "quiet_members", quiet)
+    looked = Threads()
+    memory = SimpleNamespace(are_groups_told=True, groups=frozenset({"g"}), members=lambda _: ())
+    watcher = cast("Watcher", SimpleNamespace(memory=memory, health=Health()))
+    watch_ = watching._Watch(looked, "shop", 1, NetworkSettings())
+
+    for lists_at in (5, 5, 5, 6, 6, None):
+        await watch_._see_off(watcher, lists_at)
+    await looked.close()
+
+    assert asked == [5, 6]
 
 
 @on_a_loop

@@ -24,9 +24,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the cluster's name."""
         parser.add_argument("cluster", metavar="NAME", help="the name under which the cluster was added")
+        parser.add_argument("--gate", type=int, metavar="N", help="a pipe; it watches only after its end")
 
-    def handle(self, *, cluster: str, **_options: object) -> None:
+    def handle(self, *, cluster: str, gate: int | None, **_options: object) -> None:
         """Watch."""
+        if gate is not None:
+            os.read(gate, 1)
         try:
             network = network_of(os.environ)
         except ValueError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import socket
 from pathlib import Path
 
@@ -9,6 +11,10 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from dashboard.config.supervising.door import take_over
+
+# what takes long, and needs neither tables nor static files
+LOADED_BEFORE = (settings.ROOT_URLCONF, "channels.auth", "dashboard.live.routing")
 MOST_MESSAGE_BYTES = 64 * 1024  # browsers send subscriptions and commands, all of them short
 
 
@@ -24,8 +30,18 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000, metavar="P", help="8000 by default")
         parser.add_argument("--fd", type=int, metavar="N", help="a socket that listens already; instead of the two")
 
-    def handle(self, *, host: str, port: int, fd: int | None, **_options: object) -> None:
+        parser.add_argument("--gate", type=int, metavar="N", help="a pipe; nothing is served before it ends")
+        parser.add_argument("--door", type=int, metavar="N", help="a socket to whoever answers until this serves")
+
+    def handle(
+        self, *, host: str, port: int, fd: int | None, gate: int | None, door: int | None, **_options: object
+    ) -> None:
         """Serve."""
+        listeners = None if fd is None else [_socket(fd)]
+        if gate is not None:
+            for module in LOADED_BEFORE:
+                importlib.import_module(module)
+            os.read(gate, 1)
         Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where it is missing
         config = uvicorn.Config(
             "dashboard.config.asgi:application",
@@ -39,8 +55,11 @@ class Command(BaseCommand):
             ws_max_size=MOST_MESSAGE_BYTES,
             timeout_graceful_shutdown=3,
         )
+        config.load()
+        if door is not None:
+            take_over(door)
         server = uvicorn.Server(config)
-        server.run(sockets=None if fd is None else [_socket(fd)])
+        server.run(sockets=listeners)
         if not server.started:
             raise CommandError("the web server did not start")
 

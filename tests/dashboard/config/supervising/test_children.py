@@ -22,7 +22,9 @@ from dashboard.config.supervising.children import (
 
 HOME = Path("/home/of/evenkeel")
 ALL = Wanted(home=HOME, has_own_redis=True, has_demo=True)
-PLACES = Places(redis_url="redis://:word@127.0.0.1:16000/0", redis_port=16_000, web=7, namesrv_port=15_000)
+PLACES = Places(
+    redis_url="redis://:word@127.0.0.1:16000/0", redis_port=16_000, web=7, door=8, gate=9, namesrv_port=15_000
+)
 
 
 def test_alone_it_has_everything() -> None:
@@ -66,8 +68,19 @@ def test_all_ends_fit_into_the_time_of_a_stop() -> None:
 
 
 def test_only_the_demos_watcher_waits_for_the_demo() -> None:
-    assert watcher("demo", is_demo=True).needs == {PREPARED, DEMO}
-    assert watcher("shop", is_demo=False).needs == {PREPARED}
+    assert watcher("demo", is_demo=True).needs == {DEMO}
+    assert watcher("shop", is_demo=False).needs == frozenset()
+
+
+def test_pages_and_watchers_are_loaded_while_tables_are_prepared_and_pass_the_gate_after() -> None:
+    web = next(child for child in children(ALL) if child.name == WEB)
+
+    assert web.needs == {REDIS}
+    assert web.answers_after == PREPARED
+    for name in (WEB, "watch shop"):
+        start = start_of(name, ALL, PLACES)
+        assert start.arguments[start.arguments.index("--gate") + 1] == "9"
+        assert 9 in start.descriptors
 
 
 def test_every_process_of_ours_is_told_its_home_and_its_redis() -> None:
@@ -82,13 +95,13 @@ def test_every_process_of_ours_is_told_its_home_and_its_redis() -> None:
 def test_the_web_process_inherits_the_socket_that_listens() -> None:
     start = start_of(WEB, ALL, PLACES)
 
-    assert start.descriptors == (7,)
-    assert start.arguments[-3:] == ("web", "--fd", "7")
+    assert start.descriptors == (7, 8, 9)
+    assert start.arguments[-7:] == ("web", "--fd", "7", "--door", "8", "--gate", "9")
 
 
 def test_a_watcher_is_told_the_name_of_its_cluster() -> None:
     assert start_of("watch 10.0.0.1:9876;10.0.0.2:9876", ALL, PLACES).arguments[-2:] == (
-        "watch_cluster",
+        "--",
         "10.0.0.1:9876;10.0.0.2:9876",
     )
 

@@ -190,3 +190,18 @@ def test_an_answer_that_comes_late_changes_nothing() -> None:
 def test_a_status_is_said_in_words() -> None:
     assert how_it_ended(-15) == "killed by signal 15"
     assert how_it_ended(2) == "status 2"
+
+
+def test_the_time_to_answer_counts_from_the_milestone_that_it_waits_for() -> None:
+    web = Child(name="web", answers_after="prepared", is_probed=True, ready_within_ms=5_000)
+    told = Told(web)
+    assert told.first == [Launch("web")]
+    assert told.wakes_at is None
+
+    told.hear(Reached("prepared"), after=600_000)
+
+    assert told.wakes_at == 605_000
+    assert told.wait() == [Kill("web")]
+    told.hear(Exited("web", -9))
+    assert told.wait() == [Launch("web")]
+    assert told.wakes_at == told.at + 5_000

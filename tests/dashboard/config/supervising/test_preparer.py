@@ -4,10 +4,11 @@ import sys
 
 PROGRAM = """
 import asyncio, os, sys, time
-from dashboard.config.supervising.preparer import Preparer, Say, Unprepared
+from dashboard.config.supervising.preparer import Preparer, Teller, Unprepared
 
-def work(say: Say) -> str | None:
-    say("half done")
+def work(told: Teller) -> str | None:
+    told.say("half done")
+    told.show("tables", "doing", 1, 2)
     {work}
 
 async def main() -> None:
@@ -15,7 +16,7 @@ async def main() -> None:
     if "sleep" in {work!r}:
         preparer.stop()
     try:
-        print("result", await preparer.wait(lambda text: print("said", text)))
+        print("result", await preparer.wait(lambda text: print("said", text), lambda *step: print("step", *step)))
     except Unprepared as error:
         print("unprepared:", error)
     print("group ends", preparer.group != os.getpgrp())
@@ -42,13 +43,14 @@ def run(work: str) -> list[str]:
 def test_what_is_said_and_what_came_of_it_are_heard() -> None:
     assert run("return f'other process: {os.getpid() != os.getppid()}'") == [
         "said half done",
+        "step tables doing 1 2",
         "result other process: True",
         "group ends True",
     ]
 
 
 def test_a_failure_is_told_in_words() -> None:
-    assert run("raise ValueError('no room')")[:2] == ["said half done", "unprepared: ValueError: no room"]
+    assert run("raise ValueError('no room')")[:3:2] == ["said half done", "unprepared: ValueError: no room"]
 
 
 def test_work_that_is_broken_off_has_no_result() -> None:

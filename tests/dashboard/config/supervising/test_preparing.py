@@ -1,12 +1,15 @@
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import override_settings
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.leases import take
+from dashboard.clusters.models import ASIDE, Cluster
+from dashboard.config.supervising.children import AskedCluster
+from dashboard.config.supervising.preparer import Teller
 from dashboard.config.supervising.preparing import (
     STAMP,
-    Asked,
     clusters_to_watch,
     fingerprint,
     prepare_static_files,
@@ -15,31 +18,57 @@ from dashboard.config.supervising.preparing import (
 )
 from tests.dashboard.story import T0
 
-DEMO = Asked(name="demo", namesrv="127.0.0.1:15000", is_demo=True, is_read_only=False)
-SHOP = Asked(name="shop", namesrv="10.0.0.1:9876", is_demo=False, is_read_only=True)
+DEMO = AskedCluster(name="demo", namesrv="127.0.0.1:15000", is_demo=True, is_read_only=False)
+SHOP = AskedCluster(name="shop", namesrv="10.0.0.1:9876", is_demo=False, is_read_only=True)
+
+
+class Told(Teller):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.shown: list[tuple[str, str, int, int | None]] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def show(self, step: str, state: str, at: int = 0, of: int | None = None) -> None:
+        self.shown.append((step, state, at, of))
 
 
 @pytest.mark.django_db
 def test_tables_that_are_up_to_date_are_left_alone() -> None:
-    said: list[str] = []
+    told = Told()
 
-    prepare_tables(said.append)
+    prepare_tables(told)
 
-    assert said == []
+    assert (told.said, told.shown) == ([], [("tables", "done", 0, None)])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_step_of_the_tables_is_shown() -> None:
+    call_command("migrate", "push", "0001", verbosity=0)
+    told = Told()
+
+    prepare_tables(told)
+
+    assert told.said == [f"preparing the database: {len(told.shown) - 1} steps"]
+    of = len(told.shown) - 1
+    assert told.shown == [*(("tables", "doing", at + 1, of) for at in range(of)), ("tables", "done", 0, None)]
 
 
 def test_static_files_are_collected_once(tmp_path: Path) -> None:
-    said: list[str] = []
+    told = Told()
     with override_settings(STATIC_ROOT=tmp_path / "static"):
         for _ in range(2):
-            prepare_static_files(tmp_path / "static", said.append)
+            prepare_static_files(tmp_path / "static", told)
 
-        assert said == ["collecting static files"]
+        assert told.said == ["collecting static files"]
         assert (tmp_path / "static" / "admin").is_dir()
 
         (tmp_path / "static" / STAMP).write_text("made of something else")
-        prepare_static_files(tmp_path / "static", said.append)
-        assert len(said) == 2
+        prepare_static_files(tmp_path / "static", told)
+        assert len(told.said) == 2
 
 
 def test_a_file_that_changed_changes_the_fingerprint(tmp_path: Path) -> None:
@@ -55,7 +84,7 @@ def test_a_file_that_changed_changes_the_fingerprint(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_a_cluster_is_added_once_and_found_again_at_its_new_address() -> None:
     put_cluster(DEMO, T0)
-    put_cluster(Asked(name="demo", namesrv="127.0.0.1:16000", is_demo=True, is_read_only=False), T0 + 1)
+    put_cluster(AskedCluster(name="demo", namesrv="127.0.0.1:16000", is_demo=True, is_read_only=False), T0 + 1)
 
     row = Cluster.objects.get()
     assert (row.namesrv, row.is_demo, row.is_read_only, row.added_at) == ("127.0.0.1:16000", True, False, T0)
@@ -66,7 +95,19 @@ def test_a_real_cluster_cannot_take_the_place_of_the_demo() -> None:
     put_cluster(DEMO, T0)
 
     with pytest.raises(ValueError, match="'demo' of this home is the demo; give the new one another name"):
-        put_cluster(Asked(name="demo", namesrv="10.0.0.1:9876", is_demo=False, is_read_only=True), T0)
+        put_cluster(AskedCluster(name="demo", namesrv="10.0.0.1:9876", is_demo=False, is_read_only=True), T0)
+
+
+@pytest.mark.django_db
+def test_a_demo_that_does_not_run_is_put_aside_until_it_does_again() -> None:
+    put_cluster(DEMO, T0)
+    take(cluster="demo", holder="a:1", now=T0)
+
+    put_cluster(SHOP, T0 + 1)
+    assert [each.name for each in Cluster.objects.filter(ASIDE)] == ["demo"]
+
+    put_cluster(DEMO, T0 + 2)
+    assert not Cluster.objects.filter(ASIDE).exists()  # and the shop is watched still
 
 
 @pytest.mark.django_db

@@ -1,0 +1,35 @@
+from pathlib import Path
+
+import pytest
+
+from dashboard.config.supervising.door import Door
+from dashboard.config.supervising.start import CannotStart, main, run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--port", "70000"], "--port 70000; it needs a number from 0 to 65535"),
+        (["--namesrv", "nowhere"], "--namesrv 'nowhere'"),
+        (["--namesrv", "http://a:1/"], "it needs host:port, not the address of a page"),
+    ],
+)
+def test_what_makes_no_sense_ends_it_with_a_word_before_a_home_is_made(
+    arguments: list[str], word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path / "home"))
+
+    with pytest.raises(SystemExit, match=word):
+        main(arguments)
+
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_home_that_is_in_use_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path))
+    door = Door(tmp_path, "127.0.0.1", 0)
+    try:
+        with pytest.raises(CannotStart, match=f"the home {tmp_path} is in use by process"):
+            run(port=0, host="127.0.0.1", namesrv=None, cluster=None, writable=False)
+    finally:
+        door.leave()
