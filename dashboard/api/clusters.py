@@ -8,7 +8,7 @@ from ninja import Query, Schema
 from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown, page_of
 from dashboard.api.site import reads
 from dashboard.clusters.models import Broker, Cluster
-from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.shell import all_clusters, visible_clusters
 from dashboard.clusters.silences import Answering, answering
 from dashboard.common.clock import now_ms
 from dashboard.groups import listing
@@ -89,7 +89,7 @@ class OfCluster(Paging):
 @reads("/clusters", name="api clusters", answer=ClustersOut)
 def clusters(request: HttpRequest) -> ClustersOut:
     """List the clusters, how they answer, and their brokers."""
-    now, mine = now_ms(), visible_clusters(access=access_in(request))
+    now, mine = now_ms(), all_clusters(access=access_in(request))
     brokers: dict[int, list[BrokerOut]] = {}
     for row in Broker.objects.filter(cluster__in=mine).order_by("name", "broker_id")[:MOST_BROKERS]:
         brokers.setdefault(row.cluster_id, []).append(_broker(row))
@@ -101,7 +101,7 @@ def clusters(request: HttpRequest) -> ClustersOut:
 def findings(request: HttpRequest, asked: Query[OfCluster]) -> Page[FindingOut]:
     """List what is wrong now, what is confirmed first."""
     access = access_in(request)
-    mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
+    mine = [each for each in visible_clusters(access=access, also=asked.cluster) if asked.cluster in {"", each.name}]
     rows = Finding.objects.filter(cluster__in=mine, cleared_at=None).select_related("group", "cluster")
     seen = [row for row in rows.order_by("suspected_at")[:MOST_READ] if _may_see(row, access)]
     first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))

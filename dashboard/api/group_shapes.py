@@ -11,13 +11,15 @@ from dashboard.api.unknown import NOT_YET, why_of_row
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Member
 from dashboard.push.messages import Cell
+from dashboard.push.runs import count
 
 
 class GroupRow(Schema):
     """A group as the overview has it; ``state`` is the gravest thing that is known, ``says`` the same in words.
 
     ``silent`` members do not tell what they hold, ``untold`` brokers not who is a member; ``orphans`` are queues that
-    nobody holds, ``doubles`` those that two do.
+    nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by answers too far apart
+    to tell whether they did at one time.
     """
 
     id: int
@@ -33,6 +35,7 @@ class GroupRow(Schema):
     untold: int
     orphans: int | None
     doubles: int | None
+    perhaps_twice: int
     is_converged: bool | None
     round: int | None
     round_cause: str | None
@@ -46,12 +49,15 @@ class GroupRow(Schema):
 class GroupOut(GroupRow):
     """One group. ``seq`` numbers its states, ``state_at`` is when the newest one came to be.
 
+    ``gone_at``: since then no broker names it, and nobody is a member; null while it is there.
+
     ``lag`` is how many messages were not consumed yet, as of ``lag_at``; ``dead_letters`` how many were given up so
     far, as of ``dead_letters_at``; ``duplicate_messages`` how many were consumed twice, as consumers reported.
     ``strays`` are queues that somebody holds though no route has them.
     """
 
     at: Instant
+    gone_at: Instant | None = None
     state_at: Instant | None
     seq: int | None
     are_members_known: bool
@@ -97,7 +103,8 @@ class MemberOut(Schema):
 class QueueOut(Schema):
     """One queue: who holds it, who should, and how far the group is behind there as of ``lag_at``.
 
-    An empty list of owners is nobody, which is known. ``are_all_owners_known`` false: others may hold it as well.
+    An empty list of owners is nobody, which is known. ``are_all_owners_known`` false: others may hold it as well, or
+    one of these no more, as ``unknown`` says.
     """
 
     topic: Text
@@ -131,6 +138,7 @@ def row_out(each: Listed) -> GroupRow:
         untold=row.untold,
         orphans=row.orphans,
         doubles=row.doubles,
+        perhaps_twice=row.perhaps_twice,
         is_converged=row.is_converged,
         round=row.round,
         round_cause=row.round_cause,
@@ -148,8 +156,8 @@ def member_out(each: Mapping[str, object], cells: Mapping[str, Cell], *, is_targ
     assert isinstance(member, Member)
     assert isinstance(addresses, list)
     cell = cells.get(member.client_id)
-    held = None if cell is None or cell.held is None or member.is_silent else sum(cell.held[1::2])
-    target = None if cell is None or not is_target_known else sum(cell.target[1::2])
+    held = None if cell is None or cell.held is None or member.is_silent else count(cell.held)
+    target = None if cell is None or not is_target_known else count(cell.target)
     return MemberOut(
         client_id=member.client_id,
         registrations=member.registrations,

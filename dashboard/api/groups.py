@@ -49,7 +49,7 @@ class GroupsAsked(Paging):
 def groups(request: HttpRequest, asked: Query[GroupsAsked]) -> Page[GroupRow] | HttpResponse:
     """List groups as the overview does."""
     access, now = access_in(request), now_ms()
-    mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
+    mine = [each for each in visible_clusters(access=access, also=asked.cluster) if asked.cluster in {"", each.name}]
     wish = listing.Wish(search=asked.q, only=asked.only, sort=asked.sort)
     found = [
         each for each in listing.chosen(clusters=mine, access=access, wish=wish) if asked.name in {"", each.row.group}
@@ -79,6 +79,7 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
     return GroupOut(
         **{**row.model_dump(), "unknown": reasons},
         at=now,
+        gone_at=found.gone_at,
         state_at=snapshot.at if snapshot is not None else None,
         seq=snapshot.seq if snapshot is not None else None,
         are_members_known=head.are_members_known if head is not None else False,

@@ -15,6 +15,7 @@ from dashboard.common.tables import attached, write_csv
 from dashboard.groups import asking
 from dashboard.groups.models import Group
 from dashboard.groups.receipts import ANSWERS, orders_of
+from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.groups.views import access_in, find_group
 from dashboard.people.roles import Role
 
@@ -22,7 +23,7 @@ from dashboard.people.roles import Role
 class OrderIn(Schema):
     """What to order: ``group.recompute`` of any clustering group; of the demo's groups also what its page offers."""
 
-    verb: str = Field(default=asking.RECOMPUTE, max_length=40)
+    verb: str = Field(default=RECOMPUTE, max_length=40)
     reason: str = Field(default="", max_length=10 * asking.LONGEST_REASON)
     target: str = Field(default="", max_length=1_000)
     how: str = Field(default="", max_length=40)

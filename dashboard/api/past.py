@@ -18,6 +18,7 @@ from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_
 from dashboard.groups.showing import row_of
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Fault, GroupState, Row
+from dashboard.push.runs import count
 
 NOT_KEPT = "it is not kept of past instants"
 NO_TARGET = "what it should have had could not be computed"
@@ -118,11 +119,12 @@ def _row(group: Group, shown: Shown) -> Row:
         row_of(group, is_behind=False),
         model=head.model,
         members=len(state.members) if head.are_members_known else None,
-        queues=sum(sum(part.ids[1::2]) for part in state.queues),
+        queues=sum(count(part.ids) for part in state.queues),
         silent=sum(cell.held is None for cell in state.members),
         untold=len(head.untold),
         orphans=head.orphans,
         doubles=head.doubles,
+        perhaps_twice=count(head.perhaps_twice),
         is_converged=head.is_converged,
         strategy=head.strategy,
         round=latest.number if latest is not None else None,
@@ -156,8 +158,8 @@ def _member(each: past_story.PastMember, *, is_target_known: bool) -> MemberOut:
         joined_low=cell.since_low,
         joined_high=None,
         started_at=None,
-        held=None if cell.held is None else sum(cell.held[1::2]),
-        target=sum(cell.target[1::2]) if is_target_known else None,
+        held=None if cell.held is None else count(cell.held),
+        target=count(cell.target) if is_target_known else None,
         held_seen_at=None,
         missing=cell.missing,
         missing_at=None,

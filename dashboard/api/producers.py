@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
 
@@ -12,9 +14,14 @@ from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.common.tables import attached, write_csv
 from dashboard.groups.views import access_in
+from dashboard.producers.canaries import canaries_of, estimates_of
 from dashboard.producers.queries import Seen, producers_of
 from dashboard.producers.standing import Standing
 
+NO_CANARY = (
+    "no canary of Evenkeel's own sent to this broker in the last minute; it is off unless an admin switches it on"
+)
+UNHEARD = "nothing of its cluster answers, and it told last at told_at: how it stands now is unknown"
 STOCK = "the producer reports nothing: a stock one tells nobody which brokers it leaves alone"
 
 
@@ -22,7 +29,8 @@ class ProducerRow(Schema):
     """One producer and one broker. ``state``: backs off, unreachable, available, quiet (told long ago) or unknown.
 
     ``backoff_ms`` is as announced, null where none runs; ``left_ms`` is what is left of it. ``median_ms`` is of the
-    slowest send of each second of the last minute: a bound of the median of all.
+    slowest send of each second of the last minute: a bound of the median of all. ``canary_ms`` is an estimate by a
+    canary of Evenkeel's own, not by this producer: the median of what that waited for the broker in the last minute.
     """
 
     cluster: Text
@@ -39,6 +47,7 @@ class ProducerRow(Schema):
     is_isolated: bool | None
     is_reachable: bool | None
     median_ms: int | None
+    canary_ms: int | None
     unknown: Unknown
 
 
@@ -57,7 +66,9 @@ def producers(request: HttpRequest, asked: Query[ProducersAsked]) -> Page[Produc
     access, now = access_in(request), instant_asked(asked.at, now_ms())
     mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
     read = producers_of(clusters=mine, access=access, now=now, is_past=bool(asked.at))
-    everything = [_row(seen, each, now) for seen in read.rows for each in seen.standings]
+    seen_by_canary = canaries_of(clusters=mine, access=access, at=now if asked.at else None)
+    estimates = estimates_of(seen_by_canary, now)
+    everything = [_row(seen, each, estimates, now) for seen in read.rows for each in seen.standings]
     rows = everything[asked.span]
     if asked.format == "csv":
         table = write_csv(list(ProducerRow.model_fields)[:-1], (list(row.model_dump().values())[:-1] for row in rows))
@@ -65,7 +76,7 @@ def producers(request: HttpRequest, asked: Query[ProducersAsked]) -> Page[Produc
     return cut(rows, len(everything), asked, now)
 
 
-def _row(seen: Seen, each: Standing, now: int) -> ProducerRow:
+def _row(seen: Seen, each: Standing, estimates: Mapping[tuple[int, str], int], now: int) -> ProducerRow:
     row = ProducerRow(
         cluster=seen.cluster.name,
         client_id=seen.client,
@@ -77,13 +88,14 @@ def _row(seen: Seen, each: Standing, now: int) -> ProducerRow:
         told_at=each.told_at,
         backoff_ms=each.backoff_ms,
         backoff_until=each.backoff_until,
-        left_ms=None if each.told_at is None else each.left_ms(now),
+        left_ms=None if each.told_at is None or each.is_unheard else each.left_ms(now),
         is_isolated=each.is_isolated,
         is_reachable=each.is_reachable,
         median_ms=each.median_ms(now),
+        canary_ms=estimates.get((seen.cluster.pk, each.broker)),
         unknown={},
     )
-    names = ("language", "version", "told_at", "left_ms", "is_isolated", "is_reachable", "median_ms")
+    names = ("language", "version", "told_at", "left_ms", "is_isolated", "is_reachable", "median_ms", "canary_ms")
     row.unknown = {name: _why(name, each) for name in names if getattr(row, name) is None}
     return row
 
@@ -91,6 +103,10 @@ def _row(seen: Seen, each: Standing, now: int) -> ProducerRow:
 def _why(name: str, each: Standing) -> str:
     if name in {"language", "version"}:
         return "no broker has told it"
+    if name == "canary_ms":
+        return NO_CANARY
     if each.told_at is None:
         return STOCK
+    if name == "left_ms":
+        return UNHEARD
     return "no send was told in the last minute" if name == "median_ms" else "it has told nothing of this so far"

@@ -21,10 +21,11 @@ from dashboard.groups.models import Group
 from dashboard.groups.views import find_group
 from dashboard.push.messages import GroupState
 from dashboard.push.publish import state_in, stored_state
-from dashboard.push.runs import Numbers, unpack
+from dashboard.push.runs import Numbers, count, unpack
 
 NO_LAG = "the broker has not told its offsets"
 NO_PAST_LAG = "only who held what is kept of the past here"
+PERHAPS = "these members said to hold it one after the other: who said so first may have let go"
 NO_COMMIT = "nothing is known to be committed there"
 Place = tuple[str, str, int]  # topic, broker, queue id
 
@@ -74,17 +75,17 @@ def choose(state: GroupState, asked: QueuesAsked) -> Chosen:
     """Cut the page that is asked for out of a state's queues, without unpacking those of other pages."""
     start, stop = asked.span.start, asked.span.stop
     found: list[tuple[int, Place]] = []
-    number = count = 0
+    number = so_far = 0
     for part in state.queues:
-        size = sum(part.ids[1::2])
+        size = count(part.ids)
         if asked.topic in {"", part.topic} and asked.broker in {"", part.broker}:
-            first, last = max(0, start - count), min(size, stop - count)
+            first, last = max(0, start - so_far), min(size, stop - so_far)
             if first < last:
                 ids = unpack(part.ids)[first:last].tolist()
                 found += [(number + first + place, (part.topic, part.broker, each)) for place, each in enumerate(ids)]
-            count += size
+            so_far += size
         number += size
-    return Chosen(tuple(found), count)
+    return Chosen(tuple(found), so_far)
 
 
 def _rows(group: Group, state: GroupState, chosen: Chosen, *, is_past: bool) -> Iterator[QueueOut]:
@@ -92,12 +93,15 @@ def _rows(group: Group, state: GroupState, chosen: Chosen, *, is_past: bool) -> 
     lags: Mapping[Place, QueueLag] = {} if is_past else lags_of(group=group, queues=chosen.places)
     silent = sum(cell.held is None for cell in state.members)
     is_known = not silent and state.head.are_members_known
+    perhaps = frozenset(unpack(state.head.perhaps_twice).tolist())
     why = "" if is_known else why_no_owner(silent, state.head)
     for number, place in chosen.queues:
         owners, wanted, lag = held.get(number, []), target.get(number, []), lags.get(place)
         reasons = _reasons(lag, NO_PAST_LAG if is_past else NO_LAG)
         if not owners and not is_known:
             reasons["held_by"] = why
+        if number in perhaps:
+            reasons["are_all_owners_known"] = PERHAPS
         if not state.head.is_target_known:
             reasons["target"] = "what members should have cannot be computed"
         topic, broker, queue_id = place
@@ -106,7 +110,7 @@ def _rows(group: Group, state: GroupState, chosen: Chosen, *, is_past: bool) -> 
             broker=broker,
             queue_id=queue_id,
             held_by=owners if owners or is_known else None,
-            are_all_owners_known=is_known,
+            are_all_owners_known=is_known and number not in perhaps,
             target=wanted if state.head.is_target_known else None,
             end=lag.end if lag is not None else None,
             committed=lag.committed if lag is not None else None,
@@ -129,7 +133,9 @@ def _owners(state: GroupState, numbers: Numbers, *, is_target: bool) -> dict[int
 def _reasons(lag: QueueLag | None, why: str) -> dict[str, str]:
     if lag is None:
         return dict.fromkeys(("end", "committed", "lag", "consumed_up_to", "lag_at"), why)
-    reasons = dict.fromkeys(("committed", "lag"), NO_COMMIT) if lag.committed is None else {}
+    reasons = {"committed": NO_COMMIT} if lag.committed is None else {}
+    if lag.lag is None:
+        reasons["lag"] = NO_COMMIT
     if lag.consumed_up_to is None:
         reasons["consumed_up_to"] = "no message is known to have been consumed there"
     return reasons

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Schema
@@ -24,7 +24,7 @@ from dashboard.api.shapes import Bounds, Instant, Page, Paging, cut, page_of
 from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.common.tables import attached, write_csv
-from dashboard.groups import past_story, story
+from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.views import find_group
@@ -57,9 +57,11 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
     """
     row, now = _find(request, pk, number), now_ms()
     if not asked.at:
-        return _round(row, story.lanes_of(row, now=now), read.causes_of(row), now)
+        worst = story.worst(story.lanes_of(row, now=now), owned.shares_in(row=row, now=now).values())
+        return _round(row, worst, read.causes_of(row), now)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
-    return _round(row, past_story.lanes_at(row=row, at=at, now=now), past_story.causes_at(row=row, at=at), at)
+    worst = story.worst(past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at))
+    return _round(row, worst, past_story.causes_at(row=row, at=at), at)
 
 
 def _then(row: Round, asked: str, now: int) -> Round:
@@ -75,12 +77,12 @@ def _then(row: Round, asked: str, now: int) -> Round:
     return then
 
 
-def _round(row: Round, lanes: list[story.Lane], causes: Sequence[RoundCause], now: int) -> RoundOut:
-    worst, (before, after) = story.worst(lanes), read.neighbours_of(row)
+def _round(row: Round, worst: Mapping[str, object], causes: Sequence[RoundCause], now: int) -> RoundOut:
+    before, after = read.neighbours_of(row)
     return RoundOut(
         **round_row(row).model_dump(),
         at=now,
-        sentence=read.sentence_of(row, lanes, now=now),
+        sentence=read.sentence_of(row, worst, now=now),
         waits_for=row.waits_for or None,
         members_before=row.members_before,
         members_after=row.members_after,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from dashboard.push.messages import Head, Row
 
+NOT_ALL = "not all of what is held, or of what should be, is known"
 NOT_YET = "the group was not looked at yet"
 
 
@@ -44,6 +45,6 @@ def _reason(row: Row) -> str:
         return f"{row.silent} of {row.members} members do not tell what they hold"
     if row.untold:
         return f"{row.untold} brokers did not tell who is a member"
-    if row.is_behind:
-        return "something changed that no rebalance has seen yet"
-    return "not all of what is held, or of what should be, is known"
+    if row.perhaps_twice:
+        return f"of {row.perhaps_twice} queues two members said to hold them, and not both have answered since"
+    return "something changed that no rebalance has seen yet" if row.is_behind else NOT_ALL

@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.api import audit, clusters, groups, orders, pauses, plans, producers, queues, rounds, views
+from dashboard.api import audit, canaries, clusters, groups, orders, pauses, plans, producers, queues, rounds, views
 from dashboard.api.site import addresses, of_the_api, openapi
 
-OPERATIONS = (audit, clusters, groups, orders, pauses, plans, producers, queues, rounds)
+OPERATIONS = (audit, canaries, clusters, groups, orders, pauses, plans, producers, queues, rounds)
 
 urlpatterns: list[URLPattern] = [
     path("api/", views.page, name="api"),

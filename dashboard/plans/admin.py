@@ -18,7 +18,6 @@ from dashboard.plans.models import ByConfig
 from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, publish
 from dashboard.plans.queries import former_members, latest
 
-Fields = list[str | list[str] | tuple[str, ...] | tuple[()]]
 ASKED = ("group", "base", "document", "reason", "is_read")
 KEPT = ("group", "version", "when", "author", "reason", "document", "acknowledged")
 
@@ -94,7 +93,11 @@ class ByConfigAdmin(Observed[ByConfig]):
         """Whoever has Django's permission for it adds."""
         return request.user.has_perm("plans.add_byconfig")
 
-    def get_fields(self, request: HttpRequest, obj: ByConfig | None = None) -> Fields:  # noqa: ARG002 - Django's name
+    def get_fields(  # type: ignore[override]  # as those of ``InWords``: Django's may nest
+        self,
+        request: HttpRequest,  # noqa: ARG002 - Django's name
+        obj: ByConfig | None = None,
+    ) -> list[str]:
         """Ask for what a new version needs; show all of one that is kept."""
         return [*ASKED] if obj is None else [*KEPT]
 

@@ -29,7 +29,7 @@ from rebalance_engine.model import MessageQueue
 
 MOST_MOVES = 400
 MOST_LOADS = 400
-MOST_CELLS = 1_200  # columns that the browser draws one by one
+MOST_DRAWN = 20_000  # columns of a map; above 1,200 the browser draws tiles
 MOST_SIDE_BY_SIDE = 24  # columns of each of two maps that stand beside each other
 FORMATS = ("json", "csv")
 
@@ -68,7 +68,7 @@ def _context(
     moves = answers.costly(list(outcome.moves)) if outcome is not None else []
     loads = answers.loads(trial)
     kept = latest(group=group.pk)
-    is_drawn = len(trial.before.queues) + len(trial.after.queues) <= 2 * MOST_CELLS
+    is_drawn = len(trial.before.queues) + len(trial.after.queues) <= 2 * MOST_DRAWN
     return {
         "group": group,
         "listed": listed(group=group),

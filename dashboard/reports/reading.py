@@ -35,6 +35,7 @@ from rebalance_engine.events import (
     QueuePulled,
     QueueTaken,
 )
+from rebalance_engine.network.canary import CLIENT as CANARY
 
 VERSION = 1
 MOST_BYTES = 1024 * 1024
@@ -135,6 +136,8 @@ def admit(said: Said, *, cluster: str, group: str, now: int) -> Said:
     Raises:
         Foreign, Malformed: it may not say that.
     """
+    if said.reporter == CANARY:
+        raise Foreign(f"{CANARY!r} is Evenkeel's own canary; needed is the id of the client that reports")
     if said.group != group:
         raise Foreign(f"the report is about group {said.group!r}; this token is of group {group!r}")
     for number, fact in enumerate(said.facts):

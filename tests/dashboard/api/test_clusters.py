@@ -23,7 +23,7 @@ def test_a_cluster_comes_with_its_brokers_and_says_why_nothing_is_known(get: Get
 
 
 def test_a_finding_comes_with_its_proof(get: Get, group: Group) -> None:
-    told(held("A", 9_000, [0, 1, 2]))
+    told(held("A", 9_000, [0, 1, 2]), held("B", 9_000, [2]))
     rebalance_once(group=group.pk, now=T0 + 9_100)
 
     page = get("/findings")
@@ -36,7 +36,7 @@ def test_a_finding_comes_with_its_proof(get: Get, group: Group) -> None:
 
 
 def test_what_is_wrong_elsewhere_is_not_told(get: Get, client: Client, group: Group) -> None:
-    told(held("A", 9_000, [0, 1, 2]))
+    told(held("A", 9_000, [0, 1, 2]), held("B", 9_000, [2]))
     rebalance_once(group=group.pk, now=T0 + 9_100)
     columns = {"subject": "x", "subject_key": "x", "sentence": "s", "proof": ["p"], "origin": "derived"}
     Finding.objects.create(cluster=group.cluster, kind="route", suspected_at=T0, **columns)

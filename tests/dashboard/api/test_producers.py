@@ -37,10 +37,14 @@ def test_producers_come_as_they_stood_at_a_past_instant(get: Get, cluster: Clust
     start = now_ms() - 60_000
     p = Teller(start)
     told(p.sent(0, 6), p.backs_off(100, 10_000), p.sent(30_000, 7))
+    unheard = get("/producers")["rows"][0]
+    Cluster.objects.update(watched_at=now_ms())
 
     [then], [now] = get("/producers", at=start + 5_100)["rows"], get("/producers")["rows"]
 
     assert (then["state"], then["left_ms"], then["told_at"]) == ("backs off", 5_000, start + 100)
     assert then["unknown"]["is_reachable"]
     assert (now["state"], now["left_ms"]) == ("available", 0)
+    assert (unheard["state"], unheard["left_ms"]) == ("unknown", None)
+    assert "nothing of its cluster answers" in unheard["unknown"]["left_ms"]
     assert get("/producers", at=start - 1)["rows"] == []

@@ -36,6 +36,15 @@ def test_a_queue_that_a_silent_member_may_hold_is_not_said_to_have_nobody(get: G
     assert row["unknown"]["held_by"] == "1 members do not tell what they hold"
 
 
+def test_what_is_known_of_a_queues_lag_is_not_said_to_be_unknown(get: Get, group: Group) -> None:
+    tell(group, "east", 10, ["orders", 0, 0, None, None], ["orders", 1, 9, None, None])
+
+    empty, uncommitted = get(f"/groups/{group.pk}/queues")["rows"][:2]
+
+    assert (empty["lag"], "lag" in empty["unknown"], "committed" in empty["unknown"]) == (0, False, True)
+    assert (uncommitted["lag"], "lag" in uncommitted["unknown"]) == (None, True)
+
+
 def test_queues_have_who_held_them_at_a_past_instant(get: Get, group: Group) -> None:
     told(held("A", 8_000, [0]))
     rebalance_once(group=group.pk, now=T0 + 8_100)

@@ -76,7 +76,7 @@ def test_a_body_that_cannot_be_read_is_refused(client: Client, monkeypatch: pyte
     assert answer.status_code == 400
     assert "problem" in answer.json()
     client.raise_request_exception = False
-    monkeypatch.setattr(clusters, "visible_clusters", lambda **_named: 1 / 0)
+    monkeypatch.setattr(clusters, "all_clusters", lambda **_named: 1 / 0)
     broken = client.get("/api/v1/clusters")
     assert (broken.status_code, "its log says how" in broken.json()["problem"]) == (500, True)
 

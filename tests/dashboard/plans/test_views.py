@@ -122,11 +122,13 @@ def test_a_name_that_turns_its_line_is_written_out(client: Client, address: str)
     assert [page.replace(f">{name}</textarea>", "").count("\u202e") for page in pages] == [0, 0]
 
 
-def test_a_large_group_is_left_to_tables(client: Client, address: str) -> None:
-    page = client.get(address, {"queues": "orders/east/5000"}).content.decode()
+def test_a_large_group_is_drawn_and_a_very_large_one_left_to_tables(client: Client, address: str) -> None:
+    large = client.get(address, {"queues": "orders/east/5000"}).content.decode()
+    very_large = client.get(address, {"queues": "orders/east/41000"}).content.decode()
 
-    assert facts_in(page) == {"picture": None}
-    assert "are shown; the others are in the CSV" in page
+    assert facts_in(large)["picture"]["queues"] == [{"topic": "orders", "broker": "east", "ids": [0, 5_000]}]
+    assert facts_in(very_large) == {"picture": None}
+    assert all("are shown; the others are in the CSV" in page for page in (large, very_large))
 
 
 def test_the_page_asks_the_database_as_often_for_much_as_for_little(

@@ -87,6 +87,11 @@ def test_what_the_token_says_nothing_of_is_refused(facts: list[Fact]) -> None:
         admitted(*facts)
 
 
+def test_nobody_reports_as_the_canary_of_evenkeel() -> None:
+    with pytest.raises(Foreign, match="Evenkeel's own canary"):
+        admitted(taken("evenkeel-canary", 1))
+
+
 def test_the_whole_report_must_be_of_the_tokens_group() -> None:
     with pytest.raises(Foreign, match="'other'; this token is of group 'g'"):
         admitted(taken("A", 1), group="other")
