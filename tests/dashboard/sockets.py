@@ -8,11 +8,13 @@ from types import TracebackType
 from asgiref.testing import ApplicationCommunicator
 from asgiref.typing import ASGIApplication
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.sessions.backends.base import SessionBase
 
 from dashboard.live.consumers import LiveConsumer
 from dashboard.push.messages import Message, decode
 
 HOST = "testserver"
+MOST_READ = 100
 
 
 class Browser:
@@ -25,10 +27,13 @@ class Browser:
         origin: str | None = f"http://{HOST}",
         application: ASGIApplication | None = None,
         path: str = "/live/",
+        session: SessionBase | None = None,
     ) -> None:
         headers = [(b"host", HOST.encode())] + ([(b"origin", origin.encode())] if origin is not None else [])
         scope = {"type": "websocket", "path": path, "query_string": b"", "headers": headers, "subprotocols": []}
-        self.end = ApplicationCommunicator(application or LiveConsumer.as_asgi(), {**scope, "user": user})
+        self.end = ApplicationCommunicator(
+            application or LiveConsumer.as_asgi(), {**scope, "user": user, "session": session}
+        )
         self.code: int | None = None
 
     async def __aenter__(self) -> Browser:
@@ -71,6 +76,14 @@ class Browser:
             assert output["type"] == "websocket.close", output
             self.code = int(output["code"])
         return self.code
+
+    async def ends(self) -> int:
+        """Read on until the server closes; give its code."""
+        for _ in range(MOST_READ):
+            output = await self.end.receive_output(timeout=5)
+            if output["type"] == "websocket.close":
+                return int(output["code"])
+        raise AssertionError(f"after {MOST_READ} messages it is not closed")
 
     async def hears_nothing(self) -> bool:
         return bool(await self.end.receive_nothing(timeout=0.2))

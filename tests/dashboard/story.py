@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.operations import Recorded, record
@@ -93,10 +94,12 @@ def left(client: str, at: int, departure: Departure = Departure.UNKNOWN, group: 
     return MemberLeft(at=T0 + at, source=EAST, exactness=EXACT, group=group, client=client, departure=departure)
 
 
-def held(client: str, at: int, queues: Iterable[int], group: str = "g", topic: str = "orders") -> HeldSeen:
+def held(
+    client: str, at: int, queues: Iterable[int], group: str = "g", topic: str = "orders", *, asked: int | None = None
+) -> HeldSeen:
     return HeldSeen(
         at=T0 + at,
-        source=EAST,
+        source=EAST if asked is None else replace(EAST, observed_at=T0 + asked),
         exactness=EXACT,
         group=group,
         client=client,

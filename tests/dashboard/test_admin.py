@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
 from django.apps import apps
 from django.contrib import admin
-from django.db import models
+from django.db import connection, models
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dashboard.audit.operations import append
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Command, CommandReceipt, OutboxLine, Producer, ProducerBroker
 from dashboard.common.admin import instant
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.models import Stream
+from rebalance_engine.events import Origin, ReceiptAnswer
 from tests.dashboard.story import T0, held, joined, route, seen, told
 
 OURS = [model for model in apps.get_models() if model.__module__.startswith("dashboard.")]
@@ -45,6 +50,67 @@ def test_a_list_can_be_searched_and_its_rows_opened(
         assert b"<b>" not in page.content.replace(b"<b>\n", b"")
         assert "\u202e" not in page.content.decode()
     assert opened is None or opened.status_code == 200
+
+
+RAW = re.compile(r"(?<![\d.])1[67]\d{11}(?!\d)")  # epoch milliseconds of the story, and of now
+AS_IT_IS = {OutboxLine}  # the line of the history files itself
+
+
+@pytest.fixture
+def full(cluster: Cluster) -> None:
+    """Fill the tables with at least two rows of what changes hands."""
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 20)
+    told(joined("B", 5_000), joined("C", 5_001))
+    told(held("A", 6_000, [0, 1]), held("B", 6_100, [2]), held("C", 6_200, [3]), at=6_300)
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 6_400)
+    for client in "AB":
+        source = {"at": T0, "origin": Origin.ADMIN_ANSWER.value, "observed_at": T0}
+        Producer.objects.create(
+            cluster=cluster, client_id=client, group_name="p", broker="east", address=f"{client}:1", **source
+        )
+        order = Command.objects.create(
+            cluster=cluster, verb="group.recompute", ordered_at=T0, deadline=T0 + 1, author_name="ada"
+        )
+        CommandReceipt.objects.create(command=order, client_id=client, answer=next(iter(ReceiptAnswer)).value, at=T0)
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_no_list_and_no_row_shows_raw_milliseconds_or_asks_once_for_each_row(
+    model: type[models.Model], admin_client: Client
+) -> None:
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+    admin_client.get(reverse(f"{name}_changelist"))  # what is kept after the first time
+
+    with CaptureQueriesContext(connection) as asked:
+        pages = [admin_client.get(reverse(f"{name}_changelist"))]
+    row = model._default_manager.first()
+    if row is not None:
+        pages.append(admin_client.get(reverse(f"{name}_change", args=[row.pk])))
+
+    again = [sql for sql, times in Counter(re.sub(r"\d+", "?", one["sql"]) for one in asked).items() if times > 1]
+    assert [sql for sql in again if sql.startswith("SELECT") and "COUNT(" not in sql] == []
+    if model not in AS_IT_IS:
+        raw = [RAW.findall(re.sub(r'(href|value)="[^"]*"', "", page.content.decode())) for page in pages]
+        assert not any(raw)
+
+
+@pytest.mark.usefixtures("full")
+def test_lists_say_times_with_their_zone_durations_in_words_and_whose_a_row_is(admin_client: Client) -> None:
+    def listed(address: str) -> str:
+        return admin_client.get(f"/admin/{address}/").content.decode()
+
+    handoffs = listed("groups/handoff")
+
+    assert "Dropped at (UTC)" in handoffs
+    assert "2023-11-14 22:13:2" in handoffs
+    assert re.search(r'class="field-pause[^"]*">[^<]*\d (ms|s)|class="field-pause[^"]*">unknown', handoffs)
+    for address in ("groups/handoff", "groups/member", "clusters/producer"):
+        assert re.search(r'class="field-cluster[^"]*">(<a[^>]*>)?shop', listed(address)), address
+    assert "cluster" in admin.site.get_model_admin(ProducerBroker).list_display
+    assert re.search(r'class="field-lasted">[\d. ]+(ms|s|d|min).*, goes on', listed("groups/holding"))
+    assert re.search(r'class="field-took">', listed("groups/round"))
 
 
 def test_what_was_observed_cannot_be_added(admin_client: Client) -> None:

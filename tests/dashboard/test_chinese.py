@@ -34,7 +34,8 @@ NAMES = frozenset(
         r"\S+",
         """
     API AVG AVG_BY_CIRCLE AllocateMessageQueueByConfig Apache BROKER Broker CONFIG CONSISTENT_HASH COUNT CSV Enter Esc
-    English Evenkeel EVENKEEL_REPORT_TOKEN GET ID JAVA JSON Java MACHINE_ROOM NAME NEW NameServer OLD OpenAPI Python
+    English Evenkeel EVENKEEL_CANARY EVENKEEL_REPORT_TOKEN GET ID JAVA JSON Java MACHINE_ROOM NAME NEW NameServer OLD
+    OpenAPI Python
     RETRY RocketMQ STICKY STICKY_ACROSS_TOPICS TOPIC URL UTC WEIGHTED admin at consumer_idcs csv evenkeel format id
     latest manage min ms operator orders produce py report report_url staff viewer whatif
     """,

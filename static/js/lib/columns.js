@@ -40,8 +40,24 @@ export function place(columns, width) {
   return { columns: placed, topics, brokers, cell, width: x };
 }
 
-/** How many queues lie between two numbers that are written. */
-export const thinning = (cell) => [1, 2, 5, 10, 20, 50, 100].find((step) => step * cell >= 17) ?? 100;
+const PER_DIGIT = 7;
+
+/** How many queues lie between two numbers that are written, of so many digits. */
+export const thinning = (cell, digits = 2) =>
+  [1, 2, 5, 10, 20, 50, 100].find((step) => step * cell >= Math.max(17, digits * PER_DIGIT + 2)) ?? 100;
+
+/** The columns whose numbers are written: each has the room that its digits need, next to those of another broker too. */
+export function numbered(columns, cell) {
+  const digits = columns.reduce((most, { id }) => Math.max(most, String(id).length), 1);
+  const step = thinning(cell, digits);
+  let free = -Infinity;
+  return columns.filter(({ id, x }) => {
+    const half = (String(id).length * PER_DIGIT) / 2;
+    if (id % step || x + cell / 2 - half < free) return false;
+    free = x + cell / 2 + half + 2;
+    return true;
+  });
+}
 
 /** A name cut to the room that it has; the end of a broker's name tells it from others. */
 export function fit(text, width, perLetter = 6.7) {

@@ -1,8 +1,10 @@
 // Who holds and who should hold each queue, and what that comes to: the grammar of the map. Pure.
 //
-// A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), unknown (nobody is known to
-// have it, but somebody does not answer, or a broker does not tell who is a member). A cell is: ok, let, two, want
-// (should take it), maybe (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
+// A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), perhaps (two said to have it,
+// but who said so first may have let go), unknown (nobody is known to have it, but somebody does not answer, or a broker
+// does not tell who is a member). A cell is: ok, let, two, claim (of one who perhaps has it), want (should take it), maybe
+// (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
+import { keyOf } from "./columns.js";
 import { unpack } from "../live/runs.js";
 
 const NOBODY = [];
@@ -26,6 +28,7 @@ export function judge(state) {
     wanted,
     silent,
     untold: state.head.untold ?? [],
+    perhaps: new Set(unpack(state.head.perhaps_twice ?? [])),
     isShared: state.head.model === "BROADCASTING",
     knowsTarget: state.head.is_target_known,
   };
@@ -47,7 +50,7 @@ export function columnKind(picture, number) {
   const { holders, wanted, silent, untold = [], isShared, knowsTarget } = picture;
   const count = holders[number].length;
   if (isShared) return count || silent.size ? "ok" : "none";
-  if (count > 1) return "two";
+  if (count > 1) return picture.perhaps?.has(number) ? "perhaps" : "two";
   if (count === 0) return silent.size || untold.length ? "unknown" : "none";
   return knowsTarget && !wanted[number].includes(holders[number][0]) ? "let" : "ok";
 }
@@ -58,7 +61,7 @@ export function cellsOf(picture, number) {
   const isTwo = !isShared && holders[number].length > 1;
   const cells = holders[number].map((client) => {
     const isWanted = wanted[number].includes(client);
-    if (isTwo) return [client, "two", isWanted];
+    if (isTwo) return [client, picture.perhaps?.has(number) ? "claim" : "two", isWanted];
     return [client, isWanted || !knowsTarget ? "ok" : "let", false];
   });
   for (const client of wanted[number]) {
@@ -70,7 +73,7 @@ export function cellsOf(picture, number) {
 /** Queues whose holder changed from one to one other: `[number, from, to]`. */
 export function movesBetween(before, after) {
   const moves = [];
-  if (before.queues.length !== after.queues.length) return moves;
+  if (!isSame(before.queues, after.queues)) return moves;
   after.holders.forEach((now, number) => {
     const was = before.holders[number];
     const to = now.filter((client) => !was.includes(client));
@@ -80,9 +83,12 @@ export function movesBetween(before, after) {
   return moves;
 }
 
+const isSame = (some, others) =>
+  some === others || (some.length === others.length && some.every((queue, number) => keyOf(queue) === keyOf(others[number])));
+
 /** Faults and loads for a glance. */
 export function tally(picture) {
-  const found = { ok: 0, let: 0, none: 0, two: 0, unknown: 0 };
+  const found = { ok: 0, let: 0, none: 0, two: 0, perhaps: 0, unknown: 0 };
   picture.queues.forEach((_, number) => found[columnKind(picture, number)]++);
   return found;
 }

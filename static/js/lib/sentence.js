@@ -1,17 +1,17 @@
 // The sentence under the map: what the cell under the crosshair is. Pure.
 import { columnKind } from "./owners.js";
-import { clock, span } from "./time.js";
+import { age, clock, span } from "./time.js";
 import { fill, gettext } from "./words.js";
 import { shown } from "./shown.js";
 
 /** Say how a queue stands, and what it is to the member of the row. */
-export function describe(picture, column, client, { now, owners = null, away = [] } = {}) {
+export function describe(picture, column, client, { now, owners = null, away = [], seen = new Map() } = {}) {
   if (away.includes(column.broker)) return gettext("The broker is away: there is nothing to read, and no fault of the group.");
   if (column.isStray) return gettext("Held, though no route has it: other members do not know it, so nobody misses it.");
   const kind = columnKind(picture, column.number);
   const held = picture.holders[column.number];
   const wanted = picture.wanted[column.number];
-  const values = { held: list(held), wanted: list(wanted), silent: list([...picture.silent]) };
+  const values = { held: list(held), wanted: list(wanted), silent: list([...picture.silent]), claims: claims(held, seen, now) };
   const parts = [fill(sentenceOf(kind, picture, wanted), values), ...story(kind, owners, now)];
   if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
   return parts.filter(Boolean).join(" ");
@@ -23,6 +23,8 @@ function sentenceOf(kind, picture, wanted) {
   switch (kind) {
     case "two":
       return gettext("Two owners: %(held)s; wanted by %(wanted)s. Messages may be consumed twice while this lasts.");
+    case "perhaps":
+      return gettext("Perhaps two owners: %(claims)s. Who told it first may have let go before the other took it.");
     case "none":
       return isWanted ? gettext("Held by nobody; wanted by %(wanted)s, not yet taken.") : gettext("Held by nobody, and nobody is to take it.");
     case "unknown":
@@ -54,6 +56,10 @@ function roleOf(picture, number, client) {
   if (holds) return wants || !picture.knowsTarget ? gettext("holds it") : gettext("holds it, should let go");
   return wants ? gettext("should take it") : gettext("has nothing to do with it");
 }
+
+/** Who says to hold a queue, and how long ago each told last. */
+const claims = (clients, seen, now) =>
+  clients.map((client) => (seen.get(client) ? fill(gettext("%(client)s (told %(age)s ago)"), { client: name(client), age: age(now - seen.get(client)) }) : name(client))).join(", ");
 
 const name = (client) => shown(client, 48);
 

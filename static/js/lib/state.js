@@ -8,6 +8,7 @@ export function stateOf(row) {
   if (row.doubles) return say("two", twoOwners(row.doubles, isBound(row)), { n: row.doubles });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
+  if (row.perhaps_twice) return say("unknown", perhapsTwo(row.perhaps_twice), { n: row.perhaps_twice });
   if (row.silent) return say("unknown", notAnswering(row.silent));
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
@@ -17,13 +18,20 @@ export function stateOf(row) {
   return say("quiet", gettext("held as wanted"));
 }
 
-/** Whether the row's figures are what is known at least: somebody does not answer. */
-export const isBound = ({ silent, untold }) => Boolean(silent || untold);
+/** Whether the row's figures are what is known at least: somebody does not answer, or has not answered again. */
+export const isBound = ({ silent, untold, perhaps_twice: perhaps }) => Boolean(silent || untold || perhaps);
 
 const twoOwners = (n, isAtLeast) =>
   isAtLeast
     ? ngettext("at least %(n)s of %(queues)s queues with two owners", "at least %(n)s of %(queues)s queues with two owners", n)
     : ngettext("%(n)s of %(queues)s queues with two owners", "%(n)s of %(queues)s queues with two owners", n);
+
+const perhapsTwo = (n) =>
+  ngettext(
+    "%(n)s of %(queues)s queues perhaps with two owners: not all have answered since",
+    "%(n)s of %(queues)s queues perhaps with two owners: not all have answered since",
+    n,
+  );
 
 const notAnswering = (n) =>
   ngettext("%(silent)s of %(members)s members does not answer", "%(silent)s of %(members)s members do not answer", n);

@@ -65,7 +65,11 @@ export class Socket {
     if (!found) return;
     const result = found.follower.receive(message);
     if (result === "gap") this.#ask(found.follower);
-    found.onMessage(message, result);
+    try {
+      found.onMessage(message, result);
+    } catch (error) {
+      reportError(error); // what cannot be shown is no reason to lose the message that comes next
+    }
   }
 
   #ask({ stream, seq }) {
