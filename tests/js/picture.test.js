@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { cellsOf, columnKind, judge, movesBetween, tally } from "../../static/js/lib/owners.js";
-import { fit, order, place, thinning } from "../../static/js/lib/columns.js";
+import { fit, numbered, order, place, thinning } from "../../static/js/lib/columns.js";
 import { describe } from "../../static/js/lib/sentence.js";
 import { glyphOf } from "../../static/js/lib/glyphs.js";
 import { isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
@@ -38,6 +38,15 @@ test("held and wanted is quiet", () => {
   assert.deepEqual(cellsOf(judge(given), 0), [["A", "ok", false]]);
 });
 
+test("queues of other names have not moved, though they have the same numbers", () => {
+  const [before, after] = [state({ A: [[0, 4], [0, 4]] }), state({ B: [[0, 4], [0, 4]] })];
+  assert.equal(movesBetween(judge(before), judge(after)).length, 4);
+
+  const elsewhere = { ...after, queues: [{ ...after.queues[0], broker: "west" }] };
+
+  assert.deepEqual(movesBetween(judge(before), judge(elsewhere)), []);
+});
+
 test("nobody's queue has a ring where it should be taken", () => {
   const given = state({ A: [[0, 4], [0, 3]] });
 
@@ -50,6 +59,18 @@ test("two owners are two, and the ring says who is right", () => {
 
   assert.equal(kinds(given)[2], "two");
   assert.deepEqual(cellsOf(judge(given), 2), [["A", "two", false], ["B", "two", true]]);
+});
+
+test("two who told one after the other are perhaps two, and the sentence says when each told", () => {
+  const given = state({ A: [[0, 2], [0, 3]], B: [[2, 2], [2, 2]] });
+  given.head.perhaps_twice = [2, 1];
+  const picture = judge(given);
+
+  assert.deepEqual([kinds(given)[2], tally(picture).two], ["perhaps", 0]);
+  assert.deepEqual(cellsOf(picture, 2), [["A", "claim", false], ["B", "claim", true]]);
+  const column = { topic: "orders", broker: "east", id: 2, number: 2 };
+  const said = describe(picture, column, null, { now: 60000, seen: new Map([["A", 1000], ["B", 59000]]) });
+  assert.match(said, /^Perhaps two owners: A \(told 59 s ago\), B \(told 1 s ago\)\./);
 });
 
 test("nobody is said to be without owner while a broker does not tell who is a member", () => {
@@ -73,7 +94,7 @@ test("while somebody does not answer, nobody's queue is unknown and not orphaned
 
   assert.deepEqual(kinds(given), ["ok", "ok", "unknown", "unknown"]);
   assert.deepEqual(cellsOf(judge(given), 2), [["B", "maybe", false]]);
-  assert.deepEqual(tally(judge(given)), { ok: 2, let: 0, none: 0, two: 0, unknown: 2 });
+  assert.deepEqual(tally(judge(given)), { ok: 2, let: 0, none: 0, two: 0, perhaps: 0, unknown: 2 });
 });
 
 test("without a target nobody should let go", () => {
@@ -208,4 +229,17 @@ test("a lane whose owner nobody knows says so, and what is known before", () => 
 
   assert.deepEqual(verdict(lane), ["word-unknown", "unknown: no answer"]);
   assert.deepEqual(verdict({ ...lane, unowned: [2500, null] }), ["word-unknown", "2.5 s no owner, then unknown: no answer"]);
+});
+
+test("numbers of queues never run into each other, however many digits they have", () => {
+  const queues = ["east", "west"].flatMap((broker) => Array.from({ length: 401 }, (_, id) => ({ topic: "orders", broker, id: id + 9900 })));
+  const { columns, cell } = place(order(queues), 400);
+
+  const written = numbered(columns, cell);
+
+  assert.equal(cell, 4);
+  assert.deepEqual(written.slice(0, 3).map(({ id }) => id), [9900, 9910, 9920]);
+  const [first, ...others] = written.map(({ id, x }) => [x - 3 * String(id).length, x + 3 * String(id).length]);
+  others.reduce(([, end], next) => (assert.ok(end < next[0]), next), first);
+  assert.deepEqual(numbered(place(order(queues.slice(0, 3)), 400).columns, 30).map(({ id }) => id), [9900, 9901, 9902]);
 });

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { HELD, PLANNED, asMap, describePlan } from "../../static/js/lib/planned.js";
+import { HELD, PLANNED, asMap, describePlan, judgePlan } from "../../static/js/lib/planned.js";
+import { order } from "../../static/js/lib/columns.js";
+import { pieces, tiles } from "../../static/js/lib/tiles.js";
 import { pack } from "../../static/js/lib/packing.js";
 import { readDocument, writeDocument } from "../../static/js/lib/assignment.js";
 import { unpack } from "../../static/js/live/runs.js";
@@ -25,6 +27,23 @@ const looks = (grammar, given) => {
   const judged = grammar.judge(given);
   return judged.queues.map((_, number) => [grammar.columnKind(judged, number), ...grammar.cellsOf(judged, number).map(([client, look]) => `${client} ${look}`)]);
 };
+
+test("a large dry run is the same tiles twice, and says what is got from others", () => {
+  const from = (start, length) => Array.from({ length }, (_, i) => start + i);
+  const given = picture({ A: [from(0, 600), from(0, 400)], B: [from(600, 600), from(400, 800)] }, { size: 1200 });
+  const judged = judgePlan(given);
+  const columns = order(judged.queues);
+
+  const [held, planned] = [HELD, PLANNED].map((grammar) => {
+    const cut = pieces(judged, columns, grammar);
+    return { keys: cut.map(({ key }) => key), ...tiles(judged, asMap(given, grammar), cut, grammar) };
+  });
+
+  assert.deepEqual(held.keys, ["orders/east/0", "orders/east/400", "orders/east/800"]);
+  assert.deepEqual(planned.keys, held.keys);
+  assert.deepEqual([held.grid, planned.grid], [[[400, 0], [200, 200], [0, 400]], [[400, 0], [0, 400], [0, 400]]]);
+  assert.deepEqual([held.gains.flat(), planned.gains], [[0, 0, 0, 0, 0, 0], [[0, 0], [0, 200], [0, 0]]]);
+});
 
 test("what is kept, gained, given away and left alone are four marks", () => {
   const given = picture({ A: [[0, 1, 2], [0]], B: [[3], [1, 3]] });

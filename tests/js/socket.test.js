@@ -51,6 +51,22 @@ test("it asks for its streams when it opens", (context) => {
   assert.deepEqual(statuses, ["open"]);
 });
 
+test("a message that cannot be shown does not lose the next one", async (context) => {
+  const { server, socket } = start(context);
+  const [heard, reported] = [[], []];
+  globalThis.reportError = (error) => reported.push(error.message);
+  socket.follow(new Follower("overview-1"), ({ seq }) => {
+    heard.push(seq);
+    if (seq === 7) throw new Error("no place for it");
+  });
+
+  await server.say(whole(7));
+  await server.say(step(8));
+
+  delete globalThis.reportError;
+  assert.deepEqual([heard, reported], [[7, 8], ["no place for it"]]);
+});
+
 test("after a cut it connects anew and says the last number that it has", async (context) => {
   const { server, statuses, follower } = start(context);
   await server.say(whole(7));

@@ -1,16 +1,18 @@
-// As of when, and of which change: live is quiet, stale says its age and greys the picture out, away says that the page is not connected.
+// As of when, and of which change: live is quiet, stale says its age and greys the picture out, away says that the page
+// is not connected, behind that parts of it are older than the others.
 import { age, clock } from "../lib/time.js";
-import { fill, gettext } from "../lib/words.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
 
 const STALE_MS = 20000;
+const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
 
 export class AsOf {
-  #host;
   #page;
   #offset;
   #watched = new Map();
   #changes = new Map();
   #isConnected = false;
+  #behind = new Set();
   #heardAt;
   #ended = null;
   #timer;
@@ -18,7 +20,6 @@ export class AsOf {
   /** `changes` are the numbers of the newest steps that are shown, by their streams. */
   constructor(page, { now, watched, changes = {} }) {
     this.#page = page;
-    this.#host = page.querySelector("#as-of");
     this.#offset = now - Date.now();
     this.#heardAt = now;
     for (const [stream, at] of Object.entries(watched)) this.#watched.set(stream, at);
@@ -52,21 +53,60 @@ export class AsOf {
     this.show();
   }
 
-  /** Whether what is shown may be old: nothing of the cluster answers, or this page does not hear of it. */
+  /** Bring a part up to date. One that fails is told as behind until it succeeds, and keeps no other part old. */
+  keep(part, work) {
+    try {
+      work();
+      this.note(part, false);
+    } catch (error) {
+      this.note(part, true);
+      reportError(error);
+    }
+  }
+
+  /** Whether a part could not be brought up to date. */
+  note(part, isBehind) {
+    if (isBehind === this.#behind.has(part)) return;
+    if (isBehind) this.#behind.add(part);
+    else this.#behind.delete(part);
+    this.show();
+  }
+
+  /** Whether what is shown may be old: this page does not hear of it, could not draw it, or no cluster of it answers. */
   mode() {
     if (!this.#isConnected) return "away";
-    return [...this.#watched.values()].some((at) => at === null || this.now() - at > STALE_MS) ? "stale" : "live";
+    if (this.#behind.size) return "behind";
+    return this.#isStale() ? "stale" : "live";
+  }
+
+  #isStale() {
+    return this.#watched.size > 0 && this.#silent() === this.#watched.size;
+  }
+
+  /** How old is what a stream has told, in ms; null while its cluster answers and is heard of, `Infinity`: never did. */
+  ageOf(stream) {
+    const at = this.#watched.get(stream) ?? null;
+    if (at === null) return Infinity;
+    const old = this.now() - (this.#isConnected ? at : Math.min(at, this.#heardAt));
+    return old > STALE_MS ? old : null;
+  }
+
+  /** Of how many streams nothing answers. */
+  #silent() {
+    return [...this.#watched.values()].filter((at) => at === null || this.now() - at > STALE_MS).length;
   }
 
   show() {
     const mode = this.mode();
-    const words = { live: gettext("Live"), stale: gettext("Stale"), away: gettext("Not connected") };
+    const words = { live: gettext("Live"), stale: gettext("Stale"), behind: gettext("Behind"), away: gettext("Not connected") };
+    const host = this.#page.querySelector("#as-of"); // a page may replace it
     const put = (name, text) => {
-      const element = this.#host.querySelector(`[data-is="${name}"]`);
+      const element = host.querySelector(`[data-is="${name}"]`);
       if (element && element.textContent !== text) element.textContent = text;
     };
-    this.#host.dataset.mode = mode;
-    this.#page.body.classList.toggle("stale", mode !== "live");
+    host.dataset.mode = mode;
+    const isPictureOld = !this.#isConnected || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
+    this.#page.body.classList.toggle("stale", isPictureOld);
     put("mode", words[mode]);
     put("now", clock(mode === "away" ? this.#heardAt : this.now()));
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
@@ -81,9 +121,11 @@ export class AsOf {
     if (this.#ended === "logged out") return gettext("Logged out: load the page to log in again.");
     if (this.#ended === "refused") return gettext("This page is not for you any more.");
     if (mode === "away") return fill(gettext("nothing heard for %(age)s, trying again"), { age: age(this.now() - this.#heardAt) });
-    if (mode === "live") return "";
+    if (mode === "behind") return gettext("not all of this page could be brought up to date; trying again with what comes next");
+    const silent = this.#silent();
+    if (mode === "live") return silent ? fill(ngettext("%(n)s cluster does not answer", "%(n)s clusters do not answer", silent), { n: silent }) : "";
     const times = [...this.#watched.values()];
-    if (times.includes(null)) return gettext("nothing of this cluster has answered yet");
-    return fill(gettext("last answer %(age)s ago"), { age: age(this.now() - Math.min(...times)) });
+    if (times.every((at) => at === null)) return gettext("nothing of this cluster has answered yet");
+    return fill(gettext("last answer %(age)s ago"), { age: age(this.now() - Math.max(...times.map((at) => at ?? 0))) });
   }
 }

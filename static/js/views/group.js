@@ -69,13 +69,14 @@ export function mountGroup(page) {
     const mine = ++question;
     const picture = map.picture;
     setQuery({ queue: id });
-    say(id, describe(picture, column, client, { now: asOf.now(), away: around.away }));
+    say(id, describe(picture, column, client, { now: asOf.now(), away: around.away, seen }));
     setTimeout(async () => {
       if (mine !== question || column.isStray) return;
       const { topic, broker, id: number } = column;
       const answer = await getJson(`${base}queue?${new URLSearchParams({ topic, broker, id: number })}`).catch(() => null);
       const owners = answer?.owners;
-      if (owners && mine === question) say(id, describe(map.picture ?? picture, column, client, { now: asOf.now(), away: around.away, owners }));
+      const here = map.at?.()?.[0] ?? column; // its number may be another one by now
+      if (owners && mine === question) say(id, describe(map.picture ?? picture, here, client, { now: asOf.now(), away: around.away, seen, owners }));
     }, 180);
   }
 
@@ -88,7 +89,9 @@ export function mountGroup(page) {
     put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
     if (state.head.strategy) put("strategy", ...figure(shown(strategyWords(state.head.strategy), 80), state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
     const element = page.querySelector('#figures [data-is="state"]');
-    const { kind, words } = stateOf({ ...rowOf(state, queues), is_behind: isBehind });
+    const gone = { kind: "unknown", words: gettext("gone") };
+    const { kind, words } = around.gone_at ? gone : stateOf({ ...rowOf(state, queues), is_behind: isBehind });
+    page.body.classList.toggle("is-gone", Boolean(around.gone_at));
     element.className = `is-${kind}`;
     element.textContent = words;
     const round = state.head.round;
@@ -113,14 +116,17 @@ export function mountGroup(page) {
     const [asked, side] = await Promise.allSettled([getJson(`${base}facts?window=${facts.window}`), refreshParts(page, withPart("side"))]);
     const answer = asked.value;
     if (answer) {
+      const wasGone = around.gone_at;
       ({ time, around, lanes } = answer);
+      if (around.gone_at !== wasGone && follower.state) figures();
       for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
     }
     mountGlyphs(page);
-    bar();
-    handoffs();
-    paint();
+    asOf.keep("bar", bar);
+    asOf.keep("lanes", handoffs);
+    asOf.keep("map", paint);
     const failed = [asked, side].find(({ status }) => status === "rejected");
+    asOf.note("beside", Boolean(failed));
     if (failed) throw failed.reason; // what is beside the map is older than the map: ask again
   }, 500);
 
@@ -131,17 +137,21 @@ export function mountGroup(page) {
     if (follower.state) figures();
   }
 
+  function paintMoves() {
+    const before = map instanceof CellMap ? map.picture : null;
+    paint();
+    if (before && map instanceof CellMap) map.trace(movesBetween(before, map.picture));
+  }
+
   function onMessage(message, result) {
     asOf.heard(message);
     if (message.kind === "pulse") for (const { client, at } of message.seen) if (at) seen.set(client, Math.max(at, seen.get(client) ?? 0));
     if (message.behind) noteBehind(message.behind.length > 0);
     if (result !== "applied") return;
     isBehind = false;
-    const before = map instanceof CellMap ? map.picture : null;
-    paint();
-    if (before && map instanceof CellMap) map.trace(movesBetween(before, map.picture));
-    figures();
-    clients();
+    asOf.keep("map", paintMoves);
+    asOf.keep("figures", figures);
+    asOf.keep("clients", clients);
     refresh();
     asOf.cameTo(stream, follower.seq);
     page.body.dataset.seq = follower.seq;
@@ -161,8 +171,9 @@ export function mountGroup(page) {
   socket.follow(follower, onMessage);
   const clock = setInterval(() => {
     bar();
-    if (map instanceof CellMap && map.columns.length <= 400) map.update(follower.state, extra());
+    if (map instanceof CellMap && map.columns.length <= 400) asOf.keep("map", () => map.update(follower.state, extra()));
   }, 1000);
+  const asking = setInterval(refresh, 60000); // that the group is gone comes with no step
   const onMove = ({ detail: [rows, columns] }) => map?.move(rows, columns);
   const onOut = () => zoomTo(null);
   const onResize = () => {
@@ -177,6 +188,7 @@ export function mountGroup(page) {
   addEventListener("resize", onResize);
   return () => {
     clearInterval(clock);
+    clearInterval(asking);
     endOrders();
     refresh.end();
     asOf.close();
@@ -194,6 +206,7 @@ function rowOf({ head, members }, queues) {
     silent: members.filter((cell) => cell.held === null).length,
     orphans: head.orphans,
     doubles: head.doubles,
+    perhaps_twice: count(head.perhaps_twice ?? []),
     is_converged: head.is_converged,
     untold: head.untold?.length ?? 0,
   };

@@ -60,10 +60,17 @@ export function mountKeys(page) {
     if (does === "search") search(page);
     if (event.target.id === "sheet") event.target.close();
   });
+  page.addEventListener("toggle", ({ target }) => target.matches?.("details.order[open]") && enter(target), true);
   if (location.hash === "#search") search(page);
 }
 
 const isTyping = (target) => target.matches?.("input, textarea, select") ?? false;
+
+/** Who opens a form by its summary goes on in it: what is typed then is no key of the page. */
+function enter(details) {
+  if (details.firstElementChild !== details.ownerDocument.activeElement) return;
+  details.querySelector("input:not([type=hidden]), select, textarea")?.focus();
+}
 
 function search(page) {
   const field = page.querySelector('[data-focus="search"]');

@@ -7,6 +7,7 @@ import { shown } from "../lib/shown.js";
 
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
 const [PER_LETTER, PER_TICK] = [6.4, 64];
+const BEFORE_MS = 60_000; // of what was taken long before the round no more is drawn
 
 /** Draw the lanes of a round into `host`. */
 export function drawLanes(host, story) {
@@ -14,7 +15,7 @@ export function drawLanes(host, story) {
   const end = story.closed_at ?? story.now;
   const instants = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at]).filter((at) => at !== null);
   const isWaiting = story.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown);
-  const since = Math.min(story.opened_at, ...instants);
+  const since = Math.max(Math.min(story.opened_at, ...instants), story.opened_at - BEFORE_MS);
   const until = Math.max(isWaiting ? end : 0, ...instants, since + 200);
   const margin = (until - since) * 0.06 + 20;
   const width = Math.max(760, host.clientWidth);
@@ -40,13 +41,16 @@ function drawLane(lane, y, scale, first, last, end, knewAll) {
   const group = draw("g", {}, draw("rect", { class: "hit", y, width: "100%", height: ROW }));
   group.append(draw("text", { class: "queue", x: 0, y: middle + 4 }, shown(lane.queue, 28), draw("title", {}, shown(lane.queue))));
   group.append(draw("text", { x: NAMES, y: middle + 4 }, whoOf(lane), draw("title", {}, `${lane.from ? shown(lane.from) : gettext("nobody")} → ${lane.to ? shown(lane.to) : lane.is_unknown ? gettext("unknown") : gettext("nobody yet")}`)));
-  const bar = (look, from, to, top, tall) => from < to && group.append(draw("rect", { class: look, x: scale(from), y: y + top, width: Math.max(1, scale(to) - scale(from)), height: tall }));
+  const bar = (look, from, to, top, tall) => Math.max(from, first) < to && group.append(draw("rect", { class: look, x: scale(Math.max(from, first)), y: y + top, width: Math.max(1, scale(to) - scale(Math.max(from, first))), height: tall }));
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
-  if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
+  const letGo = lane.from && dropped === null && taken !== null && !lane.is_shared && lane.overlap[1] !== null ? taken + lane.overlap[1] : null;
+  if (letGo !== null) bar("lane-old", first, last, 4, 5);
+  else if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
   else if (lane.is_shared) bar("lane-old", first, taken, 4, 5);
   else if (!lane.from && !knewAll && taken !== null) bar("lane-unknown", first, taken, 3, 13);
-  if (lane.to && taken !== null) bar("lane-new", taken, last, 10, 5);
+  if (lane.to && taken !== null) bar("lane-new", taken, letGo ?? last, 10, 5);
   if (lane.is_shared) bar("lane-two", taken, end, 3, 13);
+  else if (letGo !== null) bar("lane-two", taken, letGo, 3, 13);
   else if (dropped !== null && taken !== null && taken < dropped) bar("lane-two", taken, dropped, 3, 13);
   else if (lane.is_unknown) {
     const known = dropped + (lane.unowned[0] ?? 0);

@@ -20,16 +20,16 @@ export function openSocket(page, asOf, { onBack = () => {} } = {}) {
 }
 
 /** Ask the server; null where it refuses, as after a log-out. Throws where it does not answer, or is in trouble: ask again. */
-async function ask(url, type) {
-  const answer = await fetch(url, { headers: { Accept: type } });
+async function ask(url, type, signal) {
+  const answer = await fetch(url, { headers: { Accept: type }, signal });
   if (answer.status >= 500 || answer.status === 429) throw new Error(`${url} is answered with ${answer.status}`);
   return answer.ok && !answer.redirected ? answer : null;
 }
 
-/** Replace parts of the page by the server's newer ones. What is open or focused in them stays so. Throws as `ask`. */
-export async function refreshParts(page, url) {
-  const answer = await ask(url, "text/html");
-  if (!answer) return;
+/** Replace parts of the page by the server's newer ones. What is open or focused in them stays so. False where it refuses; throws as `ask`. */
+export async function refreshParts(page, url, signal) {
+  const answer = await ask(url, "text/html", signal);
+  if (!answer) return false;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const old = page.querySelector(`[data-part="${part.dataset.part}"]`);
@@ -38,6 +38,7 @@ export async function refreshParts(page, url) {
     part.querySelectorAll("details").forEach((each, i) => (each.open = open[i] ?? false));
     old.replaceWith(page.adoptNode(part));
   }
+  return true;
 }
 
 /** Ask the server for JSON; null where it does not answer with it. Throws as `ask`. */

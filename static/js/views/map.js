@@ -1,6 +1,6 @@
 // The map in cells: SVG, keyed, so that a push touches only what changed. Rows are members, columns queues.
 import * as owners from "../lib/owners.js";
-import { fit, isRetry, keyOf, order, place, thinning } from "../lib/columns.js";
+import { fit, isRetry, keyOf, numbered, order, place } from "../lib/columns.js";
 import { draw, make, set } from "../lib/svg.js";
 import { gettext, fill } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
@@ -30,13 +30,24 @@ export class CellMap {
     const columns = order(picture.queues, state.strays).filter((column) => !this.zoom || this.zoom(column));
     const rows = rowsOf(state, extra, picture, columns, Boolean(this.zoom));
     const shape = columns.map(keyOf).join() + rows.length + this.host.clientWidth;
+    const at = this.at();
     if (shape !== this.shape) this.#build(columns, rows, shape);
+    this.columns = this.columns.map(({ x }, i) => ({ ...columns[i], x })); // numbers shift where others become strays
     this.state = state;
     this.picture = picture;
     this.extra = extra;
     this.#rows(rows);
     this.#columns();
+    if (at) this.#keepPoint(...at);
     this.#pointAgain();
+  }
+
+  /** Leave the crosshair on the queue and the member where it was, as far as they are still there. */
+  #keepPoint({ topic, broker, id }, client) {
+    const key = keyOf({ topic, broker, id });
+    const [row, column] = [this.#rowOf(client), this.columns.findIndex((each) => keyOf(each) === key)];
+    if (row >= 0) this.point.row = row;
+    if (column >= 0) this.point.column = column;
   }
 
   /** Show for a while that queues moved: a circle where they were, an arrow to where they are. */
@@ -163,10 +174,9 @@ export class CellMap {
     for (const { name, from, to } of brokers) {
       this.head.append(draw("text", { class: "of-broker", x: from, y: 30 }, fit(shown(name), to - from + 4), draw("title", {}, shown(name))));
     }
-    const step = thinning(cell);
     this.signs = draw("g");
-    for (const { id, x } of this.columns) {
-      if (id % step === 0) this.head.append(draw("text", { class: "of-id", x: x + cell / 2, y: 45 }, String(id)));
+    for (const { id, x } of numbered(this.columns, cell)) {
+      this.head.append(draw("text", { class: "of-id", x: x + cell / 2, y: 45 }, String(id)));
     }
     this.head.append(this.signs);
   }
@@ -270,6 +280,9 @@ export class CellMap {
       put(this.grounds, draw("rect", { class: "column-two", x: x + 0.5, y: 0, width: cell - 1, height }));
       put(this.signs, draw("rect", { class: "sign-two", x: middle - Math.min(7, cell / 2), y: 50, width: Math.min(14, cell), height: 14, rx: 2 }));
       if (cell >= 12) put(this.signs, draw("text", { class: "digit", x: middle, y: 57.5 }, "2"));
+    } else if (kind === "perhaps") {
+      put(this.grounds, draw("rect", { class: "column-perhaps", x: x + 0.5, y: 0, width: cell - 1, height }));
+      put(this.signs, draw("text", { class: "sign-unknown", x: middle, y: 61 }, cell < 8 ? "·" : cell < 16 ? "?" : "2?"));
     } else if (kind === "unknown") {
       put(this.signs, draw("text", { class: "sign-unknown", x: middle, y: 61 }, cell < 8 ? "·" : "?"));
     } else if (kind === "let") {
@@ -291,6 +304,7 @@ export class CellMap {
     const parts = [cell];
     if (look === "want" && kind === "none") parts.unshift(draw("rect", { class: "cell-ground", ...box }));
     if (look === "gain" && width >= 12) parts.push(draw("path", { class: "plus", d: `M${x + this.layout.cell / 2} ${this.row / 2 - 3.5}v7m-3.5 -3.5h7` }));
+    if (look === "claim" && width >= 12) parts.push(draw("text", { class: "digit is-claim", x: x + this.layout.cell / 2, y: this.row / 2 }, "?"));
     if (look === "two" && width >= 12) parts.push(draw("text", { class: "digit", x: x + this.layout.cell / 2, y: this.row / 2 }, "2"));
     if (hasRing) parts.push(draw("rect", { class: "ring", ...box }));
     return parts;

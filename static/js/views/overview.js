@@ -1,34 +1,35 @@
 // The overview: rows are kept true by pushes; maps in the small and findings are asked for, gathered.
 import { AsOf } from "./as-of.js";
 import { Follower } from "../live/follower.js";
+import { GroupList } from "./group-list.js";
 import { causeWords, isBound, stateOf, strategyWords } from "../lib/state.js";
 import { drawSmall, drawStrip } from "./small.js";
 import { glyph } from "./glyphs.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
+import { age, span } from "../lib/time.js";
 import { make } from "../lib/svg.js";
 import { shown } from "../lib/shown.js";
-import { span } from "../lib/time.js";
 
 const STRIP_MS = 600000;
 const MANY = 200; // groups: to count them all anew takes the server a while
 
 export function mountOverview(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
-  const list = page.querySelector("#groups");
   const asOf = new AsOf(page, { now: facts.now, watched: facts.watched, changes: facts.streams });
-  if (!list) return () => asOf.close();
-  const items = new Map([...list.querySelectorAll("li[data-id]")].map((item) => [Number(item.dataset.id), item]));
-  const rows = new Map(facts.rows.map((row) => [row.id, row]));
+  if (!page.querySelector("#groups")) return () => asOf.close();
+  const groups = new GroupList(page, facts);
+  const { items, rows } = groups;
   const smalls = new Map(Object.entries(facts.smalls).map(([id, small]) => [Number(id), small]));
   const changed = new Set();
   const owed = new Set(); // rows whose maps were asked for in vain
   const behinds = new Map();
-  let newcomers = 0;
 
-  const refresh = gather(() => refreshParts(page, withPart("findings")), 700);
+  const tell = gather(async () => groups.tell(), 1500);
 
-  const recount = gather(() => refreshParts(page, withPart("counts")), facts.count > MANY ? 20000 : 1500);
+  const refresh = gather(() => renew("findings"), 700);
+
+  const recount = gather(() => renew("counts"), facts.count > MANY ? 20000 : 1500);
 
   /** A row is painted with its map, and with the figures of the state that the map shows: they never disagree. */
   const repaint = gather(async () => {
@@ -39,33 +40,44 @@ export function mountOverview(page) {
       smalls.set(id, answer?.smalls[id] ?? { ...smalls.get(id), map: null, figures: {} });
       if (reason) owed.add(id);
       else owed.delete(id);
-      draw(id, items.get(id));
+      asOf.keep(`row ${id}`, () => draw(id, items.get(id)));
     }
+    asOf.note("rows", Boolean(reason));
     if (reason) throw reason;
     if (changed.size || owed.size) repaint();
   }, 250);
 
+  async function renew(part) {
+    try {
+      await refreshParts(page, withPart(part));
+      asOf.note(part, false);
+    } catch (error) {
+      asOf.note(part, true);
+      throw error;
+    }
+  }
+
   function drawAll() {
-    for (const [id, item] of items) draw(id, item);
+    for (const [id, item] of items) asOf.keep(`row ${id}`, () => draw(id, item));
   }
 
   function draw(id, item) {
     const small = smalls.get(id);
     const now = asOf.now();
+    markAge(item, asOf.ageOf(item.dataset.stream));
     if (changed.has(id)) return;
     fillRow(item, rows.get(id), small, now);
     drawSmall(item.querySelector('[data-is="map"]'), small?.map ?? null);
-    drawStrip(item.querySelector('[data-is="strip"]'), small?.rounds ?? [], { since: now - STRIP_MS, until: now });
+    drawRounds(id, item);
   }
 
-  function take(row) {
-    const item = items.get(row.id);
-    if (!item) {
-      if (!rows.has(row.id)) newcomers++;
-      return;
-    }
-    item.removeAttribute("data-gone");
-    rows.set(row.id, row);
+  function drawRounds(id, item) {
+    const now = asOf.now();
+    drawStrip(item.querySelector('[data-is="strip"]'), smalls.get(id)?.rounds ?? [], { since: now - STRIP_MS, until: now });
+  }
+
+  function take(row, stream) {
+    if (!groups.take(row, stream)) return;
     changed.add(row.id);
     repaint();
   }
@@ -85,9 +97,11 @@ export function mountOverview(page) {
     if (message.behind) behinds.set(message.stream, message.behind);
     if (message.behind) note(new Set([...behinds.values()].flat()));
     if (result !== "applied") return;
-    for (const row of message.rows ?? message.put) take(row);
-    for (const id of message.gone ?? []) items.get(id)?.toggleAttribute("data-gone", true);
-    if (newcomers && canTakeMore(page)) location.reload();
+    asOf.keep("list", () => {
+      for (const row of message.rows ?? message.put) take(row, message.stream);
+      for (const id of message.gone ?? []) groups.drop(id);
+    });
+    tell();
     asOf.cameTo(message.stream, message.seq);
     page.body.dataset.seq = message.seq;
     refresh();
@@ -104,20 +118,29 @@ export function mountOverview(page) {
     socket.follow(new Follower(stream, { seq, state: new Map(rows) }), onMessage);
   }
   drawAll();
+  const widths = new ResizeObserver(() => items.forEach((item, id) => drawRounds(id, item))); // else signs are squeezed
+  widths.observe(page.querySelector("#groups .scale"));
   const clock = setInterval(() => {
     refresh(); // backoffs end by themselves
     drawAll();
   }, 5000);
   return () => {
     clearInterval(clock);
-    for (const each of [refresh, recount, repaint]) each.end();
+    widths.disconnect();
+    for (const each of [refresh, recount, repaint, tell]) each.end();
     asOf.close();
     socket.close();
   };
 }
 
-/** Whether new groups should appear by themselves: when nobody searches, filters or reads another page. */
-const canTakeMore = (page) => location.search === "" && !page.activeElement?.matches("input");
+/** A row of a cluster that does not answer is grey, and says of when it is. */
+function markAge(item, old) {
+  item.toggleAttribute("data-stale", old !== null);
+  const words = old === Infinity ? gettext("nothing of its cluster has answered yet") : fill(gettext("as of %(age)s ago"), { age: age(old) });
+  const element = item.querySelector('[data-is="age"]');
+  const text = old === null ? "" : words;
+  if (element.textContent !== text) element.textContent = text;
+}
 
 function fillRow(item, pushed, small, now) {
   const row = { ...pushed, ...small?.figures };

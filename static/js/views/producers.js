@@ -1,13 +1,18 @@
 // The page of producers: times that run out are counted down, and what was told is asked for again every few seconds.
 // At a past instant nothing changes; a click in the history leads to the instant that was pointed at.
 import { goTo, instantUnder } from "../lib/instant.js";
+import { AsOf } from "./as-of.js";
 import { refreshParts } from "./live.js";
 import { span } from "../lib/time.js";
 
 const ASK_MS = 5000;
+const LONGEST_MS = 10000; // without an answer
 
 /** How long it still is until an instant, in words; nothing is left after it. */
 export const left = (until, now) => span(Math.max(0, until - now));
+
+/** Whether one of the times ended in (since, now]: the page is to be asked for anew then, not up to 5 s later. */
+export const hasEnded = (untils, since, now) => untils.some((until) => since < until && until <= now);
 
 export function mountProducers(page) {
   const onPick = (event) => {
@@ -26,21 +31,50 @@ export function mountProducers(page) {
 
 function keepTrue(page) {
   let behind = clockOf(page) - Date.now();
+  let told = clockOf(page);
+  const asOf = new AsOf(page, { now: told, watched: watchedOf(page) });
+  asOf.status("open");
   const tick = () => {
+    if (asOf.mode() === "away") return; // what is shown is as it was
     const now = Date.now() + behind;
-    for (const each of page.querySelectorAll("[data-until]")) each.textContent = left(Number(each.dataset.until), now);
+    const counted = [...page.querySelectorAll("[data-until]")];
+    for (const each of counted) each.textContent = left(Number(each.dataset.until), now);
+    if (hasEnded(counted.map((each) => Number(each.dataset.until)), told, now)) ask();
+    told = now;
   };
   const ask = async () => {
     if (page.hidden) return;
-    const asked = Date.now();
-    await refreshParts(page, location.href).catch(() => {});
+    const [asked, old] = [Date.now(), partOf(page)];
+    try {
+      const isAnswered = await refreshParts(page, location.href, AbortSignal.timeout(LONGEST_MS));
+      if (partOf(page) !== old) hear();
+      asOf.note("producers", isAnswered && partOf(page) === old); // as while something in it has the focus
+      asOf.status(isAnswered ? "open" : "logged out");
+    } catch {
+      asOf.status("away");
+    }
     const now = clockOf(page);
     if (now + 1000 >= asked + behind) behind = now - Date.now();
     tick();
   };
+  const hear = () => {
+    const at = clockOf(page);
+    for (const [stream, told] of Object.entries(watchedOf(page))) asOf.heard({ kind: "pulse", stream, at, watched_at: told });
+    asOf.show();
+  };
   tick();
+  page.addEventListener("visibilitychange", ask);
   const timers = [setInterval(tick, 200), setInterval(ask, ASK_MS)];
-  return () => timers.forEach(clearInterval);
+  return () => {
+    timers.forEach(clearInterval);
+    page.removeEventListener("visibilitychange", ask);
+    asOf.close();
+  };
 }
 
-const clockOf = (page) => Number(page.querySelector("[data-now]").dataset.now);
+const partOf = (page) => page.querySelector("[data-now]");
+
+const clockOf = (page) => Number(partOf(page).dataset.now);
+
+/** When the clusters of the page answered last. */
+const watchedOf = (page) => JSON.parse(partOf(page).dataset.watched);

@@ -1,16 +1,20 @@
 // The map of a large group: one canvas of tiles; a click leads into the cells of one piece.
 import { order } from "../lib/columns.js";
-import { judge } from "../lib/owners.js";
+import * as owners from "../lib/owners.js";
 import { pieces, tiles } from "../lib/tiles.js";
 import { make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 
 const [LEFT, HEAD, ROW, NARROWEST] = [128, 66, 14, 9];
+const LONGEST_NAME = 18; // letters
 
 export class TileMap {
-  constructor(host, { onZoom, onSay }) {
+  /** `grammar` says what columns and cells are, as for a map of cells; `onPoint` is told which piece is pointed at. */
+  constructor(host, { onZoom, onSay, onPoint = () => {}, grammar = owners }) {
     this.host = host;
+    this.grammar = grammar;
+    this.onPoint = onPoint;
     this.onZoom = onZoom;
     this.onSay = onSay;
     this.selected = -1;
@@ -26,19 +30,31 @@ export class TileMap {
   }
 
   update(state) {
-    const picture = judge(state);
+    const picture = this.grammar.judge(state);
     if (picture.queues !== this.picture?.queues) this.columns = order(picture.queues);
     this.state = state;
     this.picture = picture;
-    this.pieces = pieces(picture, this.columns);
-    this.grid = tiles(picture, state, this.pieces);
+    this.pieces = pieces(picture, this.columns, this.grammar);
+    this.selected = Math.min(this.selected, this.pieces.length - 1);
+    this.grid = tiles(picture, state, this.pieces, this.grammar);
+    this.paint();
+  }
+
+  /** Let tiles be as dark as those of another map that has so many queues in its fullest one. */
+  scaleTo(most) {
+    this.grid.most = most;
+    this.paint();
+  }
+
+  /** Mark the piece that another map of the same queues points at; says nothing. */
+  showPiece(number) {
+    this.selected = number;
     this.paint();
   }
 
   move(_rows, columns) {
     this.selected = Math.min(Math.max(this.selected + columns, 0), this.pieces.length - 1);
-    this.#say();
-    this.paint();
+    this.#told();
   }
 
   open() {
@@ -59,7 +75,7 @@ export class TileMap {
     const ink = colours(this.host);
     this.#heads(pen, ink, height);
     this.#bands(pen, ink);
-    this.grid.grid.forEach((counts, x) => counts.forEach((held, y) => this.#tile(pen, ink, x, y, held)));
+    this.grid.grid.forEach((counts, x) => counts.forEach((held, y) => this.#tile(pen, ink, x, y, held, this.grid.gains[x][y])));
     if (this.selected >= 0) {
       pen.strokeStyle = ink.ink;
       pen.lineWidth = 2;
@@ -67,12 +83,18 @@ export class TileMap {
     }
   }
 
-  #tile(pen, ink, x, y, held) {
+  /** A tile: the more it holds the darker; what of it is got from others stands as a stripe at its foot. */
+  #tile(pen, ink, x, y, held, gained) {
     if (!held) return;
+    const [left, top, width, height] = [LEFT + x * this.step + 0.5, HEAD + y * ROW, this.step - 1, ROW - 1];
     pen.globalAlpha = 0.25 + (0.75 * held) / this.grid.most;
     pen.fillStyle = ink.held;
-    pen.fillRect(LEFT + x * this.step + 0.5, HEAD + y * ROW, this.step - 1, ROW - 1);
+    pen.fillRect(left, top, width, height);
     pen.globalAlpha = 1;
+    if (!gained) return;
+    const part = Math.max(3, Math.round((height * gained) / held));
+    pen.fillStyle = ink.wanted;
+    pen.fillRect(left, top + height - part, width, part);
   }
 
   #heads(pen, ink, height) {
@@ -106,9 +128,11 @@ export class TileMap {
   #bands(pen, ink) {
     pen.fillStyle = ink.dim;
     pen.font = `11px ${ink.mono}`;
-    for (let band = 0; band < this.grid.bands; band += 2) {
-      const [from, to] = [band * this.grid.size + 1, Math.min((band + 1) * this.grid.size, this.state.members.length)];
-      pen.fillText(fill(gettext("clients %(from)s–%(to)s"), { from, to }), 0, HEAD + band * ROW + 11, LEFT - 6);
+    const { size, bands } = this.grid;
+    for (let band = 0; band < bands; band += size === 1 ? 1 : 2) {
+      const [from, to] = [band * size + 1, Math.min((band + 1) * size, this.state.members.length)];
+      const words = size === 1 ? shown(this.state.members[band].client, LONGEST_NAME) : fill(gettext("clients %(from)s–%(to)s"), { from, to });
+      pen.fillText(words, 0, HEAD + band * ROW + 11, LEFT - 6);
     }
   }
 
@@ -116,18 +140,26 @@ export class TileMap {
     const selected = Math.floor((x - LEFT) / this.step);
     if (selected === this.selected || selected < 0 || selected >= this.pieces.length) return;
     this.selected = selected;
-    this.#say();
-    this.paint();
+    this.#told();
   }
 
-  #say() {
+  #told() {
+    this.say();
+    this.paint();
+    this.onPoint(this.selected);
+  }
+
+  /** Say what the piece that is pointed at has. */
+  say() {
     const piece = this.pieces[this.selected];
     const n = piece.numbers.length;
+    const gained = this.grid.gains[this.selected].reduce((sum, each) => sum + each, 0);
     this.onSay(piece.key, [
       fill(ngettext("%(n)s queue from here on.", "%(n)s queues from here on.", n), { n }),
       piece.none ? fill(gettext("%(n)s without owner."), { n: piece.none }) : "",
       piece.two ? fill(gettext("%(n)s with two owners."), { n: piece.two }) : "",
       piece.unknown ? fill(gettext("%(n)s unknown."), { n: piece.unknown }) : "",
+      gained ? fill(gettext("%(n)s of them would get another owner."), { n: gained }) : "",
       gettext("Enter or a click shows its cells."),
     ].filter(Boolean).join(" "));
   }
@@ -148,7 +180,7 @@ function colours(host) {
     probe.style.color = `var(--${role})`;
     return getComputedStyle(probe).color;
   };
-  const found = { held: of("held"), none: of("none"), two: of("two"), noneInk: of("none-ink"), twoInk: of("two-ink"), ink: of("ink"), dim: of("ink-3"), line: of("line-strong") };
+  const found = { held: of("held"), none: of("none"), two: of("two"), noneInk: of("none-ink"), twoInk: of("two-ink"), wanted: of("wanted"), ink: of("ink"), dim: of("ink-3"), line: of("line-strong") };
   const style = getComputedStyle(document.documentElement);
   probe.remove();
   return { ...found, sans: style.getPropertyValue("--sans"), mono: style.getPropertyValue("--mono") };
