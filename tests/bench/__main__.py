@@ -27,6 +27,7 @@ from tests.bench import (
     ring,
     simulation,
     storing,
+    sweeping,
 )
 from tests.bench.report import Row, machine, table, write
 from tests.peers.maven import Unavailable
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[..., Iterator[Row]]] = {
     "clients": clients.run,
     "simulation": simulation.run,
     "storing": storing.run,
+    "sweeping": sweeping.run,
     "convergence": convergence.run,
     "beside-java": beside_java.run,
     "pages": pages.run,

@@ -122,7 +122,8 @@ def _running(command: list[str], **pipes: int) -> Iterator[subprocess.Popen[str]
 
 
 def _live(*, quick: bool) -> Iterator[Row]:
-    from dashboard.groups.models import Group  # noqa: PLC0415 - Django is set up now
+    from dashboard.config.garbage import set_aside  # noqa: PLC0415 - Django is set up now
+    from dashboard.groups.models import Group  # noqa: PLC0415
     from dashboard.groups.rebalancing import rebalance_once  # noqa: PLC0415
     from dashboard.push.publish import current_seq, group_stream  # noqa: PLC0415
     from tests.dashboard import story  # noqa: PLC0415
@@ -133,6 +134,7 @@ def _live(*, quick: bool) -> Iterator[Row]:
     story.told(*_looks(names, 10))
     group = Group.objects.get().pk
     rebalance_once(group=group, now=story.T0 + 20)
+    set_aside()  # as a worker does
     stream, cookies = group_stream(group), [_logged_in(f"vera-{number}") for number in range(SOCKETS)]
     stored, first, last, painted = list[float](), list[float](), list[float](), list[float]()
     with (

@@ -9,10 +9,13 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from dashboard.clusters.models import Cluster
+from dashboard.audit.queries import Verdict
+from dashboard.clusters.models import Cluster, Command
 from dashboard.groups.models import Group
 from dashboard.people.models import Grant
-from tests.browser.elsewhere import told
+from tests.browser.elsewhere import elsewhere, told
+from tests.dashboard.groups.test_receipts import ordered
+from tests.dashboard.producers.conftest import stock
 from tests.dashboard.story import held, joined, missed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,6 +29,9 @@ PAGES = (
     "/groups/{group}/plan/",
     "/groups/{group}/by-config/",
     "/groups/{group}/by-config/edit",
+    "/groups/{group}/receipts/",
+    "/groups/{group}/receipts/{order}/",
+    "/producers/",
     "/demo/{cluster}/",
     "/tokens/",
     "/audit/",
@@ -58,11 +64,22 @@ def test_nobody_is_kept_out(turn: Callable[[int], Group], page: Page, theme: str
     group = turn(30)
     told(joined("C", 5_000, low=4_000), held("C", 5_100, [1]), missed("B", 5_150))  # a round, two owners, an unknown
     turn(5_200)
-    names = {"group": group.pk, "cluster": group.cluster_id}
+    elsewhere(lambda: ordered(group, A="changed", B="unchanged", C="unknown", D="not asked"))
+    elsewhere(lambda: stock(group.cluster, "S"))
+    names = {"group": group.pk, "cluster": group.cluster_id, "order": Command.objects.get().pk}
 
     faults = {address: look(page, address.format(**names), theme) for address in PAGES}
 
     assert {address: found for address, found in faults.items() if found} == {}
+
+
+def test_a_broken_audit_log_is_told_to_all(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    Grant.objects.update(role="admin")
+    broken = Verdict(count=2, digest="0" * 64, noted=2, troubles=("entry 1 is not what was written",))
+    monkeypatch.setattr("dashboard.auditing.views.verify", lambda **_named: broken)
+
+    assert look(page, "/audit/", "light") == []
+    expect(page.get_by_role("alert")).to_contain_text("entry 1")
 
 
 def test_what_keeps_somebody_out_would_be_found(page: Page) -> None:

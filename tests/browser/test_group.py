@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from dashboard.groups.models import Group
-from rebalance_engine.events import Departure
+from rebalance_engine.events import Departure, RouteSeen
 from tests.browser.elsewhere import told
-from tests.dashboard.story import held, joined, left, missed, route, seen, uses
+from tests.dashboard.story import held, joined, left, missed, queue, route, seen, uses
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Turn = Callable[[int], Group]
@@ -102,6 +103,11 @@ def test_orphans_double_owners_and_silence_look_different(turn: Turn, page: Page
     open_group(page)
 
     told(held("A", 3_000, [0, 1, 2]))
+    turn(3_050)
+    expect(cells(page, "claim")).to_have_count(2)
+    expect(page.locator("#figures")).to_contain_text("1 of 4 queues perhaps with two owners")
+
+    told(held("B", 3_060, [2, 3]))
     turn(3_100)
     expect(cells(page, "two")).to_have_count(2)
     expect(page.locator("#figures")).to_contain_text("1 of 4 queues with two owners")
@@ -116,6 +122,60 @@ def test_orphans_double_owners_and_silence_look_different(turn: Turn, page: Page
     expect(cells(page, "maybe")).to_have_count(2)
     expect(page.locator(".sign-unknown")).to_have_count(3)
     expect(page.locator("#figures")).to_contain_text("1 of 2 members does not answer")
+
+
+def both(at: int) -> RouteSeen:
+    """Four queues on east, two on west."""
+    east, west = route(4, at), route(2, at, broker="west")
+    return replace(east, brokers=(*east.brokers, *west.brokers))
+
+
+def test_queues_of_a_broker_that_goes_are_strays_and_the_others_keep_their_owners(turn: Turn, page: Page) -> None:
+    of_west = (queue(0, broker="west"), queue(1, broker="west"))
+    a, b = held("A", 1_000, [0, 1, 2]), held("B", 1_000, [3])
+    told(both(900), a, replace(b, queues=(*b.queues, *of_west)))
+    turn(1_100)
+    open_group(page)
+    expect(cells(page, "ok")).to_have_count(6)
+
+    told(route(2, 3_000, broker="west"))
+    turn(3_100)
+
+    expect(page.locator("#map .column-stray")).to_have_count(4)
+    expect(page.locator("#figures")).to_contain_text("2 queues")
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#says")).to_contain_text("orders/west/1")
+    expect(page.locator("#says")).to_contain_text("Held by B")
+    told(both(6_000))
+    turn(6_100)
+    expect(page.locator("#map .column-stray")).to_have_count(0)
+    expect(page.locator("#figures")).to_contain_text("6 queues")
+    expect(cells(page, "ok")).to_have_count(6)
+    assert was_not_reloaded(page)
+
+
+def test_a_part_that_cannot_be_drawn_keeps_no_other_old_and_the_pill_says_so(turn: Turn, page: Page) -> None:
+    open_group(page)
+    pill = page.locator("#as-of .pill")
+    page.evaluate("() => { reportError = (error) => { document.body.dataset.error = error.message; }; }")
+    page.evaluate(
+        """{ const place = document.querySelector("#figures [data-is=queues]"); place.dataset.is = "lost"; }"""
+    )
+
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    turn(5_200)
+
+    expect(page.locator(".names li")).to_have_count(3)
+    expect(page.locator("[data-part=rounds]")).to_contain_text("member joined")
+    expect(pill).to_have_text("Behind")
+    expect(page.locator("body.stale")).to_have_count(0)  # the map is not
+    expect(page.locator("#as-of")).to_contain_text("not all of this page could be brought up to date")
+    page.evaluate("""document.querySelector("#figures [data-is=lost]").dataset.is = "queues" """)
+    told(held("B", 6_000, [2]), held("C", 6_100, [3]))
+    turn(6_200)
+    expect(pill).not_to_have_text("Behind")
+    expect(cells(page, "ok")).to_have_count(4)
 
 
 def test_who_left_stays_for_a_while_struck_through(turn: Turn, page: Page) -> None:

@@ -84,3 +84,58 @@ def test_the_map_of_many_queues_stays_in_its_own_box(turn: Turn, page: Page) -> 
             assert page.evaluate(RIGHT, "#map .map") <= panel["x"]
         links = page.locator(".top nav a")
         assert all(links.nth(number).evaluate("link => link.scrollHeight <= 46") for number in range(links.count()))
+
+
+def test_a_phone_leads_to_every_page_and_can_be_read(turn: Turn, page: Page) -> None:
+    Grant.objects.update(role="admin")
+    User.objects.update(is_staff=True, is_superuser=True, username="administrator")
+    Cluster.objects.update(is_demo=True)
+    turn(30)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_100, [0, 1, 2]))
+    group = turn(5_200)
+    page.set_viewport_size({"width": 390, "height": 844})
+
+    for address in (*PAGES, "/producers/"):
+        page.goto(address.format(group=group.pk, cluster=group.cluster_id))
+        expect(page.locator("h1")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+        tabs = page.locator(".top nav a")
+        assert tabs.count() >= 6
+        for tab in tabs.all():
+            box = tab.bounding_box()
+            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390, (address, tab.inner_text())
+
+    page.goto(f"/groups/{group.pk}/rounds/1/")
+    letters = page.locator(".lanes text").first
+    expect(letters).to_be_attached()
+    assert letters.evaluate("text => text.getScreenCTM().a") == 1
+    assert page.locator(".lanes").evaluate("lanes => lanes.scrollWidth > lanes.clientWidth")
+
+
+def test_on_a_phone_findings_have_the_whole_width(turn: Turn, page: Page) -> None:
+    Cluster.objects.update(lease_until=0)  # nobody watches it
+    turn(30)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/")
+
+    says = page.locator(".finding .says").first
+    expect(says).to_contain_text("Nobody watches")
+
+    assert says.evaluate("says => says.getBoundingClientRect().width") > 300
+
+
+def test_rounds_of_the_overview_are_drawn_anew_where_their_column_gets_another_width(turn: Turn, page: Page) -> None:
+    turn(30)
+    page.add_init_script("{ const set = setInterval; setInterval = (f, ms) => (ms === 5000 ? 0 : set(f, ms)); }")
+    page.goto("/")
+    strip = page.locator('#groups [data-is="strip"]').first
+    expect(page.locator("#as-of .pill")).not_to_have_text("Not live yet")
+    width = "strip => Math.max(160, strip.clientWidth)"
+    before = strip.evaluate(width)
+    expect(strip).to_have_attribute("viewBox", f"0 0 {before} 46")
+
+    page.evaluate("document.querySelector('#groups .name').style.minWidth = '500px'")
+
+    after = strip.evaluate(width)
+    assert after < before
+    expect(strip).to_have_attribute("viewBox", f"0 0 {after} 46")

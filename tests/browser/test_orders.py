@@ -36,6 +36,18 @@ def operator(group: Group, page: Page) -> Page:
     return page
 
 
+def test_who_opens_an_order_by_a_key_types_into_it(operator: Page) -> None:
+    address = operator.url
+    operator.locator(".actions summary").focus()
+
+    operator.keyboard.press("Enter")
+    expect(operator.get_by_label("Reason")).to_be_focused()
+    operator.keyboard.type("plt")
+
+    expect(operator.get_by_label("Reason")).to_have_value("plt")
+    assert operator.url == address
+
+
 def test_an_order_is_given_with_a_reason_and_its_receipt_appears(operator: Page) -> None:
     page = operator
     page.locator(".actions summary").click()

@@ -68,11 +68,61 @@ def test_a_new_group_appears_by_itself(turn: Turn, page: Page) -> None:
     del turn
     page.goto("/")
     expect(page.locator('#as-of:not([data-mode="away"])')).to_be_attached()
+    page.evaluate("document.body.dataset.was = 'here'")
 
     told(*seen("X", group="another"), held("X", 10, [0, 1, 2, 3], group="another"))
     rebalanced("another", 100)
 
     expect(page.locator("#groups li[data-id]")).to_have_count(2)
+    expect(page.locator("#groups li[data-id]").filter(has_text="another")).to_contain_text("1 member, 4 queues")
+    assert page.evaluate("document.body.dataset.was") == "here"
+    page.get_by_role("link", name="another").click()
+    expect(page.locator("h1")).to_contain_text("another")
+
+
+def test_a_list_of_several_pages_takes_what_is_pushed_in_place(turn: Turn, page: Page) -> None:
+    group = turn(30)
+    quiet = {"queue_count": 8, "member_count": 2, "silent_count": 0, "orphan_count": 0, "double_count": 0}
+    Group.objects.bulk_create(
+        Group(cluster=group.cluster, name=f"a{n:03}", added_at=1, rebalanced_at=1, is_converged=True, **quiet)
+        for n in range(120)
+    )
+    page.goto("/?sort=name")
+    expect(page.locator("#groups li[data-id]")).to_have_count(100)
+    expect(page.locator('#as-of:not([data-mode="away"])')).to_be_attached()
+    page.evaluate("document.body.dataset.was = 'here'")
+    page.evaluate("scrollTo(0, 900)")
+    page.get_by_label("Search groups").evaluate("each => each.focus({ preventScroll: true })")
+
+    told(*seen("X", group="a000"), held("X", 10, [0, 1, 2, 3], group="a000"))
+    rebalanced("a000", 100)
+    told(*seen("X", group="brand new"), held("X", 10, [0, 1, 2, 3], group="brand new"))
+    rebalanced("brand new", 100)
+
+    expect(page.locator("#groups li[data-id]").first).to_contain_text("1 member, 4 queues")
+    expect(page.locator(".list-news")).to_contain_text("1 new group.")
+    expect(page.locator("#groups li[data-id]")).to_have_count(100)
+    expect(page.get_by_label("Search groups")).to_be_focused()
+    assert page.evaluate("[document.body.dataset.was, scrollY]") == ["here", 900]
+    page.get_by_role("link", name="Show the list anew").click()
+    expect(page.locator(".list-news")).to_be_hidden()
+    assert page.url.endswith("/?sort=name")
+
+
+def test_rows_of_a_cluster_that_does_not_answer_are_grey_and_say_of_when_they_are(turn: Turn, page: Page) -> None:
+    group = turn(30)
+    other = Cluster.objects.create(name="other", namesrv="o:1", added_at=1, watched_at=1_700_000_000_000)
+    Group.objects.create(cluster=other, name="old", added_at=1)
+    page.goto("/")
+
+    row = page.locator(f'#groups li[data-id="{group.pk}"]')
+    old = page.locator("#groups li[data-stale]")
+    expect(old).to_have_count(1)
+    expect(old).to_contain_text("old")
+    expect(old.locator(".age")).to_contain_text("as of")
+    expect(row.locator(".age")).to_have_text("")
+    expect(page.locator("#as-of .pill")).to_have_text("Live")
+    expect(page.locator("#as-of")).to_contain_text("1 cluster does not answer")
 
 
 def test_data_that_nobody_renews_is_said_to_be_stale(turn: Turn, page: Page) -> None:

@@ -11,6 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 from dashboard.groups.models import Group
 from dashboard.people.models import Grant
 from dashboard.plans.models import ByConfig
+from tests.browser.elsewhere import told
+from tests.dashboard.story import held, route
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("forgotten")]
 Turn = Callable[[int], Group]
@@ -97,3 +99,27 @@ def test_a_document_that_is_typed_is_drawn(turn: Turn, page: Page) -> None:
     expect(cells(page, "two")).to_have_count(2)
     page.get_by_role("button", name="Check", exact=True).click()
     expect(page.locator("#checks")).to_contain_text("1 queue is listed twice")
+
+
+def test_a_large_dry_run_is_the_same_tiles_twice_which_open_into_cells(turn: Turn, page: Page) -> None:
+    told(route(2_000, 30_000), held("A", 31_000, range(1_000)), held("B", 31_000, range(1_000, 2_000)))
+    page.goto(f"/groups/{turn(31_100).pk}/plan/?add=C")
+    tiles, says = page.locator(".tiles canvas"), page.locator("#says")
+    expect(tiles).to_have_count(2)
+    expect(page.get_by_text("Each tile is up to 400 queues")).to_be_visible()
+
+    page.keyboard.press("ArrowRight")
+    expect(says).to_contain_text("orders/east/0")
+    page.keyboard.press("ArrowRight")
+    expect(says).to_contain_text("orders/east/400")
+    expect(says).to_contain_text("133 of them would get another owner.")  # of 667 A keeps, from 667 on B gets them
+    assert len(set(tiles.evaluate_all("all => all.map((each) => each.width)"))) == 1
+
+    tiles.first.hover(position={"x": 215, "y": 80})  # the map of what is held tells what would be, too
+    expect(says).to_contain_text("200 of them would get another owner.")
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-map="held"] [data-cell]')).to_have_count(400)
+    assert "zoom=orders%2Feast%2F" in page.url
+    page.keyboard.press("Escape")
+    expect(tiles).to_have_count(2)
+    assert "zoom" not in page.url

@@ -1,8 +1,10 @@
 """The documents name what there is, and what they point to is there."""
 
+import ast
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +60,46 @@ def test_the_architecture_names_every_room_of_the_engine() -> None:
     assert "model.py" in rooms
     assert unnamed == []
     assert sorted(named - rooms) == []
+
+
+def test_the_settings_page_names_every_variable_that_is_read_and_no_other() -> None:
+    rows = re.findall(r"^\|(.*?)\|", (ROOT / "docs" / "settings.md").read_text(), re.MULTILINE)
+    told = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
+    read = {name for path in files("dashboard/**/*.py", "rebalance_engine/**/*.py") for name in variables_in(path)}
+
+    assert {"EVENKEEL_HOME", "REDIS_URL", "EVENKEEL_REPORT_TOKEN", "EVENKEEL_TLS"} < read
+    assert told == read - {"PATH"}
+
+
+def variables_in(path: Path) -> set[str]:
+    """Give the variables that a module reads: by ``env.get(NAME)``, ``environ[NAME]`` or ``read_x(env, NAME)``."""
+    tree = ast.parse((ROOT / path).read_text())
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    names = (name for node in ast.walk(tree) if (name := _read_by(node)) is not None)
+    given = (constants.get(name.id) if isinstance(name, ast.Name) else getattr(name, "value", None) for name in names)
+    return {name for name in given if isinstance(name, str)}
+
+
+def _read_by(node: ast.AST) -> ast.expr | None:
+    """Give the name that an expression reads from the environment; None where it reads none."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=place, attr="get"), args=[name, *_]) if _is_environment(place):
+            return name
+        case ast.Call(func=ast.Name(id=reader), args=[place, name, *_]) if reader.startswith("read_"):
+            return name if _is_environment(place) else None
+        case ast.Subscript(value=place, slice=name, ctx=ast.Load()) if _is_environment(place):
+            return name
+    return None
+
+
+def _is_environment(place: ast.expr) -> bool:
+    return ast.unparse(place) in {"env", "environ", "environment", "os.environ"}
 
 
 def test_links_lead_somewhere() -> None:

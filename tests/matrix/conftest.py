@@ -14,7 +14,7 @@ from rebalance_engine.remoting.acl import Credentials
 from tests.cluster.certificates import make_certificate
 from tests.cluster.contract import Cluster, Setup
 from tests.cluster.embedded import running_embedded
-from tests.cluster.rocketmq import ALL_RELEASES, KEPT, RELEASES, running
+from tests.cluster.rocketmq import ALL_RELEASES, RELEASES, running
 from tests.matrix.cells import GROUPS
 from tests.matrix.exchange import Exchanged, exchange
 from tests.matrix.faults import Faulty, Scene
@@ -44,28 +44,32 @@ def _cluster_of(item: pytest.Item) -> str:
 
 
 @pytest.fixture(scope="session")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Start the cluster that a test names: a release, or ``embedded``. What it logged stays if a test fails."""
     name, failed = request.param, request.session.testsfailed
     if name in _broken:
         pytest.fail(_broken[name])
     _broken[name] = f"the cluster {name} did not start for an earlier test"
-    with start(name) as started:
+    with start(name, tmp_path_factory.mktemp(name)) as started:
         del _broken[name]
         yield started
         if request.session.testsfailed > failed:
             (started.folder / "keep").touch()
 
 
-def start(name: str) -> AbstractContextManager[Cluster]:
-    """Start the cluster of a name: two brokers that let in everybody, or one that is secured."""
+def start(name: str, folder: Path) -> AbstractContextManager[Cluster]:
+    """Start the cluster of a name: two brokers that let in everybody, or one that is secured.
+
+    Its certificate lies in the folder, which is its alone: of one that all share, another worker would change the
+    file under a cluster that runs.
+    """
     kind, _, secured = name.partition(SECURED[0])
     release = RELEASES[0] if kind == EMBEDDED else kind
     setup = Setup(release=release, lock_expires_s=LOCK_EXPIRES_S)
     if secured:
         # 5.5.0 takes nothing but TLS, others take plain connections beside it
         mode = "enforcing" if kind == RELEASES[0] else "permissive"
-        certificate = make_certificate(KEPT / "certificate")
+        certificate = make_certificate(folder)
         setup = Setup(release=release, brokers=("broker-a",), acl=KEYS, tls=certificate, tls_mode=mode)
     return running_embedded(setup) if kind == EMBEDDED else running(setup)
 

@@ -19,17 +19,39 @@ from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, T
 from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo, GetConsumerRunningInfoResponse
 from rebalance_engine.remoting.requests.consuming import UpdateConsumerOffset
 from rebalance_engine.remoting.requests.membership import HeartBeat, NotifyConsumerIdsChanged
+from rebalance_engine.remoting.requests.producing import SendMessageResponse, SendMessageV2
 from tests.cluster.contract import Cluster
 from tests.matrix.conftest import CLUSTERS
 
 pytestmark = [pytest.mark.java, pytest.mark.parametrize("cluster", CLUSTERS, indirect=True, scope="session")]
 
 TOPIC, GROUP, MEMBER = "AdminTopic", "AdminGroup", "10.0.0.9@admin"
+READ_ONLY = "ReadOnlyTopic"
 NOTIFIED_WITHIN_S = SAMPLED_WITHIN_S = 30
 
 
 def test_an_operator_sees_and_changes_what_there_is(cluster: Cluster) -> None:
     asyncio.run(_look(cluster))
+
+
+def test_a_topic_that_is_only_read_takes_what_is_sent_to_it_all_the_same(cluster: Cluster) -> None:
+    asyncio.run(_send_to_read_only(cluster))
+
+
+async def _send_to_read_only(cluster: Cluster) -> None:
+    async with Transport() as transport:
+        admin = Admin(transport, cluster.namesrv)
+        try:
+            broker = cluster.addresses["broker-a"]
+            await admin.put_topic(broker, TopicConfig(topic_name=READ_ONLY, perm=4))
+            send = SendMessageV2(producer_group="PG", topic=READ_ONLY, queue_id=0, born_timestamp=1, body=b"late")
+
+            answer = await transport.request(broker, send)
+
+            assert isinstance(answer, SendMessageResponse), answer
+            assert answer.queue_offset == 0
+        finally:
+            await admin.close()
 
 
 async def _look(cluster: Cluster) -> None:
