@@ -81,6 +81,23 @@ test("after a cut it connects anew and says the last number that it has", async 
   assert.deepEqual(statuses, ["open", "away", "open"]);
 });
 
+test("a cut does not wait for a farewell, and what still comes from the old socket is not heard", async (context) => {
+  const { server, statuses, socket, follower } = start(context);
+  await server.say(whole(7));
+  const old = server.last;
+  old.close = () => (old.readyState = 2);
+
+  socket.cut();
+  assert.deepEqual(statuses, ["open", "away"]);
+  context.mock.timers.tick(400);
+  server.accept();
+
+  assert.equal(server.sockets.length, 2);
+  assert.deepEqual([old.onmessage, old.onclose], [null, null]);
+  assert.deepEqual(server.last.sent, [{ follow: "overview-1", seq: follower.seq }]);
+  assert.deepEqual(statuses, ["open", "away", "open"]);
+});
+
 test("a server that accepts only to refuse is asked less and less often, until it says something", async (context) => {
   const { server } = start(context);
   for (let refusals = 0; refusals < 6; refusals++) {

@@ -55,9 +55,13 @@ export class Socket {
     this.#socket?.close();
   }
 
-  /** Cut it, as a broken network does: it connects anew. */
+  /** Give it up, as where the network is broken: no farewell is waited for, which may never come. It connects anew. */
   cut() {
-    this.#socket?.close();
+    const silent = this.#socket;
+    if (!silent) return;
+    this.#closed(silent, 1006);
+    silent.onclose = silent.onmessage = silent.onopen = null;
+    silent.close();
   }
 
   #take(message) {
@@ -101,12 +105,7 @@ export class Socket {
     this.#timer = setTimeout(() => {
       if (this.#socket.readyState === 1 && Date.now() - this.#heardAt < SILENT_MS) this.#watch();
       else if (this.#socket.readyState > 1) this.#watch();
-      else {
-        const silent = this.#socket;
-        this.#closed(silent, 1006);
-        silent.onclose = silent.onmessage = silent.onopen = null;
-        silent.close();
-      }
+      else this.cut();
     }, SILENT_MS / 2);
   }
 }

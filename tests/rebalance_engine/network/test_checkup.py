@@ -22,11 +22,11 @@ from tests.rebalance_engine.network.loop import on_a_loop
 from tests.rebalance_engine.network.peers import answering
 from tests.rebalance_engine.network.test_looking import admin_of
 
-SETTINGS = NetworkSettings(connect_timeout_s=1)
+SETTINGS = NetworkSettings(connect_timeout_s=20)  # a machine with other work may stand still for seconds
 KEYS = Credentials(access_key="shop", secret_key="12345678")  # noqa: S106  # of a test
 
 
-async def checked(names: str, settings: NetworkSettings = SETTINGS, deadline_s: float = 4) -> list[Check]:
+async def checked(names: str, settings: NetworkSettings = SETTINGS, deadline_s: float = 60) -> list[Check]:
     async with admin_of(names, settings) as admin:
         return await check_cluster(admin, settings, deadline_s=deadline_s)
 
