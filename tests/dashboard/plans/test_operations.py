@@ -75,6 +75,24 @@ def test_it_is_the_target_of_a_group_that_uses_config_and_opens_a_round() -> Non
     assert not Finding.objects.filter(group=group, cleared_at=None).exists()
 
 
+def test_it_opens_a_round_of_its_own_while_another_is_open_because_nobody_had_told_anything() -> None:
+    group = a_group()
+    assert Round.objects.get(group=group).cause == Cause.STRATEGY_CHANGED.value
+
+    keep(group, draft())
+    rebalance_once(group=group.pk, now=T0 + 5_010)
+    keep(group, draft(base=1, reason="back"), at=9_000)
+    rebalance_once(group=group.pk, now=T0 + 9_010)
+
+    rows = list(Round.objects.filter(group=group).order_by("number"))
+    assert [(row.cause, row.superseded_by) for row in rows] == [
+        (Cause.STRATEGY_CHANGED.value, 2),
+        (Cause.CONFIG_CHANGED.value, 3),
+        (Cause.CONFIG_CHANGED.value, None),
+    ]
+    assert rows[2].causes.get().evidence == "by-config version 2 by ada: back"
+
+
 def test_of_a_group_that_divides_otherwise_it_is_kept_and_changes_nothing() -> None:
     group = a_group("AVG")
 
