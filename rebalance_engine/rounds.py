@@ -1,17 +1,19 @@
 """Rounds: what one change of a group set in motion, until held equals target. Decided from facts; time is an argument.
 
-A round opens at the first change. A further join, leave, kill, broker change or other by-config assignment more than
-3 s after the last cause closes it as superseded and opens the next; anything else that happens meanwhile belongs to
-it, also taking later what it left unowned. What changed first need not be seen first: a round that opened because
-queues changed hands, and nothing told why, gets its cause from a change that is seen later and may have come before.
-It closes when held equals target, and stays open while either is unknown; after 120 s it is said not to have
-converged. Recomputing without any change is no round.
+A round opens at the first change. A further join, leave, kill or broker change more than 3 s after the last cause
+closes it as superseded and opens the next; anything else that happens meanwhile belongs to it, also taking later
+what it left unowned. What changed first need not be seen first: a round that opened because queues changed hands, and
+nothing told why, gets its cause from a change that is seen later and may have come before. It closes when held equals
+target, and stays open while either is unknown; after 120 s it is said not to have converged. Recomputing without any
+change is no round.
 
 Looks of several members and brokers are not one: what a change did may be seen, and told, before the change is. So a
 round opened by the time at which anything of it was seen, whatever became known first.
 
 A round that ended stays ended. What becomes known of its time later is its own, and corrects what is told of it: a
-change from before it was superseded; and one that left nothing to hand over since it closed (``home_of``).
+change from before it was superseded; and one that left nothing to hand over since it closed (``home_of``). A broker's
+going or coming is known by its routes, too, and often first: it is of the round that they opened, though that has ended
+(``led_to``), and without them it waits for them (``waits_for_routes``).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from rebalance_engine.events import Cause
 
 SAME_CAUSE_MS = 3_000
 NOT_CONVERGED_MS = 120_000
+ROUTES_TOLD_MS = 40_000  # every topic's route is asked for within this time: what a broker does to it is known then
 MANUAL_MS = 30_000  # what is held changes within this time after somebody ordered it: members have a 20 s timer
 WAVE_MEMBERS = 3  # so many members that come or go in one round are a deploy, not a coincidence
 
@@ -111,6 +114,12 @@ class OpenRound:
         """Whether a change of routes may be what the going or coming of a broker in this round did."""
         brokers = (other for other in self.happenings if other.cause in BROKERS_CHANGE)
         return each.cause is Cause.ROUTE_CHANGED and any(each.earliest <= other.at + SAME_CAUSE_MS for other in brokers)
+
+    def may_follow(self, each: Happening) -> bool:
+        """Whether routes changed in this round by the going or coming of a broker, perhaps, which was seen later."""
+        routes = (other for other in self.happenings if other.cause is Cause.ROUTE_CHANGED)
+        since = max(each.earliest, each.at - ROUTES_TOLD_MS)
+        return each.cause in BROKERS_CHANGE and any(since <= other.at + SAME_CAUSE_MS for other in routes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +222,27 @@ def home_of(each: Happening, current: OpenRound | None, ended: Sequence[OpenRoun
         first_at = min(one.at for one in current.happenings)
         return None if first_at - each.at <= SAME_CAUSE_MS else home.number
     return home.number
+
+
+def led_to(each: Happening, current: OpenRound | None, ended: Sequence[OpenRound]) -> int | None:
+    """Find the round that ended before a broker was seen to be gone or back, and in which its routes were; or None.
+
+    What that changed is known in that round. So it is the cause of it, whatever has happened since.
+    """
+    if current is not None and (current.explains(each) or current.may_follow(each)):
+        return None
+    return next((old.number for old in reversed(ended) if old.may_follow(each)), None)
+
+
+def waits_for_routes(current: OpenRound | None, changes: Sequence[Happening], now: int) -> int | None:
+    """Say until when the going or coming of brokers alone is no round yet, since no route is known to have changed.
+
+    None: it waits no longer, or is not alone. Queues that stay where they were, as a replica has them too, are told so.
+    """
+    if current is not None or not changes or any(each.cause not in BROKERS_CHANGE for each in changes):
+        return None
+    until = min(each.at for each in changes) + ROUTES_TOLD_MS
+    return until if now < until else None
 
 
 def _supersedes(each: Happening, current: OpenRound) -> bool:

@@ -24,14 +24,14 @@ def past_of(*, group: Group, causes: Collection[RoundCause], stored: bytes) -> P
         return Past(state_in(stored), stored, None, 0)
     current = round_of(latest) if latest.closed_at is None else None
     ended, ended_at = tuple[OpenRound, ...](), 0
-    first_at = min((row.at for row in causes), default=None)
+    first_at = min((happening(row).earliest for row in causes), default=None)
     if first_at is not None and (current is None or first_at < current.opened_at):
         ended, ended_at = _ended_before(group, first_at)
     return Past(state_in(stored), stored, current, latest.number, ended, ended_at)
 
 
 def _ended_before(group: Group, first_at: int) -> tuple[tuple[OpenRound, ...], int]:
-    """Give the latest wave of which any has ended, if that was not before the first of the changes."""
+    """Give the latest wave of which any has ended, if that was not before the first of the changes may have come."""
     rows = Round.objects.filter(group=group, closed_at__isnull=False).order_by("number").defer("before", "after")
     last = rows.last()
     if last is None or last.closed_at is None or last.closed_at < first_at:
@@ -65,7 +65,8 @@ def keep_belated(*, group: Group, belated: Sequence[tuple[int, int]]) -> None:
         if not told.is_unexplained:  # that only what is held changed proves nothing any more
             later[0].causes.filter(cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value).delete()
         later[0].cause = told.cause.value
-        later[0].last_cause_at = max(later[0].last_cause_at, cause.at)
+        seen_at = min(cause.at, later[0].closed_at or cause.at)  # it came before the end, though it was seen after it
+        later[0].last_cause_at = max(later[0].last_cause_at, seen_at)
         if cause.client_id is not None and Cause(cause.cause) in MEMBERS_CHANGE:
             _name_members(later, cause)
         Handoff.objects.filter(round=later[0]).delete()

@@ -17,7 +17,16 @@ from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
-from rebalance_engine.rounds import BROKERS_CHANGE, Advance, Happening, OpenRound, advance, home_of
+from rebalance_engine.rounds import (
+    BROKERS_CHANGE,
+    Advance,
+    Happening,
+    OpenRound,
+    advance,
+    home_of,
+    led_to,
+    waits_for_routes,
+)
 
 MOST_NAMED = 5
 Numbers = dict[int, int]
@@ -37,6 +46,7 @@ class Decision:
         is_held_old: what is held is known of some member only from before the last cause.
         last_cause_at: when that was; 0 where no round is open, and nothing changed.
         belated: keys of the changes that became known after the round had ended that they belong to, with its number.
+        waits_until: when brokers that went or came make a round, though no route is known to have changed; None: never.
     """
 
     rule: Rule
@@ -51,6 +61,7 @@ class Decision:
     is_held_old: bool = False
     last_cause_at: int = 0
     belated: tuple[tuple[int, int], ...] = ()
+    waits_until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,9 @@ def decide(
         rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
     belated = _belated(look, past, happenings, outcome, rule)
     happenings = tuple(each for each in happenings if each.key not in belated)
+    waits_until = _waits_for_routes(look, past, happenings, now)
+    if waits_until is not None:
+        happenings = tuple(each for each in happenings if each.cause is Cause.MANUAL)
     held_happening = _held_change(look, past, happenings, now)
     every = (*happenings, held_happening) if held_happening else happenings
     changed_at = [each.at for each in every if each.cause is not Cause.MANUAL]  # an order alone changes nothing
@@ -115,6 +129,7 @@ def decide(
         is_held_old=is_old,
         last_cause_at=last_cause_at,
         belated=late,
+        waits_until=waits_until,
     )
 
 
@@ -122,17 +137,25 @@ def _belated(look: Look, past: Past, happenings: Sequence[Happening], outcome: O
     """Find the changes that are of rounds which have ended, each with the round's number.
 
     Of one that closed, if held still equals target though they are known now, and nothing has moved since; an order is
-    of the one that it explains.
+    of the one that it explains, and a broker's going or coming of the one in which its routes changed.
     """
     if not past.ended:
         return {}
-    changes = [each for each in happenings if each.cause is not Cause.MANUAL]
+    brokers = ((each.key, led_to(each, past.open, past.ended)) for each in happenings)
+    led = {key: number for key, number in brokers if key is not None and number is not None}
+    changes = [each for each in happenings if each.cause is not Cause.MANUAL and each.key not in led]
     if past.open is None and not _are_over(look, past, [each.at for each in changes], outcome, rule):
         changes = []
     orders = [each for each in happenings if each.cause is Cause.MANUAL]
     early = (each for each in (*changes, *orders) if each.at <= past.ended_at)
     found = ((each.key, home_of(each, past.open, past.ended)) for each in early)
-    return {key: number for key, number in found if key is not None and number is not None}
+    return led | {key: number for key, number in found if key is not None and number is not None}
+
+
+def _waits_for_routes(look: Look, past: Past, happenings: Sequence[Happening], now: int) -> int | None:
+    """Say until when there is no round of brokers alone; what has moved already may be their doing."""
+    changes = [each for each in happenings if each.cause is not Cause.MANUAL]
+    return None if look.moves.queues else waits_for_routes(past.open, changes, now)
 
 
 def _are_over(look: Look, past: Past, changes: Sequence[int], outcome: Outcome | None, rule: Rule) -> bool:

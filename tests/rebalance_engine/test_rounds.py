@@ -13,6 +13,8 @@ from rebalance_engine.rounds import (
     OpenRound,
     advance,
     home_of,
+    led_to,
+    waits_for_routes,
 )
 
 T = 100_000
@@ -162,18 +164,6 @@ def test_a_leave_more_than_3_s_after_the_last_cause_supersedes_the_round() -> No
     assert (after.open.number, after.open.wave) == (2, 1)
 
 
-def test_another_config_more_than_3_s_after_the_last_cause_opens_its_own_round() -> None:
-    """A group that nobody told what to have stays in the round of its last join until somebody does."""
-    first = go_on(None, happened(Cause.MEMBER_JOINED), converged=None)
-    soon = go_on(first.open, happened(Cause.CONFIG_CHANGED, 3_000), last=1)
-    later = go_on(first.open, happened(Cause.CONFIG_CHANGED, 3_001), last=1)
-
-    assert not soon.ended
-    assert [(each.round.number, each.superseded_by) for each in later.ended] == [(1, 2)]
-    assert later.open is not None
-    assert (later.open.number, later.open.cause) == (2, Cause.CONFIG_CHANGED)
-
-
 def test_taking_later_what_was_left_unowned_belongs_to_the_round() -> None:
     opened = go_on(None, happened(Cause.HEARTBEAT_EXPIRED)).open
 
@@ -313,6 +303,29 @@ def test_routes_that_may_have_changed_by_a_broker_belong_to_its_round() -> None:
     one, two = (go_on(opened, each, last=1, after=5_000) for each in (with_it, long_after))
 
     assert (len(one.ended), len(two.ended)) == (0, 1)
+
+
+def test_a_broker_that_is_seen_after_the_round_of_its_routes_has_ended_is_what_led_to_it() -> None:
+    routes = Happening(T, Cause.ROUTE_CHANGED, None, low=T - 4_000)
+    ended = OpenRound(1, T, T, (routes,), 1)
+    joined = OpenRound(2, T + 6_000, T + 6_000, (happened(Cause.MEMBER_JOINED, 6_000),), 2)
+    elsewhere = OpenRound(2, T + 6_000, T + 6_000, (Happening(T + 6_000, Cause.ROUTE_CHANGED, None, low=T + 1_000),), 2)
+    back = Happening(T + 9_000, Cause.BROKER_BACK, None, low=T - 1_000)
+    later = Happening(T + 19_000, Cause.BROKER_BACK, None, low=T + 9_000)
+    long_after = Happening(T + 900_000, Cause.BROKER_BACK, None, low=0)
+
+    assert [led_to(back, current, [ended]) for current in (None, joined, elsewhere)] == [1, 1, None]
+    assert [led_to(each, None, [ended]) for each in (later, long_after)] == [None, None]
+    assert led_to(Happening(T + 9_000, Cause.MEMBER_LEFT, "A", low=T - 1_000), None, [ended]) is None
+
+
+def test_brokers_alone_are_no_round_until_their_routes_would_have_been_seen() -> None:
+    back, join = happened(Cause.BROKER_BACK), happened(Cause.MEMBER_JOINED, 1_000)
+    opened = go_on(None, join).open
+
+    assert waits_for_routes(None, [back], T + 39_999) == T + 40_000
+    assert waits_for_routes(None, [back], T + 40_000) is None
+    assert [waits_for_routes(*each, T) for each in ((None, []), (None, [back, join]), (opened, [back]))] == [None] * 3
 
 
 def test_a_round_opened_by_when_anything_of_it_was_seen_in_whatever_order_that_is_told() -> None:

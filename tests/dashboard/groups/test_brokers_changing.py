@@ -1,0 +1,166 @@
+"""A broker that goes, or is back, makes one round of a group, in whichever order brokers and routes are looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups.models import Group, Round, RoundCause
+from dashboard.groups.rebalancing import due_groups, rebalance_once
+from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Exactness, Fact, HeldSeen, RouteSeen
+from tests.dashboard.story import EAST, NAMESRV, T0, joined, queue, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+WEST = "127.0.0.1:2"
+
+
+def between(low: int, at: int) -> Exactness:
+    return Exactness.between(T0 + low, T0 + at)
+
+
+def routed(low: int, at: int, *brokers: str) -> RouteSeen:
+    """A look at the route of two queues on each of the brokers; the look before was at ``low``."""
+    parts = tuple(
+        BrokerQueues(broker=name, read_queues=2, write_queues=2, permission=6, has_master=True) for name in brokers
+    )
+    return RouteSeen(at=T0 + at, source=NAMESRV, exactness=between(low, at), topic="orders", brokers=parts)
+
+
+def there(low: int, at: int) -> BrokerSeen:
+    """The look at brokers that shows the western one; the look before was at ``low``."""
+    return BrokerSeen(at=T0 + at, source=NAMESRV, exactness=between(low, at), broker="west", broker_id=0, address=WEST)
+
+
+def away(low: int, at: int) -> BrokerGone:
+    """The look at brokers that does not show the western one any more."""
+    return BrokerGone(at=T0 + at, source=NAMESRV, exactness=between(low, at), broker="west", broker_id=0, address=WEST)
+
+
+def has(client: str, at: int, *places: tuple[str, int]) -> HeldSeen:
+    queues = tuple(queue(number, broker=broker) for broker, number in places)
+    return HeldSeen(at=T0 + at, source=EAST, exactness=EXACT, group="g", client=client, queues=queues, dropped=())
+
+
+def shared(at: int) -> list[Fact]:
+    """Two members have the queues of both brokers, as they should by AVG."""
+    return [has("A", at, ("east", 0), ("east", 1)), has("B", at, ("west", 0), ("west", 1))]
+
+
+def alone(at: int) -> list[Fact]:
+    """They have those of the eastern one alone."""
+    return [has("A", at, ("east", 0)), has("B", at, ("east", 1))]
+
+
+def turn(at: int) -> None:
+    rebalance_once(group=Group.objects.get().pk, now=T0 + at)
+
+
+def rounds() -> list[tuple[int, str, str, list[str]]]:
+    return [
+        (row.number, row.state, row.cause, list(row.causes.order_by("at", "pk").values_list("cause", flat=True)))
+        for row in Round.objects.order_by("number")
+    ]
+
+
+@pytest.fixture
+def _both() -> None:
+    told(there(0, 0), routed(0, 0, "east", "west"), *seen("A"), *seen("B"), *shared(10))
+    turn(20)
+
+
+@pytest.fixture
+def _one(_both: None) -> None:
+    """The western broker has gone, and all is settled: round 1."""
+    told(routed(95_000, 100_000, "east"), away(90_000, 100_000), *alone(101_000))
+    turn(101_100)
+    assert rounds() == [(1, "closed", "broker gone", ["route changed", "broker gone"])]
+
+
+@pytest.mark.usefixtures("_both")
+def test_a_broker_that_is_seen_to_be_gone_after_its_group_has_settled_is_of_the_round_that_its_routes_opened() -> None:
+    told(routed(100_000, 105_000, "east"))
+    turn(105_100)
+    told(*alone(107_000))
+    turn(107_100)
+    assert rounds() == [(1, "closed", "route changed", ["route changed"])]
+
+    told(away(100_000, 110_000))
+    turn(110_100)
+
+    row = Round.objects.get()
+    assert rounds() == [(1, "closed", "broker gone", ["route changed", "broker gone"])]
+    assert (row.opened_at, row.closed_at, row.told_at) == (T0 + 105_000, T0 + 107_000, T0 + 110_100)
+
+
+@pytest.mark.usefixtures("_one")
+def test_a_broker_that_is_seen_to_be_back_after_its_group_has_settled_is_of_the_round_that_its_routes_opened() -> None:
+    told(routed(200_000, 205_000, "east", "west"))
+    turn(205_100)
+    told(*shared(207_000))
+    turn(207_100)
+    told(there(200_000, 210_000))
+    turn(210_100)
+
+    assert rounds()[1:] == [(2, "closed", "broker back", ["route changed", "broker back"])]
+    row = Round.objects.get(number=2)
+    assert (row.opened_at, row.opened_low, row.closed_at) == (T0 + 205_000, T0 + 200_000, T0 + 207_000)
+
+
+@pytest.mark.usefixtures("_one")
+def test_a_broker_that_is_seen_to_be_back_while_another_round_is_open_is_of_the_one_that_its_routes_opened() -> None:
+    told(routed(200_000, 205_000, "east", "west"))
+    turn(205_100)
+    told(*shared(206_000))
+    turn(206_100)
+    told(joined("C", 206_500))
+    turn(206_600)
+    told(there(200_000, 210_000))
+    turn(210_100)
+
+    assert rounds()[1:] == [
+        (2, "closed", "broker back", ["route changed", "broker back"]),
+        (3, "open", "member joined", ["member joined"]),
+    ]
+
+
+@pytest.mark.usefixtures("_one")
+def test_a_broker_that_was_still_away_when_routes_changed_is_not_what_changed_them() -> None:
+    told(routed(200_000, 205_000, "east", "west"))
+    turn(205_100)
+    told(*shared(206_000))
+    turn(206_100)
+    told(there(209_000, 219_000))
+    turn(219_100)
+    assert rounds()[1:] == [(2, "closed", "route changed", ["route changed"])]
+
+    turn(260_000)
+
+    assert rounds()[2:] == [(3, "open", "broker back", ["broker back"])]
+
+
+@pytest.mark.usefixtures("_one")
+def test_a_broker_that_is_seen_to_be_back_before_its_routes_waits_for_them() -> None:
+    told(there(195_000, 202_000))
+    turn(202_100)
+    told(*alone(203_000))
+    turn(203_100)
+    assert RoundCause.objects.filter(round=None).count() == 1
+
+    told(routed(200_000, 205_000, "east", "west"))
+    turn(205_100)
+    told(*shared(207_000))
+    turn(207_100)
+
+    assert rounds()[1:] == [(2, "closed", "broker back", ["broker back", "route changed"])]
+
+
+@pytest.mark.usefixtures("_both")
+def test_a_broker_that_is_gone_and_whose_queues_stay_is_a_round_once_its_routes_would_have_been_seen() -> None:
+    told(away(90_000, 100_000))
+    turn(100_100)
+    assert (rounds(), due_groups(now=T0 + 139_999)) == ([], [])
+
+    assert due_groups(now=T0 + 140_000) == [Group.objects.get().pk]
+    turn(140_000)
+
+    assert rounds() == [(1, "open", "broker gone", ["broker gone"])]
+    assert Round.objects.get().opened_at == T0 + 100_000
