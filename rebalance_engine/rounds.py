@@ -1,11 +1,11 @@
 """Rounds: what one change of a group set in motion, until held equals target. Decided from facts; time is an argument.
 
-A round opens at the first change. A further join, leave, kill or broker change more than 3 s after the last cause
-closes it as superseded and opens the next; anything else that happens meanwhile belongs to it, also taking later
-what it left unowned. What changed first need not be seen first: a round that opened because queues changed hands, and
-nothing told why, gets its cause from a change that is seen later and may have come before. It closes when held equals
-target, and stays open while either is unknown; after 120 s it is said not to have converged. Recomputing without any
-change is no round.
+A round opens at the first change. A further join, leave, kill, broker change or other by-config assignment more than
+3 s after the last cause closes it as superseded and opens the next; anything else that happens meanwhile belongs to
+it, also taking later what it left unowned. What changed first need not be seen first: a round that opened because
+queues changed hands, and nothing told why, gets its cause from a change that is seen later and may have come before.
+It closes when held equals target, and stays open while either is unknown; after 120 s it is said not to have
+converged. Recomputing without any change is no round.
 
 Looks of several members and brokers are not one: what a change did may be seen, and told, before the change is. So a
 round opened by the time at which anything of it was seen, whatever became known first.

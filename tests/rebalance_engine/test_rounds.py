@@ -164,6 +164,18 @@ def test_a_leave_more_than_3_s_after_the_last_cause_supersedes_the_round() -> No
     assert (after.open.number, after.open.wave) == (2, 1)
 
 
+def test_another_config_more_than_3_s_after_the_last_cause_opens_its_own_round() -> None:
+    """A group that nobody told what to have stays in the round of its last join until somebody does."""
+    first = go_on(None, happened(Cause.MEMBER_JOINED), converged=None)
+    soon = go_on(first.open, happened(Cause.CONFIG_CHANGED, 3_000), last=1)
+    later = go_on(first.open, happened(Cause.CONFIG_CHANGED, 3_001), last=1)
+
+    assert not soon.ended
+    assert [(each.round.number, each.superseded_by) for each in later.ended] == [(1, 2)]
+    assert later.open is not None
+    assert (later.open.number, later.open.cause) == (2, Cause.CONFIG_CHANGED)
+
+
 def test_taking_later_what_was_left_unowned_belongs_to_the_round() -> None:
     opened = go_on(None, happened(Cause.HEARTBEAT_EXPIRED)).open
 
