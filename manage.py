@@ -4,13 +4,26 @@
 import os
 import sys
 
-if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
-    if sys.argv[1:2] == ["up"]:  # its port answers before Django is loaded
-        from dashboard.config.supervising.start import main
+from dashboard.config.leaving import leave_after
 
-        main(sys.argv[2:])
+RUNS_ON = {"up", "web", "watch_cluster"}  # until it is told to end
+
+
+def main() -> None:
+    """Carry out what the first word says."""
+    if sys.argv[1:2] == ["up"]:  # its port answers before Django is loaded
+        from dashboard.config.supervising.start import main as up  # noqa: PLC0415 - as said
+
+        up(sys.argv[2:])
     else:
-        from django.core.management import execute_from_command_line
+        from django.core.management import execute_from_command_line  # noqa: PLC0415 - likewise
 
         execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
+    if RUNS_ON & set(sys.argv[1:2]):
+        leave_after(main)
+    else:
+        main()

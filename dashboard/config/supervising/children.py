@@ -21,7 +21,9 @@ RUN_AS_ROOT = "ignore:You're running the worker"  # ten lines of warning that he
 SAID_BY_LIBRARIES = {  # what no setting keeps them from printing, in words for the person at the terminal
     "worker: Warm shutdown (MainProcess)": "stopping: what it works at is finished first",
     "worker: Cold shutdown (MainProcess)": "stopping at once: what it works at is done again later",
+    "worker: Hitting Ctrl+C again will terminate all running tasks!": "",
 }
+LEAVING = (sys.executable, "-m", "dashboard.config.leaving")  # and the module that is run
 MOST_WORKER_KB = 400_000  # a worker process that has grown beyond is replaced after its task
 
 
@@ -93,16 +95,16 @@ def children(wanted: Wanted) -> tuple[Child, ...]:
     redis = frozenset({REDIS} if wanted.has_own_redis else ())
     needs_redis = redis | {PREPARED}
     each = [
-        Child(name=WEB, needs=redis, answers_after=PREPARED, level=CLIENTS, is_probed=True, grace_ms=6_000),
+        Child(name=WEB, needs=redis, answers_after=PREPARED, level=CLIENTS, is_probed=True),
         Child(name=WORKER, needs=needs_redis | {WEB}, level=CLIENTS),
         Child(name=BEAT, needs=needs_redis | {WORKER}, level=CLIENTS),
     ]
     if wanted.has_jobs:
         each.append(Child(name=JOBS, needs=needs_redis | {BEAT}, level=CLIENTS))
     if wanted.has_demo:
-        each.insert(0, Child(name=DEMO, level=SERVERS, is_probed=True, grace_ms=5_000))
+        each.insert(0, Child(name=DEMO, level=SERVERS, is_probed=True, grace_ms=3_000))
     if wanted.has_own_redis:
-        each.insert(0, Child(name=REDIS, level=FLOOR, is_probed=True, ready_within_ms=20_000, grace_ms=3_000))
+        each.insert(0, Child(name=REDIS, level=FLOOR, is_probed=True, ready_within_ms=20_000, grace_ms=2_000))
     return tuple(each)
 
 
@@ -132,12 +134,12 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
         return Start(arguments=(str(redis_program()), str(run / "redis.conf")), env={}, folder=run)
     if name == DEMO:
         place = ("--port", str(places.namesrv_port), "--dir", str(wanted.home / "demo"), "--waits", str(DEMO_WAITS_S))
-        return Start(arguments=(sys.executable, "-m", "dashboard.demo", *place), env=env)
+        return Start(arguments=(*LEAVING, "dashboard.demo", *place), env=env)
     if name == WEB:
         given = (places.web, places.door, places.gate)
         listening = _manage("web", "--fd", str(places.web), "--door", str(places.door), "--gate", str(places.gate))
         return Start(arguments=listening, env=env, descriptors=given)
-    celery = (sys.executable, "-m", "celery", "-A", "dashboard.config.celery", "--quiet")
+    celery = (*LEAVING, "celery", "-A", "dashboard.config.celery", "--quiet")
     of_celery = {
         WORKER: (
             "worker",
@@ -158,7 +160,8 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
         ),
         BEAT: ("beat", "--pidfile=", "--loglevel=WARNING"),
     }
-    return Start(arguments=(*celery, *of_celery[name]), env={**env, "PYTHONWARNINGS": RUN_AS_ROOT})
+    brief = {"REMAP_SIGTERM": "SIGQUIT"} if name == JOBS else {}  # a job runs for hours, and goes on where it was
+    return Start(arguments=(*celery, *of_celery[name]), env={**env, "PYTHONWARNINGS": RUN_AS_ROOT, **brief})
 
 
 def _manage(*arguments: str) -> tuple[str, ...]:
@@ -166,7 +169,7 @@ def _manage(*arguments: str) -> tuple[str, ...]:
 
 
 def in_our_words(line: str) -> str:
-    """Give a line that a child has printed as a person is to read it."""
+    """Give a line that a child has printed as a person is to read it; an empty one is not for people."""
     return SAID_BY_LIBRARIES.get(line.strip(), line)
 
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from dashboard.config.supervising import machine, reaper
@@ -23,6 +23,7 @@ Probe = Callable[[], Awaitable[bool]]
 OWN_NAME = "evenkeel"
 PROBE_EVERY_S = 0.1
 LAST_WORDS_S = 0.5  # how long a pipe is read after its process has ended
+REAPER_S = 1.5  # it looks through all processes once more; what it still finds it ends without us
 COULD_NOT_START = 127
 MOST_EVENTS = 1_000
 
@@ -89,7 +90,7 @@ class Runner:
         assert self._reaper.stdin is not None
         self._reaper.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            await asyncio.to_thread(self._reaper.wait, 5)
+            await asyncio.to_thread(self._reaper.wait, REAPER_S)
 
     def _carry_out(self, effect: machine.Effect, loop: asyncio.AbstractEventLoop) -> None:
         match effect:
@@ -175,12 +176,14 @@ class Runner:
             lines = Lines()
             try:
                 while data := await reader.read(65_536):
-                    for line in filter(str.strip, lines.take(data)):
-                        self.say(in_our_words(line), name)
+                    self._say_all(lines.take(data), name)
             finally:
                 transport.close()
-                for line in lines.rest():
-                    self.say(in_our_words(line), name)
+                self._say_all(lines.rest(), name)
+
+    def _say_all(self, lines: Iterable[str], name: str) -> None:
+        for line in filter(str.strip, map(in_our_words, lines)):
+            self.say(line, name)
 
     def _begin_probe(self, name: str) -> asyncio.Task[None] | None:
         if self.supervisor.state(name) is not machine.State.STARTING:

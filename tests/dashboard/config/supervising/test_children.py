@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from dashboard.config.supervising.children import (
     start_of,
     watcher,
 )
+from dashboard.config.supervising.machine import STOP_WITHIN_MS
 
 HOME = Path("/home/of/evenkeel")
 ALL = Wanted(home=HOME, has_own_redis=True, has_demo=True)
@@ -64,7 +66,12 @@ def test_all_ends_fit_into_the_time_of_a_stop() -> None:
     for child in children(ALL):
         by_level[child.level] = max(by_level.get(child.level, 0), child.grace_ms)
 
-    assert sum(by_level.values()) <= 17_000
+    assert sum(by_level.values()) <= STOP_WITHIN_MS <= 16_000  # of the 20 s that are promised
+
+
+def test_no_process_of_ours_is_taken_apart_at_its_end() -> None:
+    for name in (WORKER, BEAT, JOBS, DEMO):
+        assert start_of(name, ALL, PLACES).arguments[:3] == (sys.executable, "-m", "dashboard.config.leaving")
 
 
 def test_only_the_demos_watcher_waits_for_the_demo() -> None:
@@ -120,4 +127,5 @@ def test_our_redis_is_for_loopback_with_a_password_and_keeps_nothing(tmp_path: P
 
 def test_what_a_library_prints_at_its_end_is_said_in_our_words() -> None:
     assert in_our_words("worker: Warm shutdown (MainProcess)") == "stopping: what it works at is finished first"
+    assert in_our_words("worker: Hitting Ctrl+C again will terminate all running tasks!") == ""
     assert in_our_words("billing-4 joins billing") == "billing-4 joins billing"
