@@ -8,13 +8,13 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from dashboard.api.errors import Problem
-from dashboard.api.shapes import Instant, Page, Paging, Text, page_of
+from dashboard.api.lists import Form, page_read
+from dashboard.api.shapes import Instant, Page, Paging, Text
 from dashboard.api.site import reads_as
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import verify
 from dashboard.auditing import queries
 from dashboard.common.clock import now_ms
-from dashboard.common.tables import attached, write_csv
 from dashboard.groups.views import access_in
 from dashboard.people.roles import Role
 
@@ -60,11 +60,7 @@ def audit(request: HttpRequest, asked: Query[AuditAsked]) -> Page[EntryOut] | Ht
     wanted = queries.read_filter(asked.model_dump(include={"person", "action", "object", "since", "until"}))
     if wanted.problem:
         raise Problem(422, f"{wanted.problem} is no day; needed is YYYY-MM-DD")
-    page = page_of(wanted.rows(), _entry, asked, now_ms())
-    if asked.format == "csv":
-        columns = list(EntryOut.model_fields)
-        return attached(write_csv(columns, (list(row.model_dump().values()) for row in page.rows)), "audit")
-    return page
+    return page_read(wanted.rows(), _entry, asked, now_ms(), Form(EntryOut, "audit"))
 
 
 @reads_as(Role.ADMIN, "/audit/verdict", name="api audit verdict", answer=VerdictOut)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
 
-from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown, page_of
+from dashboard.api.lists import Form, page_of
+from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown
 from dashboard.api.site import reads
 from dashboard.clusters.models import Broker, Cluster
 from dashboard.clusters.shell import all_clusters, visible_clusters
@@ -97,15 +98,15 @@ def clusters(request: HttpRequest) -> ClustersOut:
     return ClustersOut(at=now, rows=[_cluster(each, brokers.get(each.cluster.pk, [])) for each in answers])
 
 
-@reads("/findings", name="api findings", answer=Page[FindingOut])
-def findings(request: HttpRequest, asked: Query[OfCluster]) -> Page[FindingOut]:
+@reads("/findings", name="api findings", answer=Page[FindingOut], is_table=True)
+def findings(request: HttpRequest, asked: Query[OfCluster]) -> Page[FindingOut] | HttpResponse:
     """List what is wrong now, what is confirmed first."""
     access = access_in(request)
     mine = [each for each in visible_clusters(access=access, also=asked.cluster) if asked.cluster in {"", each.name}]
     rows = Finding.objects.filter(cluster__in=mine, cleared_at=None).select_related("group", "cluster")
     seen = [row for row in rows.order_by("suspected_at")[:MOST_READ] if _may_see(row, access)]
     first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))
-    return page_of(first, finding_out, asked, now_ms())
+    return page_of(first, finding_out, asked, now_ms(), Form(FindingOut, "findings"))
 
 
 def finding_out(row: Finding) -> FindingOut:

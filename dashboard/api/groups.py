@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Schema
+from ninja import Query
 from pydantic import Field
 
 from dashboard.api.clusters import FindingOut, finding_out
 from dashboard.api.group_shapes import GroupOut, GroupRow, MemberOut, member_out, row_out
+from dashboard.api.lists import Form, page_of, page_read, shown
 from dashboard.api.past import (
     Instantly,
     Then,
@@ -19,11 +20,10 @@ from dashboard.api.past import (
     members_then,
     shown_then,
 )
-from dashboard.api.shapes import Page, Paging, cut, page_of
+from dashboard.api.shapes import Page, Paging
 from dashboard.api.site import reads
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
-from dashboard.common.tables import attached, write_csv
 from dashboard.groups import listing, story
 from dashboard.groups.dead import dead_letters_of
 from dashboard.groups.lag import lag_of
@@ -42,7 +42,7 @@ class GroupsAsked(Paging):
     name: str = ""
     q: str = Field(default="", max_length=200)
     only: Literal["all", "findings", "moving", "unknown"] = "all"
-    sort: Literal["state", "name", "members", "queues", "round"] = "state"
+    sort: Literal["state", "name", "members", "queues", "round", "lag"] = "state"
 
 
 @reads("/groups", name="api groups", answer=Page[GroupRow], is_table=True)
@@ -54,10 +54,7 @@ def groups(request: HttpRequest, asked: Query[GroupsAsked]) -> Page[GroupRow] | 
     found = [
         each for each in listing.chosen(clusters=mine, access=access, wish=wish) if asked.name in {"", each.row.group}
     ]
-    rows = [row_out(each) for each in found[asked.span]]
-    if asked.format == "csv":
-        return attached(write_csv(list(GroupRow.model_fields)[:-1], (_fields(row) for row in rows)), "groups")
-    return cut(rows, len(found), asked, now)
+    return page_of(found, row_out, asked, now, Form(GroupRow, "groups"))
 
 
 @reads("/groups/{int:pk}", name="api group", answer=GroupOut)
@@ -103,10 +100,7 @@ def members(request: HttpRequest, pk: int, asked: Query[Then]) -> Page[MemberOut
     """List who is a member, with what brokers and they themselves told. With ``at`` who was shown to be one then."""
     found, now = find_group(request, pk), now_ms()
     rows, count = _members_then(found, asked, now) if asked.at else _members(found, asked)
-    if asked.format == "csv":
-        table = write_csv(list(MemberOut.model_fields)[:-1], (_fields(row) for row in rows))
-        return attached(table, f"members-{found.name}")
-    return cut(rows, count, asked, now)
+    return shown(rows, count, asked, now, Form(MemberOut, f"members-{found.name}"))
 
 
 def _members(found: Group, asked: Then) -> tuple[list[MemberOut], int]:
@@ -123,17 +117,13 @@ def _members_then(found: Group, asked: Then, now: int) -> tuple[list[MemberOut],
     return everybody[asked.span], len(everybody)
 
 
-@reads("/groups/{int:pk}/findings", name="api findings of group", answer=Page[FindingOut])
-def findings_of_group(request: HttpRequest, pk: int, asked: Query[Then]) -> Page[FindingOut]:
+@reads("/groups/{int:pk}/findings", name="api findings of group", answer=Page[FindingOut], is_table=True)
+def findings_of_group(request: HttpRequest, pk: int, asked: Query[Then]) -> Page[FindingOut] | HttpResponse:
     """List what is wrong with a group. With ``at`` what was shown to be wrong then."""
     found, now = find_group(request, pk), now_ms()
+    form = Form(FindingOut, f"findings-{found.name}")
     if asked.at:
         faults = shown_then(found, asked.at, now).state.faults
-        return cut([finding_then(each, found) for each in faults[asked.span]], len(faults), asked, now)
+        return page_of(faults, lambda fault: finding_then(fault, found), asked, now, form)
     rows = Finding.objects.filter(group=found, cleared_at=None).select_related("group", "cluster")
-    return page_of(rows.order_by("suspected_at", "pk"), finding_out, asked, now)
-
-
-def _fields(row: Schema) -> list[object]:
-    """Give a row of a table: all of it but why something is unknown."""
-    return list(row.model_dump().values())[:-1]
+    return page_read(rows.order_by("suspected_at", "pk"), finding_out, asked, now, form)

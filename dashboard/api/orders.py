@@ -7,11 +7,11 @@ from ninja import Query, Schema, Status
 from pydantic import Field
 
 from dashboard.api.errors import Problem
-from dashboard.api.shapes import Instant, Page, Paging, Text, page_of
+from dashboard.api.lists import Form, page_read
+from dashboard.api.shapes import Instant, Page, Paging, Text
 from dashboard.api.site import does, reads
 from dashboard.clusters.models import Command, CommandReceipt
 from dashboard.common.clock import now_ms
-from dashboard.common.tables import attached, write_csv
 from dashboard.groups import asking
 from dashboard.groups.models import Group
 from dashboard.groups.receipts import ANSWERS, orders_of
@@ -65,11 +65,8 @@ class OrderOut(OrderRow):
 def orders(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[OrderRow] | HttpResponse:
     """List what was ordered of a group, newest first."""
     found, now = find_group(request, pk), now_ms()
-    page = page_of(orders_of(group=found).prefetch_related("receipts"), lambda row: _row(row, now), asked, now)
-    if asked.format == "csv":
-        columns = [*list(OrderRow.model_fields)[:-1], *(answer.replace(" ", "_") for answer in ANSWERS)]
-        return attached(write_csv(columns, (_fields(row) for row in page.rows)), f"orders-{found.name}")
-    return page
+    rows = orders_of(group=found).prefetch_related("receipts")
+    return page_read(rows, lambda row: order_row(row, now), asked, now, form_of(f"orders-{found.name}"))
 
 
 @does(Role.OPERATOR, "/groups/{int:pk}/orders", name="api orders", status=202, answer=OrderRow)
@@ -85,27 +82,21 @@ def order(request: HttpRequest, pk: int, asked: OrderIn) -> Status[OrderRow]:
         )
     except asking.Refused as refusal:
         raise Problem(409, str(refusal)) from refusal
-    return Status(202, _row(row, now))
+    return Status(202, order_row(row, now))
 
 
 @reads("/groups/{int:pk}/orders/{int:number}", name="api one order", answer=OrderOut)
 def one_order(request: HttpRequest, pk: int, number: int) -> OrderOut:
     """Give one order with its receipts."""
     found, now = find_group(request, pk), now_ms()
-    row = _find(found, number)
-    receipts = [_receipt(each) for each in row.receipts.order_by("client_id")]
-    return OrderOut(**_row(row, now).model_dump(), members=receipts)
+    return whole_order(_find(found, number), now)
 
 
 @reads("/groups/{int:pk}/orders/{int:number}/receipts", name="api receipts", answer=Page[ReceiptOut], is_table=True)
 def receipts(request: HttpRequest, pk: int, number: int, asked: Query[Paging]) -> Page[ReceiptOut] | HttpResponse:
     """List what an order did to each member; it is kept when nothing changed too."""
     rows = _find(find_group(request, pk), number).receipts.order_by("client_id")
-    page = page_of(rows, _receipt, asked, now_ms())
-    if asked.format == "csv":
-        values = (list(row.model_dump().values()) for row in page.rows)
-        return attached(write_csv(list(ReceiptOut.model_fields), values), f"receipts-{number}")
-    return page
+    return page_read(rows, _receipt, asked, now_ms(), Form(ReceiptOut, f"receipts-{number}"))
 
 
 def _find(group: Group, number: int) -> Command:
@@ -124,12 +115,25 @@ def _receipt(row: CommandReceipt) -> ReceiptOut:
     return ReceiptOut(client_id=row.client_id, answer=row.answer, at=row.at, detail=row.detail)
 
 
+def form_of(name: str) -> Form[OrderRow]:
+    """Say how orders are written as a table: the receipts counted by their answers."""
+    columns = [*list(OrderRow.model_fields)[:-1], *(answer.replace(" ", "_") for answer in ANSWERS)]
+    return Form(OrderRow, name, columns, _fields)
+
+
 def _fields(row: OrderRow) -> list[object]:
     counts = (row.receipts.get(answer, 0) for answer in ANSWERS)
     return [*list(row.model_dump().values())[:-1], *counts]
 
 
-def _row(row: Command, now: int) -> OrderRow:
+def whole_order(row: Command, now: int) -> OrderOut:
+    """Shape an order with the receipt of each member."""
+    receipts = [_receipt(each) for each in row.receipts.order_by("client_id")]
+    return OrderOut(**order_row(row, now).model_dump(), members=receipts)
+
+
+def order_row(row: Command, now: int) -> OrderRow:
+    """Shape an order."""
     told = asking.tell(row, now)
     return OrderRow(
         id=row.pk,

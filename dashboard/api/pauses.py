@@ -7,10 +7,10 @@ from typing import Literal
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
 
-from dashboard.api.shapes import Bounds, Instant, Page, Paging, Unknown, cut
+from dashboard.api.lists import Form, page_of
+from dashboard.api.shapes import Bounds, Instant, Page, Paging, Unknown
 from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
-from dashboard.common.tables import attached, write_csv
 from dashboard.groups.views import find_group
 from dashboard.pauses.costs import Sum
 from dashboard.pauses.lagging import Point, lag_over
@@ -65,9 +65,7 @@ def lag_of_group(request: HttpRequest, pk: int, asked: Query[LagAsked]) -> Page[
     until = now if asked.until is None else asked.until
     since = until - WINDOWS_MS["24h"] if asked.since is None else asked.since
     points = lag_over(group=found, since=since, until=until).points
-    if asked.format == "csv":
-        return attached(write_csv(["at", "lag"], points), f"lag-{found.name}")
-    return cut([_point(each) for each in points[asked.span]], len(points), asked, now)
+    return page_of(points, _point, asked, now, Form(LagPoint, f"lag-{found.name}"))
 
 
 @reads("/groups/{int:pk}/costs", name="api costs", answer=Page[CostRow], is_table=True)
@@ -77,10 +75,7 @@ def costs_of_group(request: HttpRequest, pk: int, asked: Query[CostsAsked]) -> P
     _name, since = window_of(group=found, asked=asked.window, now=now)
     read = pauses_of(group=found, since=since, now=now)
     costs = (by_cause if asked.by == "cause" else deploys)(read.rounds, read.handoffs)
-    rows = [_row(each) for each in costs]
-    if asked.format == "csv":
-        return attached(write_csv(COLUMNS, (_fields(row) for row in rows)), f"costs-{found.name}")
-    return cut(rows[asked.span], len(rows), asked, now)
+    return page_of(costs, _row, asked, now, Form(CostRow, f"costs-{found.name}", COLUMNS, _fields))
 
 
 COLUMNS = [

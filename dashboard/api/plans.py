@@ -7,7 +7,8 @@ from ninja import Query, Schema, Status
 from pydantic import Field
 
 from dashboard.api.errors import Problem
-from dashboard.api.shapes import Instant, Page, Paging, Text, page_of
+from dashboard.api.lists import Form, page_read
+from dashboard.api.shapes import Instant, Page, Paging, Text
 from dashboard.api.site import does, reads
 from dashboard.common.clock import now_ms
 from dashboard.common.tables import attached
@@ -109,11 +110,12 @@ def by_config(request: HttpRequest, pk: int, asked: Query[ByConfigAsked]) -> ByC
     return _whole(found, row)
 
 
-@reads("/groups/{int:pk}/by-config/versions", name="api by config versions", answer=Page[VersionOut])
-def by_config_versions(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[VersionOut]:
+@reads("/groups/{int:pk}/by-config/versions", name="api by config versions", answer=Page[VersionOut], is_table=True)
+def by_config_versions(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[VersionOut] | HttpResponse:
     """List the versions, newest first."""
-    rows = ByConfig.objects.filter(group=find_group(request, pk)).order_by("-version").defer("document")
-    return page_of(rows, _version, asked, now_ms())
+    found = find_group(request, pk)
+    rows = ByConfig.objects.filter(group=found).order_by("-version").defer("document")
+    return page_read(rows, _version, asked, now_ms(), Form(VersionOut, f"by-config-{found.name}"))
 
 
 @does(Role.ADMIN, "/groups/{int:pk}/by-config/versions", name="api by config versions", status=201, answer=ByConfigOut)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
 
+from dashboard.api.lists import Form, shown
 from dashboard.api.past import Then, instant_asked
-from dashboard.api.shapes import Instant, Page, Text, Unknown, cut
+from dashboard.api.shapes import Instant, Page, Text, Unknown
 from dashboard.api.site import reads
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
-from dashboard.common.tables import attached, write_csv
 from dashboard.groups.views import access_in
 from dashboard.producers.canaries import canaries_of, estimates_of
 from dashboard.producers.queries import Seen, producers_of
@@ -69,11 +69,7 @@ def producers(request: HttpRequest, asked: Query[ProducersAsked]) -> Page[Produc
     seen_by_canary = canaries_of(clusters=mine, access=access, at=now if asked.at else None)
     estimates = estimates_of(seen_by_canary, now)
     everything = [_row(seen, each, estimates, now) for seen in read.rows for each in seen.standings]
-    rows = everything[asked.span]
-    if asked.format == "csv":
-        table = write_csv(list(ProducerRow.model_fields)[:-1], (list(row.model_dump().values())[:-1] for row in rows))
-        return attached(table, "producers")
-    return cut(rows, len(everything), asked, now)
+    return shown(everything[asked.span], len(everything), asked, now, Form(ProducerRow, "producers"))
 
 
 def _row(seen: Seen, each: Standing, estimates: Mapping[tuple[int, str], int], now: int) -> ProducerRow:

@@ -10,12 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query
 
 from dashboard.api.group_shapes import QueueOut
+from dashboard.api.lists import Form, shown
 from dashboard.api.past import Then, shown_then
-from dashboard.api.shapes import Page, cut
+from dashboard.api.shapes import Page
 from dashboard.api.site import reads
 from dashboard.api.unknown import why_no_owner
 from dashboard.common.clock import now_ms
-from dashboard.common.tables import attached, write_csv
 from dashboard.groups.lag import QueueLag, lags_of
 from dashboard.groups.models import Group
 from dashboard.groups.views import find_group
@@ -64,11 +64,8 @@ def queues(request: HttpRequest, pk: int, asked: Query[QueuesAsked]) -> Page[Que
     found, now = find_group(request, pk), now_ms()
     state = shown_then(found, asked.at, now).state if asked.at else state_in(stored_state(group=pk))
     chosen = choose(state, asked) if state is not None else Chosen((), 0)
-    rows = list(_rows(found, state, chosen, is_past=bool(asked.at))) if state is not None else []
-    if asked.format == "csv":
-        fields = (list(row.model_dump().values())[:-1] for row in rows)
-        return attached(write_csv(list(QueueOut.model_fields)[:-1], fields), f"queues-{found.name}")
-    return cut(rows, chosen.count, asked, now)
+    rows = _rows(found, state, chosen, is_past=bool(asked.at)) if state is not None else ()
+    return shown(rows, chosen.count, asked, now, Form(QueueOut, f"queues-{found.name}"))
 
 
 def choose(state: GroupState, asked: QueuesAsked) -> Chosen:

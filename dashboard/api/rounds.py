@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import Query, Schema
+from ninja import Query
 
 from dashboard.api.errors import Problem
+from dashboard.api.lists import Form, page_of, page_read
 from dashboard.api.past import Instantly, Then, instant_asked, shown_then
 from dashboard.api.round_shapes import (
     HandoffOut,
@@ -20,10 +21,9 @@ from dashboard.api.round_shapes import (
     move_out,
     round_row,
 )
-from dashboard.api.shapes import Bounds, Instant, Page, Paging, cut, page_of
+from dashboard.api.shapes import Bounds, Instant, Page, Paging
 from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
-from dashboard.common.tables import attached, write_csv
 from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
 from dashboard.groups.models import Handoff, Round, RoundCause
@@ -43,10 +43,7 @@ def rounds(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[RoundRow
     found, now = find_group(request, pk), now_ms()
     rows = Round.objects.filter(group=found, opened_at__lte=asked.until or now).order_by("-number")
     rows = rows.exclude(closed_at__lt=asked.since).defer("before", "after")
-    page = page_of(rows, round_row, asked, now)
-    if asked.format == "csv":
-        return attached(_table(RoundRow, page.rows), f"rounds-{found.name}")
-    return page
+    return page_read(rows, round_row, asked, now, Form(RoundRow, f"rounds-{found.name}"))
 
 
 @reads("/groups/{int:pk}/rounds/{int:number}", name="api round", answer=RoundOut)
@@ -110,10 +107,7 @@ def moves(request: HttpRequest, pk: int, number: int, asked: Query[Then]) -> Pag
     row, now = _find(request, pk, number), now_ms()
     at = instant_asked(asked.at, now)
     lanes = past_story.lanes_at(row=row, at=at, now=now) if asked.at else story.lanes_of(row, now=now)
-    rows = [move_out(lane) for lane in lanes[asked.span]]
-    if asked.format == "csv":
-        return attached(_table(MoveOut, rows), f"round-{number}-{row.group.name}")
-    return cut(rows, len(lanes), asked, now)
+    return page_of(lanes, move_out, asked, now, Form(MoveOut, f"round-{number}-{row.group.name}"))
 
 
 @reads("/groups/{int:pk}/handoffs", name="api handoffs", answer=Page[HandoffOut], is_table=True)
@@ -122,10 +116,8 @@ def handoffs(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[Handof
     found, now = find_group(request, pk), now_ms()
     rows = Handoff.objects.filter(round__group=found, round__opened_at__lte=asked.until or now)
     rows = rows.exclude(round__closed_at__lt=asked.since).select_related("round").defer("round__before", "round__after")
-    page = page_of(rows.order_by("-round__number", "topic", "broker", "queue_id", "pk"), handoff_out, asked, now)
-    if asked.format == "csv":
-        return attached(_table(HandoffOut, page.rows), f"handoffs-{found.name}")
-    return page
+    rows = rows.order_by("-round__number", "topic", "broker", "queue_id", "pk")
+    return page_read(rows, handoff_out, asked, now, Form(HandoffOut, f"handoffs-{found.name}"))
 
 
 def _find(request: HttpRequest, pk: int, number: int) -> Round:
@@ -137,8 +129,3 @@ def _find(request: HttpRequest, pk: int, number: int) -> Round:
 
 def _bounds(bounds: object) -> Bounds | None:
     return Bounds(low=bounds[0], high=bounds[1]) if isinstance(bounds, tuple) else None
-
-
-def _table(shape: type[Schema], rows: list[RoundRow] | list[MoveOut] | list[HandoffOut]) -> str:
-    """Write rows; why something is unknown stands last, and is left out."""
-    return write_csv(list(shape.model_fields)[:-1], (list(row.model_dump().values())[:-1] for row in rows))

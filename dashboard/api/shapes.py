@@ -7,17 +7,14 @@ no safe way to write, comes as ``\udXXX``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from typing import Annotated, Generic, Literal, TypeVar
 
-from django.db.models import Model, QuerySet
 from ninja import Schema
 from pydantic import BeforeValidator, Field
 
 T = TypeVar("T")
-M = TypeVar("M", bound=Model)
 LARGEST_PAGE = 1_000
-LARGEST_TABLE = 20_000  # rows of a CSV file
+LARGEST_TABLE = 200_000  # rows that come as one answer
 _LONE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -53,16 +50,16 @@ class When(Schema):
 
 
 class Paging(Schema):
-    """Which part of a list: ``page`` from 1, ``size`` rows each. With ``format=csv`` all rows, up to 20,000."""
+    """Which part of a list: ``page`` from 1, ``size`` rows each. With ``format=all`` or ``csv`` it is all of it."""
 
     page: int = Field(default=1, ge=1, le=1_000_000)
     size: int = Field(default=100, ge=1, le=LARGEST_PAGE)
-    format: Literal["json", "csv"] = "json"
+    format: Literal["json", "csv", "all"] = "json"
 
     @property
     def span(self) -> slice:
-        """Which rows; all that a table has, where it is one."""
-        if self.format == "csv":
+        """Which rows; all that one answer can have, where all are asked for."""
+        if self.format != "json":
             return slice(0, LARGEST_TABLE)
         return slice((self.page - 1) * self.size, self.page * self.size)
 
@@ -75,14 +72,3 @@ class Page(Schema, Generic[T]):
     page: int
     pages: int
     rows: list[T]
-
-
-def page_of(rows: Sequence[M] | QuerySet[M], shape: Callable[[M], T], paging: Paging, now: int) -> Page[T]:
-    """Cut a page out of rows, and shape them."""
-    count = rows.count() if isinstance(rows, QuerySet) else len(rows)
-    return cut([shape(row) for row in rows[paging.span]], count, paging, now)
-
-
-def cut(rows: list[T], count: int, paging: Paging, now: int) -> Page[T]:
-    """Put a page together of rows that were cut out already."""
-    return Page(at=now, count=count, page=paging.page, pages=max(1, -(-count // paging.size)), rows=rows)

@@ -2,10 +2,26 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.api import audit, canaries, clusters, groups, orders, pauses, plans, producers, queues, rounds, views
+from dashboard.api import (
+    audit,
+    canaries,
+    clusters,
+    demo,
+    groups,
+    orders,
+    pauses,
+    plans,
+    producers,
+    queues,
+    report_tokens,
+    rounds,
+    views,
+)
 from dashboard.api.site import addresses, of_the_api, openapi
 
-OPERATIONS = (audit, canaries, clusters, groups, orders, pauses, plans, producers, queues, rounds)
+OPERATIONS = (
+    *(audit, canaries, clusters, demo, groups, orders, pauses, plans, producers, queues, report_tokens, rounds),
+)
 
 urlpatterns: list[URLPattern] = [
     path("api/", views.page, name="api"),

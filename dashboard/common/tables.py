@@ -24,10 +24,15 @@ def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def attached(text: str, name: str) -> HttpResponse:
-    """Give a table as a file; what a file name may not have is left out of it."""
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name)[:120]
-    headers = {"Content-Disposition": f'attachment; filename="{safe}.csv"'}
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+    """Give a table as a file."""
+    return attached_as(text, f"{name[:120]}.csv", "text/csv; charset=utf-8")
+
+
+def attached_as(content: str | bytes, name: str, kind: str) -> HttpResponse:
+    """Give a file of that kind; what a file name may not have is left out of it."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name)[-140:]
+    headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
+    return HttpResponse(content, content_type=kind, headers=headers)
 
 
 def _field(value: object) -> object:

@@ -19,7 +19,7 @@ from dashboard.reports.reading import MOST_BYTES, TooLarge, Unacceptable
 from dashboard.reports.tokens import find
 
 AGAIN_S = 2
-LONGEST_GROUP = 255
+LONGEST_GROUP, LONGEST_NOTE = 255, 200
 
 
 @csrf_exempt  # who has a token needs no cookie
@@ -84,7 +84,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
         (each for each in visible_clusters(access=access) if str(each.pk) == request.POST.get("cluster")), None
     )
     note = request.POST.get("note", "").strip()
-    if cluster is None or not 0 < len(group) <= LONGEST_GROUP or len(note) > 200:
+    if cluster is None or not 0 < len(group) <= LONGEST_GROUP or len(note) > LONGEST_NOTE:
         return _page(request, problem=_("Needed are a cluster and the name of a group."), status=400)
     if not access.may(Role.ADMIN, cluster=cluster.name, group=group):
         return _page(request, problem=_("You are no admin of this group."), status=400)

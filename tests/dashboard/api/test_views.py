@@ -75,11 +75,18 @@ def test_pages_lead_to_their_tables(client: Client, group: Group) -> None:
         *(f"/groups/{group.pk}/{part}" for part in ("", "rounds/", "rounds/1/", "pauses/")),
     )
 
-    found = {
-        where: re.findall(r'href="(/api/v1/[^"]*format=csv[^"]*)"', client.get(where).content.decode())
-        for where in pages
-    }
+    texts = {where: client.get(where).content.decode() for where in pages}
+    found, whole = (
+        {where: re.findall(rf'href="(/api/v1/[^"]*format={kind}[^"]*)"', text) for where, text in texts.items()}
+        for kind in ("csv", "all")
+    )
 
+    for where, links in whole.items():
+        assert {link.replace("format=all", "format=csv") for link in links} == set(found[where]), where
+        for link in links:
+            answer = client.get(unescape(link))
+            assert (answer.status_code, answer["Content-Type"]) == (200, "application/json"), (where, link)
+            assert answer.json()["count"] == len(answer.json()["rows"])
     for where, links in found.items():
         assert links, where
         for link in links:
