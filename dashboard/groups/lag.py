@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import Sum
 
 from dashboard.groups.models import Group, Progress
+
+MINUTE_MS = 60_000
+MOST_LOOKED_AT = 4_000  # queues of which the last minute is kept, of one group on one broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,86 @@ def lags_of(*, group: Group, queues: Collection[tuple[str, str, int]]) -> dict[t
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What all of a group's brokers told together. ``lag`` counts where it is known; None is unknown.
+
+    ``is_whole``: it is known everywhere. Of no message that waits it is known that it came before ``waits_since``
+    (None: unknown, or none waits). The oldest answer is as of ``observed_at``.
+    """
+
+    lag: int | None
+    is_whole: bool
+    waits_since: int | None
+    observed_at: int
+
+
+def waiting_of(*, groups: Collection[int]) -> dict[int, Waiting]:
+    """Give how far groups are behind, by their numbers; of those that are left out nobody ever told."""
+    rows = Progress.objects.filter(group__in=groups).values_list(
+        "group", "lag", "unknown_lags", "waits_since", "observed_at", "missing"
+    )
+    found: dict[int, Waiting] = {}
+    for group, told, unknown, since, at, missing in rows:
+        lag = told if missing is None else None  # it may have become less since
+        mine = Waiting(lag, missing is None and not unknown, since if lag else at, at)
+        found[group] = _together(found[group], mine) if group in found else mine
+    return {pk: each if each.lag else replace(each, waits_since=None) for pk, each in found.items()}
+
+
+def _together(one: Waiting, other: Waiting) -> Waiting:
+    lags = [lag for lag in (one.lag, other.lag) if lag is not None]
+    times = [time for time in (one.waits_since, other.waits_since) if time is not None]
+    return Waiting(
+        sum(lags) if lags else None,
+        one.is_whole and other.is_whole,
+        min(times) if len(times) == 2 else None,
+        min(one.observed_at, other.observed_at),
+    )
+
+
+def lags_by_group(*, clusters: Collection[int]) -> dict[int, int]:
+    """Give how far the groups of clusters are behind, as far as it is known: what a list of all is sorted by."""
+    rows = Progress.objects.filter(group__cluster__in=clusters, missing=None, lag__isnull=False)
+    return dict(rows.values_list("group").annotate(Sum("lag")))
+
+
 def queues_of(row: Progress) -> Iterator[QueueLag]:
     """Give the queues of one broker's answer."""
     for topic, queue_id, end, committed, consumed_up_to in row.queues:
         yield QueueLag(topic, row.broker, queue_id, end, committed, consumed_up_to, row.observed_at, row.missing)
+
+
+def standing(queues: Sequence[Sequence[object]], *, at: int, before: Progress | None) -> dict[str, object]:
+    """Give what an answer comes to, as the columns that are kept of it; ``before`` is the answer before, if any."""
+    row = Progress(broker="", queues=queues, observed_at=at)
+    told = [(each.lag, each.consumed_up_to) for each in queues_of(row)]
+    lags = [lag for lag, _ in told]
+    known = [lag for lag in lags if lag is not None]
+    is_whole = len(known) == len(lags)
+    empty_at = at if is_whole and not any(known) else before.empty_at if before is not None else None
+    return {
+        "lag": sum(known) if known else None,
+        "unknown_lags": len(lags) - len(known),
+        "waits_since": _waits_since([since for lag, since in told if lag != 0], empty_at) if any(known) else None,
+        "empty_at": empty_at,
+        "looks": _looks(queues, lags, at, before),
+    }
+
+
+def _waits_since(consumed: Sequence[int | None], empty_at: int | None) -> int | None:
+    """Give before when no message came that waits: of each queue when the last one that was consumed had come."""
+    known = [each for each in consumed if each is not None]
+    first = min(known) if len(known) == len(consumed) else None
+    return max((each for each in (first, empty_at) if each is not None), default=None)
+
+
+def _looks(
+    queues: Sequence[Sequence[object]], lags: list[int | None], at: int, before: Progress | None
+) -> list[list[object]]:
+    """Give the looks of the last minute; of other queues than these there are none."""
+    if len(queues) > MOST_LOOKED_AT:
+        return []
+    is_same = before is not None and [each[:2] for each in before.queues] == [list(each[:2]) for each in queues]
+    earlier = before.looks if before is not None and is_same else []
+    return [*(look for look in earlier if at - MINUTE_MS <= look[0] < at), [at, lags]]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster
+from dashboard.groups.cells import Cells, bands_of, cells_of
+from dashboard.groups.finding import Search
+from dashboard.groups.lag import lags_by_group
+from dashboard.groups.lately import WINDOW_MS, lately_of
 from dashboard.groups.models import Finding, Group, Round
 from dashboard.groups.showing import row_of
 from dashboard.groups.small import Small, figures_of, shrink
@@ -23,21 +27,22 @@ from dashboard.push.runs import Runs, pack
 from rebalance_engine.findings import FindingKind
 
 PAGE = 100
-SORTS = ("state", "name", "members", "queues", "round")
+SORTS = ("state", "name", "members", "queues", "round", "lag")
 FILTERS = ("all", "findings", "moving", "unknown")
 MOST_FINDINGS = 6
-STRIP_MS = 10 * 60_000  # what the small time axis shows
+STRIP_MS = WINDOW_MS  # what the small time axis shows
 LARGEST_SMALL = 200_000  # bytes of a stored state; a larger group's map in the small is left out
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One row; ``who`` stands behind its last round."""
+    """One row; ``who`` stands behind its last round, ``cells`` say how it fared lately."""
 
     cluster: Cluster
     row: Row
     state: State
     who: str = ""
+    cells: Cells = field(default_factory=dict)
 
     @property
     def stream(self) -> str:
@@ -77,9 +82,10 @@ class Wish:
 def list_groups(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> Page:
     """Give a page of groups. All of them are read: 2,500 narrow rows take less than a tenth of a second."""
     all_of_them = _visible(clusters, access)
-    found = [each for each in all_of_them if _is_found(each, wish.search)]
+    search = Search.of(wish.search, clusters=clusters)
+    found = [each for each in all_of_them if search.finds(each.row.id, _text_of(each))]
     counts = {name: sum(_passes(each, name) for each in found) for name in FILTERS}
-    chosen = sorted((each for each in found if _passes(each, wish.only)), key=lambda each: _key(each, wish.sort))
+    chosen = _sorted((each for each in found if _passes(each, wish.only)), wish.sort, clusters)
     pages = max(1, -(-len(chosen) // PAGE))
     number = min(max(1, wish.page), pages)
     return Page(
@@ -96,8 +102,9 @@ def list_groups(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> P
 
 def chosen(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> list[Listed]:
     """Give all groups that are asked for, in their order: what a page is cut from."""
-    found = (each for each in _visible(clusters, access) if _is_found(each, wish.search) and _passes(each, wish.only))
-    return sorted(found, key=lambda each: _key(each, wish.sort))
+    search = Search.of(wish.search, clusters=clusters)
+    found = (each for each in _visible(clusters, access) if search.finds(each.row.id, _text_of(each)))
+    return _sorted((each for each in found if _passes(each, wish.only)), wish.sort, clusters)
 
 
 def _visible(clusters: Sequence[Cluster], access: Access) -> list[Listed]:
@@ -159,7 +166,17 @@ def smalls(*, groups: Sequence[int], now: int) -> dict[int, dict[str, object]]:
     for group, rounds in _last_rounds(groups, now).items():
         found[group]["latest"] = rounds[-1]
         found[group]["rounds"] = [each for each in rounds if _is_of_strip(each["closed_at"], now)]
+    for group, told in fared(groups=groups, now=now).items():
+        found[group] |= told
     return found
+
+
+def fared(*, groups: Sequence[int], now: int) -> dict[int, dict[str, object]]:
+    """Give how groups fared lately, as plain values: what it says beside their rows, and bands for their strips."""
+    return {
+        pk: {"cells": cells_of(each), "bands": bands_of(each), "lag": each.waiting.lag if each.waiting else None}
+        for pk, each in lately_of(groups=groups, now=now).items()
+    }
 
 
 def beside_their_maps(page: Page, smalls: dict[int, dict[str, object]]) -> Page:
@@ -174,7 +191,8 @@ def _beside(each: Listed, small: dict[str, object]) -> Listed:
     row = replace(each.row, **small["figures"])  # type: ignore[arg-type] # fields of a row, by their names
     latest = small["latest"]
     who = latest["who"] if isinstance(latest, dict) and latest["number"] == row.round else ""
-    return Listed(each.cluster, row, state_of(row), who)
+    cells = small.get("cells", {})
+    return Listed(each.cluster, row, state_of(row), who, cells)  # type: ignore[arg-type] # as ``fared`` gives them
 
 
 def _last_rounds(groups: Sequence[int], now: int) -> dict[int, list[dict[str, object]]]:
@@ -210,10 +228,15 @@ def _listed(group: Group, cluster: Cluster) -> Listed:
     return Listed(cluster, row, state_of(row))
 
 
-def _is_found(each: Listed, search: str) -> bool:
-    words = search.casefold().split()
-    text = f"{each.row.group} {each.cluster.name} {each.row.strategy} {each.state.words} {each.row.round_cause or ''}"
-    return all(word in text.casefold() for word in words)
+def _text_of(each: Listed) -> str:
+    return f"{each.row.group} {each.cluster.name} {each.row.strategy} {each.state.words} {each.row.round_cause or ''}"
+
+
+def _sorted(rows: Iterable[Listed], sort: str, clusters: Sequence[Cluster]) -> list[Listed]:
+    if sort != "lag":
+        return sorted(rows, key=lambda each: _key(each, sort))
+    lags = lags_by_group(clusters=[cluster.pk for cluster in clusters])
+    return sorted(rows, key=lambda each: (-lags.get(each.row.id, -1), each.row.group))
 
 
 def _passes(each: Listed, only: str) -> bool:

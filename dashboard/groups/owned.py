@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import F, Max, Q
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Exists, F, Max, OuterRef, Q
+from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import Bounded, Held, Step, sweep
@@ -56,12 +59,21 @@ def shares_by_round(
 
 def told_until_of(group: int) -> int | None:
     """Say until when everybody had told what they hold; None: all do. Who does not answer may have taken any since."""
-    silent = Member.objects.filter(group=group, left_at=None).filter(Q(missing__isnull=False) | Q(held_seen_at=None))
-    times = [at if seen_at is None else seen_at for seen_at, at in silent.values_list("held_seen_at", "at")]
-    gone = Broker.objects.filter(cluster__groups=group, broker_id=0, gone_at__isnull=False).values("name")
-    untold = MemberList.objects.filter(group=group, missing__isnull=False).exclude(broker__in=gone)
-    times += [at or 0 for at in untold.values_list("missing_at", flat=True)]  # it told of changes until then
-    return min(times, default=None)
+    return told_until_of_each(groups=[group]).get(group)
+
+
+def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
+    """Say the same of several groups; those of which all tell are left out."""
+    is_silent = Q(missing__isnull=False) | Q(held_seen_at=None)
+    silent = Member.objects.filter(is_silent, group__in=groups, left_at=None)
+    told = silent.values_list("group", Coalesce("held_seen_at", "at"))
+    lost = Broker.objects.filter(cluster=OuterRef("group__cluster"), name=OuterRef("broker"), broker_id=0)
+    untold = MemberList.objects.filter(~Exists(lost.filter(gone_at__isnull=False)), group__in=groups)
+    lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_at", 0))
+    found: dict[int, int] = {}
+    for group, at in [*told, *lists]:  # a broker told of changes until its answer was missing
+        found[group] = min(at, found.get(group, at))
+    return found
 
 
 def _spans(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[int, int], bool]:
@@ -87,15 +99,28 @@ def _spans(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[in
 
 def _orphans(group: Group, since: int) -> list[Held]:
     """Give when it was seen that nobody has a queue, also of queues that nobody had ever."""
-    found = Finding.objects.filter(Q(cleared_at=None) | Q(cleared_at__gte=since), group=group, kind__in=NOBODYS)
-    times = list(found.values_list("subject", "suspected_at", "cleared_at"))
-    names = [subject.rsplit("/", 2) for subject, _, _ in times]
-    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in={name[0] for name in names})
+    return orphans_of(groups=[group.pk], since=since).get(group.pk, [])
+
+
+def orphans_of(*, groups: Iterable[int], since: int) -> dict[int, list[Held]]:
+    """Give the same of several groups."""
+    pks = list(groups)
+    found = Finding.objects.filter(Q(cleared_at=None) | Q(cleared_at__gte=since), group__in=pks, kind__in=NOBODYS)
+    times = list(found.values_list("group", "cluster", "subject", "suspected_at", "cleared_at"))
+    topics = {subject.rsplit("/", 2)[0] for _, _, subject, _, _ in times}
+    clusters = {cluster for _, cluster, _, _, _ in times}
+    rows = Queue.objects.filter(topic__cluster__in=clusters, topic__name__in=topics)
     keys = {
-        f"{topic}/{broker}/{number}": pk
-        for pk, topic, broker, number in rows.values_list("pk", "topic__name", "broker", "queue_id")
+        (cluster, f"{topic}/{broker}/{number}"): pk
+        for pk, cluster, topic, broker, number in rows.values_list(
+            "pk", "topic__cluster", "topic__name", "broker", "queue_id"
+        )
     }
-    return [Held(keys[subject], at, cleared) for subject, at, cleared in times if subject in keys]
+    orphans: dict[int, list[Held]] = {}
+    for group, cluster, subject, at, cleared in times:
+        if (cluster, subject) in keys and group is not None:
+            orphans.setdefault(group, []).append(Held(keys[cluster, subject], at, cleared))
+    return orphans
 
 
 def _windows(group: Group, first: int, last: int, now: int) -> dict[int, Window]:

@@ -7,6 +7,7 @@ from dashboard.groups import order_views, past_views, receipt_views, views
 urlpatterns = [
     path("", views.overview, name="overview"),
     path("groups/smalls", views.smalls, name="smalls"),
+    path("groups/fared", views.fared, name="fared"),
     path("groups/<int:pk>/", past_views.group, name="group"),
     path("groups/<int:pk>/facts", views.facts, name="group facts"),
     path("groups/<int:pk>/queue", views.queue, name="queue"),

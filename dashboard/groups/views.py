@@ -92,11 +92,24 @@ def _mark_of_sums(shown: list[Cluster], page: listing.Page) -> str:
 @needs(Role.VIEWER)
 def smalls(request: HttpRequest) -> JsonResponse:
     """Give maps in the small and last rounds of up to 200 groups: ``?ids=1,2,3``."""
+    now = now_ms()
+    return JsonResponse({"now": now, "smalls": listing.smalls(groups=_asked(request), now=now)})
+
+
+@require_GET
+@needs(Role.VIEWER)
+def fared(request: HttpRequest) -> JsonResponse:
+    """Give how up to 200 groups fared lately, which becomes another thing without any change: ``?ids=1,2,3``."""
+    now = now_ms()
+    return JsonResponse({"now": now, "fared": listing.fared(groups=_asked(request), now=now)})
+
+
+def _asked(request: HttpRequest) -> list[int]:
+    """Give the groups that are asked for, as far as the person may see them."""
     asked = [int(part) for part in request.GET.get("ids", "").split(",") if part.isdecimal() and len(part) < 19]
-    access, now = access_in(request), now_ms()
+    access = access_in(request)
     groups = Group.objects.filter(pk__in=asked[:MOST_IDS]).select_related("cluster")
-    ids = [group.pk for group in groups if listing.may_see(group, group.cluster, access)]
-    return JsonResponse({"now": now, "smalls": listing.smalls(groups=ids, now=now)})
+    return [group.pk for group in groups if listing.may_see(group, group.cluster, access)]
 
 
 @require_GET
@@ -327,4 +340,5 @@ def _sorts() -> list[tuple[str, str]]:
         ("members", _("members")),
         ("queues", _("queues")),
         ("round", _("last round")),
+        ("lag", _("lag")),
     ]

@@ -18,6 +18,8 @@ test("figures count down, unknown ones last; rounds from the newest", () => {
   assert.ok(compare(row("a", { queues: null }), row("b", { queues: 0 }), "queues") > 0);
   assert.ok(compare(row("b", { round_opened_at: 9 }), row("a"), "round") < 0);
   assert.ok(compare(row("a"), row("b", { members: 9 }), "name") < 0);
+  assert.ok(compare(row("b", { lag: 0 }), row("a", { lag: null }), "lag") < 0);
+  assert.ok(compare(row("b", { lag: 9 }), row("a", { lag: 0 }), "lag") < 0);
 });
 
 test("a new row stands before the first that comes after it", () => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from dashboard.common.fields import AtField, Sourced, choices_of, not_empty, one_of, sourced_constraints
+from dashboard.common.fields import AtField, Sourced, choices_of, instants, not_empty, one_of, sourced_constraints
 from dashboard.common.names import NameField
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import Missing
@@ -18,6 +18,11 @@ class Progress(Sourced):
     broker says 0 also where nothing ever was), and when the last message that was consumed had been stored, in ms
     (null: unknown). One row, because all of it is one answer: it ages as a whole. ``missing`` says why the broker did
     not answer when it was asked last, since ``missing_at``.
+
+    The other columns are what this answer comes to (``lag.py``), for lists of thousands of groups: how many messages
+    were not consumed yet in the queues where that is known (``lag``, NULL: in none), in how many it is unknown, since
+    when the first of them waits at most, and when nothing waited last. ``looks`` has one list for each answer of the
+    last minute: when, and how many messages waited in each queue, in the order of ``queues`` (null: unknown).
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="progress")
@@ -25,6 +30,12 @@ class Progress(Sourced):
     queues = models.JSONField(default=list, blank=True)
     missing = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Missing))
     missing_at = AtField(null=True, blank=True)
+
+    lag = models.BigIntegerField(null=True, blank=True)
+    unknown_lags = models.IntegerField(default=0, help_text="queues of which it is unknown what was consumed")
+    waits_since = AtField(null=True, blank=True, help_text="no message waits longer; NULL: none waits, or unknown")
+    empty_at = AtField(null=True, blank=True, help_text="the last answer of which nothing waited")
+    looks = models.JSONField(default=list, blank=True)
 
     class Meta:
         """A broker has one answer; one that is missing is so for a reason, since some time."""
@@ -38,9 +49,14 @@ class Progress(Sourced):
                 name="progress_missing_has_a_time",
             ),
             one_of("missing", Missing, "progress_missing_is_known"),
+            models.CheckConstraint(
+                condition=(Q(lag=None) | Q(lag__gte=0)) & Q(unknown_lags__gte=0), name="progress_lag_is_counted"
+            ),
+            instants(("waits_since", "empty_at"), "progress_times_are_instants"),
             not_empty("broker", "progress_has_a_broker"),
             *sourced_constraints("progress"),
         ]
+        indexes = [models.Index(fields=["group", "missing", "lag"], name="progress_lags")]
 
     def __str__(self) -> str:
         """Which group, where."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dashboard.common.fields import observed_at, printable, source_columns
 from dashboard.common.names import known_as
 from dashboard.common.rows import Rows
-from dashboard.groups.lag import queues_of
+from dashboard.groups.lag import queues_of, standing
 from dashboard.groups.models import Progress
 from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.lag import Behind, LagBook
@@ -51,6 +51,7 @@ class ProgressBook:
             for each in fact.queues
         ]
         told: dict[str, object] = {"queues": queues, "missing": None, "missing_at": None, **source_columns(fact)}
+        told |= standing(queues, at=observed_at(fact), before=row)
         if row is None:
             row = self._add(fact.group, fact.broker, told)
             self.lag.told(row, behind(row), before=None)

@@ -9,6 +9,7 @@ const KEYS = {
   members: ({ members }) => [-(members ?? -1)],
   queues: ({ queues }) => [-(queues ?? -1)],
   round: ({ round_opened_at: opened }) => [-(opened ?? 0)],
+  lag: ({ lag }) => [-(lag ?? -1)],
 };
 
 /** Below, at or above 0, as one row stands before, beside or behind another. */

@@ -23,7 +23,7 @@ export class GroupList {
     this.#facts = facts;
     this.#known = new Set(unpack(facts.known));
     this.items = new Map([...this.#list.querySelectorAll("li[data-id]")].map((item) => [Number(item.dataset.id), item]));
-    this.rows = new Map(facts.rows.map((row) => [row.id, row]));
+    this.rows = new Map(facts.rows.map((row) => [row.id, { ...row, lag: facts.smalls[row.id]?.lag ?? null }]));
   }
 
   /** Take a row that came by a stream; whether it is shown. */
@@ -34,8 +34,13 @@ export class GroupList {
       return false;
     }
     this.items.get(row.id).removeAttribute("data-gone");
-    this.rows.set(row.id, row);
+    this.rows.set(row.id, { ...row, lag: this.rows.get(row.id)?.lag ?? null }); // which comes with no push
     return true;
+  }
+
+  /** How far a group is behind now, by what the list may be sorted. */
+  isBehind(id, lag) {
+    this.rows.set(id, { ...this.rows.get(id), lag });
   }
 
   drop(id) {

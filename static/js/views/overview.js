@@ -47,6 +47,26 @@ export function mountOverview(page) {
     if (changed.size || owed.size) repaint();
   }, 250);
 
+  /** How groups fared lately becomes another thing without any change. */
+  const fare = gather(async () => {
+    const ids = [...items.keys()].slice(0, 200);
+    if (!ids.length) return;
+    try {
+      const { fared } = await getJson(`${location.pathname}groups/fared?ids=${ids}`);
+      for (const id of ids) {
+        if (!fared[id] || !smalls.has(id)) continue;
+        smalls.set(id, { ...smalls.get(id), ...fared[id] });
+        groups.isBehind(id, fared[id].lag);
+        asOf.keep(`row ${id}`, () => draw(id, items.get(id)));
+      }
+      asOf.note("figures", false);
+      tell();
+    } catch (error) {
+      asOf.note("figures", true);
+      throw error;
+    }
+  }, 700);
+
   async function renew(part) {
     try {
       await refreshParts(page, withPart(part));
@@ -73,7 +93,7 @@ export function mountOverview(page) {
 
   function drawRounds(id, item) {
     const now = asOf.now();
-    drawStrip(item.querySelector('[data-is="strip"]'), smalls.get(id)?.rounds ?? [], { since: now - STRIP_MS, until: now });
+    drawStrip(item.querySelector('[data-is="strip"]'), smalls.get(id)?.rounds ?? [], { since: now - STRIP_MS, until: now, bands: smalls.get(id)?.bands ?? null });
   }
 
   function take(row, stream) {
@@ -110,6 +130,7 @@ export function mountOverview(page) {
 
   const onBack = () => {
     refresh();
+    fare();
     recount();
     if (owed.size) repaint();
   };
@@ -124,10 +145,12 @@ export function mountOverview(page) {
     refresh(); // backoffs end by themselves
     drawAll();
   }, 5000);
+  const faring = setInterval(fare, 10000);
   return () => {
     clearInterval(clock);
+    clearInterval(faring);
     widths.disconnect();
-    for (const each of [refresh, recount, repaint, tell]) each.end();
+    for (const each of [refresh, recount, repaint, tell, fare]) each.end();
     asOf.close();
     socket.close();
   };
@@ -158,11 +181,17 @@ function fillRow(item, pushed, small, now) {
   put("when", whenWords(row, now));
   item.querySelector('[data-is="orphans"]').replaceChildren(figure(row.orphans, false));
   item.querySelector('[data-is="doubles"]').replaceChildren(figure(row.doubles, isBound(row)));
+  for (const [name, cell] of Object.entries(small?.cells ?? {})) item.querySelector(`[data-cell="${name}"]`).replaceChildren(...cellOf(cell));
+}
+
+/** As `templates/groups/_cell.html` writes it; the server has put it into words. */
+function cellOf({ text, mark, note, below }) {
+  return [make("span", { class: "fig", "data-mark": mark, title: note }, text), ...(below ? [make("span", { class: "below" }, below)] : [])];
 }
 
 function roundOf({ round, round_cause: cause }, who) {
   if (round === null) return [make("span", { class: "dim" }, gettext("no round seen yet"))];
-  return [glyph(cause), ` ${round}: ${causeWords(cause)} `, make("bdi", { class: "who" }, who)];
+  return [glyph(cause), ` ${round}: ${causeWords(cause)} `, make("bdi", { class: "who", title: who }, who)];
 }
 
 function figure(value, isAtLeast) {

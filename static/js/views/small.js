@@ -20,7 +20,8 @@ export function drawSmall(svg, small) {
   });
 }
 
-export function drawStrip(svg, rounds, { since, until }) {
+/** Rounds as stems; below them when queues had two owners, and none, as far as it is known. */
+export function drawStrip(svg, rounds, { since, until, bands = null }) {
   const width = Math.max(160, svg.clientWidth || 400);
   const scale = (at) => 6 + (Math.max(0, at - since) / (until - since)) * (width - 12);
   svg.setAttribute("viewBox", `0 0 ${width} 46`);
@@ -29,6 +30,7 @@ export function drawStrip(svg, rounds, { since, until }) {
     const x = Math.round(scale(since + at * 60000)) + 0.5;
     svg.append(draw("path", { class: "grid-line", d: `M${x} 4V38` }));
   }
+  if (bands) svg.append(...bandsOf(bands, scale, since, until));
   const most = Math.max(1, ...rounds.map((round) => round.moves));
   for (const round of rounds.slice(-60)) {
     const x = scale(round.opened_at);
@@ -38,4 +40,11 @@ export function drawStrip(svg, rounds, { since, until }) {
     svg.append(draw("rect", { class: "strip-open", x, y: 34, width: Math.max(1, end - x), height: 4 }));
     svg.append(draw("path", { class: round.moves === null ? "stem is-unknown" : "stem", d: `M${x} 38V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y}) scale(.85)` }));
   }
+}
+
+function bandsOf({ two, none, until: known }, scale, since, until) {
+  const bar = (look, y) => ([from, to, queues]) => to > since && draw("rect", { class: look, x: scale(from), y, width: Math.max(1.5, scale(Math.min(to, until)) - scale(from)), height: 3, opacity: queues > 1 ? 1 : 0.7 });
+  const parts = [...two.map(bar("strip-two", 39.5)), ...none.map(bar("strip-none", 43))].filter(Boolean);
+  if (until - known > 20000) parts.push(draw("rect", { class: "strip-unknown", x: scale(known), y: 4, width: scale(until) - scale(known), height: 42 }));
+  return parts;
 }

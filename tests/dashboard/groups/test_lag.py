@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.lag import lag_of
+from dashboard.groups.lag import Waiting, lag_of, lags_by_group, standing, waiting_of
 from dashboard.groups.models import Group, Progress
 from tests.dashboard.story import T0
 from tests.dashboard.wrong_states import make_group
@@ -68,3 +68,51 @@ def test_nobody_is_behind_in_a_queue_that_never_had_a_message(group: Group) -> N
     tell(group, "east", 10, ["%RETRY%g", 0, 0, None, None], ["orders", 1, 9, 4, None])
 
     assert lag_of(group=group).total == 5
+
+
+def answer(at: int, before: Progress | None, *queues: list[object]) -> Progress:
+    columns = standing(queues, at=T0 + at, before=before)
+    return Progress(broker="east", queues=list(queues), observed_at=T0 + at, **columns)
+
+
+def test_an_answer_is_added_up_with_what_is_unknown_of_it() -> None:
+    row = answer(0, None, ["orders", 0, 9, 4, T0 - 50], ["orders", 1, 9, None, None], ["retry", 0, 0, None, None])
+
+    assert (row.lag, row.unknown_lags, row.waits_since, row.empty_at) == (5, 1, None, None)
+    assert answer(0, None, ["orders", 0, 9, None, None]).lag is None
+
+
+def test_nothing_waits_longer_than_since_the_last_answer_without_lag() -> None:
+    empty = answer(0, None, ["orders", 0, 4, 4, T0 - 3_600_000])
+    row = answer(10_000, empty, ["orders", 0, 9, 4, T0 - 3_600_000])
+    later = answer(20_000, row, ["orders", 0, 12, 5, T0 + 4_000])
+
+    assert (empty.lag, empty.waits_since, empty.empty_at) == (0, None, T0)
+    assert (row.lag, row.waits_since) == (5, T0)
+    assert (later.waits_since, later.empty_at) == (T0 + 4_000, T0)
+
+
+def test_the_looks_of_the_last_minute_are_kept_queue_by_queue() -> None:
+    row = answer(0, None, ["orders", 0, 9, 4, None])
+    for at in range(10_000, 90_000, 10_000):
+        row = answer(at, row, ["orders", 0, 9 + at, 4, None])
+
+    assert [look[0] - T0 for look in row.looks] == [20_000, 30_000, 40_000, 50_000, 60_000, 70_000, 80_000]
+    assert row.looks[-1][1] == [80_005]
+    assert len(answer(90_000, row, ["orders", 1, 9, 4, None]).looks) == 1
+
+
+def test_lags_of_several_brokers_are_put_together(group: Group) -> None:
+    for broker, row in (
+        ("east", answer(0, None, ["orders", 0, 9, 4, T0 - 50])),
+        ("west", answer(5_000, None, ["orders", 0, 4, 4, None])),
+    ):
+        row.group, row.broker, row.at, row.origin = group, broker, T0, "admin answer"
+        row.save()
+
+    assert waiting_of(groups=[group.pk]) == {group.pk: Waiting(5, True, T0 - 50, T0)}
+    assert lags_by_group(clusters=[group.cluster_id]) == {group.pk: 5}
+
+    Progress.objects.filter(broker="east").update(missing="timeout", missing_at=T0 + 6_000)
+    assert waiting_of(groups=[group.pk])[group.pk].lag == 0
+    assert not waiting_of(groups=[group.pk])[group.pk].is_whole

@@ -21,7 +21,8 @@ from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.small import NOBODY
 from dashboard.groups.young import YOUNG_MS
 from dashboard.people.roles import Access, Role, Scope
-from tests.dashboard.story import T0, held, joined, missed, route, seen, told
+from rebalance_engine.events import EXACT, ProgressSeen, QueueProgress
+from tests.dashboard.story import EAST, T0, held, joined, missed, queue, route, seen, told
 
 ALL = Access("a", (Scope(Role.VIEWER),))
 
@@ -54,6 +55,15 @@ def test_groups_are_searched_and_filtered(groups: Cluster) -> None:
     assert names(groups, only="findings") == ["orphaned"]
     assert names(groups, only="unknown") == ["new"]
     assert names(groups, search="nothing like it") == []
+
+
+def test_those_who_are_the_furthest_behind_come_first_and_the_unknown_last(groups: Cluster) -> None:
+    for name, waiting in (("g", 3), ("orphaned", 7)):
+        queues = (QueueProgress(queue=queue(0), end=9, committed=9 - waiting),)
+        told(ProgressSeen(at=T0, source=EAST, exactness=EXACT, group=name, broker="east", queues=queues))
+
+    assert names(groups, sort="lag") == ["orphaned", "g", "new"]
+    assert names(groups, search="orders/east B") == ["orphaned"]
 
 
 def test_a_group_with_an_open_round_is_found_as_rebalancing_whatever_else_is_the_matter(groups: Cluster) -> None:

@@ -15,8 +15,9 @@ from dashboard.groups.models import Finding, Group, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Role
 from dashboard.push.runs import pack
+from rebalance_engine.events import EXACT, ProgressSeen, QueueProgress
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
+from tests.dashboard.story import EAST, T0, add_cluster, held, joined, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -29,6 +30,11 @@ def viewer(client: Client) -> Client:
     turn(5_200)
     client.force_login(person(Role.VIEWER))
     return client
+
+
+def progress(at: int, waiting: int) -> ProgressSeen:
+    queues = (QueueProgress(queue=queue(0), end=9, committed=9 - waiting),)
+    return ProgressSeen(at=T0 + at, source=EAST, exactness=EXACT, group="g", broker="east", queues=queues)
 
 
 def turn(at: int) -> None:
@@ -228,8 +234,29 @@ def test_a_page_asks_the_database_as_often_for_many_groups_as_for_one(
         Group(cluster=Group.objects.get(name="g").cluster, name=f"more {n}", added_at=T0) for n in range(300)
     )
 
-    with django_assert_max_num_queries(13):  # type: ignore[operator] # pytest-django's
+    with django_assert_max_num_queries(22):  # type: ignore[operator] # pytest-django's
         assert viewer.get("/").status_code == 200
+
+
+def test_a_row_says_how_its_group_fared_lately_before_any_script_runs(viewer: Client) -> None:
+    told(progress(6_000, 5))
+    page = viewer.get("/?sort=lag&q=B+orders/east").content.decode()
+
+    row = " ".join(re.sub(r"<[^>]*>", " ", page.split("<li data-id=")[1]).split())
+    assert "lag: 5" in row
+    assert "time without owner in the last 10 min:" in row
+    assert facts_in(page)["smalls"]
+
+
+def test_how_groups_fared_is_asked_for_alone_by_those_who_may_see_them(viewer: Client) -> None:
+    told(progress(6_000, 5))
+    pk = Group.objects.get(name="g").pk
+
+    answer = viewer.get(f"/groups/fared?ids={pk},999").json()
+
+    assert list(answer["fared"]) == [str(pk)]
+    assert answer["fared"][str(pk)]["cells"]["lag"]["text"] == "5"
+    assert answer["fared"][str(pk)]["lag"] == 5
 
 
 def test_what_the_overview_adds_up_is_asked_for_alone(viewer: Client) -> None:

@@ -1,0 +1,85 @@
+"""What an overview's row says of how its group fared lately: each figure in words, with its mark and a note.
+
+Pages and browsers show the same words: they are made here alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _
+
+from dashboard.common.spans import between, clock, span
+from dashboard.groups.bands import Step
+from dashboard.groups.lately import Lately
+from dashboard.groups.shares import Lasted
+
+LEAST_MS = 1_000  # of answers that were under way for a while no less can be said
+Cells = dict[str, dict[str, str]]  # by name: text, mark, note, and what stands below it
+
+
+def cells_of(each: Lately) -> Cells:
+    """Say how long queues had no owner, and two, what was consumed twice, and how far the group is behind."""
+    return {
+        "unowned": _time(each, each.unowned, _("time without owner, of all queues together, in the last 10 min")),
+        "overlap": _time(each, each.overlap, _("time with two owners, of all queues together, in the last 10 min")),
+        "twice": _twice(each),
+        "lag": _lag(each),
+    }
+
+
+def bands_of(each: Lately) -> dict[str, object]:
+    """Give when queues had no owner, and two, as plain values, and until when that is known."""
+    return {"none": _steps(each.nobody), "two": _steps(each.two), "until": each.known_until}
+
+
+def _steps(steps: Sequence[Step]) -> list[list[int]]:
+    return [[step.since, step.until, step.queues] for step in steps]
+
+
+def _cell(text: str, mark: str, note: str, below: str = "") -> dict[str, str]:
+    return {"text": text, "mark": mark, "note": note, "below": below}
+
+
+def _time(each: Lately, lasted: Lasted | None, note: str) -> dict[str, str]:
+    if each.is_shared:
+        return _cell("–", "unknown", _("broadcasting: every member has every queue"))
+    if each.is_too_much:
+        return _cell("–", "unknown", _("too much changed hands to be added up here: the group's page has it"))
+    if lasted is None:
+        return _cell("–", "unknown", _("unknown: not looked at yet"))
+    if each.is_open:
+        note = f"{note}; {_('not everybody answers')}"
+        if not lasted.low:
+            return _cell("–", "unknown", note)
+    words, mark = between(lasted.low, None if each.is_open else lasted.high)
+    return _cell("0" if not lasted.low and lasted.high == 0 else _breakable(words), mark, note)
+
+
+def _breakable(words: str) -> str:
+    """Let two bounds stand below each other where there is no room, and break nowhere else."""
+    return words.replace(" ", "\u00a0").replace("–\u00a0", "– ")
+
+
+def _twice(each: Lately) -> dict[str, str]:
+    if each.twice is None:
+        return _cell("–", "unknown", _("nobody reported any: only consumers that send reports can tell"))
+    note = _("messages consumed twice since the group is known, by consumers that send reports")
+    return _cell(f"≥ {each.twice}", "bound", note)
+
+
+def _lag(each: Lately) -> dict[str, str]:
+    waiting = each.waiting
+    if waiting is None or waiting.lag is None:
+        return _cell("–", "unknown", _("unknown: no broker told how far the group is"))
+    note = _("messages not consumed yet, all queues, as of %(at)s UTC") % {
+        "at": clock(waiting.observed_at, millis=False)
+    }
+    text, mark = (str(waiting.lag), "exact") if waiting.is_whole else (f"≥ {waiting.lag}", "bound")
+    if not waiting.is_whole:
+        note = f"{note}; {_('not known of every queue')}"
+    if not waiting.lag:
+        return _cell(text, mark, note)
+    if waiting.waits_since is None:
+        return _cell(text, mark, note, _("age unknown"))
+    return _cell(text, mark, note, f"≤ {span(max(LEAST_MS, waiting.observed_at - waiting.waits_since))}")

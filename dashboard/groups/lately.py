@@ -1,0 +1,180 @@
+"""How groups fared in the last minutes, for their rows in the overview: time without owner and with two, and lag.
+
+The groups of a page are read together, with the same number of queries for many as for one. Only those are read in
+which anything changed hands in that time, or is wrong now: all others had their owners all the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import Count, F, Q
+
+from dashboard.clusters.models import Queue
+from dashboard.clusters.silences import is_silent
+from dashboard.groups.bands import Bounded, Held, Step, sweep
+from dashboard.groups.lag import Waiting, waiting_of
+from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.owned import BOUNDS, orphans_of, told_until_of_each
+from dashboard.groups.shares import Lasted, Window, shares_of
+
+WINDOW_MS = 10 * 60_000
+BEFORE_MS = 60_000  # what ended shortly before: nobody has it since
+MOST_SPANS = 8_000  # of all groups of a page together: those with the fewest are added up
+NONE = Lasted()
+COUNTS = ("orphan_count", "double_count", "perhaps_twice_count")
+FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", *COUNTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """One group. Times are ms added up over its queues, within ``WINDOW_MS``, until ``known_until``; None is unknown.
+
+    ``nobody`` and ``two`` say when. ``is_open``: both may be more, because somebody does not answer. ``is_too_much``:
+    more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as consumers reported
+    since the group is known.
+    """
+
+    known_until: int
+    unowned: Lasted | None
+    overlap: Lasted | None
+    nobody: tuple[Step, ...] = ()
+    two: tuple[Step, ...] = ()
+    is_open: bool = False
+    is_too_much: bool = False
+    is_shared: bool = False
+    twice: int | None = None
+    waiting: Waiting | None = None
+
+
+def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
+    """Give how groups, by their numbers, fared lately."""
+    rows = Group.objects.filter(pk__in=groups).select_related("cluster").only("cluster", "cluster__watched_at", *FIELDS)
+    by_pk = {row.pk: row for row in rows}
+    since = now - WINDOW_MS
+    told_until, waiting = told_until_of_each(groups=list(by_pk)), waiting_of(groups=list(by_pk))
+    busy = set(_with_rounds(by_pk, since))
+    restless = {pk for pk, row in by_pk.items() if _is_divided(row) and (pk in busy or _has_faults(row))}
+    few, many = _few_and_many(restless, since)
+    spans, orphans, gone = _spans(few, by_pk, since), orphans_of(groups=few, since=since), _gone(by_pk, since)
+    found: dict[int, Lately] = {}
+    for pk, row in by_pk.items():
+        until = _until(row, now)
+        if not _is_divided(row) or until is None or pk in many:
+            each = Lately(until or since, None, None, is_too_much=pk in many, is_shared=row.model == "BROADCASTING")
+        elif pk in few:
+            each = _added_up(spans.get(pk, []), orphans.get(pk, []), gone, (since, until), told_until.get(pk))
+            each = _with_the_rest(each, row, spans.get(pk, []), since)
+        else:
+            each = Lately(until, NONE, NONE, is_open=pk in told_until)
+        found[pk] = replace(each, twice=row.duplicate_messages, waiting=waiting.get(pk))
+    return found
+
+
+def _is_divided(row: Group) -> bool:
+    """Whether its queues are divided among members, as far as anybody looked at it."""
+    return row.model != "BROADCASTING" and row.rebalanced_at is not None
+
+
+def _has_faults(row: Group) -> bool:
+    return bool(row.orphan_count or row.double_count or row.perhaps_twice_count)
+
+
+def _until(row: Group, now: int) -> int | None:
+    """Say until when anything is known of it: until its cluster answered last."""
+    return row.cluster.watched_at if is_silent(row.cluster, now) else now
+
+
+def _with_rounds(groups: Iterable[int], since: int) -> Iterable[int]:
+    """Give the groups with a round in the window: nothing changes hands outside of one."""
+    recent = Q(closed_at=None) | Q(closed_at__gte=since - BEFORE_MS) | Q(settled_at__gte=since)
+    return Round.objects.filter(recent, group__in=list(groups)).values_list("group", flat=True).distinct()
+
+
+def _changed(groups: Iterable[int], since: int) -> Q:
+    ended, began = Q(until__gte=since - BEFORE_MS), Q(until=None, at__gte=since - BEFORE_MS)
+    return Q(group__in=list(groups)) & (ended | began)
+
+
+def _few_and_many(groups: set[int], since: int) -> tuple[set[int], set[int]]:
+    """Tell the groups that are added up from those of which too much changed hands for a list."""
+    rows = Holding.objects.filter(_changed(groups, since)).values_list("group").annotate(n=Count("pk"))
+    few, room = set(groups), MOST_SPANS
+    for pk, spans in sorted(rows, key=lambda row: row[1]):
+        room -= spans
+        if room < 0:
+            few.discard(pk)
+    return few, groups - few
+
+
+def _spans(groups: set[int], by_pk: Mapping[int, Group], since: int) -> dict[int, list[Bounded]]:
+    """Read who had what of that which changed hands, and who else has it."""
+    found = _read(_changed(groups, since))
+    queues = {span.queue for spans in found.values() for span in spans}
+    twice = [pk for pk in groups if by_pk[pk].double_count or by_pk[pk].perhaps_twice_count]
+    others = Q(group__in=list(groups), queue__in=queues) | Q(group__in=twice)
+    for pk, spans in _read(others & Q(until=None, at__lt=since - BEFORE_MS)).items():
+        found.setdefault(pk, []).extend(spans)
+    return found
+
+
+def _read(which: Q) -> dict[int, list[Bounded]]:
+    rows = Holding.objects.filter(which).annotate(told=F("member__held_seen_at"))
+    found: dict[int, list[Bounded]] = {}
+    for group, told, *span in rows.values_list("group", "told", "queue", "member", *BOUNDS):
+        queue, member, at, low, high, until, until_low, until_high = span
+        told_until = at if told is None else told
+        each = Bounded(queue, member, at, low, high, until, until_low, until_high, told_until)
+        found.setdefault(group, []).append(each)
+    return found
+
+
+def _gone(by_pk: Mapping[int, Group], since: int) -> dict[int, int]:
+    clusters = {row.cluster_id for row in by_pk.values()}
+    rows = Queue.objects.filter(topic__cluster__in=clusters, gone_at__gt=since - BEFORE_MS)
+    return {pk: at for pk, at in rows.values_list("pk", "gone_at") if at is not None}
+
+
+def _added_up(
+    spans: list[Bounded],
+    orphans: list[Held],
+    gone: Mapping[int, int],
+    window: tuple[int, int],
+    told_until: int | None,
+) -> Lately:
+    since, until = window
+    whole = Window(since, until, wave=1, limit=until)
+    [shares] = shares_of(spans, [whole], until=until, orphans=orphans, gone=gone, told_until=told_until)
+    nobody, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone)
+    if told_until is not None:  # who does not answer may have what nobody else has
+        nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]
+    return Lately(
+        until,
+        _sum([share.unowned for share in shares.values()]),
+        _sum([share.overlap for share in shares.values()]),
+        tuple(nobody),
+        tuple(two),
+        is_open=told_until is not None,
+    )
+
+
+def _sum(times: Sequence[Lasted]) -> Lasted:
+    return Lasted(*(sum(getattr(each, name) for each in times) for name in ("low", "seen", "high")))
+
+
+def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: int) -> Lately:
+    """Add queues that nobody has, of which nothing ended in the window: nobody had them in all of it.
+
+    How many nobody has was counted by the last rebalance: it says nothing of what was taken since.
+    """
+    if any(span.at > (row.rebalanced_at or 0) for span in spans):
+        return each
+    lasting = sum(step.queues for step in each.nobody if step.until == each.known_until)
+    rest = (row.orphan_count or 0) - lasting
+    begin = max(since, row.added_at)
+    if rest <= 0 or each.unowned is None or begin >= each.known_until:
+        return each
+    more = rest * (each.known_until - begin)
+    unowned = Lasted(*(time + more for time in (each.unowned.low, each.unowned.seen, each.unowned.high)))
+    return replace(each, unowned=unowned, nobody=(Step(begin, each.known_until, rest), *each.nobody))

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups.bands import Step
+from dashboard.groups.cells import bands_of, cells_of
+from dashboard.groups.lag import Waiting
+from dashboard.groups.lately import Lately
+from dashboard.groups.shares import Lasted
+from tests.dashboard.story import T0
+
+QUIET = Lately(T0, Lasted(), Lasted())
+
+
+def texts(each: Lately) -> dict[str, tuple[str, str]]:
+    return {name: (cell["text"].replace("\u00a0", " "), cell["mark"]) for name, cell in cells_of(each).items()}
+
+
+def test_figures_carry_their_bounds() -> None:
+    each = Lately(T0, Lasted(1_000, 2_000, 3_000), Lasted(0, 400, 900), twice=27, waiting=Waiting(874, False, None, T0))
+
+    assert texts(each) == {
+        "unowned": ("1.0 s – 3.0 s", "bound"),
+        "overlap": ("≤ 900 ms", "bound"),
+        "twice": ("≥ 27", "bound"),
+        "lag": ("≥ 874", "bound"),
+    }
+    assert cells_of(each)["lag"]["below"] == "age unknown"
+
+
+def test_what_is_unknown_is_no_zero() -> None:
+    assert texts(Lately(T0, None, None)) == dict.fromkeys(("unowned", "overlap", "twice", "lag"), ("–", "unknown"))
+    assert texts(Lately(T0, Lasted(), Lasted(), is_open=True))["unowned"] == ("–", "unknown")
+    assert texts(Lately(T0, Lasted(500, 500, 900), Lasted(), is_open=True))["unowned"] == ("≥ 500 ms", "bound")
+
+
+def test_nothing_is_a_plain_zero() -> None:
+    assert texts(QUIET)["unowned"] == ("0", "exact")
+    assert texts(Lately(T0, Lasted(), Lasted(), waiting=Waiting(0, True, None, T0)))["lag"] == ("0", "exact")
+
+
+def test_lag_says_how_long_the_first_message_waits_at_most_and_of_when_that_is() -> None:
+    cell = cells_of(Lately(T0, None, None, waiting=Waiting(5, True, T0 - 12_000, T0)))["lag"]
+
+    assert (cell["text"], cell["below"]) == ("5", "≤ 12.0 s")
+    assert "22:13:20" in cell["note"]
+
+
+@pytest.mark.parametrize(
+    ("each", "word"),
+    [(Lately(T0, None, None, is_shared=True), "broadcasting"), (Lately(T0, None, None, is_too_much=True), "too much")],
+)
+def test_a_dash_says_why(each: Lately, word: str) -> None:
+    assert word in cells_of(each)["unowned"]["note"]
+
+
+def test_bands_are_plain() -> None:
+    each = Lately(T0, Lasted(), Lasted(), (Step(T0 - 5, T0, 2),), ())
+
+    assert bands_of(each) == {"none": [[T0 - 5, T0, 2]], "two": [], "until": T0}

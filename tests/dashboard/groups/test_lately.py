@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups import lately
+from dashboard.groups.bands import Step
+from dashboard.groups.lately import WINDOW_MS, Lately, lately_of
+from dashboard.groups.models import Finding, Group
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.shares import Lasted
+from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
+
+NOW = T0 + 2 * WINDOW_MS  # what was before is in no window any more
+
+
+@pytest.fixture
+def group(cluster: Cluster) -> Group:
+    """A and B, two queues each, long in order."""
+    told(route(4), listed(0, "A", "B"), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    answering(NOW)
+    del cluster
+    return Group.objects.get()
+
+
+def turn(at: int) -> None:
+    rebalance_once(group=Group.objects.get(name="g").pk, now=T0 + at)
+
+
+def answering(at: int) -> None:
+    Cluster.objects.update(watched_at=at)
+
+
+def lately_at(now: int) -> Lately:
+    [each] = lately_of(groups=[Group.objects.get(name="g").pk], now=now).values()
+    return each
+
+
+def killed(at: int) -> None:
+    """B is gone; A takes its queues 4 s later."""
+    told(left("B", at), listed(at, "A"), held("A", at + 100, [0, 1]))
+    turn(at + 100)
+    told(held("A", at + 4_000, [0, 1, 2, 3]))
+    turn(at + 4_100)
+
+
+def test_a_group_in_order_had_all_its_owners_all_the_time(group: Group) -> None:
+    each = lately_at(NOW)
+
+    assert (each.unowned, each.overlap, each.nobody, each.two) == (Lasted(), Lasted(), (), ())
+    del group
+
+
+def test_time_without_owner_is_added_up_over_queues_within_the_window(group: Group) -> None:
+    killed(2 * WINDOW_MS - 60_000)
+
+    each = lately_at(NOW)
+
+    assert each.unowned is not None
+    assert (each.unowned.seen, sum(step.queues * (step.until - step.since) for step in each.nobody)) == (8_000, 8_000)
+    assert lately_at(NOW + WINDOW_MS).unowned == Lasted()
+    del group
+
+
+def test_queues_that_nobody_has_for_long_count_for_the_whole_window(group: Group) -> None:
+    told(left("B", 60_000), listed(60_000, "A"), held("A", 60_050, [0, 1]))
+    turn(60_100)
+
+    by_findings = lately_at(NOW)
+    Finding.objects.all().delete()
+    by_count = lately_at(NOW)
+
+    assert by_findings.unowned == by_count.unowned == Lasted(*[2 * WINDOW_MS] * 3)
+    assert by_findings.nobody == by_count.nobody == (Step(NOW - WINDOW_MS, NOW, 2),)
+    del group
+
+
+def test_time_with_two_owners_is_told_apart(group: Group) -> None:
+    at = 2 * WINDOW_MS - 60_000
+    told(joined("C", at, low=at), held("C", at + 1_000, [0]), held("A", at + 1_500, [0, 1]), held("C", at + 1_500, [0]))
+    turn(at + 1_600)
+    told(held("A", at + 5_000, [1]))
+    turn(at + 5_100)
+
+    each = lately_at(NOW)
+
+    assert each.overlap is not None
+    assert each.overlap.seen > 0
+    assert each.two
+    del group
+
+
+def test_while_somebody_does_not_answer_it_may_be_more(group: Group) -> None:
+    told(missed("B", 2 * WINDOW_MS - 5_000))
+    turn(2 * WINDOW_MS - 4_900)
+
+    assert lately_at(NOW).is_open
+    del group
+
+
+def test_nothing_is_known_since_the_cluster_answered_last(group: Group) -> None:
+    killed(2 * WINDOW_MS - 60_000)
+    answering(NOW - 58_000)
+
+    each = lately_at(NOW)
+
+    assert each.known_until == NOW - 58_000
+    assert [step.until for step in each.nobody] == [NOW - 58_000]
+    Cluster.objects.update(watched_at=None)
+    assert lately_at(NOW).unowned is None
+    del group
+
+
+def test_of_a_broadcasting_group_nothing_is_divided(group: Group) -> None:
+    Group.objects.update(model="BROADCASTING")
+
+    assert (lately_at(NOW).unowned, lately_at(NOW).is_shared) == (None, True)
+    del group
+
+
+def test_more_changes_than_are_added_up_are_unknown_and_say_so(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed(2 * WINDOW_MS - 60_000)
+    monkeypatch.setattr(lately, "MOST_SPANS", 1)
+
+    each = lately_at(NOW)
+
+    assert (each.unowned, each.is_too_much) == (None, True)
+    del group
+
+
+def test_many_groups_are_asked_for_as_often_as_one(group: Group) -> None:
+    told(held("B", 2 * WINDOW_MS - 60_000, [2]))
+    turn(2 * WINDOW_MS - 59_900)
+    with CaptureQueriesContext(connection) as few:
+        lately_of(groups=[group.pk], now=NOW)
+    for number in range(10):
+        told(*seen("A", group=f"more-{number}"), held("A", 2 * WINDOW_MS - 500, [0], group=f"more-{number}"))
+        rebalance_once(group=Group.objects.get(name=f"more-{number}").pk, now=NOW)
+
+    pks = list(Group.objects.values_list("pk", flat=True))
+
+    with CaptureQueriesContext(connection) as many:
+        found = lately_of(groups=pks, now=NOW)
+
+    assert len(found) == 11
+    assert len(many) == len(few)
