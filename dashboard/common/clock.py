@@ -1,4 +1,7 @@
-"""The one place of the pages that reads the clock; everything below takes instants as arguments."""
+"""The one place of the pages that reads the clock; everything below takes instants as arguments.
+
+It is the wall clock: it may be set back. What must not go back counts by another one (``network/watcher/clock.py``).
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ async def carry_out(
             if order.verb.startswith(DEMO):
                 return await _play(order, row)
             if order.verb == RECOMPUTE:
-                return await _recompute(order, row, watcher, prober, now, state)
+                return await _recompute(order, row, watcher, prober, state)
     except TimeoutError:
         return Done(CommandOutcome.FAILED, "its deadline came before it was done; it may have been carried out in part")
     return Done(CommandOutcome.REFUSED, f"there is no verb {order.verb!r}; there are {RECOMPUTE} and {DEMO}*")
@@ -71,9 +71,7 @@ async def _play(order: Command, row: Cluster) -> Done:
     return Done(answer.outcome, answer.detail, dict.fromkeys(answer.clients, ReceiptAnswer.CHANGED))
 
 
-async def _recompute(
-    order: Command, row: Cluster, watcher: Watcher, prober: Prober, now: Callable[[], int], state: State
-) -> Done:
+async def _recompute(order: Command, row: Cluster, watcher: Watcher, prober: Prober, state: State) -> Done:
     """Look, probe, and compare what each member holds before and after.
 
     That it was done is stated at once, before anybody looks at what it did.
@@ -83,7 +81,7 @@ async def _recompute(
         return Done(CommandOutcome.REFUSED, f"{RECOMPUTE} names no group; it needs one")
     if row.is_read_only:
         return Done(CommandOutcome.REFUSED, f"{row.name} is watched read-only; nothing is sent to its groups")
-    await _look_first(group, watcher, now)
+    await _look_first(group, watcher)
     before = {client: memory.held(group, client) for client in memory.members(group)}
     addresses = [memory.masters[name] for name in sorted(memory.hosts(group))]
     try:
@@ -96,7 +94,7 @@ async def _recompute(
     brokers = count_of(len(probe.notified), "broker", "brokers")
     told = f"{brokers} notified {count_of(len(reached), 'member', 'members')}"
     told = f"{told}; {probe.trouble}" if probe.trouble else told
-    await state(_done(order, told, now()))
+    await state(_done(order, told, watcher.clock.now()))
     watcher.hurry(group, for_s=SETTLES_S)
     await asyncio.sleep(SETTLES_S)
     receipts = {
@@ -106,9 +104,9 @@ async def _recompute(
     return Done(CommandOutcome.DONE, told, receipts)
 
 
-async def _look_first(group: str, watcher: Watcher, now: Callable[[], int]) -> None:
+async def _look_first(group: str, watcher: Watcher) -> None:
     """Have members looked at, as far as that takes no long: only what changes after a look is known to change then."""
-    began, memory = now(), watcher.memory
+    began, memory = watcher.clock.now(), watcher.memory
     watcher.hurry(group, for_s=FIRST_LOOK_S)
     for _ in range(round(FIRST_LOOK_S / LOOK_AGAIN_S)):
         if all((memory.held_at(group, client) or 0) >= began for client in memory.members(group)):

@@ -33,14 +33,14 @@ from dashboard.groups.locks import connect
 from dashboard.groups.operations import LeaseLost
 from dashboard.groups.vanished import SETTLED_MS, departures, quiet_members
 from dashboard.groups.viewing import viewed
-from dashboard.groups.watching import Writer, known_of
+from dashboard.groups.watching import Writer, known_of, stored_until
 from rebalance_engine.events import QueueDropped, QueueTaken
 from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.probe import Prober
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.tls import Tls
 from rebalance_engine.network.transport import Transport
-from rebalance_engine.network.watcher import Known, Watcher
+from rebalance_engine.network.watcher import Known, Watcher, WatcherClock
 from rebalance_engine.remoting.acl import Credentials
 
 logger = logging.getLogger(__name__)
@@ -158,12 +158,15 @@ class _Watch:
         self._viewed: frozenset[str] = frozenset()
         self._noted_at = 0  # the sweep after which it was stored last which groups are gone
         self._seen_off_at = (0, 0)  # the lists, and the sweep, after which those who left unseen were read last
-        self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=now_ms)
+        self._clock = WatcherClock()  # of facts; leases and orders count by the wall clock, as others do
+        self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=self._clock.now)
 
     async def run(self) -> None:
-        row, known = await self._threads.look(self._read)
+        row, known, stored_at = await self._threads.look(self._read)
+        if ahead_ms := self._clock.keep_after(stored_at):
+            logger.warning("facts are stored that are ahead of the clock: it counts from there, %d ms ahead", ahead_ms)
         async with Transport(self._network) as transport, _admin(transport, row.namesrv) as admin:
-            watcher = Watcher(admin, self._writer.put, viewed=lambda: self._viewed, known=known)
+            watcher = Watcher(admin, self._writer.put, viewed=lambda: self._viewed, known=known, clock=self._clock)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._writer.run(), name="writer")
@@ -172,7 +175,7 @@ class _Watch:
                     tasks.create_task(self._look(row), name="viewed")
                     tasks.create_task(self._report(row, watcher), name="health")
                     tasks.create_task(self._obey(row, watcher, tasks), name="orders")
-                    canary = Keeper(row.pk, watcher, self._writer.put, self._threads.look, now_ms)
+                    canary = Keeper(row.pk, watcher, self._writer.put, self._threads.look, self._clock.now)
                     tasks.create_task(canary.run(), name="canary")
                     if row.is_demo:
                         tasks.create_task(self._follow_demo(watcher), name="demo")
@@ -181,8 +184,9 @@ class _Watch:
                     async with asyncio.timeout(DRAIN_S):
                         await self._writer.drain()
 
-    def _read(self) -> tuple[Cluster, Known]:
-        return Cluster.objects.get(name=self._cluster), known_of(cluster=self._cluster)
+    def _read(self) -> tuple[Cluster, Known, int]:
+        row = Cluster.objects.get(name=self._cluster)
+        return row, known_of(cluster=self._cluster), stored_until(row)
 
     async def _renew(self) -> None:
         while True:
@@ -207,7 +211,7 @@ class _Watch:
     async def _report(self, row: Cluster, watcher: Watcher) -> None:
         while True:
             health = asdict(watcher.health) | _answers(watcher)
-            health |= {"at": now_ms(), "epoch": self._epoch, "queued": self._writer.queued}
+            health |= {"at": self._clock.now(), "epoch": self._epoch, "queued": self._writer.queued}
             if not self._writer.is_idle:
                 del health["lists_at"]  # whom these lists named may not be stored yet
             try:
@@ -238,7 +242,7 @@ class _Watch:
             and (each.group in memory.groups or each.at + SETTLED_MS < swept_at)  # no list of a group that nobody has
         ]
         if gone:
-            await self._writer.put(departures(gone, cluster=self._cluster, now=now_ms()))
+            await self._writer.put(departures(gone, cluster=self._cluster, now=self._clock.now()))
 
     async def _note_gone(self, watcher: Watcher) -> None:
         """Store after each sweep which groups no broker names any more, if every broker has said which it has."""
@@ -251,7 +255,7 @@ class _Watch:
             named=memory.groups,
             brokers=frozenset(memory.masters),
             asked_at=swept_at,
-            now=now_ms(),
+            now=self._clock.now(),
             lease_epoch=self._epoch,
         )
         try:

@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from dashboard.clusters import outbox
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups.models import Group
 from dashboard.groups.pulsing import pulse_looks
 from dashboard.groups.recording.apply import Ledger
@@ -58,6 +58,7 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
         stored = Cluster.objects.select_for_update(no_key=True).get(name=cluster)
         if lease_epoch is not None:
             _hold_lease(stored, lease_epoch)
+            Watch.objects.filter(cluster=stored, at__lt=now).update(at=now)  # the next lease begins after it
         lines = outbox.not_yet_stored(cluster=stored, lines=outbox.lines_of(cluster=stored, facts=facts))
         ledger = Ledger(stored, [line.fact for line in lines], now)
         news = [line for line in lines if ledger.apply(line.fact)]

@@ -95,7 +95,7 @@ def _rebalance(group: int, fence: int, clock: Clock) -> Decision | None:
 
 def _read_and_write(group: int, fence: int, clock: Clock) -> Decision | None:
     read = read_inputs(group=group, fence=fence, now=clock())
-    now = clock()
+    now = max(clock(), read.group.cluster.watched_at or 0)  # facts may be ahead, where a clock was set back
     is_time = read.group.due_at is not None and read.group.due_at <= now
     if read.fingerprint == read.group.fingerprint and not is_time:
         with transaction.atomic():
@@ -124,7 +124,8 @@ def read_inputs(*, group: int, fence: int, now: int) -> Read:
 
 def _due(now: int) -> storing.Groups:
     untold = Round.objects.filter(UNTOLD).values("group")
-    return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | Q(due_at__lte=now) | Q(pk__in=untold))
+    is_time = Q(due_at__lte=now) | Q(due_at__lte=F("cluster__watched_at"))
+    return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | is_time | Q(pk__in=untold))
 
 
 def rebalance_all(*, redis: Redis, groups: Sequence[int], clock: Clock) -> int:

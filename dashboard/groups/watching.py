@@ -50,6 +50,11 @@ def known_of(*, cluster: str) -> Known:
     return Known(at=told, brokers=there_are, members=members, closed=closed)
 
 
+def stored_until(cluster: Cluster) -> int:
+    """Say until when watchers stored facts of a cluster, by their own clocks, in ms; 0 is never."""
+    return Watch.objects.filter(cluster=cluster).values_list("at", flat=True).first() or 0
+
+
 class Writer:
     """Stores facts in their order, in bulk, in a thread of its own.
 
@@ -129,4 +134,4 @@ class Writer:
         return record(cluster=self._cluster, facts=facts, now=self._now(), lease_epoch=self._epoch).facts
 
 
-__all__ = ["MOST_BATCHES", "LeaseLost", "Writer", "known_of"]
+__all__ = ["MOST_BATCHES", "LeaseLost", "Writer", "known_of", "stored_until"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, replace
 from itertools import count
@@ -18,9 +17,9 @@ from typing import TypeVar
 from rebalance_engine.events import DeadLettersSeen, Fact, HeldSeen, Missing, ProducersSeen, ProgressSeen
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer, Trouble
-from rebalance_engine.network.clock import Clock
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.agenda import Agenda, Kind, Question, questions
+from rebalance_engine.network.watcher.clock import WatcherClock
 from rebalance_engine.network.watcher.hearing import Ears, is_unreachable
 from rebalance_engine.network.watcher.known import Known
 from rebalance_engine.network.watcher.memory import Memory
@@ -94,6 +93,7 @@ class Watcher:
         known: what was known before.
         cluster: named in every source.
         luck: spreads what begins together.
+        clock: what time it is; of all that states facts of this cluster.
     """
 
     def __init__(
@@ -105,8 +105,10 @@ class Watcher:
         known: Known | None = None,
         cluster: str | None = None,
         luck: Random | None = None,
+        clock: WatcherClock | None = None,
     ) -> None:
         self.admin = admin
+        self.clock = clock or WatcherClock()
         self._emit, self._viewed = emit, viewed
         self._names = admin.name_servers.addresses
         self.memory = Memory(len(self._names), known, cluster)
@@ -129,7 +131,7 @@ class Watcher:
         Raises:
             ExceptionGroup: something went wrong in here, or in ``emit``; what a cluster does never does.
         """
-        clock = Clock(asyncio.get_running_loop())
+        clock = self.clock
         planned_at = 0
         async with asyncio.TaskGroup() as asking:
             while True:
@@ -143,12 +145,12 @@ class Watcher:
                     await self._sweep(at)
                     planned_at = at
                 for question, place in self._agenda.due(at, self._place_of):
-                    asking.create_task(self._ask(question, place, clock), name=f"{question.kind.value} {place}")
+                    asking.create_task(self._ask(question, place), name=f"{question.kind.value} {place}")
                 await self._pause(at)
 
     def hurry(self, group: str, *, for_s: float) -> None:
         """Look at a group as if somebody viewed it, because something was ordered for it."""
-        self._hurried[group] = int((time.time() + for_s) * 1000)
+        self._hurried[group] = self.clock.now() + int(for_s * 1000)
         self._is_new = True
         self._news.set()
 
@@ -157,7 +159,7 @@ class Watcher:
 
         The sooner it is seen, the closer are its bounds. Once a second and group, so that a deploy costs no more.
         """
-        at = int(time.time() * 1000)
+        at = self.clock.now()
         if at - self._again.get(group, 0) < AGAIN_MS:
             return
         self._again[group] = at
@@ -234,7 +236,8 @@ class Watcher:
 
     # ---- asking ----
 
-    async def _ask(self, question: Question, place: str, clock: Clock) -> None:
+    async def _ask(self, question: Question, place: str) -> None:
+        clock = self.clock
         address = place if place in self._names else self.memory.masters.get(place, "")
         broker = None if place in self._names else place
         client = question.name if question.kind is Kind.HELD else None
@@ -246,7 +249,7 @@ class Watcher:
             return
         self.health.calls += 1
         try:
-            facts = await self._heard(question, by, clock)
+            facts = await self._heard(question, by)
         except (NoAnswer, Denied, RemotingError) as error:
             trouble = error
         except ValueError as error:
@@ -271,16 +274,16 @@ class Watcher:
             self.health.facts += len(facts)
             await self._emit(facts)
 
-    async def _heard(self, question: Question, by: Answerer, clock: Clock) -> list[Fact]:
+    async def _heard(self, question: Question, by: Answerer) -> list[Fact]:
         """Ask, and take in the answer; the time of the answer is when it came."""
 
         async def within(answer: Coroutine[None, None, T]) -> tuple[T, Answerer]:
-            return await answer, replace(by, at=clock.now(), asked_at=by.at)
+            return await answer, replace(by, at=self.clock.now(), asked_at=by.at)
 
         before = self.memory.changed_at(question.group)
         facts = await self._ears.heard(question, by, within)
         if question.kind is Kind.LIST and facts:
-            self._hasten(question.group, replace(by, at=clock.now()))
+            self._hasten(question.group, replace(by, at=self.clock.now()))
         if question.kind is Kind.HELD and self.memory.changed_at(question.group) != before:
             self.look_again(question.group)
         return facts

@@ -15,7 +15,7 @@ from rebalance_engine.events import CommandOutcome, Fact, ReceiptAnswer
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.probe import Obstacle, Probe, Prober
-from rebalance_engine.network.watcher import Watcher
+from rebalance_engine.network.watcher import Watcher, WatcherClock
 from tests.dashboard.story import T0
 
 Q = MessageQueue("orders", "east", 0)
@@ -47,6 +47,7 @@ class Watching:
 
     def __init__(self) -> None:
         self.memory = Memory()
+        self.clock = WatcherClock(wall=lambda: T0 / 1000, monotone=lambda: 0.0)
         self.hurried: list[str] = []
         self.stated: list[str] = []
 

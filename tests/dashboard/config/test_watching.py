@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from types import SimpleNamespace
 from typing import cast
 
@@ -26,7 +28,7 @@ from rebalance_engine.events import EXACT, Fact, MemberJoined, Origin, QueueTake
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.settings import NetworkSettings
-from rebalance_engine.network.watcher import Health, Watcher
+from rebalance_engine.network.watcher import Health, Watcher, WatcherClock
 from tests.rebalance_engine.network.clusters import QUICK, cluster
 from tests.rebalance_engine.network.loop import on_a_loop
 
@@ -116,6 +118,27 @@ async def test_rows_follow_a_consumer_that_joins_and_leaves(redis: Redis) -> Non
     assert joined.at_low is not None
     assert joined.at_low < joined.at
     assert (joined.language, left.departure) == ("PYTHON", "unknown")
+
+
+@on_a_loop
+async def test_who_leaves_after_the_clock_was_set_back_is_seen_to_leave_by_the_next_watcher(redis: Redis) -> None:
+    an_hour_ahead = partial(WatcherClock, wall=lambda: time.time() + 3_600)
+    async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"):
+        await added(looked, east, redis)
+        async with consumer(east, "B"):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(watching, "WatcherClock", an_hour_ahead)
+                async with watched():
+                    await looked.until(lambda: held_by("127.0.0.1@A") == held_by("127.0.0.1@B") == 2)
+            stored = await looked.of(lambda: Watch.objects.get().at)
+        async with watched(holder="other:2"):
+            await looked.until(lambda: members() == {"127.0.0.1@A"} and held_by("127.0.0.1@A") == 4)
+            left = await looked.of(lambda: Member.objects.get(client_id="127.0.0.1@B"))
+
+    assert isinstance(left, Member)
+    assert left.left_at is not None
+    assert isinstance(stored, int)
+    assert now_ms() + 1_800_000 < stored < left.left_at
 
 
 @on_a_loop

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.db.models import F
 
-from dashboard.clusters.models import OutboxLine
+from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.groups.locks import Late, hold_fence, take_fence
 from dashboard.groups.models import Finding, Group, Handoff, Round, Target
 from dashboard.groups.rebalancing import due_groups, read_inputs, rebalance_once
@@ -150,6 +150,23 @@ def test_after_120_s_a_round_says_that_it_did_not_converge_and_stays_open() -> N
     assert (row.state, row.closed_at) == ("not converged", None)
     assert OutboxLine.objects.filter(line__contains='"event":"RoundNotConverged"').count() == 1
     assert due_groups(now=T0 + 300_000) == []
+
+
+def test_time_goes_on_with_the_facts_where_the_clock_was_set_back() -> None:
+    settle()
+    told(joined("C", 5_000))
+    turn(5_100)
+    Cluster.objects.update(watched_at=T0 + 125_000)
+
+    assert due_groups(now=T0 - 3_600_000) == [Group.objects.get().pk]
+    turn(-3_600_000)
+
+    row = Round.objects.get()
+    assert (row.state, row.not_converged_at, row.group.rebalanced_at) == (
+        "not converged",
+        T0 + 125_000,
+        T0 + 125_000,
+    )
 
 
 def test_queues_that_change_hands_without_any_cause_open_a_round_that_says_so() -> None:

@@ -8,7 +8,7 @@ from django.db import OperationalError
 
 from dashboard.clusters.models import Cluster, OutboxLine, Watch
 from dashboard.groups.operations import LeaseLost, record
-from dashboard.groups.watching import MOST_BATCHES, Writer, known_of
+from dashboard.groups.watching import MOST_BATCHES, Writer, known_of, stored_until
 from rebalance_engine.events import EXACT, BrokerSeen, ConsumptionSeen, Fact, PresenceSeen
 from tests.dashboard.story import EAST, NAMESRV, T0, joined, left, seen, told
 
@@ -121,6 +121,18 @@ def test_a_lost_lease_ends_the_writer() -> None:
 
     with pytest.raises(LeaseLost):
         asyncio.run(run())
+
+
+def test_the_next_lease_knows_until_when_facts_were_stored(cluster: Cluster) -> None:
+    assert stored_until(cluster) == 0
+    Watch.objects.create(cluster=cluster, at=T0)
+    Cluster.objects.update(lease_epoch=1)
+
+    record(cluster="shop", facts=seen("A"), now=T0 + 7, lease_epoch=1)
+    record(cluster="shop", facts=seen("B"), now=T0 + 5, lease_epoch=1)
+    record(cluster="shop", facts=seen("C"), now=T0 + 9)
+
+    assert stored_until(cluster) == T0 + 7
 
 
 def test_the_same_facts_again_are_no_news(cluster: Cluster) -> None:

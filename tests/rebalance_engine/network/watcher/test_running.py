@@ -1,6 +1,7 @@
 """A watcher on an embedded cluster; what it decides is tested in ``test_agenda`` and ``test_memory``."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
@@ -24,7 +25,7 @@ from rebalance_engine.network import Consumer, Message, Producer
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.watcher import Watcher, agenda
+from rebalance_engine.network.watcher import Watcher, WatcherClock, agenda
 from rebalance_engine.network.watcher.agenda import Rank
 from rebalance_engine.network.watcher.hearing import is_unreachable
 from rebalance_engine.remoting.requests.contract import Refused
@@ -50,10 +51,12 @@ class Stated:
 
 
 @asynccontextmanager
-async def watching(names: str, viewed: Callable[[], set[str]] = lambda: {"G"}) -> AsyncIterator[tuple[Watcher, Stated]]:
+async def watching(
+    names: str, viewed: Callable[[], set[str]] = lambda: {"G"}, clock: WatcherClock | None = None
+) -> AsyncIterator[tuple[Watcher, Stated]]:
     stated = Stated()
     async with admin_of(names) as admin:
-        watcher = Watcher(admin, stated.take, viewed=viewed)
+        watcher = Watcher(admin, stated.take, viewed=viewed, clock=clock)
         task = asyncio.create_task(watcher.run())
         try:
             yield watcher, stated
@@ -78,6 +81,30 @@ async def test_joins_leaves_and_what_is_held_are_stated() -> None:
     assert {fact.topic for fact in stated.of(RouteSeen)} == {"orders", "%RETRY%G"}
     assert all(fact.source.detail == "307" for fact in stated.of(HeldSeen))
     assert watcher.health.sweep >= 1
+
+
+@on_a_loop
+async def test_facts_go_on_in_time_though_the_wall_clock_is_set_back_and_follow_it_when_it_is_set_ahead() -> None:
+    is_set_by = [0.0]
+    clock = WatcherClock(wall=lambda: time.time() + is_set_by[0])
+    async with (
+        cluster(orders=2) as east,
+        watching(east.namesrv, clock=clock) as (_, stated),
+        Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+    ):
+        await until(lambda: bool(stated.of(HeldSeen)))
+        async with Consumer(east.namesrv, "G", ["orders"], instance="B", version=QUICK):
+            await until(lambda: bool(stated.of(MemberJoined)))
+            is_set_by[0] = -3_600.0
+        await until(lambda: bool(stated.of(MemberLeft)))
+        is_set_by[0] = 3_600.0
+        ahead = clock.now()
+        looks = len(stated.of(HeldSeen))
+        await until(lambda: len(stated.of(HeldSeen)) > looks + 2)
+
+    [joined, left] = stated.of(MemberJoined)[-1], stated.of(MemberLeft)[0]
+    assert (joined.client, left.client) == ("127.0.0.1@B", "127.0.0.1@B")
+    assert joined.at < left.at < ahead <= stated.of(HeldSeen)[-1].at
 
 
 @on_a_loop
