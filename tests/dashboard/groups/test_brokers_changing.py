@@ -61,22 +61,22 @@ def rounds() -> list[tuple[int, str, str, list[str]]]:
     ]
 
 
-@pytest.fixture
-def _both() -> None:
+def both() -> None:
+    """Both brokers are there, and all is settled."""
     told(there(0, 0), routed(0, 0, "east", "west"), *seen("A"), *seen("B"), *shared(10))
     turn(20)
 
 
-@pytest.fixture
-def _one(_both: None) -> None:
+def one() -> None:
     """The western broker has gone, and all is settled: round 1."""
+    both()
     told(routed(95_000, 100_000, "east"), away(90_000, 100_000), *alone(101_000))
     turn(101_100)
     assert rounds() == [(1, "closed", "broker gone", ["route changed", "broker gone"])]
 
 
-@pytest.mark.usefixtures("_both")
 def test_a_broker_that_is_seen_to_be_gone_after_its_group_has_settled_is_of_the_round_that_its_routes_opened() -> None:
+    both()
     told(routed(100_000, 105_000, "east"))
     turn(105_100)
     told(*alone(107_000))
@@ -91,8 +91,8 @@ def test_a_broker_that_is_seen_to_be_gone_after_its_group_has_settled_is_of_the_
     assert (row.opened_at, row.closed_at, row.told_at) == (T0 + 105_000, T0 + 107_000, T0 + 110_100)
 
 
-@pytest.mark.usefixtures("_one")
 def test_a_broker_that_is_seen_to_be_back_after_its_group_has_settled_is_of_the_round_that_its_routes_opened() -> None:
+    one()
     told(routed(200_000, 205_000, "east", "west"))
     turn(205_100)
     told(*shared(207_000))
@@ -105,8 +105,8 @@ def test_a_broker_that_is_seen_to_be_back_after_its_group_has_settled_is_of_the_
     assert (row.opened_at, row.opened_low, row.closed_at) == (T0 + 205_000, T0 + 200_000, T0 + 207_000)
 
 
-@pytest.mark.usefixtures("_one")
 def test_a_broker_that_is_seen_to_be_back_while_another_round_is_open_is_of_the_one_that_its_routes_opened() -> None:
+    one()
     told(routed(200_000, 205_000, "east", "west"))
     turn(205_100)
     told(*shared(206_000))
@@ -122,8 +122,8 @@ def test_a_broker_that_is_seen_to_be_back_while_another_round_is_open_is_of_the_
     ]
 
 
-@pytest.mark.usefixtures("_one")
 def test_a_broker_that_was_still_away_when_routes_changed_is_not_what_changed_them() -> None:
+    one()
     told(routed(200_000, 205_000, "east", "west"))
     turn(205_100)
     told(*shared(206_000))
@@ -137,8 +137,8 @@ def test_a_broker_that_was_still_away_when_routes_changed_is_not_what_changed_th
     assert rounds()[2:] == [(3, "open", "broker back", ["broker back"])]
 
 
-@pytest.mark.usefixtures("_one")
 def test_a_broker_that_is_seen_to_be_back_before_its_routes_waits_for_them() -> None:
+    one()
     told(there(195_000, 202_000))
     turn(202_100)
     told(*alone(203_000))
@@ -153,8 +153,8 @@ def test_a_broker_that_is_seen_to_be_back_before_its_routes_waits_for_them() -> 
     assert rounds()[1:] == [(2, "closed", "broker back", ["broker back", "route changed"])]
 
 
-@pytest.mark.usefixtures("_both")
 def test_a_broker_that_is_gone_and_whose_queues_stay_is_a_round_once_its_routes_would_have_been_seen() -> None:
+    both()
     told(away(90_000, 100_000))
     turn(100_100)
     assert (rounds(), due_groups(now=T0 + 139_999)) == ([], [])
