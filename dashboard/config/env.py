@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 Environment = Mapping[str, str]
+
+ESCAPES = "a / in a password is written %2F, a : %3A, an @ %40"
+HOST = re.compile(r"\*|\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)  # as Host headers name it
 
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
@@ -47,6 +51,20 @@ def read_list(env: Environment, name: str, *, default: tuple[str, ...] = ()) -> 
     return given or list(default)
 
 
+def read_hosts(env: Environment, name: str) -> list[str]:
+    """Read names of hosts, separated by commas.
+
+    Raises:
+        ImproperlyConfigured: one is the address of a page, has a port, or is no name at all.
+    """
+    hosts = read_list(env, name)
+    if wrong := [host for host in hosts if HOST.fullmatch(host) is None]:
+        raise ImproperlyConfigured(
+            f"{name} has {wrong[0]!r}; it needs names of hosts as shop.example, without https://, port or path"
+        )
+    return hosts
+
+
 def read_redis_url(env: Environment) -> str:
     """Give the Redis that Celery, Channels and the locks share.
 
@@ -54,9 +72,28 @@ def read_redis_url(env: Environment) -> str:
         ImproperlyConfigured: it is no address of a Redis.
     """
     url = env.get("REDIS_URL", "").strip() or "redis://127.0.0.1:6379/0"
-    if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
-        raise ImproperlyConfigured("REDIS_URL must begin with redis://, rediss:// or unix://")
+    seen = f"REDIS_URL is {without_password(url)!r}"
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise ImproperlyConfigured(f"{seen}; it needs the form redis://host:port/number: {ESCAPES}") from None
+    if parts.scheme not in {"redis", "rediss", "unix"}:
+        raise ImproperlyConfigured(f"{seen}; it needs to begin with redis://, rediss:// or unix://")
+    number = parts.path.strip("/")
+    if parts.scheme != "unix" and number and not (number.isascii() and number.isdigit()):
+        raise ImproperlyConfigured(f"{seen}; behind the last / it needs the number of a database: {ESCAPES}")
     return url
+
+
+def without_password(url: str) -> str:
+    """Give an address as people may see it.
+
+    >>> without_password("postgresql://me:s:e/c@ret@db/shop?password=secret&sslmode=require")
+    'postgresql://me:***@db/shop?password=***&sslmode=require'
+    """
+    shown = re.sub(r"(?<=://)([^:@/?#]*):.*@", r"\1:***@", url)
+    return re.sub(r"(?i)((?:^|[?&\s])\w*password\s*=\s*)[^&\s]*", r"\1***", shown)
 
 
 def read_database(env: Environment, default_path: str) -> dict[str, object]:
@@ -66,11 +103,19 @@ def read_database(env: Environment, default_path: str) -> dict[str, object]:
         ImproperlyConfigured: ``DATABASE_URL`` is something else.
     """
     url = env.get("DATABASE_URL", "").strip()
-    scheme = urlsplit(url).scheme
-    if not url or scheme == "sqlite":
-        return sqlite(unquote(urlsplit(url).path) or default_path)
+    scheme = url.partition("://")[0].lower()
+    if not url:
+        return sqlite(default_path)
+    if scheme == "sqlite":
+        file = url.partition("://")[2]
+        if not file.startswith("/"):
+            raise ImproperlyConfigured(f"DATABASE_URL is {url!r}; it needs the form sqlite:///path, with three slashes")
+        path = unquote(file).lstrip("/")
+        return sqlite(f"/{path}" if path else default_path)
     if scheme not in {"postgres", "postgresql"}:
-        raise ImproperlyConfigured(f"DATABASE_URL begins with {scheme!r}; it needs postgresql:// or sqlite:///")
+        raise ImproperlyConfigured(
+            f"DATABASE_URL is {without_password(url)!r}; it needs to begin with postgresql:// or sqlite:///"
+        )
     return postgresql(url)
 
 
@@ -100,7 +145,16 @@ def postgresql(url: str) -> dict[str, object]:
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError as error:
-        raise ImproperlyConfigured(f"DATABASE_URL is no address of a PostgreSQL: {error}") from None
+        secret = re.search(r"://[^:@/?#]*:(.*)@", url)
+        why = str(error).replace(secret.group(1) if secret else "\0", "***").strip()
+        raise ImproperlyConfigured(
+            f"DATABASE_URL is {without_password(url)!r}; it needs the address of a PostgreSQL: {why}"
+        ) from None
+    if not all(_is_port(port) for port in str(parts.get("port") or "").split(",")):
+        raise ImproperlyConfigured(
+            f"DATABASE_URL is {without_password(url)!r}; it needs the form postgresql://user:password@host:port/name: "
+            f"{ESCAPES}"
+        )
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     told = {names[key]: str(value) for key, value in parts.items() if key in names}
     options = {key: value for key, value in parts.items() if key not in names}
@@ -111,3 +165,7 @@ def postgresql(url: str) -> dict[str, object]:
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
     }
+
+
+def _is_port(text: str) -> bool:
+    return not text or (text.isascii() and text.isdigit() and 0 < int(text) <= 65_535)

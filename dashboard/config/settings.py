@@ -10,21 +10,22 @@ import os
 import django_stubs_ext
 from celery.schedules import crontab
 
-from dashboard.config.env import read_bool, read_database, read_int, read_list, read_redis_url
-from dashboard.config.home import ROOT, find_home, keep_secret
+from dashboard.config.given import all_given
+from dashboard.config.home import ROOT, keep_secret
 from dashboard.config.logs import logging_of
 
 django_stubs_ext.monkeypatch()
 
-HOME = find_home(os.environ)
-DEBUG = read_bool(os.environ, "EVENKEEL_DEBUG", default=False)
-SECRET_KEY = os.environ.get("EVENKEEL_SECRET_KEY") or keep_secret(HOME, "django")
-REDIS_URL = read_redis_url(os.environ)
+given = all_given(os.environ)
+HOME = given.home
+DEBUG = given.is_debug
+SECRET_KEY = given.secret_key or keep_secret(HOME, "django")
+REDIS_URL = given.redis_url
 
 # ---- who may come, and how ----
 
-HOSTS = read_list(os.environ, "EVENKEEL_HOSTS")
-HTTPS = read_bool(os.environ, "EVENKEEL_HTTPS", default=False)
+HOSTS = given.hosts
+HTTPS = given.is_https
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *HOSTS]
 CSRF_TRUSTED_ORIGINS = [f"{'https' if HTTPS else 'http'}://{host}" for host in HOSTS]
 SECURE_SSL_REDIRECT = HTTPS
@@ -107,7 +108,7 @@ TEMPLATES = [
 
 # ---- where it keeps things ----
 
-DATABASES = {"default": read_database(os.environ, str(HOME / "evenkeel.sqlite3"))}
+DATABASES = {"default": given.database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CHANNEL_LAYERS = {
     "default": {
@@ -121,8 +122,8 @@ HISTORY = HOME / "history"
 REPORTS = HOME / "reports"  # of jobs over the history
 AUDIT_ANCHOR = HOME / "audit" / "anchor"  # which entries of the audit log were there, outside of the database
 # Without it, callers on this machine read /metrics; with it, whoever sends it as a bearer token.
-METRICS_TOKEN = os.environ.get("EVENKEEL_METRICS_TOKEN", "").strip()
-RETENTION_DAYS = read_int(os.environ, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650)
+METRICS_TOKEN = given.metrics_token
+RETENTION_DAYS = given.retention_days
 
 # ---- Celery ----
 

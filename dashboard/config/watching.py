@@ -26,7 +26,6 @@ from dashboard.clusters import leases, orders
 from dashboard.clusters.models import Cluster, Command, Watch
 from dashboard.config.canaries import Keeper
 from dashboard.config.carrying import carry_out
-from dashboard.config.env import Environment, read_bool, read_list
 from dashboard.demo.control import Facts, NoDemo
 from dashboard.groups.gone import note_gone
 from dashboard.groups.locks import connect
@@ -38,10 +37,8 @@ from rebalance_engine.events import QueueDropped, QueueTaken
 from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.probe import Prober
 from rebalance_engine.network.settings import NetworkSettings
-from rebalance_engine.network.tls import Tls
 from rebalance_engine.network.transport import Transport
 from rebalance_engine.network.watcher import Known, Watcher, WatcherClock
-from rebalance_engine.remoting.acl import Credentials
 
 logger = logging.getLogger(__name__)
 
@@ -56,31 +53,6 @@ DEMO_AGAIN_S = 2.0
 def now_ms() -> int:
     """Say what time it is."""
     return time.time_ns() // 1_000_000
-
-
-def network_of(env: Environment) -> NetworkSettings:
-    """Read how clusters are reached.
-
-    ``ROCKETMQ_ACCESS_KEY`` and ``ROCKETMQ_SECRET_KEY``, ``EVENKEEL_TLS``, ``EVENKEEL_TLS_CA``,
-    ``EVENKEEL_TLS_TRUST_ANYBODY``, ``EVENKEEL_REWRITE`` (``FROM=TO``, separated by commas).
-
-    Raises:
-        ImproperlyConfigured: a switch is neither yes nor no.
-        ValueError: a rule or the keys are incomplete.
-    """
-    access, secret = env.get("ROCKETMQ_ACCESS_KEY", ""), env.get("ROCKETMQ_SECRET_KEY", "")
-    if bool(access) != bool(secret):
-        raise ValueError("one of ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY is empty; needed are both, or none")
-    rules = [rule.partition("=") for rule in read_list(env, "EVENKEEL_REWRITE")]
-    if wrong := [rule for rule, _, to in rules if not rule or not to]:
-        raise ValueError(f"EVENKEEL_REWRITE has {wrong[0]!r}; needed is FROM=TO, each a host or host:port")
-    trusts, ca = read_bool(env, "EVENKEEL_TLS_TRUST_ANYBODY", default=False), env.get("EVENKEEL_TLS_CA", "")
-    has_tls = trusts or bool(ca) or read_bool(env, "EVENKEEL_TLS", default=False)
-    return NetworkSettings(
-        acl=Credentials(access_key=access, secret_key=secret) if access else None,
-        tls=Tls(verify=not trusts, check_host=not trusts, ca=Path(ca) if ca else None) if has_tls else None,
-        rewrite={rule: to for rule, _, to in rules},
-    )
 
 
 def is_dead(holder: str) -> bool:

@@ -29,7 +29,8 @@ class Door:
 
     Raises:
         HomeTaken: another one has this home.
-        PortTaken, OSError: it cannot listen there.
+        CannotListen: it cannot listen there.
+        ImproperlyConfigured: the home cannot be written.
     """
 
     def __init__(self, home: Path, host: str, port: int) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import random
 import socket
 from collections.abc import Iterable
 from pathlib import Path
+
+from dashboard.config.home import unusable
 
 LOOPBACK = "127.0.0.1"
 # Below the ports that Linux gives to callers (32768 and up), so that a port that was found free stays free.
@@ -19,7 +22,11 @@ class HomeTaken(Exception):
     """Another supervisor has this home; the message says which."""
 
 
-class PortTaken(Exception):
+class CannotListen(Exception):
+    """It cannot be listened there; the message says why, and what is needed."""
+
+
+class PortTaken(CannotListen):
     """Another program listens there."""
 
 
@@ -35,9 +42,13 @@ class HomeLock:
 
         Raises:
             HomeTaken: somebody has it; with their word.
+            ImproperlyConfigured: nothing can be written there.
         """
-        self._path.parent.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise unusable(self._path.parents[1], error) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -63,20 +74,39 @@ def listen(host: str, port: int) -> socket.socket:
 
     Raises:
         PortTaken: another program listens there.
-        OSError: the host is no address of this machine, or the port is not allowed.
+        CannotListen: the host is no address of this machine, or the port is not allowed.
     """
-    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        family, _kind, _protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:  # a name that DNS could not have is a UnicodeError
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise CannotListen(f"--host {host!r}; it needs an address of this machine, or a name of one: {why}") from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
+        listener.bind(address)
         listener.listen(2_048)
     except OSError as error:
         listener.close()
-        if isinstance(error, PermissionError) or "in use" not in str(error):
-            raise
-        raise PortTaken(f"port {port} of {host} is taken by another program; choose another one by --port") from None
+        raise why_not(host, port, error) from None
     return listener
+
+
+def why_not(host: str, port: int, error: OSError) -> CannotListen:
+    """Say in words why nothing can listen there.
+
+    >>> str(why_not("127.0.0.1", 80, PermissionError(errno.EACCES, "Permission denied")))
+    '--port 80; who is not root needs one from 1024 on'
+    """
+    if error.errno == errno.EADDRINUSE:
+        return PortTaken(f"port {port} of {host} is taken by another program; choose another one by --port")
+    if error.errno == errno.EADDRNOTAVAIL:
+        return CannotListen(
+            f"--host {host!r}; it needs an address of this machine: 127.0.0.1 for itself alone, 0.0.0.0 for all it has"
+        )
+    if error.errno in {errno.EACCES, errno.EPERM}:
+        return CannotListen(f"--port {port}; who is not root needs one from 1024 on")
+    return CannotListen(f"--host {host!r} --port {port}; nothing can listen there: {error.strerror}")
 
 
 def free_port(preferred: Iterable[int], luck: random.Random) -> int:

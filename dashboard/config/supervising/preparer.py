@@ -12,6 +12,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Generic, TypeVar, cast
 
+from django.core.exceptions import ImproperlyConfigured
+
 Say = Callable[[str], None]
 Show = Callable[[str, str, int, int | None], None]
 T = TypeVar("T")
@@ -112,5 +114,7 @@ def _run(work: Callable[[Teller], object], ear: Connection) -> None:
     os.setsid()  # whoever interrupts the terminal speaks to the supervisor
     try:
         ear.send(_Result(work(Teller(ear))))
+    except (Unprepared, ImproperlyConfigured) as error:
+        ear.send(_Failure(str(error)))  # it says itself what was seen, and what is needed
     except Exception as error:  # noqa: BLE001 # whatever it is, the start ends with it
         ear.send(_Failure(f"{type(error).__name__}: {error}"))

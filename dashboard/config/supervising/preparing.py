@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,13 +16,15 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.commands import migrate
 from django.db import DatabaseError, connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
 from dashboard.clusters import leases
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
+from dashboard.config.env import without_password
 from dashboard.config.supervising.children import DEMO_CLUSTER, AskedCluster
-from dashboard.config.supervising.preparer import Teller
+from dashboard.config.supervising.preparer import Teller, Unprepared
 from dashboard.people.operations import FIRST_ADMIN, make_first_admin
 
 STAMP = ".made-from"
@@ -30,6 +33,7 @@ BEGINNING = "apply_start"
 
 def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
     """Prepare everything, static files beside the tables; give the clusters to watch, as ``clusters_to_watch`` does."""
+    check_database(connection, os.environ.get("DATABASE_URL", "").strip())
     static = multiprocessing.get_context("fork").Process(
         target=prepare_static_files, args=(Path(settings.STATIC_ROOT), told)
     )
@@ -45,6 +49,32 @@ def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
     if static.exitcode:
         raise RuntimeError("the static files could not be collected; why stands above")
     return clusters_to_watch(has_demo=asked.is_demo)
+
+
+def check_database(database: BaseDatabaseWrapper, url: str) -> None:
+    """Open the database, and begin to write; it is closed again, as another process is forked off next.
+
+    Args:
+        url: as it was given; empty for the file in the home.
+
+    Raises:
+        Unprepared: that cannot be done; it says what was seen and what is needed, without a password.
+    """
+    try:
+        with database.cursor() as cursor:
+            cursor.execute("BEGIN IMMEDIATE" if database.vendor == "sqlite" else "BEGIN")
+            cursor.execute("ROLLBACK")
+    except DatabaseError as error:
+        why = " ".join(str(error).split())
+        if secret := str(database.settings_dict["PASSWORD"] or ""):
+            why = why.replace(secret, "***")
+        if database.vendor == "sqlite":
+            seen, needed = f"the database is {database.settings_dict['NAME']}", "a file that can be opened and written"
+        else:
+            seen, needed = f"DATABASE_URL is {without_password(url)}", "a PostgreSQL that answers there and lets us in"
+        raise Unprepared(f"{seen}; it needs {needed}: {why}") from None
+    finally:
+        database.close()
 
 
 def prepare_tables(told: Teller) -> None:
@@ -107,7 +137,7 @@ def put_cluster(asked: AskedCluster, now: int) -> None:
     A demo of an earlier start that does not run now is put aside: nothing of it is true any more.
 
     Raises:
-        ValueError: a cluster of this name is another one: a demo, or none.
+        Unprepared: a cluster of this name is another one: a demo, or none.
     """
     with transaction.atomic():
         mine = Cluster.objects.filter(name=asked.name)
@@ -125,7 +155,7 @@ def put_cluster(asked: AskedCluster, now: int) -> None:
             return
         if there.is_demo != asked.is_demo:
             kind = "the demo" if there.is_demo else "a real cluster"
-            raise ValueError(f"the cluster {asked.name!r} of this home is {kind}; give the new one another name")
+            raise Unprepared(f"the cluster {asked.name!r} of this home is {kind}; give the new one another name")
         Cluster.objects.filter(pk=there.pk).update(namesrv=asked.namesrv, is_read_only=asked.is_read_only)
 
 

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config.home import find_home
+from dashboard.config.given import check_all
 from dashboard.config.supervising.door import Door
-from dashboard.config.supervising.lock import HomeTaken, PortTaken
+from dashboard.config.supervising.lock import CannotListen, HomeTaken
 from rebalance_engine.network.rewriting import split_addresses
 
 WHAT = "Start everything, and keep it running."
@@ -53,14 +53,17 @@ def run(*, port: int, host: str, namesrv: str | None, cluster: str | None, writa
         raise CannotStart(f"--port {port}; it needs a number from 0 to 65535")
     addresses = _addresses(namesrv)
     try:
-        home = find_home(os.environ)
+        home = check_all(os.environ).home
         door = Door(home, host, port)
         from dashboard.config.supervising.up import Asked, Up  # noqa: PLC0415 # the port answers before it is loaded
 
         asked = Asked(host=host, namesrv=addresses, cluster=cluster, is_writable=writable)
         failure = asyncio.run(Up(home, asked, door).run())
-    except (HomeTaken, PortTaken, ImproperlyConfigured, OSError) as error:
+    except (HomeTaken, CannotListen, ImproperlyConfigured) as error:
         raise CannotStart(str(error)) from None
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise CannotStart(f"it cannot go on: {error.strerror or error}{where}") from None
     if failure:
         raise CannotStart(failure)
 

@@ -1,7 +1,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config.env import read_bool, read_database, read_int, read_list, read_redis_url
+from dashboard.config.env import read_bool, read_database, read_hosts, read_int, read_list, read_redis_url
 
 
 def test_a_switch_is_yes_or_no_and_nothing_else() -> None:
@@ -40,16 +40,67 @@ def test_the_database_is_a_file_unless_an_address_is_given() -> None:
 
 def test_a_file_can_be_named() -> None:
     assert read_database({"DATABASE_URL": "sqlite:///data/my%20file"}, "")["NAME"] == "/data/my file"
+    assert read_database({"DATABASE_URL": "sqlite:////data/file"}, "")["NAME"] == "/data/file"
 
 
-@pytest.mark.parametrize("url", ["mysql://db/shop", "shop", "postgresql://db/shop?color=red"])
-def test_an_address_of_no_database_stops_the_start(url: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL"):
+@pytest.mark.parametrize(
+    ("url", "seen", "needed"),
+    [
+        ("mysql://me:s3cr3t@db/shop", "mysql://me:***@db/shop", "it needs to begin with postgresql:// or sqlite:///"),
+        ("shop", "shop", "it needs to begin with"),
+        ("sqlite://shop.db", "sqlite://shop.db", "with three slashes"),
+        ("postgresql://db/shop?color=red", "postgresql://db/shop?color=red", 'invalid URI query parameter: "color"'),
+        ("postgresql://me:s3/cr3t@db/shop", "postgresql://me:***@db/shop", "a / in a password is written %2F"),
+        ("postgresql://me:s3%00cr3t@db/shop", "postgresql://me:***@db/shop", "forbidden value %00"),
+        ("postgresql://db:70000/shop", "postgresql://db:70000/shop", "user:password@host:port/name"),
+        ("postgresql://[", "postgresql://[", "IPv6"),
+    ],
+)
+def test_an_address_of_no_database_stops_the_start_and_shows_no_password(url: str, seen: str, needed: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as refused:
         read_database({"DATABASE_URL": url}, "")
+
+    assert str(refused.value).startswith(f"DATABASE_URL is {seen!r}; ")
+    assert needed in str(refused.value)
+    assert "cr3t" not in str(refused.value)
+
+
+def test_several_servers_of_one_database_can_be_named() -> None:
+    assert read_database({"DATABASE_URL": "postgresql://east:1,west:2/shop"}, "")["PORT"] == "1,2"
+
+
+def test_hosts_are_names_and_addresses_as_browsers_name_them() -> None:
+    given = "shop.example, .shop.example,10.0.0.1,[::1],keel_1,*"
+
+    assert read_hosts({"X": given}, "X") == ["shop.example", ".shop.example", "10.0.0.1", "[::1]", "keel_1", "*"]
+
+
+@pytest.mark.parametrize("host", ["https://shop.example", "shop.example:8000", "shop.example/", "a b", "käse.example"])
+def test_a_host_that_is_no_name_stops_the_start(host: str) -> None:
+    with pytest.raises(
+        ImproperlyConfigured, match=r"X has .*; it needs names of hosts as shop.example, without https://"
+    ):
+        read_hosts({"X": f"east.example,{host}"}, "X")
 
 
 def test_redis_is_on_this_machine_unless_an_address_is_given() -> None:
     assert read_redis_url({}) == "redis://127.0.0.1:6379/0"
     assert read_redis_url({"REDIS_URL": "rediss://r:1/2"}) == "rediss://r:1/2"
-    with pytest.raises(ImproperlyConfigured, match="REDIS_URL must begin with"):
-        read_redis_url({"REDIS_URL": "http://r"})
+
+
+@pytest.mark.parametrize(
+    ("url", "seen", "needed"),
+    [
+        ("http://me:s3cr3t@r", "http://me:***@r", "it needs to begin with redis://, rediss:// or unix://"),
+        ("redis://:s3cr3t@r:port/0", "redis://:***@r:port/0", "redis://host:port/number"),
+        ("redis://:s3/cr3t@r:1/0", "redis://:***@r:1/0", "a / in a password is written %2F"),
+        ("redis://r:1/shop", "redis://r:1/shop", "the number of a database"),
+    ],
+)
+def test_an_address_of_no_redis_stops_the_start_and_shows_no_password(url: str, seen: str, needed: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read_redis_url({"REDIS_URL": url})
+
+    assert str(refused.value).startswith(f"REDIS_URL is {seen!r}; ")
+    assert needed in str(refused.value)
+    assert "cr3t" not in str(refused.value)

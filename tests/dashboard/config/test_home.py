@@ -1,3 +1,4 @@
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +17,7 @@ def test_the_home_is_made_and_closed_to_others(tmp_path: Path) -> None:
 
 def test_the_home_is_var_of_the_project_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "mkdir", lambda *_args, **_options: None)
+    monkeypatch.setattr(os, "access", lambda *_asked: True)
 
     assert find_home({}) == ROOT / "var"
 
@@ -26,6 +28,20 @@ def test_a_home_that_is_a_file_stops_the_start(tmp_path: Path) -> None:
 
     with pytest.raises(ImproperlyConfigured, match="needs a folder that can be written"):
         find_home({"EVENKEEL_HOME": str(file)})
+
+
+def test_a_home_that_cannot_be_written_stops_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_asked: False)  # who runs the tests may be root, who may write anywhere
+
+    with pytest.raises(ImproperlyConfigured, match=f"EVENKEEL_HOME is {tmp_path}; .*: Permission denied$"):
+        find_home({"EVENKEEL_HOME": str(tmp_path)})
+
+
+def test_a_home_in_which_no_secret_can_be_kept_is_named(tmp_path: Path) -> None:
+    (tmp_path / "secrets").touch()
+
+    with pytest.raises(ImproperlyConfigured, match=f"EVENKEEL_HOME is {tmp_path}; .*/secrets"):
+        keep_secret(tmp_path, "django")
 
 
 def test_a_secret_is_made_once_even_by_many_that_start_at_the_same_time(tmp_path: Path) -> None:

@@ -11,14 +11,13 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 from redis import Redis
 
 from dashboard.clusters.models import Broker, Cluster, Command, CommandReceipt, OutboxLine, Watch
 from dashboard.clusters.orders import ABANDONED
 from dashboard.config import watching
-from dashboard.config.watching import Threads, is_dead, network_of, now_ms, watch
+from dashboard.config.watching import Threads, is_dead, now_ms, watch
 from dashboard.groups.models import Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.vanished import Quiet
@@ -283,29 +282,6 @@ async def test_orders_are_carried_out_once_and_have_receipts(redis: Redis) -> No
     assert outcomes[odd.pk][0] == "refused"
     assert outcomes[late.pk][0] == "expired"
     assert outcomes[abandoned.pk] == ("failed", ABANDONED)
-
-
-def test_how_clusters_are_reached_is_read_from_the_environment() -> None:
-    given = network_of(
-        {
-            "ROCKETMQ_ACCESS_KEY": "shop",
-            "ROCKETMQ_SECRET_KEY": "12345678",
-            "EVENKEEL_TLS": "yes",
-            "EVENKEEL_REWRITE": "10.0.0.1=localhost, 10.0.0.2:1=localhost:2",
-        }
-    )
-
-    assert given.acl is not None
-    assert given.tls is not None
-    assert given.tls.verify
-    assert given.rewrite == {"10.0.0.1": "localhost", "10.0.0.2:1": "localhost:2"}
-    assert network_of({}).acl is None
-    assert network_of({}).tls is None
-    for wrong in ({"ROCKETMQ_ACCESS_KEY": "shop"}, {"EVENKEEL_REWRITE": "x"}):
-        with pytest.raises(ValueError, match="needed"):
-            network_of(wrong)
-    with pytest.raises(ImproperlyConfigured):
-        network_of({"EVENKEEL_TLS": "maybe"})
 
 
 def test_a_holder_is_dead_only_if_it_is_known() -> None:

@@ -8,10 +8,12 @@ import signal
 from collections.abc import Coroutine
 from contextlib import suppress
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dashboard.clusters.models import Cluster
-from dashboard.config.watching import holder_name, network_of, watch
+from dashboard.config.reaching import network_of
+from dashboard.config.watching import holder_name, watch
 from dashboard.groups.operations import LeaseLost
 
 
@@ -32,7 +34,7 @@ class Command(BaseCommand):
             os.read(gate, 1)
         try:
             network = network_of(os.environ)
-        except ValueError as error:
+        except ImproperlyConfigured as error:
             raise CommandError(str(error)) from None
         try:
             asyncio.run(_until_told(watch(cluster, network, holder_name())))

@@ -53,5 +53,11 @@ def test_a_failure_is_told_in_words() -> None:
     assert run("raise ValueError('no room')")[:3:2] == ["said half done", "unprepared: ValueError: no room"]
 
 
+def test_what_says_itself_what_is_needed_is_told_as_it_is() -> None:
+    assert run("raise Unprepared('there is no room; it needs some')")[2] == (
+        "unprepared: there is no room; it needs some"
+    )
+
+
 def test_work_that_is_broken_off_has_no_result() -> None:
     assert run("time.sleep(600)")[-2] == "unprepared: it was broken off"

@@ -2,14 +2,17 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.db.utils import ConnectionHandler
 from django.test import override_settings
 
 from dashboard.clusters.leases import take
 from dashboard.clusters.models import ASIDE, Cluster
+from dashboard.config.env import read_database
 from dashboard.config.supervising.children import AskedCluster
-from dashboard.config.supervising.preparer import Teller
+from dashboard.config.supervising.preparer import Teller, Unprepared
 from dashboard.config.supervising.preparing import (
     STAMP,
+    check_database,
     clusters_to_watch,
     fingerprint,
     prepare_static_files,
@@ -34,6 +37,40 @@ class Told(Teller):
 
     def show(self, step: str, state: str, at: int = 0, of: int | None = None) -> None:
         self.shown.append((step, state, at, of))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("url", "word"),
+    [
+        ("sqlite:///{home}", "the database is {home}; it needs a file that can be opened and written: unable to open"),
+        ("sqlite:///{home}/letter", "the database is {home}/letter; it needs .*: file is not a database"),
+        ("sqlite:///{home}/none/db", "the database is {home}/none/db; it needs .*: unable to open database file"),
+        (
+            "postgresql://me:s3cr3t@127.0.0.1:1/shop",
+            r"DATABASE_URL is postgresql://me:\*\*\*@127.0.0.1:1/shop; it needs a PostgreSQL that answers .*refused",
+        ),
+    ],
+)
+def test_a_database_that_cannot_be_opened_is_named_without_its_password(url: str, word: str, tmp_path: Path) -> None:
+    (tmp_path / "letter").write_text("Dear reader, " * 100)
+    given = url.format(home=tmp_path)
+    database = ConnectionHandler({"default": read_database({"DATABASE_URL": given}, "")})["default"]
+
+    with pytest.raises(Unprepared, match=word.format(home=tmp_path)) as refused:
+        check_database(database, given)
+
+    assert "s3cr3t" not in str(refused.value)
+
+
+@pytest.mark.django_db
+def test_a_database_that_is_there_is_opened_and_closed_again(tmp_path: Path) -> None:
+    database = ConnectionHandler({"default": read_database({}, str(tmp_path / "db"))})["default"]
+
+    check_database(database, "")
+
+    assert database.connection is None
+    assert (tmp_path / "db").is_file()
 
 
 @pytest.mark.django_db
@@ -94,7 +131,7 @@ def test_a_cluster_is_added_once_and_found_again_at_its_new_address() -> None:
 def test_a_real_cluster_cannot_take_the_place_of_the_demo() -> None:
     put_cluster(DEMO, T0)
 
-    with pytest.raises(ValueError, match="'demo' of this home is the demo; give the new one another name"):
+    with pytest.raises(Unprepared, match="'demo' of this home is the demo; give the new one another name"):
         put_cluster(AskedCluster(name="demo", namesrv="10.0.0.1:9876", is_demo=False, is_read_only=True), T0)
 
 

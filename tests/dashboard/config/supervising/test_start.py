@@ -25,6 +25,38 @@ def test_what_makes_no_sense_ends_it_with_a_word_before_a_home_is_made(
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ROCKETMQ_ACCESS_KEY", "shop"),
+        ("EVENKEEL_REWRITE", "foo"),
+        ("EVENKEEL_HOSTS", "https://shop.example"),
+        ("EVENKEEL_RETENTION_DAYS", "forever"),
+        ("DATABASE_URL", "mysql://db/shop"),
+        ("REDIS_URL", "http://r"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_ends_it_before_anything_is_started(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(SystemExit, match=f"^{name} .*need"):
+        main(["--port", "0"])
+
+    assert not (tmp_path / "home").exists()
+
+
+def test_an_address_of_another_machine_is_refused_with_a_clear_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path))
+
+    with pytest.raises(SystemExit, match=r"^--host '203\.0\.113\.9'; it needs an address of this machine"):
+        main(["--port", "0", "--host", "203.0.113.9"])
+
+
 def test_a_home_that_is_in_use_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path))
     door = Door(tmp_path, "127.0.0.1", 0)

@@ -1,0 +1,61 @@
+"""All settings that come from the environment, read in one place: by Django's settings, and once before a start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dashboard.config.env import Environment, read_bool, read_database, read_hosts, read_int, read_redis_url
+from dashboard.config.home import find_home
+from dashboard.config.reaching import network_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What was set; ``docs/settings.md`` says what each is for.
+
+    Attributes:
+        secret_key: empty where the home keeps one.
+        metrics_token: empty where callers on loopback may ask.
+        database: as Django's ``DATABASES`` has it.
+    """
+
+    hosts: list[str]
+    is_https: bool
+    is_debug: bool
+    retention_days: int
+    home: Path
+    secret_key: str = field(repr=False)
+    metrics_token: str = field(repr=False)
+    redis_url: str = field(repr=False)
+    database: dict[str, object] = field(repr=False)
+
+
+def all_given(env: Environment) -> Given:
+    """Read every setting but how clusters are reached, which only watchers have to know.
+
+    Raises:
+        ImproperlyConfigured: one makes no sense; the message names it, what was seen and what is needed.
+    """
+    read_database(env, default_path="")  # the home is made last: nothing is left of a start that was refused
+    return Given(
+        hosts=read_hosts(env, "EVENKEEL_HOSTS"),
+        is_https=read_bool(env, "EVENKEEL_HTTPS", default=False),
+        is_debug=read_bool(env, "EVENKEEL_DEBUG", default=False),
+        retention_days=read_int(env, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650),
+        secret_key=env.get("EVENKEEL_SECRET_KEY", ""),
+        metrics_token=env.get("EVENKEEL_METRICS_TOKEN", "").strip(),
+        redis_url=read_redis_url(env),
+        home=(home := find_home(env)),
+        database=read_database(env, str(home / "evenkeel.sqlite3")),
+    )
+
+
+def check_all(env: Environment) -> Given:
+    """Read really every setting, before anything is started that needs it.
+
+    Raises:
+        ImproperlyConfigured: as ``all_given``.
+    """
+    network_of(env)
+    return all_given(env)
