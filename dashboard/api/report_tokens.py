@@ -9,16 +9,17 @@ from pydantic import Field
 from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_of
 from dashboard.api.shapes import LARGEST_TABLE, Instant, Page, Paging, Text
-from dashboard.api.site import does, reads_as
+from dashboard.api.site import does, ends, reads_as
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups.views import access_in
-from dashboard.people.roles import Role
+from dashboard.people.roles import Access, Role
 from dashboard.reports import queries, tokens
 from dashboard.reports.models import ReportToken
 from dashboard.reports.views import LONGEST_GROUP, LONGEST_NOTE
 
 ADDRESS = "/report-tokens"
+ONE = ADDRESS + "/{int:pk}"
 
 
 class TokenIn(Schema):
@@ -70,15 +71,33 @@ def make_report_token(request: HttpRequest, wanted: TokenIn) -> Status[MadeToken
     return Status(201, MadeToken(**_out(row).model_dump(), token=token))
 
 
-@does(Role.ADMIN, ADDRESS + "/{int:pk}/revocation", name="api revoke report token", status=200, answer=TokenOut)
+@reads_as(Role.ADMIN, ONE, name="api report token", answer=TokenOut)
+def report_token(request: HttpRequest, pk: int) -> TokenOut:
+    """Give one token, by its beginning."""
+    return _out(_find(pk, access_in(request)))
+
+
+@ends(Role.ADMIN, ONE, name="api report token", answer=TokenOut)
 def revoke_report_token(request: HttpRequest, pk: int) -> TokenOut:
     """Revoke a token for good."""
     access = access_in(request)
-    if queries.token_of(pk=pk, access=access) is None:
-        raise Http404("there is no such token, or it is not yours to revoke")
+    row = _find(pk, access)
     if not tokens.revoke(token=pk, author=access.name, now=now_ms()):
         raise Problem(409, "it was revoked before")
-    return _out(ReportToken.objects.select_related("cluster").get(pk=pk))
+    row.refresh_from_db(fields=["revoked_by", "revoked_at"])
+    return _out(row)
+
+
+def _find(pk: int, access: Access) -> ReportToken:
+    """Give a token.
+
+    Raises:
+        Http404: there is none, or the person is no admin of its group.
+    """
+    row = queries.token_of(pk=pk, access=access)
+    if row is None:
+        raise Http404("there is no such token, or it is not yours to revoke")
+    return row
 
 
 def _out(row: ReportToken) -> TokenOut:

@@ -1,7 +1,7 @@
 """The API as a whole: what is at which address, the role that each needs, and its description as OpenAPI 3.1.
 
-Operations are declared with ``reads`` and ``does``, which note the role for the gate: it asks for it before anything is
-read of the request, and asks again for the cluster or the group by the functions of the pages.
+Operations are declared with ``reads``, ``does`` and ``ends``, which note the role for the gate: it asks for it before
+anything is read of the request, and asks again for the cluster or the group by the functions of the pages.
 """
 
 from __future__ import annotations
@@ -68,6 +68,13 @@ def does(role: Role, where: str, *, name: str, status: int, answer: object) -> C
     extra = {"x-needs-role": role.value}
     responses = {status: answer, 409: Refusal, **PROBLEMS}
     return api.post(where, response=responses, url_name=name, openapi_extra=extra)
+
+
+def ends(role: Role, where: str, *, name: str, answer: object) -> Callable[[F], F]:
+    """Declare what answers DELETE: it ends something for good."""
+    ROLES.setdefault(name, {})["DELETE"] = role
+    extra = {"x-needs-role": role.value}
+    return api.delete(where, response={200: answer, 409: Refusal, **PROBLEMS}, url_name=name, openapi_extra=extra)
 
 
 @api.exception_handler(Problem)

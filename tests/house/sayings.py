@@ -29,7 +29,7 @@ def operations_in(source: str) -> list[str]:
 def _is_operation(decorator: ast.expr) -> bool:
     """See ``dashboard/api/site.py``."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(called, ast.Name) and called.id in {"reads", "reads_as", "does"}
+    return isinstance(called, ast.Name) and called.id in {"reads", "reads_as", "does", "ends"}
 
 
 def _sayings(tree: ast.AST, left_out: set[int]) -> Iterator[str]:
