@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ninja import Schema
 
 from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.rounds import Load
 from dashboard.groups.story import Lane
+from dashboard.groups.twice import Twice
 
 WAITS = "it has not ended yet"
 NOT_SEEN = "nobody saw it, and no member reported it"
+NO_OFFSETS = "not both members report offsets: stock clients report none"
+NOT_THEN = "it is not told of past instants"
 
 
 class RoundRow(Schema):
@@ -56,7 +61,10 @@ class LoadOut(Schema):
 
 
 class RoundOut(RoundRow):
-    """One round as its page has it; ``sentence`` can be pasted into a report."""
+    """One round as its page has it; ``sentence`` can be pasted into a report.
+
+    ``twice`` messages at least were consumed twice; ``twice_unknown`` is the number of handoffs of which it is unknown.
+    """
 
     at: Instant
     sentence: Text
@@ -73,6 +81,8 @@ class RoundOut(RoundRow):
     overlap_queues: int
     longest_pause: Bounds | None
     pause_queues: int
+    twice: int | None
+    twice_unknown: int | None
     previous: int | None
     next: int | None
 
@@ -80,7 +90,8 @@ class RoundOut(RoundRow):
 class MoveOut(Schema):
     """One queue's handoff in a round, worst first; no client is nobody.
 
-    ``is_waiting``: nobody has taken it yet. ``is_unknown``: somebody who does not answer may have it.
+    ``is_waiting``: nobody has taken it yet. ``is_unknown``: somebody who does not answer may have it. At least
+    ``twice`` messages were consumed twice, those from the offset ``twice_first`` on: by what both members report.
     """
 
     topic: Text
@@ -100,6 +111,8 @@ class MoveOut(Schema):
     is_waiting: bool
     is_shared: bool
     is_unknown: bool
+    twice: int | None
+    twice_first: int | None
     unknown: Unknown
 
 
@@ -175,8 +188,9 @@ def load_out(load: Load) -> LoadOut:
     return LoadOut(client_id=load.client, before=load.before, after=load.after)
 
 
-def move_out(lane: Lane) -> MoveOut:
+def move_out(lane: Lane, known: Mapping[Lane, Twice], why_not_twice: str = NO_OFFSETS) -> MoveOut:
     """Shape a handoff of a round that may be under way."""
+    twice = known.get(lane)
     out = MoveOut(
         topic=lane.topic,
         broker=lane.broker,
@@ -195,9 +209,13 @@ def move_out(lane: Lane) -> MoveOut:
         is_waiting=lane.is_waiting,
         is_shared=lane.is_shared,
         is_unknown=lane.is_unknown,
+        twice=twice.count if twice is not None else None,
+        twice_first=twice.first if twice is not None and twice.count else None,
         unknown={},
     )
     out.unknown = _why(out, "it is waited for still" if lane.is_waiting else "")
+    if twice is None:
+        out.unknown |= dict.fromkeys(("twice", "twice_first"), why_not_twice)
     return out
 
 

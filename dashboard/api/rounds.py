@@ -11,6 +11,8 @@ from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_of, page_read
 from dashboard.api.past import Instantly, Then, instant_asked, shown_then
 from dashboard.api.round_shapes import (
+    NO_OFFSETS,
+    NOT_THEN,
     HandoffOut,
     MoveOut,
     RoundOut,
@@ -27,6 +29,7 @@ from dashboard.common.clock import now_ms
 from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
 from dashboard.groups.models import Handoff, Round, RoundCause
+from dashboard.groups.twice import Totals, add_up, twice_in
 from dashboard.groups.views import find_group
 
 
@@ -54,8 +57,10 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
     """
     row, now = _find(request, pk, number), now_ms()
     if not asked.at:
-        worst = story.worst(story.lanes_of(row, now=now), owned.shares_in(row=row, now=now).values())
-        return _round(row, worst, read.causes_of(row), now)
+        lanes = story.lanes_of(row, now=now)
+        twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
+        worst = {**story.worst(lanes, owned.shares_in(row=row, now=now).values()), "twice": twice.count}
+        return _round(row, worst, read.causes_of(row), now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     worst = story.worst(past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at))
     return _round(row, worst, past_story.causes_at(row=row, at=at), at)
@@ -74,10 +79,17 @@ def _then(row: Round, asked: str, now: int) -> Round:
     return then
 
 
-def _round(row: Round, worst: Mapping[str, object], causes: Sequence[RoundCause], now: int) -> RoundOut:
+def _round(
+    row: Round, worst: Mapping[str, object], causes: Sequence[RoundCause], now: int, twice: Totals | None = None
+) -> RoundOut:
     before, after = read.neighbours_of(row)
+    out = round_row(row)
+    if twice is None or twice.count is None:
+        out.unknown["twice"] = NOT_THEN if twice is None else NO_OFFSETS
+    if twice is None:
+        out.unknown["twice_unknown"] = NOT_THEN
     return RoundOut(
-        **round_row(row).model_dump(),
+        **out.model_dump(),
         at=now,
         sentence=read.sentence_of(row, worst, now=now),
         waits_for=row.waits_for or None,
@@ -93,6 +105,8 @@ def _round(row: Round, worst: Mapping[str, object], causes: Sequence[RoundCause]
         overlap_queues=int(str(worst["overlap_queues"])),
         longest_pause=_bounds(worst["pause"]),
         pause_queues=int(str(worst["pause_queues"])),
+        twice=twice.count if twice is not None else None,
+        twice_unknown=twice.unknown if twice is not None else None,
         previous=before.number if before is not None else None,
         next=after.number if after is not None else None,
     )
@@ -107,7 +121,10 @@ def moves(request: HttpRequest, pk: int, number: int, asked: Query[Then]) -> Pag
     row, now = _find(request, pk, number), now_ms()
     at = instant_asked(asked.at, now)
     lanes = past_story.lanes_at(row=row, at=at, now=now) if asked.at else story.lanes_of(row, now=now)
-    return page_of(lanes, move_out, asked, now, Form(MoveOut, f"round-{number}-{row.group.name}"))
+    known = {} if asked.at else twice_in(row=row, lanes=lanes)
+    why = NOT_THEN if asked.at else NO_OFFSETS
+    form = Form(MoveOut, f"round-{number}-{row.group.name}")
+    return page_of(lanes, lambda lane: move_out(lane, known, why), asked, now, form)
 
 
 @reads("/groups/{int:pk}/handoffs", name="api handoffs", answer=Page[HandoffOut], is_table=True)

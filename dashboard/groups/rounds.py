@@ -115,6 +115,15 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
             )
             % {"n": found["unowned_queues"], "span": between(*bounds)[0]}
         )
+    if twice := found.get("twice"):
+        parts.append(
+            ngettext(
+                "At least %(n)s message was consumed twice.",
+                "At least %(n)s messages were consumed twice.",
+                int(str(twice)),
+            )
+            % {"n": twice}
+        )
     if row.unknown_members:
         parts.append(_("Unknown: what %(who)s holds.") % {"who": ", ".join(row.unknown_members[:5])})
     return together(parts)

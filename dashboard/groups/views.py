@@ -17,6 +17,7 @@ from dashboard.common.sayings import in_words
 from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups.backing import backing_away
 from dashboard.groups.models import Group, Round
+from dashboard.groups.twice import add_up, twice_in
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
@@ -205,10 +206,12 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if row is None:
         raise Http404(_("There is no such round, or it is not kept any more."))
     lanes = story.lanes_of(row, now=now)
-    worst = story.worst(lanes, owned.shares_in(row=row, now=now).values())
+    twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
+    worst = {**story.worst(lanes, owned.shares_in(row=row, now=now).values()), "twice": twice.count}
     context = {
         "group": found,
         "round": row,
+        "twice": twice,
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
         "worst": worst,

@@ -12,6 +12,7 @@ from dashboard.common.fields import (
     choices_of,
     in_order,
     instants,
+    not_negative,
     one_of,
     sourced_constraints,
 )
@@ -52,6 +53,8 @@ class Holding(Sourced):
 
     Both ends have their bounds: of a look each second one knows that a queue came between the two. Rows end, and
     are never rewritten: so any past instant can be read. Two members at one time are storable, because they happen.
+    ``start_offset`` and ``committed_offset`` are where the member went on, and how far it had consumed when it let go,
+    as it reported itself; NULL is unknown.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="holdings")
@@ -63,6 +66,8 @@ class Holding(Sourced):
     until_origin = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Origin))
     reason = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(DropReason))
     first_pull_at = AtField(null=True, blank=True)
+    start_offset = models.BigIntegerField(null=True, blank=True)
+    committed_offset = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
         """A member holds a queue once at a time; an end has a source and a reason."""
@@ -83,6 +88,7 @@ class Holding(Sourced):
             in_order("until", "until_high", "holding_end_is_not_above_its_bound"),
             one_of("until_origin", Origin, "holding_end_origin_is_known"),
             one_of("reason", DropReason, "holding_reason_is_known"),
+            not_negative(("start_offset", "committed_offset"), "holding_offsets_are_not_negative"),
             *sourced_constraints("holding"),
         ]
         indexes = [

@@ -32,8 +32,8 @@ HeldFact = HeldSeen | QueueTaken | QueueDropped | QueuePulled
 REASON_OF = {Departure.UNREGISTERED: DropReason.STOPPED, Departure.HEARTBEAT_EXPIRED: DropReason.LOST}
 LATE_MS = 300_000  # a report may arrive this much later than the look that saw the same
 SOURCE = ("at", "at_low", "at_high", "origin", "observed_at", "observed_by", "detail")
-END = ("until", "until_low", "until_high", "until_origin", "reason")
-COLUMNS = (*SOURCE, *END, "first_pull_at")
+END = ("until", "until_low", "until_high", "until_origin", "reason", "committed_offset")
+COLUMNS = (*SOURCE, *END, "first_pull_at", "start_offset")
 OPEN_SPANS = "SELECT id, member_id, queue_id, at, at_low, at_high FROM groups_holding WHERE until IS NULL"
 
 
@@ -129,16 +129,16 @@ class HeldBook:
         if span is None:
             ended = self._ended(member, queue, lambda row: _within(fact.at, row.at_low, row.at_high or row.at))
             if ended is not None:
-                return self._refine(fact, ended, **source_columns(fact))
-            self._begin(fact, member, [queue], low=fact.at)
+                return self._refine(fact, ended, **_told(fact))
+            self._begin(fact, member, [queue], low=fact.at, start=fact.start_offset)
             self.book.touch(fact.group)
             return True
         if _within(fact.at, span.at_low, span.at_high):
-            return self._refine(fact, self._row_of(span), **source_columns(fact))
+            return self._refine(fact, self._row_of(span), **_told(fact))
         if fact.at <= span.at:
             return False
         self._end(fact, mine, [queue], DropReason.UNKNOWN, low=span.at, high=fact.at)
-        self._begin(fact, member, [queue], low=fact.at)
+        self._begin(fact, member, [queue], low=fact.at, start=fact.start_offset)
         self.book.touch(fact.group)
         return True
 
@@ -147,7 +147,7 @@ class HeldBook:
         queue, mine = self.routes.key(known_queue(fact.queue), fact.at), self.of(member)
         span = mine.get(queue)
         if span is not None and fact.at >= span.at:
-            self._end(fact, mine, [queue], fact.reason, low=fact.at, high=fact.at)
+            self._end(fact, mine, [queue], fact.reason, low=fact.at, high=fact.at, committed=fact.committed_offset)
             self.book.touch(fact.group)
             return True
         ended = self._ended(member, queue, lambda row: _within(fact.at, row.until_low, row.until_high))
@@ -161,6 +161,7 @@ class HeldBook:
             until_high=fact.at,
             until_origin=fact.source.origin.value,
             reason=fact.reason.value,
+            committed_offset=fact.committed_offset,
         )
 
     def pulled(self, fact: QueuePulled, member: Member) -> bool:
@@ -192,7 +193,7 @@ class HeldBook:
                 return self.pulled(fact, member)
         queue = self.routes.key(known_queue(fact.queue), fact.at)
         ended = self._ended(member, queue, lambda row: _within(fact.at, row.at_low, row.at_high or row.at))
-        return ended is not None and self._refine(fact, ended, **source_columns(fact))
+        return ended is not None and self._refine(fact, ended, **_told(fact))
 
     def left(self, fact: MemberLeft, member: Member) -> None:
         """Who left holds nothing any more; when it let go is known only to lie after the last look."""
@@ -202,9 +203,11 @@ class HeldBook:
 
     # ---- spans ----
 
-    def _begin(self, fact: MemberFact, member: Member, queues: Iterable[Key], *, low: int | None) -> None:
+    def _begin(
+        self, fact: MemberFact, member: Member, queues: Iterable[Key], *, low: int | None, start: int | None = None
+    ) -> None:
         mine, columns = self.of(member), source_columns(fact)
-        columns["at_low"] = low
+        columns |= {"at_low": low, "start_offset": start}
         for queue in queues:
             new = New(member, queue, dict(columns))
             self.new.append(new)
@@ -219,13 +222,14 @@ class HeldBook:
         *,
         low: int | None,
         high: int,
+        committed: int | None = None,
     ) -> None:
         origin = fact.source.origin.value
         for queue in queues:
             span = mine.pop(queue)
             at_least = max(span.at, min(low, high) if low is not None else span.at)
             until = max(fact.at, at_least)
-            end: bulk.Values = (until, at_least, max(until, high), origin, reason.value)
+            end: bulk.Values = (until, at_least, max(until, high), origin, reason.value, committed)
             if span.new is not None:
                 span.new.columns.update(zip(END, end, strict=True))
             elif span.pk in self.refined:
@@ -258,6 +262,10 @@ class HeldBook:
             self.refined[row.pk] = row
             self.book.touch(fact.group)
         return different
+
+
+def _told(fact: QueueTaken) -> dict[str, bulk.Value]:
+    return {**source_columns(fact), "start_offset": fact.start_offset}
 
 
 def _waits_for_looks(group: Group) -> bool:

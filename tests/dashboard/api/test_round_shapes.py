@@ -11,7 +11,7 @@ def test_why_something_is_unknown_stands_last_in_every_row_of_a_table() -> None:
 
 
 def test_a_queue_that_nobody_is_known_to_have_had_says_so() -> None:
-    row = move_out(LANE)
+    row = move_out(LANE, {})
 
     assert (row.from_client, row.to_client, row.taken_at) == (None, "C", 7)
     assert row.unknown["dropped_at"] == "nobody is known to have had it before"

@@ -1,0 +1,112 @@
+"""Messages that were consumed twice in a round's handoffs, by the offsets that members report of themselves.
+
+The new owner goes on at one offset, the old one had consumed up to another: what lies between was consumed by both. It
+is a lower bound, since the old owner may have consumed messages beyond that out of order, or have had some under way.
+Stock clients report no offsets, and no broker keeps them: of their handoffs it is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from dashboard.groups.models import Holding, Round
+from dashboard.groups.owned import MOST_SPANS
+from dashboard.groups.story import Lane
+
+Place = tuple[str, str, int]  # topic, broker, queue id
+MOST_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """What is known of one handoff: at least the messages from ``first`` until before ``until`` were consumed twice.
+
+    Both the same: none of those that the old owner had committed.
+    """
+
+    lane: Lane
+    first: int
+    until: int
+
+    @property
+    def count(self) -> int:
+        """How many messages, at least."""
+        return self.until - self.first
+
+    @property
+    def last(self) -> int:
+        """The offset of the last of them."""
+        return self.until - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What is known of all handoffs of a round: those with such messages, the most first, and of how many nothing is.
+
+    ``known`` counts the handoffs of which it is known, also that none of the committed messages came twice.
+    """
+
+    rows: tuple[Twice, ...]
+    known: int
+    unknown: int
+
+    @property
+    def count(self) -> int | None:
+        """How many messages were consumed twice, at least; None: unknown of each handoff."""
+        return sum(each.count for each in self.rows) if self.known else None
+
+    @property
+    def shown(self) -> tuple[Twice, ...]:
+        """Give those that a page has room for."""
+        return self.rows[:MOST_SHOWN]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    client: str
+    at: int
+    start: int | None
+    committed: int | None
+
+
+def twice_in(*, row: Round, lanes: Sequence[Lane]) -> dict[Lane, Twice]:
+    """Find what was consumed twice in each handoff of which both members told; the others are left out."""
+    moved = [lane for lane in lanes if lane.from_client and lane.to_client and lane.taken_at is not None]
+    if not moved:
+        return {}
+    spans = _spans(row, moved)
+    found = (_between(lane, spans.get((lane.topic, lane.broker, lane.queue_id), ())) for lane in moved)
+    return {each.lane: each for each in found if each is not None}
+
+
+def add_up(*, lanes: Sequence[Lane], known: Collection[Twice]) -> Totals:
+    """Add up what is known of a round's handoffs from one member to another."""
+    moved = sum(bool(lane.from_client and lane.to_client) for lane in lanes)
+    rows = sorted((each for each in known if each.count), key=lambda each: each.count, reverse=True)
+    return Totals(tuple(rows), len(known), moved - len(known))
+
+
+def _spans(row: Round, lanes: Sequence[Lane]) -> dict[Place, list[_Span]]:
+    """Read what members reported of these queues; the latest first."""
+    since = min(min(lane.taken_at or 0, lane.dropped_at or lane.taken_at or 0) for lane in lanes)
+    last = max(lane.taken_at or 0 for lane in lanes)
+    told = Q(start_offset__isnull=False) | Q(committed_offset__isnull=False)
+    rows = Holding.objects.filter(told, Q(until=None) | Q(until__gte=since), group=row.group_id, at__lte=last)
+    columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at")
+    found: dict[Place, list[_Span]] = {}
+    values = rows.order_by("-at").values_list(*columns, "start_offset", "committed_offset")
+    for topic, broker, number, client, at, start, committed in values[:MOST_SPANS]:
+        found.setdefault((topic, broker, number), []).append(_Span(client, at, start, committed))
+    return found
+
+
+def _between(lane: Lane, spans: Sequence[_Span]) -> Twice | None:
+    taken = lane.taken_at or 0
+    new = next((each for each in spans if each.client == lane.to_client and each.at == taken), None)
+    old = next((each for each in spans if each.client == lane.from_client and each.at <= taken), None)
+    if new is None or old is None or new.start is None or old.committed is None:
+        return None
+    return Twice(lane, new.start, max(new.start, old.committed))

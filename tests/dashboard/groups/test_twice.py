@@ -1,0 +1,140 @@
+"""C joins A and B, which have two queues each, and takes 3 from B: both tell it themselves, with their offsets."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.story import Lane, lanes_of
+from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, add_up, twice_in
+from dashboard.people.roles import Role
+from rebalance_engine.events import EXACT, DropReason, Fact, QueueDropped, QueueTaken
+from tests.dashboard.persons import person
+from tests.dashboard.story import REPORT, T0, held, joined, queue, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def dropped(client: str, at: int, committed: int | None, number: int = 3) -> QueueDropped:
+    return QueueDropped(
+        at=T0 + at,
+        source=REPORT,
+        exactness=EXACT,
+        group="g",
+        client=client,
+        queue=queue(number),
+        reason=DropReason.NOT_IN_TARGET,
+        committed_offset=committed,
+    )
+
+
+def taken(client: str, at: int, start: int | None, number: int = 3) -> QueueTaken:
+    return QueueTaken(
+        at=T0 + at,
+        source=REPORT,
+        exactness=EXACT,
+        group="g",
+        client=client,
+        queue=queue(number),
+        start_offset=start,
+    )
+
+
+def join(*words: Fact) -> Round:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    group = Group.objects.get(name="g")
+    rebalance_once(group=group.pk, now=T0 + 20)
+    told(joined("C", 5_000, low=4_000), *seen("C", 5_000)[1:])
+    rebalance_once(group=group.pk, now=T0 + 5_050)
+    told(*words)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, [3]))
+    rebalance_once(group=group.pk, now=T0 + 6_600)
+    return Round.objects.get()
+
+
+def totals(row: Round) -> Totals:
+    lanes = lanes_of(row, now=T0 + 10_000)
+    return add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["the old one first", "the new one first"])
+def test_what_lies_between_where_one_went_on_and_the_other_had_got_to_was_consumed_by_both(*, is_late: bool) -> None:
+    words = [dropped("B", 5_200, 130), taken("C", 5_100, 120)]
+
+    row = join(*(reversed(words) if is_late else words))
+
+    found = totals(row)
+    [twice] = found.rows
+    assert (twice.lane.from_client, twice.lane.to_client, twice.lane.queue_id) == ("B", "C", 3)
+    assert (twice.first, twice.last, twice.count) == (120, 129, 10)
+    assert (found.count, found.known, found.unknown) == (10, 1, 0)
+
+
+def test_who_goes_on_where_the_other_ended_consumes_none_of_it_again() -> None:
+    found = totals(join(dropped("B", 5_100, 130), taken("C", 5_200, 130)))
+
+    assert (found.rows, found.count, found.known, found.unknown) == ((), 0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        (dropped("B", 5_100, 130),),
+        (taken("C", 5_200, 120),),
+        (dropped("B", 5_100, None), taken("C", 5_200, 120)),
+        (dropped("B", 5_100, 130), taken("C", 5_200, None)),
+    ],
+    ids=["nobody", "the old one", "the new one", "nothing committed", "nowhere to begin"],
+)
+def test_what_not_both_told_is_unknown(words: tuple[Fact, ...]) -> None:
+    found = totals(join(*words))
+
+    assert (found.rows, found.count, found.known, found.unknown) == ((), None, 0, 1)
+
+
+def test_a_report_that_comes_after_the_looks_fills_in_the_offsets() -> None:
+    row = join()
+    told(dropped("B", 5_900, 130), taken("C", 6_100, 126))
+    row.refresh_from_db()
+
+    spans = Holding.objects.filter(queue__queue_id=3)
+    offsets = spans.values_list("member__client_id", "start_offset", "committed_offset")
+    assert sorted(offsets) == [("B", None, 130), ("C", 126, None)]
+
+
+def test_the_most_come_first_and_a_page_has_room_for_some() -> None:
+    lanes = [Lane("t", "b", n, "A", "B", 1, 2, 3, (0, 0), (0, 0), False) for n in range(MOST_SHOWN + 2)]
+
+    found = add_up(lanes=lanes, known=[Twice(lane, 5, 5 + lane.queue_id) for lane in lanes])
+
+    assert (found.rows[0].count, len(found.rows), len(found.shown)) == (MOST_SHOWN + 1, MOST_SHOWN + 1, MOST_SHOWN)
+
+
+def test_the_page_of_the_round_and_the_api_tell_each(client: Client) -> None:
+    row = join(dropped("B", 5_200, 130), taken("C", 5_100, 120))
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get(f"/groups/{row.group_id}/rounds/1/").content.decode()
+    said = client.get(f"/api/v1/groups/{row.group_id}/rounds/1").json()
+    [move] = client.get(f"/api/v1/groups/{row.group_id}/rounds/1/moves").json()["rows"]
+
+    assert "At least 10 messages were consumed twice." in page
+    assert "At least 10 messages were consumed twice." in said["sentence"]
+    assert (said["twice"], said["twice_unknown"]) == (10, 0)
+    assert (move["twice"], move["twice_first"]) == (10, 120)
+
+
+def test_where_nobody_tells_page_and_api_say_unknown_and_no_number(client: Client) -> None:
+    row = join()
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get(f"/groups/{row.group_id}/rounds/1/").content.decode()
+    said = client.get(f"/api/v1/groups/{row.group_id}/rounds/1").json()
+    [move] = client.get(f"/api/v1/groups/{row.group_id}/rounds/1/moves").json()["rows"]
+
+    assert "Unknown in 1 handoff" in page and "messages were consumed twice" not in page
+    assert (said["twice"], said["twice_unknown"], move["twice"]) == (None, 1, None)
+    assert "stock clients report none" in said["unknown"]["twice"] and "twice" in move["unknown"]
