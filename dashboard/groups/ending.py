@@ -110,8 +110,7 @@ def _tell_wave(group: int, wave: int, now: int) -> list[Round]:
     ended = [row for row in later if row.closed_at is not None]
     is_over = later[-1].closed_at is not None and later[-1].superseded_by is None
     for row in ended:
-        moved = [story.queue for story in stories[row.number] if story.way is not Way.BESIDE]
-        settle(row, moved, is_over=is_over)
+        settle(row, stories[row.number], is_over=is_over)
         if row.told_at is not None:
             row.handoffs.all().delete()
         values = (_handoff(row, story, nth) for story, nth in _counted(stories[row.number]))
@@ -159,7 +158,7 @@ def fact_of_end(row: Round) -> Fact:
         group=row.group.name,
         round=row.number,
         members_after=tuple(row.members_after or ()),
-        moves=row.move_count or 0,  # known: it is told when its handoffs are
+        moves=row.move_count,
     )
 
 

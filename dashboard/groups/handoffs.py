@@ -68,6 +68,11 @@ class Story:
     overlap: Bounds | None
     way: Way = Way.HANDED
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known to have changed owner; who was first seen with a queue may have had it all the time."""
+        return self.dropped is not None or (self.taken is not None and self.taken.low is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

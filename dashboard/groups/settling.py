@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import replace
 
 from django.db.models import Max
 
 from dashboard.groups.gone import publish_row
+from dashboard.groups.handoffs import Story, Way
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.push.publish import group_state, publish_group
-from rebalance_engine.model import MessageQueue
 
 
-def settle(row: Round, queues: Collection[MessageQueue], *, is_over: bool) -> None:
+def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
     """Let a round have closed when its last queue was taken or dropped, and count the queues that changed owner.
+
+    A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then.
 
     Args:
         row: a round that has ended.
-        queues: those of its handoffs, each as often as it was handed over.
+        stories: its handoffs.
         is_over: whether held equalled target at the end of its chain; what somebody holds may be unknown before.
     """
-    row.move_count = len(set(queues)) if is_over or not row.unknown_members else None
+    moved = [story for story in stories if story.way is not Way.BESIDE]
+    known = {story.queue for story in moved if story.is_known}
+    is_told = known.issuperset(story.queue for story in moved) and (is_over or not row.unknown_members)
+    row.move_count = len(known) if is_told else None
     if row.superseded_by is None:
         row.closed_at = _settled_at(row)
     row.save(update_fields=["closed_at", "move_count"])

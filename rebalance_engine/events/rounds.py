@@ -51,13 +51,13 @@ class RoundOpened(RoundFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundClosed(RoundFact):
-    """Held equals target: the round is over; ``moves`` are the queues that changed owner.
+    """Held equals target: the round is over; ``moves`` are the queues that changed owner, without it: unknown.
 
     Told again when it is known closer.
     """
 
     members_after: tuple[Text, ...]
-    moves: Count
+    moves: Count | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

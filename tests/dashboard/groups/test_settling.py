@@ -1,10 +1,13 @@
 import pytest
 
+from dashboard.clusters.models import OutboxLine
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.settling import show_latest
 from dashboard.push.models import Step
 from dashboard.push.publish import group_state
+from rebalance_engine.eventlog import read
+from rebalance_engine.events import RoundClosed
 from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -61,6 +64,31 @@ def test_a_superseded_round_in_which_somebody_did_not_answer_counts_nothing() ->
     rebalance(10_100)
 
     assert counts()[0] is None
+
+
+def test_who_is_first_seen_with_queues_may_have_had_them_before_and_how_many_changed_owner_is_unknown() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]))
+    rebalance(20)
+    told(joined("C", 5_000, low=4_000))
+    rebalance(5_100)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, [3]))
+    rebalance(6_100)
+
+    assert Round.objects.get().state == "closed"
+    assert (counts(), Group.objects.get().round_moves) == ([None], None)
+    [line] = OutboxLine.objects.filter(line__contains='"event":"RoundClosed"')
+    fact = read(line.line)
+    assert isinstance(fact, RoundClosed)
+    assert fact.moves is None
+
+
+def test_who_is_first_seen_with_nothing_takes_what_it_has_later() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1, 2, 3]), held("B", 10, []))
+    rebalance(20)
+    told(left("A", 5_000), held("B", 6_000, [0, 1, 2, 3]))
+    rebalance(6_100)
+
+    assert counts() == [4]
 
 
 def test_browsers_get_a_round_as_it_is_told_only_where_they_saw_it_otherwise() -> None:
