@@ -132,6 +132,26 @@ def queues_of(row: Progress) -> Iterator[QueueLag]:
         yield QueueLag(topic, row.broker, queue_id, end, committed, consumed_up_to, row.observed_at, row.missing)
 
 
+def told_plainly(*, group: Group) -> list[dict[str, object]]:
+    """Give what brokers told last, and in the minute before, as plain values for the browser: null is unknown.
+
+    Each queue is a topic, an id, how many messages wait, and when the last one that was consumed had been stored.
+    """
+    rows = list(Progress.objects.filter(group=group).order_by("broker"))
+    if sum(len(row.queues) for row in rows) > MOST_LOOKED_AT:
+        return []
+    return [
+        {
+            "broker": row.broker,
+            "at": row.observed_at,
+            "missing": row.missing,
+            "queues": [[each.topic, each.queue_id, each.lag, each.consumed_up_to] for each in queues_of(row)],
+            "looks": row.looks,
+        }
+        for row in rows
+    ]
+
+
 def standing(queues: Sequence[Sequence[object]], *, at: int, before: Progress | None) -> dict[str, object]:
     """Give what an answer comes to, as the columns that are kept of it; ``before`` is the answer before, if any."""
     row = Progress(broker="", queues=queues, observed_at=at)

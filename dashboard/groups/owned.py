@@ -23,7 +23,7 @@ def bands_of(*, group: Group, since: int, now: int) -> tuple[list[Step], list[St
     """Give when queues had no owner, and when two, within a window; and whether all spans of it were read."""
     if group.model == "BROADCASTING":
         return [], [], True
-    spans, gone, is_whole = _spans(group, since, now)
+    spans, gone, is_whole = spans_of(group, since, now)
     nobody, two = sweep(spans, since=since, until=now, orphans=_orphans(group, since), gone=gone)
     return nobody, two, is_whole
 
@@ -44,7 +44,7 @@ def shares_by_round(
     if not windows or group.model == "BROADCASTING":
         return {}, True
     since = min(window.since for window in windows.values())
-    spans, gone, is_whole = _spans(group, since, now)
+    spans, gone, is_whole = spans_of(group, since, now)
     found = shares_of(
         spans,
         list(windows.values()),
@@ -76,7 +76,7 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     return found
 
 
-def _spans(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[int, int], bool]:
+def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[int, int], bool]:
     """Read who had what since an instant, and which queues have gone when.
 
     Of before it gives when each queue was had last: nobody has it since.

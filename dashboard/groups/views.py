@@ -16,7 +16,9 @@ from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words
 from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups.backing import backing_away
+from dashboard.groups.lag import told_plainly
 from dashboard.groups.models import Group, Round
+from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
 from dashboard.groups.twice import add_up, twice_in
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
@@ -147,6 +149,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
             "time": story.time_bar(group=found, since=since, now=now),
             "around": story.around(group=found, now=now),
             "lanes": plain_lanes(latest, lanes, now),
+            "lag": told_plainly(group=found),
         },
     }
     return render(request, "groups/_side.html" if request.GET.get("part") == "side" else "groups/group.html", context)
@@ -167,6 +170,25 @@ def facts(request: HttpRequest, pk: int) -> JsonResponse:
             "lanes": plain_lanes(latest, lanes, now),
         }
     )
+
+
+@require_GET
+@needs(Role.VIEWER)
+def lag(request: HttpRequest, pk: int) -> JsonResponse:
+    """Give how far a group is behind in each queue, now and in the last minute."""
+    return JsonResponse({"now": now_ms(), "lag": told_plainly(group=find_group(request, pk))})
+
+
+@require_GET
+@needs(Role.VIEWER)
+def owners(request: HttpRequest, pk: int) -> JsonResponse:
+    """Give who had each queue of a group over time: ``?since= &until=`` (ms since 1970)."""
+    found, now = find_group(request, pk), now_ms()
+    since, until = (_instant(request.GET.get(name, "")) for name in ("since", "until"))
+    until = now if until is None else min(until, now)
+    since = until - story.WINDOWS_MS["10m"] if since is None else since
+    lanes = owner_lanes(group=found, since=max(min(since, until), until - LONGEST_MS), until=until)
+    return JsonResponse({"now": now, **lanes})
 
 
 @require_GET
@@ -315,6 +337,10 @@ def _wish(request: HttpRequest) -> listing.Wish:
         sort=sort if sort in listing.SORTS else "state",
         page=_number(request.GET.get("page", "")),
     )
+
+
+def _instant(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) <= 15 else None
 
 
 def _number(text: str) -> int:

@@ -13,7 +13,7 @@ import { stateOf } from "../../static/js/lib/state.js";
 import { fill } from "../../static/js/lib/words.js";
 import { shown } from "../../static/js/lib/shown.js";
 import { verdict } from "../../static/js/views/lanes.js";
-import { seenWords, tailsOf } from "../../static/js/views/map.js";
+import { seenWords, tailsOf } from "../../static/js/views/map-rows.js";
 
 const read = (file) => JSON.parse(readFileSync(new URL(`../words/${file}`, import.meta.url)));
 

@@ -2,17 +2,18 @@
 import { columnKind } from "./owners.js";
 import { age, clock, span } from "./time.js";
 import { fill, gettext } from "./words.js";
+import { lagWords } from "./lag.js";
 import { shown } from "./shown.js";
 
 /** Say how a queue stands, and what it is to the member of the row. */
-export function describe(picture, column, client, { now, owners = null, away = [], seen = new Map() } = {}) {
+export function describe(picture, column, client, { now, owners = null, away = [], seen = new Map(), lag = null } = {}) {
   if (away.includes(column.broker)) return gettext("The broker is away: there is nothing to read, and no fault of the group.");
   if (column.isStray) return gettext("Held, though no route has it: other members do not know it, so nobody misses it.");
   const kind = columnKind(picture, column.number);
   const held = picture.holders[column.number];
   const wanted = picture.wanted[column.number];
   const values = { held: list(held), wanted: list(wanted), silent: list([...picture.silent]), claims: claims(held, seen, now) };
-  const parts = [fill(sentenceOf(kind, picture, wanted), values), ...story(kind, owners, now)];
+  const parts = [fill(sentenceOf(kind, picture, wanted), values), ...story(kind, owners, now), lagWords(lag, now)];
   if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
   return parts.filter(Boolean).join(" ");
 }

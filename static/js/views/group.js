@@ -7,16 +7,18 @@ import { causeWords, stateOf, strategyWords } from "../lib/state.js";
 import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
+import { drawOwners } from "./owner-lanes.js";
 import { drawTimeBar } from "./time-bar.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { goTo } from "../lib/instant.js";
 import { isLarge } from "../lib/tiles.js";
 import { judge, movesBetween } from "../lib/owners.js";
+import { lagsOf } from "../lib/lag.js";
 import { make } from "../lib/svg.js";
 import { mountGlyphs } from "./glyphs.js";
 import { mountOrders } from "./orders.js";
-import { pieceOf } from "../lib/columns.js";
+import { keyOf, pieceOf } from "../lib/columns.js";
 import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 
@@ -28,11 +30,12 @@ export function mountGroup(page) {
   const says = page.querySelector("#says");
   const base = location.pathname;
   let { time, around, lanes } = facts;
+  let lags = lagsOf(facts.lag);
   let map = null;
   let question = 0;
   let isBehind = Boolean(around.is_behind);
 
-  const extra = () => ({ ...around, seen, now: asOf.now() });
+  const extra = () => ({ ...around, seen, lags, now: asOf.now() });
   const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
 
   function paint() {
@@ -49,7 +52,7 @@ export function mountGroup(page) {
     const host = page.querySelector("#map");
     const fresh = isTiles
       ? new TileMap(host, { onZoom: zoomTo, onSay: (key, words) => say(key, words) })
-      : new CellMap(host, { zoom: zoom ? pieceOf(zoom) : null, onPoint: point });
+      : new CellMap(host, { zoom: zoom ? pieceOf(zoom) : null, onPoint: point, hasLags: true });
     fresh.zoomKey = zoom;
     return fresh;
   }
@@ -69,14 +72,15 @@ export function mountGroup(page) {
     const mine = ++question;
     const picture = map.picture;
     setQuery({ queue: id });
-    say(id, describe(picture, column, client, { now: asOf.now(), away: around.away, seen }));
+    const known = () => ({ now: asOf.now(), away: around.away, seen, lag: lags.get(keyOf(column)) ?? null });
+    say(id, describe(picture, column, client, known()));
     setTimeout(async () => {
       if (mine !== question || column.isStray) return;
       const { topic, broker, id: number } = column;
       const answer = await getJson(`${base}queue?${new URLSearchParams({ topic, broker, id: number })}`).catch(() => null);
       const owners = answer?.owners;
       const here = map.at?.()?.[0] ?? column; // its number may be another one by now
-      if (owners && mine === question) say(id, describe(map.picture ?? picture, here, client, { now: asOf.now(), away: around.away, seen, owners }));
+      if (owners && mine === question) say(id, describe(map.picture ?? picture, here, client, { ...known(), owners }));
     }, 180);
   }
 
@@ -110,10 +114,14 @@ export function mountGroup(page) {
   }
 
   const bar = () => drawTimeBar(page.querySelector("#time-bar"), time, { until: asOf.now(), base, onPick: goTo });
+  let owners = null;
+  const ownership = () => drawOwners(page.querySelector("#owners"), owners, { until: asOf.now() });
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {
-    const [asked, side] = await Promise.allSettled([getJson(`${base}facts?window=${facts.window}`), refreshParts(page, withPart("side"))]);
+    const asks = [getJson(`${base}facts?window=${facts.window}`), refreshParts(page, withPart("side")), getJson(`${base}owners?since=${time.since}`)];
+    const [asked, side, lanesAsked] = await Promise.allSettled(asks);
+    owners = lanesAsked.value ?? owners;
     const answer = asked.value;
     if (answer) {
       const wasGone = around.gone_at;
@@ -124,10 +132,24 @@ export function mountGroup(page) {
     mountGlyphs(page);
     asOf.keep("bar", bar);
     asOf.keep("lanes", handoffs);
+    asOf.keep("owners", ownership);
     asOf.keep("map", paint);
-    const failed = [asked, side].find(({ status }) => status === "rejected");
+    const failed = [asked, side, lanesAsked].find(({ status }) => status === "rejected");
     asOf.note("beside", Boolean(failed));
     if (failed) throw failed.reason; // what is beside the map is older than the map: ask again
+  }, 500);
+
+  /** How far the group is behind comes with no step. */
+  const measure = gather(async () => {
+    try {
+      lags = lagsOf((await getJson(`${base}lag`)).lag);
+      asOf.note("lag", false);
+    } catch (error) {
+      asOf.note("lag", true);
+      throw error;
+    }
+    asOf.keep("map", paint);
+    asOf.keep("owners", ownership);
   }, 500);
 
   /** Whether something changed that no rebalance has seen yet. */
@@ -167,18 +189,21 @@ export function mountGroup(page) {
   else if (follower.state) say("", gettext("Point at a cell, or use the arrow keys."));
 
   const endOrders = mountOrders(page, `${base}orders`);
+  refresh(); // owners over time come after the first paint
   const socket = openSocket(page, asOf, { onBack: refresh });
   socket.follow(follower, onMessage);
   const clock = setInterval(() => {
     bar();
     if (map instanceof CellMap && map.columns.length <= 400) asOf.keep("map", () => map.update(follower.state, extra()));
   }, 1000);
+  const measuring = setInterval(measure, 5000);
   const asking = setInterval(refresh, 60000); // that the group is gone comes with no step
   const onMove = ({ detail: [rows, columns] }) => map?.move(rows, columns);
   const onOut = () => zoomTo(null);
   const onResize = () => {
     bar();
     handoffs();
+    ownership();
     paint();
   };
   page.addEventListener("evenkeel:move", onMove);
@@ -189,8 +214,10 @@ export function mountGroup(page) {
   return () => {
     clearInterval(clock);
     clearInterval(asking);
+    clearInterval(measuring);
     endOrders();
     refresh.end();
+    measure.end();
     asOf.close();
     socket.close();
     removeEventListener("resize", onResize);

@@ -4,17 +4,18 @@ import { fit, isRetry, keyOf, numbered, order, place } from "../lib/columns.js";
 import { draw, make, set } from "../lib/svg.js";
 import { gettext, fill } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
-import { age } from "../lib/time.js";
-import { count } from "../live/runs.js";
+import { drawLags } from "./lag-row.js";
+import { rowsOf, signOf, tailsOf } from "./map-rows.js";
 
 const HEAD = 66;
 const ROOM_FOR_NAMES = 250;
 const ROOM_FOR_LOADS = 170;
-const LONGEST_NAME = 40; // letters
 
 export class CellMap {
-  /** `grammar` says what columns and cells are: by default of what is held, against what is wanted. */
-  constructor(host, { zoom = null, onPoint = () => {}, grammar = owners } = {}) {
+  /** `grammar` says what columns and cells are: by default of what is held, against what is wanted; `hasLags`: what is
+   * below each queue is how far the group is behind in it. */
+  constructor(host, { zoom = null, onPoint = () => {}, grammar = owners, hasLags = false } = {}) {
+    this.hasLags = hasLags;
     this.host = host;
     this.grammar = grammar;
     this.zoom = zoom;
@@ -24,7 +25,7 @@ export class CellMap {
     this.root = null;
   }
 
-  /** Show a state. `extra`: who left, which brokers are away, when members were seen, now. */
+  /** Show a state. `extra`: who left, which brokers are away, when members were seen, lags, now. */
   update(state, extra) {
     const picture = this.grammar.judge(state);
     const columns = order(picture.queues, state.strays).filter((column) => !this.zoom || this.zoom(column));
@@ -38,6 +39,7 @@ export class CellMap {
     this.extra = extra;
     this.#rows(rows);
     this.#columns();
+    if (this.hasLags) drawLags(this.foot, this.columns, this.layout.cell, extra.lags, extra.now);
     if (at) this.#keepPoint(...at);
     this.#pointAgain();
   }
@@ -154,12 +156,19 @@ export class CellMap {
       "data-dense": this.row < 20 },
       make("div", { class: "corner" }, gettext("client")), this.head,
       make("div", { class: "load-head" }), this.names, this.cells, this.loads);
+    if (this.hasLags) root.append(...this.#footOf(width));
     root.style.setProperty("--row", `${this.row}px`);
     this.#heads();
     this.#listen();
     this.host.replaceChildren(root);
     this.root = root;
     if (old) [root.scrollLeft, root.scrollTop] = old;
+  }
+
+  #footOf(width) {
+    const svg = draw("svg", { class: "lag-foot", width: width + 18, height: 38, "aria-hidden": "true" });
+    this.foot = { svg, total: make("div", { class: "foot-load" }) };
+    return [make("div", { class: "foot-names" }, make("span", {}, gettext("lag")), make("span", {}, gettext("last 60 s"))), svg, this.foot.total];
   }
 
   #heads() {
@@ -334,58 +343,4 @@ export class CellMap {
     set(this.cursor, { x: column.x, y: row * this.row + 2, width: cell, height: this.row - 4, visibility: "visible" });
     [...this.names.children].forEach((item, i) => set(item, { "aria-current": i === row ? "true" : null }));
   }
-}
-
-/** Members as rows, in their order; then who left a moment ago, because their queues still tell their story. */
-function rowsOf(state, extra, picture, columns, isZoomed) {
-  const rows = state.members.map((cell) => ({
-    client: cell.client,
-    name: shown(cell.client, LONGEST_NAME),
-    state: cell.state ?? (cell.held === null ? "silent" : "here"),
-    held: cell.held === null || cell.load === null ? null : count(cell.load ?? cell.held),
-    words: cell.words ?? seenWords(cell, extra),
-  }));
-  const here = new Set(rows.map((row) => row.client));
-  for (const gone of extra.left) {
-    if (!here.has(gone.client) && gone.until > extra.now) {
-      const place = rows.findIndex((row) => row.client > gone.client);
-      rows.splice(place < 0 ? rows.length : place, 0, { client: gone.client, name: shown(gone.client, LONGEST_NAME), state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
-    }
-  }
-  if (!isZoomed || rows.length <= 200) return rows;
-  const busy = new Set();
-  for (const { number } of columns) {
-    if (number !== null) for (const [client] of owners.cellsOf(picture, number)) busy.add(client);
-  }
-  return rows.filter((row) => busy.has(row.client));
-}
-
-/** When a member told last what it holds; without `seen`, as in a round that is kept, only whether it did. */
-export function seenWords(cell, extra) {
-  if (extra.seen === null) return cell.held === null ? gettext("no answer") : "";
-  const at = extra.seen.get(cell.client) ?? null;
-  if (cell.held === null) {
-    return at === null ? gettext("never answered") : fill(gettext("no answer for %(age)s"), { age: age(extra.now - at) });
-  }
-  return at === null ? "" : fill(gettext("seen %(age)s ago"), { age: age(extra.now - at) });
-}
-
-function signOf(row) {
-  if (row.state === "left") return draw("path", { d: row.departure === "unregistered" ? "M-3.5 -3L3.5 -3L0 3.5Z" : "M-3 -3 3 3M-3 3 3 -3" });
-  return row.state === "silent" ? draw("circle", { r: 3, "stroke-dasharray": "2 1.5" }) : draw("circle", { r: 3 });
-}
-
-/** How many first letters each id has in common with its neighbours: those are written quietly. */
-export function tailsOf(clients) {
-  const common = (a, b) => {
-    let i = 0;
-    while (i < a.length && a[i] === b[i]) i++;
-    return i;
-  };
-  if (clients.length < 2) return clients.map((client) => client.indexOf("@") + 1);
-  return clients.map((client, i) => {
-    const same = Math.max(i ? common(client, clients[i - 1]) : 0, i + 1 < clients.length ? common(client, clients[i + 1]) : 0);
-    const border = Math.max(client.lastIndexOf("@", same), client.lastIndexOf("#", same), client.lastIndexOf("-", same), client.lastIndexOf(".", same)) + 1;
-    return border <= same ? border : 0;
-  });
 }

@@ -4,7 +4,9 @@ import { TileMap } from "./tiles.js";
 import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
+import { drawOwners } from "./owner-lanes.js";
 import { drawTimeBar } from "./time-bar.js";
+import { getJson } from "./live.js";
 import { gettext } from "../lib/words.js";
 import { isLarge } from "../lib/tiles.js";
 import { judge } from "../lib/owners.js";
@@ -19,6 +21,7 @@ export function mountPast(page) {
   const says = page.querySelector("#says");
   const extra = { ...around, seen: null, now: at };
   let map = null;
+  let owners = null;
 
   function say(id, words) {
     says.replaceChildren(...(id ? [make("bdi", { class: "id" }, shown(id, 120))] : []), make("span", {}, words));
@@ -47,11 +50,16 @@ export function mountPast(page) {
   function draw() {
     map.update(state, extra);
     drawTimeBar(page.querySelector("#time-bar"), time, { until: time.until, base, at, onPick: goTo });
+    drawOwners(page.querySelector("#owners"), owners, { until: time.until, at });
     drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
   }
 
   map = newMap();
   draw();
+  getJson(`${base}owners?since=${time.since}&until=${time.until}`).then((told) => {
+    owners = told;
+    draw();
+  }, reportError);
   if (map instanceof CellMap) trace();
   const asked = queryQueue();
   if (asked && map instanceof CellMap) map.selectQueue(...asked);

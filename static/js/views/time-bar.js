@@ -6,7 +6,8 @@ import { fill, gettext, ngettext } from "../lib/words.js";
 import { glyphOf } from "../lib/glyphs.js";
 
 const PER_LETTER = 6.4;
-const [LEFT, RIGHT, BASE, TWO, NONE, SAYS, BOTTOM] = [104, 24, 50, 56, 70, 90, 108];
+export const [LEFT, RIGHT] = [104, 24]; // of the scale that owners over time share
+const [BASE, TWO, NONE, SAYS, BOTTOM] = [50, 56, 70, 90, 108];
 
 /** Draw the bar into `host`; `until` is its end. Rounds lead to their pages at `base`, any other place to its instant. */
 export function drawTimeBar(host, time, { until, base, at = null, onPick = null }) {

@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.lag import Waiting, lag_of, lags_by_group, standing, waiting_of
+from dashboard.groups.lag import Waiting, lag_of, lags_by_group, standing, told_plainly, waiting_of
 from dashboard.groups.models import Group, Progress
 from tests.dashboard.story import T0
 from tests.dashboard.wrong_states import make_group
@@ -116,3 +116,14 @@ def test_lags_of_several_brokers_are_put_together(group: Group) -> None:
     Progress.objects.filter(broker="east").update(missing="timeout", missing_at=T0 + 6_000)
     assert waiting_of(groups=[group.pk])[group.pk].lag == 0
     assert not waiting_of(groups=[group.pk])[group.pk].is_whole
+
+
+def test_a_page_gets_what_each_broker_told_with_its_last_minute(group: Group) -> None:
+    row = answer(0, None, ["orders", 0, 9, 4, T0 - 50], ["orders", 1, 9, None, None])
+    row.group, row.at, row.origin = group, T0, "admin answer"
+    row.save()
+
+    [east] = told_plainly(group=group)
+
+    assert east["queues"] == [["orders", 0, 5, T0 - 50], ["orders", 1, None, None]]
+    assert (east["at"], east["missing"], east["looks"]) == (T0, None, [[T0, [5, None]]])

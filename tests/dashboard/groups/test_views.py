@@ -175,6 +175,29 @@ def test_what_a_page_asks_for_later_is_json(viewer: Client) -> None:
     assert viewer.get(f"/groups/{pk}/queue?id=-1").status_code == 404
 
 
+def test_how_far_a_group_is_behind_is_asked_for_alone(viewer: Client) -> None:
+    told(progress(6_000, 5))
+    pk = Group.objects.get(name="g").pk
+
+    answer = viewer.get(f"/groups/{pk}/lag").json()
+    page = facts_in(viewer.get(f"/groups/{pk}/").content.decode())
+
+    assert answer["lag"][0]["queues"] == [["orders", 0, 5, None]]
+    assert page["lag"] == answer["lag"]
+
+
+def test_owners_over_time_are_asked_for_alone_within_what_was(viewer: Client) -> None:
+    pk = Group.objects.get(name="g").pk
+
+    answer = viewer.get(f"/groups/{pk}/owners?since={T0}&until={T0 + 20_000}").json()
+    longest = viewer.get(f"/groups/{pk}/owners?since=0").json()
+
+    assert [len(each["bars"]) for each in answer["queues"]] == [1, 1, 1, 1]
+    assert (answer["since"], answer["until"]) == (T0, T0 + 20_000)
+    assert longest["until"] - longest["since"] == 48 * 3_600_000
+    assert viewer.get(f"/groups/{pk}/owners?since=x&until=-1").status_code == 200
+
+
 def test_the_overview_has_the_proof_of_a_finding_and_when_it_must_end(viewer: Client) -> None:
     group = Group.objects.get()
     Finding.objects.create(

@@ -1,0 +1,84 @@
+"""Who had each queue of a group over time: a lane for each queue, with the times in which nobody had it, or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from django.db.models import F
+
+from dashboard.clusters.models import Queue
+from dashboard.groups.bands import Bounded, Stretches, as_seen, as_told, stretches
+from dashboard.groups.models import Group, Member
+from dashboard.groups.owned import orphans_of, spans_of, told_until_of
+
+MOST_LANES = 300  # of more queues those are shown that changed hands
+MOST_BARS = 12_000
+LONGEST_MS = 48 * 3_600_000
+Named = Mapping[int, tuple[str, str, int]]
+
+
+def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
+    """Give the owners of each queue within a window, as plain values for the browser; times are ms since 1970.
+
+    A bar is a client (its place in ``clients``), from when, until when: null where it has the queue still.
+    """
+    spans, gone, is_whole = spans_of(group, since, until)
+    orphans = orphans_of(groups=[group.pk], since=since).get(group.pk, [])
+    is_shared = group.model == "BROADCASTING"
+    nobody, _ = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
+    _, two = stretches(map(as_told, spans), until=until, gone=gone)
+    shown = [span for span in spans if span.client and (span.until is None or span.until > since)]
+    queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
+    changed = {span.queue for span in shown if span.at > since or span.until is not None} | two.keys()
+    chosen = queues if len(queues) <= MOST_LANES else changed
+    named = _named(chosen)
+    lanes = sorted(named, key=lambda pk: (named[pk][0].startswith("%RETRY%"), *named[pk]))[:MOST_LANES]
+    bars, is_cut = _bars(shown, lanes)
+    clients = _clients(bar.client for each in bars.values() for bar in each)
+    numbers = {pk: place for place, pk in enumerate(clients)}
+    return {
+        "since": since,
+        "until": until,
+        "told_until": told_until_of(group.pk),
+        "clients": list(clients.values()),
+        "count": len(queues),
+        "is_whole": is_whole and not is_cut,
+        "queues": [
+            {
+                "topic": named[pk][0],
+                "broker": named[pk][1],
+                "id": named[pk][2],
+                "bars": [[numbers[bar.client], max(bar.at, since), bar.until] for bar in bars.get(pk, [])],
+                "none": [] if is_shared else _within(nobody, pk, since),
+                "two": [] if is_shared else _within(two, pk, since),
+            }
+            for pk in lanes
+        ],
+    }
+
+
+def _named(queues: Iterable[int]) -> Named:
+    rows = Queue.objects.filter(pk__in=list(queues)).annotate(name=F("topic__name"))
+    return {
+        pk: (topic, broker, number)
+        for pk, topic, broker, number in rows.values_list("pk", "name", "broker", "queue_id")
+    }
+
+
+def _bars(spans: Iterable[Bounded], lanes: Iterable[int]) -> tuple[dict[int, list[Bounded]], bool]:
+    """Give the bars of each lane in their order; whether the oldest were left out."""
+    mine = set(lanes)
+    bars = sorted((span for span in spans if span.queue in mine), key=lambda span: span.at)
+    found: dict[int, list[Bounded]] = {}
+    for bar in bars[-MOST_BARS:]:
+        found.setdefault(bar.queue, []).append(bar)
+    return found, len(bars) > MOST_BARS
+
+
+def _clients(members: Iterable[int]) -> dict[int, str]:
+    rows = Member.objects.filter(pk__in=set(members)).order_by("client_id")
+    return dict(rows.values_list("pk", "client_id"))
+
+
+def _within(times: Stretches, queue: int, since: int) -> list[list[int]]:
+    return [[max(low, since), high] for low, high in times.get(queue, []) if high > since]

@@ -1,0 +1,63 @@
+// The rows of the map: members, and who left a moment ago; their signs, and which letters of their ids tell them apart.
+import { age } from "../lib/time.js";
+import { cellsOf } from "../lib/owners.js";
+import { count } from "../live/runs.js";
+import { draw } from "../lib/svg.js";
+import { fill, gettext } from "../lib/words.js";
+import { shown } from "../lib/shown.js";
+
+const LONGEST_NAME = 40; // letters
+
+/** Members as rows, in their order; then who left a moment ago, because their queues still tell their story. */
+export function rowsOf(state, extra, picture, columns, isZoomed) {
+  const rows = state.members.map((cell) => ({
+    client: cell.client,
+    name: shown(cell.client, LONGEST_NAME),
+    state: cell.state ?? (cell.held === null ? "silent" : "here"),
+    held: cell.held === null || cell.load === null ? null : count(cell.load ?? cell.held),
+    words: cell.words ?? seenWords(cell, extra),
+  }));
+  const here = new Set(rows.map((row) => row.client));
+  for (const gone of extra.left) {
+    if (!here.has(gone.client) && gone.until > extra.now) {
+      const place = rows.findIndex((row) => row.client > gone.client);
+      rows.splice(place < 0 ? rows.length : place, 0, { client: gone.client, name: shown(gone.client, LONGEST_NAME), state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
+    }
+  }
+  if (!isZoomed || rows.length <= 200) return rows;
+  const busy = new Set();
+  for (const { number } of columns) {
+    if (number !== null) for (const [client] of cellsOf(picture, number)) busy.add(client);
+  }
+  return rows.filter((row) => busy.has(row.client));
+}
+
+/** When a member told last what it holds; without `seen`, as in a round that is kept, only whether it did. */
+export function seenWords(cell, extra) {
+  if (extra.seen === null) return cell.held === null ? gettext("no answer") : "";
+  const at = extra.seen.get(cell.client) ?? null;
+  if (cell.held === null) {
+    return at === null ? gettext("never answered") : fill(gettext("no answer for %(age)s"), { age: age(extra.now - at) });
+  }
+  return at === null ? "" : fill(gettext("seen %(age)s ago"), { age: age(extra.now - at) });
+}
+
+export function signOf(row) {
+  if (row.state === "left") return draw("path", { d: row.departure === "unregistered" ? "M-3.5 -3L3.5 -3L0 3.5Z" : "M-3 -3 3 3M-3 3 3 -3" });
+  return row.state === "silent" ? draw("circle", { r: 3, "stroke-dasharray": "2 1.5" }) : draw("circle", { r: 3 });
+}
+
+/** How many first letters each id has in common with its neighbours: those are written quietly. */
+export function tailsOf(clients) {
+  const common = (a, b) => {
+    let i = 0;
+    while (i < a.length && a[i] === b[i]) i++;
+    return i;
+  };
+  if (clients.length < 2) return clients.map((client) => client.indexOf("@") + 1);
+  return clients.map((client, i) => {
+    const same = Math.max(i ? common(client, clients[i - 1]) : 0, i + 1 < clients.length ? common(client, clients[i + 1]) : 0);
+    const border = Math.max(client.lastIndexOf("@", same), client.lastIndexOf("#", same), client.lastIndexOf("-", same), client.lastIndexOf(".", same)) + 1;
+    return border <= same ? border : 0;
+  });
+}

@@ -1,0 +1,96 @@
+// Who had each queue over time: a lane for each queue on the scale of the time bar, by topic and broker. Owners alternate
+// between two looks; above them stands when two had a queue, and when nobody.
+import { LEFT, RIGHT } from "./time-bar.js";
+import { clock, span, ticks } from "../lib/time.js";
+import { draw, make } from "../lib/svg.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
+import { shown } from "../lib/shown.js";
+
+const [LANE, TITLE, HEAD, PER_LETTER] = [15, 20, 16, 6.4];
+
+/** Draw into a section; `told` is null before it was asked for. `at` is the instant that the page shows. */
+export function drawOwners(section, told, { until, at = null }) {
+  section.hidden = !told?.queues.length;
+  if (section.hidden) return;
+  const host = section.querySelector('[data-is="owners"]');
+  const width = Math.max(320, host.clientWidth);
+  const scale = (when) => LEFT + ((Math.min(Math.max(when, told.since), until) - told.since) / (until - told.since)) * (width - LEFT - RIGHT);
+  const rows = lanesOf(told.queues);
+  const height = HEAD + rows.reduce((sum, { queue }) => sum + (queue ? LANE : TITLE), 0) + 4;
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height });
+  for (const tick of ticks(told.since, until, Math.max(2, Math.floor((width - LEFT) / 120)))) {
+    svg.append(draw("path", { class: "grid-line", d: `M${scale(tick)} ${HEAD - 2}V${height}` }), draw("text", { x: scale(tick), y: 10, "text-anchor": "middle" }, clock(tick)));
+  }
+  let y = HEAD;
+  for (const { title, queue } of rows) {
+    svg.append(queue ? laneOf(queue, told, y, scale, until) : draw("text", { class: "of-lanes", x: 0, y: y + 14 }, shown(title, 80)));
+    y += queue ? LANE : TITLE;
+  }
+  svg.append(draw("path", { class: "now-line", d: `M${scale(at ?? until)} ${HEAD - 2}V${height}` }));
+  host.replaceChildren(svg);
+  section.querySelector('[data-is="owners-note"]').textContent = noteOf(told);
+  tabulate(section.querySelector('[data-is="owners-table"]'), told);
+}
+
+function noteOf({ queues, count, is_whole: isWhole }) {
+  const words = [fill(ngettext("%(n)s queue", "%(n)s queues", count), { n: count })];
+  if (queues.length < count) words.push(fill(gettext("%(n)s of them shown: those that changed hands"), { n: queues.length }));
+  if (!isWhole) words.push(gettext("the oldest is left out"));
+  return words.join(", ");
+}
+
+/** Lanes under a title for each topic and broker. */
+function lanesOf(queues) {
+  const rows = [];
+  let last = null;
+  for (const queue of queues) {
+    const title = `${queue.topic}/${queue.broker}`;
+    if (title !== last) rows.push({ title });
+    rows.push({ queue });
+    last = title;
+  }
+  return rows;
+}
+
+function laneOf({ id, bars, none, two }, { clients, told_until: toldUntil }, y, scale, until) {
+  const group = draw("g", {}, draw("text", { class: "lane-id", x: LEFT - 8, y: y + 11, "text-anchor": "end" }, String(id)));
+  group.append(draw("rect", { class: "band-ground", x: LEFT, y: y + 2, width: scale(until) - LEFT, height: LANE - 4 }));
+  const box = (look, from, to, words) => {
+    const x = scale(from);
+    const wide = Math.max(1, scale(to) - x);
+    group.append(draw("rect", { class: look, x, y: y + 2, width: wide, height: LANE - 4 }, draw("title", {}, words)));
+    return [x, wide];
+  };
+  bars.forEach(([client, from, to], i) => {
+    const name = clients[client];
+    const [x, wide] = box(i % 2 ? "owner-bar is-next" : "owner-bar", from, to ?? until, during(shown(name), from, to, until));
+    const short = shown(name.slice(name.indexOf("@") + 1), Math.max(2, Math.floor((wide - 6) / PER_LETTER)));
+    if (wide > 40) group.append(draw("text", { class: "owner-name", x: x + 4, y: y + 11 }, short));
+  });
+  for (const [from, to] of none) {
+    const known = toldUntil === null ? to : Math.min(to, toldUntil);
+    if (from < known) box("owner-none", from, known, during(gettext("no owner"), from, known, until));
+    if (known < to) box("owner-unknown", Math.max(from, known), to, during(gettext("unknown: no answer"), Math.max(from, known), to, until));
+  }
+  for (const [from, to] of two) box("owner-two", from, to, during(gettext("two owners"), from, to, until));
+  return group;
+}
+
+const during = (words, from, to, until) => `${words}: ${clock(from)} – ${to === null ? gettext("now") : clock(to)}, ${span((to ?? until) - from)}`;
+
+/** The same as a table, made when it is opened. */
+function tabulate(details, told) {
+  const build = () => {
+    const head = make("tr", {}, ...[gettext("queue"), gettext("owner"), gettext("from"), gettext("until")].map((words) => make("th", {}, words)));
+    const rows = told.queues.flatMap(({ topic, broker, id, bars, none, two }) => {
+      const name = shown(`${topic}/${broker}/${id}`, 80);
+      const all = [...bars.map(([client, from, to]) => [from, to, shown(told.clients[client], 64)]), ...none.map(([from, to]) => [from, to, gettext("no owner")]), ...two.map(([from, to]) => [from, to, gettext("two owners")])];
+      return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, clock(from)), make("td", {}, to === null ? gettext("now") : clock(to))));
+    });
+    const table = make("table", { class: "table" }, make("thead", {}, head), make("tbody", {}, ...rows.slice(0, 2000)));
+    details.querySelector(".wide")?.remove();
+    details.append(make("div", { class: "wide" }, table));
+  };
+  details.ontoggle = () => details.open && build();
+  if (details.open) build();
+}

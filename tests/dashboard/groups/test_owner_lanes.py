@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups import owner_lanes as lanes
+from dashboard.groups.models import Group
+from dashboard.groups.owner_lanes import owner_lanes
+from tests.dashboard.story import T0, held, joined, listed, route, seen, told
+
+
+@pytest.fixture
+def group(cluster: Cluster) -> Group:
+    told(route(3), listed(0, "A"), *seen("A"), held("A", 1_000, [0, 1, 2]))
+    told(
+        joined("B", 10_000, low=10_000), listed(10_000, "A", "B"), held("B", 12_000, [2]), held("A", 12_500, [0, 1, 2])
+    )
+    told(held("B", 14_000, [2]), held("A", 15_000, [0]))
+    del cluster
+    return Group.objects.get()
+
+
+def told_at(group: Group, since: int, until: int) -> dict[int, dict[str, object]]:
+    found = owner_lanes(group=group, since=T0 + since, until=T0 + until)
+    queues = found["queues"]
+    assert isinstance(queues, list)
+    return {each["id"]: each for each in queues}
+
+
+def test_each_queue_tells_its_owners_in_their_order(group: Group) -> None:
+    found = told_at(group, 5_000, 20_000)
+
+    assert found[0]["bars"] == [[0, T0 + 5_000, None]]
+    assert found[2]["bars"] == [[0, T0 + 5_000, T0 + 15_000], [1, T0 + 12_000, None]]
+    assert owner_lanes(group=group, since=T0, until=T0 + 20_000)["clients"] == ["A", "B"]
+
+
+def test_gaps_and_overlaps_are_times_of_their_own(group: Group) -> None:
+    found = told_at(group, 5_000, 20_000)
+
+    assert found[1]["none"] == [[T0 + 15_000, T0 + 20_000]]
+    [[since, until]] = found[2]["two"]  # type: ignore[misc] # a list of pairs
+    assert T0 + 12_000 <= since < until <= T0 + 15_000
+    assert (found[0]["none"], found[0]["two"]) == ([], [])
+
+
+def test_a_queue_that_nobody_has_since_before_the_window_is_there(group: Group) -> None:
+    found = told_at(group, 60_000, 90_000)
+
+    assert (found[1]["bars"], found[1]["none"]) == ([], [[T0 + 60_000, T0 + 90_000]])
+
+
+def test_of_many_queues_those_are_shown_that_changed_hands(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "MOST_LANES", 2)
+
+    found = owner_lanes(group=group, since=T0 + 5_000, until=T0 + 20_000)
+
+    assert [each["id"] for each in found["queues"]] == [1, 2]  # type: ignore[attr-defined] # a list
+    assert (found["count"], found["is_whole"]) == (3, True)
+
+
+def test_the_oldest_bars_are_left_out_where_there_are_too_many(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "MOST_BARS", 1)
+
+    assert owner_lanes(group=group, since=T0 + 5_000, until=T0 + 20_000)["is_whole"] is False
+
+
+def test_of_a_broadcasting_group_every_owner_is_right(group: Group) -> None:
+    Group.objects.update(model="BROADCASTING")
+    group.refresh_from_db()
+
+    found = told_at(group, 5_000, 20_000)
+
+    assert (found[1]["none"], found[2]["two"]) == ([], [])
