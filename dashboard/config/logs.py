@@ -8,9 +8,12 @@ in ``errors.log`` in the home.
 from __future__ import annotations
 
 import logging
+import re
 from pathlib import Path
 
 MOST_BYTES = 5_000_000  # of each of two files
+# From here on a message tells where it was raised: as Python writes it, or as a list of lines, as beat does.
+TRACEBACK = re.compile(r"""\n\s*(?:\[?['"]\s*)?(?:Traceback \(most recent call last\)|File \\?"[^"\n]*", line \d)""")
 LONGEST = 1_000  # characters of a reason; libraries put whole answers into theirs
 
 # What libraries say of their own life: each connection that opens or closes, each missing page, each task.
@@ -27,14 +30,21 @@ QUIET = {
 
 
 class OneLine(logging.Formatter):
-    """Writes a record as one line: what an exception said stands behind it, where it was raised does not."""
+    """Writes a record as one line: what an exception said stands behind it, where it was raised does not.
+
+    So it is with what a message itself brings of it: Celery's beat puts its whole stack into one.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """Write the line."""
         plain = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None, "stack_info": None})
-        text = " ".join(super().format(plain).split())
+        text = " ".join(TRACEBACK.split(super().format(plain), 1)[0].split())[:LONGEST]
         error = record.exc_info[1] if record.exc_info else None
-        return text[:LONGEST] if error is None else f"{text[:LONGEST].rstrip(' .')}: {reason_of(error)}"
+        if error is None:
+            return text
+        text, said = text.rstrip(" ."), reason_of(error)
+        words = said.partition(": ")[2].rstrip(" .")
+        return f"{text} ({type(error).__name__})" if words and words in text else f"{text}: {said}"
 
 
 def reason_of(error: BaseException) -> str:
@@ -54,7 +64,8 @@ class HasTraceback(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Ask whether it does."""
-        return bool(record.exc_info and record.exc_info[1] is not None)
+        has_error = record.exc_info and record.exc_info[1] is not None
+        return bool(has_error) or TRACEBACK.search(record.getMessage()) is not None
 
 
 def logging_of(home: Path, *, is_debug: bool) -> dict[str, object]:

@@ -4,11 +4,12 @@ import logging
 import logging.config
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
 
-from dashboard.config.logs import OneLine, logging_of, reason_of
+from dashboard.config.logs import HasTraceback, OneLine, logging_of, reason_of
 
 
 def record(words: str, error: BaseException | None = None) -> logging.LogRecord:
@@ -31,6 +32,25 @@ def test_of_several_errors_each_says_why() -> None:
 
 def test_a_reason_that_is_a_whole_page_is_cut() -> None:
     assert len(OneLine("%(message)s").format(record("x" * 9_000, ValueError("y" * 9_000)))) < 2_100
+
+
+def test_a_traceback_that_a_message_brings_along_is_kept_and_not_said() -> None:
+    """As ``celery.beat.Scheduler.apply_entry`` writes where Redis is away, and others who format it themselves."""
+    lost = ConnectionError("Error 111 connecting to 127.0.0.1:6379. Connection refused.")
+    stack = traceback.format_stack()
+    for words in (f"Message Error: {lost}\n{stack}", f"Message Error: {lost}\n{''.join(stack)}"):
+        for error, end in ((lost, " (ConnectionError)"), (None, ".")):
+            seen = record(words, error)
+
+            assert OneLine("%(message)s").format(seen) == f"Message Error: {lost}".rstrip(".") + end
+            assert HasTraceback().filter(seen)
+    assert not HasTraceback().filter(record("a File that was not found"))
+
+
+def test_a_reason_that_the_message_gives_is_not_said_twice() -> None:
+    said = record("cannot connect: refused by the peer.", ConnectionError("refused by the peer"))
+
+    assert OneLine("%(message)s").format(said) == "cannot connect: refused by the peer (ConnectionError)"
 
 
 SAYS = """

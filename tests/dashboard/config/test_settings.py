@@ -6,9 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.db import connection
+from redis import Redis
 
+from dashboard.config import settings as production
 from tests.house.project import ROOT
+from tests.rebalance_engine.network.loop import on_a_loop
 
 
 def manage(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -49,3 +53,19 @@ def test_sqlite_runs_as_it_was_measured() -> None:
 
     assert modes == ["wal", 1]
     assert connection.settings_dict["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+
+
+@on_a_loop
+async def test_live_pages_ask_redis_for_nothing_that_it_does_not_know(redis: Redis, redis_server: str) -> None:
+    """A refused ``CLIENT SETINFO`` was read later as an answer, and told as an error of the receiver."""
+    hosts = [{**host, "address": redis_server} for host in production.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"]]
+    layer = RedisPubSubChannelLayer(hosts=hosts)
+    redis.config_resetstat()
+
+    channel = await layer.new_channel()
+    await layer.group_add("shop", channel)
+    await layer.group_send("shop", {"type": "step"})
+    assert await layer.receive(channel) == {"type": "step"}
+    await layer.flush()
+
+    assert redis.info("errorstats") == {}
