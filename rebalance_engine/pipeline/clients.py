@@ -12,6 +12,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import EVENTS, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
@@ -41,7 +42,7 @@ def changes_of(events: DataFrame) -> DataFrame:
         told = events.where(F.col("layout") == HISTORY.name)  # a client's own log is the better word
         mine = mine.unionByName(told.join(named, on=["cluster", "client_id"], how="left_anti"))
     known = _known_clients(mine)
-    members = known.select(*KEY, "client_id").dropDuplicates().localCheckpoint()  # few, where lines are many
+    members = computed_once(known.select(*KEY, "client_id").dropDuplicates())  # few, where lines are many
     counted = members.groupBy(*KEY).agg(F.count("client_id").alias("clients"), F.first("client_id").alias("only"))
     told_by_result = (F.col("layout") == "go") & F.col("what").isin(*ADDS)
     lines = mine.where(F.col("what").isin(*OF_A_GROUP) & F.col("group").isNotNull() & ~told_by_result).join(

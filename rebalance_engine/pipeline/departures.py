@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.pipeline.clients import KEY, moment
+from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
 
 MEMBER = [*KEY, "client_id"]
@@ -31,7 +32,7 @@ def last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFram
     asked = begun.select(*MEMBER, "reborn_ms").dropDuplicates()
     asked = asked.join(members, on=MEMBER, how="left").join(_named(events), on=process, how="left")
     is_alone = (F.col("members") == 1) & F.coalesce(F.col("clients") <= 1, F.lit(True))
-    asked = asked.withColumn("is_alone", is_alone).localCheckpoint()
+    asked = computed_once(asked.withColumn("is_alone", is_alone))
     restarts = asked.where(F.col("reborn_ms") != FOREVER_MS)
     own_at_end = own.groupBy(*MEMBER).agg(F.max("at_ms").alias("own_ms")).withColumn("reborn_ms", F.lit(FOREVER_MS))
     spoken = own_at_end

@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
 
@@ -37,7 +38,7 @@ def facts_of(lines: DataFrame) -> DataFrame:
     """
     once = lines.where(F.col("layout") == HISTORY.name).dropDuplicates(["cluster", "message"])
     facts = once.withColumn("fact", F.from_json("message", FACT)).select(*_CARRIED, "fact.*")
-    read = facts.localCheckpoint()  # each part would sort out the lines anew
+    read = computed_once(facts)  # each part would sort out the lines anew
     parts = [_plain(read), _offsets(read), _looks(read), _progress(read), _routes(read)]
     told = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
     return shaped(told.withColumn("day", day_of(F.col("at_ms"))), EVENTS)

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, departures_of, last_words
+from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
@@ -64,7 +65,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         )
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
-    return _once(_shaped(_ended(_with_what_follows(timeline).localCheckpoint(), events, life)))
+    return _once(_shaped(_ended(computed_once(_with_what_follows(timeline)), events, life)))
 
 
 def _columns() -> list[str]:

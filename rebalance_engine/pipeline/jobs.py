@@ -25,6 +25,7 @@ from rebalance_engine.pipeline import (
     stories,
     zones,
 )
+from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import LAYOUTS
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
 from rebalance_engine.pipeline.sources import SourceFile
@@ -93,7 +94,7 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
             store.notes.pending = []
             store.save()
     with stage("holds", say):
-        life = events.signs_of_life(store.lines(LINES), known).localCheckpoint()
+        life = computed_once(events.signs_of_life(store.lines(LINES), known))
         _publish_holds(store, asked, life, told)
     with stage("rounds, handoffs, loads", say):
         _publish_stories(store, asked, life, told)
@@ -182,8 +183,8 @@ def _publish_stories(store: Store, asked: Asked, life: DataFrame, told: Told) ->
     """Tell the groups' stories anew whose spans or clues differ from when they were told last; the others stay."""
     spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
     mine = spans.where(F.col("cluster") == asked.cluster)
-    clues = stories.clues_of(store.read("events", EVENTS), changes, mine, life).localCheckpoint()
-    inputs = stories.inputs_of(mine, clues).localCheckpoint()
+    clues = computed_once(stories.clues_of(store.read("events", EVENTS), changes, mine, life))
+    inputs = computed_once(stories.inputs_of(mine, clues))
     known = store.read("inputs", schemas.INPUTS).where(F.col("cluster") == asked.cluster)
     before = _checksums(known) if all(map(store.is_whole, STORIES)) else {}
     now = _checksums(inputs)
@@ -195,7 +196,7 @@ def _publish_stories(store: Store, asked: Asked, life: DataFrame, told: Told) ->
     if before:  # a run that is cut from here on leaves none that is half told
         _publish(store, asked, told, "inputs", inputs.join(same, on="group", how="left_semi").select(*inputs.columns))
         mine, clues = (frame.join(same, on="group", how="left_anti") for frame in (mine, clues))
-    all_told = stories.stories_of(mine, clues).localCheckpoint()
+    all_told = computed_once(stories.stories_of(mine, clues))
     for table, (kind, schema) in STORIES.items():
         fresh, kept = stories.of_kind(all_told, kind, schema), store.read(table, schema)
         whole = fresh.unionByName(kept.join(same, on="group", how="left_semi").select(*schema.names))

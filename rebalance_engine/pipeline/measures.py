@@ -155,15 +155,20 @@ def _with_costs(sessions: DataFrame, handoffs: DataFrame) -> DataFrame:
 
 
 def spikes_of(events: DataFrame, spans: DataFrame, rounds: DataFrame) -> DataFrame:
-    """Compare the rate at which offsets grew after every round with that before it, minute by minute."""
+    """Compare the rate at which offsets grew after every round with that before it, minute by minute.
+
+    Whole minutes only: in the first one and the last one that a group's logs reach, its rate would seem low.
+    """
     rate = _rates(events, spans)
     opened = rounds.select(*OF_GROUP, "number", "opened_ms").withColumn(
         "opened_minute", F.floor(F.col("opened_ms") / MINUTE_MS)
     )
     apart = F.col("minute") - F.col("opened_minute")
     first, last = F.col("opened_minute") - BEFORE_MINUTES, F.col("opened_minute") + AFTER_MINUTES
-    # Met by minute: every round of a group with every minute of weeks would grow as their square.
-    near = opened.withColumn("minute", F.explode(F.sequence(first, last))).join(rate, on=[*OF_GROUP, "minute"])
+    # Met by minute: every round of a group with every minute of weeks would grow as their square. Merged, as Spark does
+    # not see that exploding makes 26 rows of one, and would send all of them to every task.
+    minutes = opened.withColumn("minute", F.explode(F.sequence(first, last)))
+    near = minutes.hint("merge").join(rate, on=[*OF_GROUP, "minute"])
     before = F.when(apart < 0, F.col("per_s"))
     told = near.groupBy(*OF_GROUP, "number", "opened_ms").agg(
         F.percentile(before, F.lit(0.5)).alias("before_per_s"),
@@ -197,7 +202,10 @@ def _rates(events: DataFrame, spans: DataFrame) -> DataFrame:
     groups = spans.select(*OF_GROUP).dropDuplicates()
     minutes = kept.withColumn("grown", grown).withColumn("minute", F.floor(F.col("at_ms") / MINUTE_MS))
     summed = minutes.groupBy(*OF_GROUP, "minute").agg((F.sum("grown") / 60).alias("per_s"))
-    return summed.join(groups, on=OF_GROUP, how="left_semi")
+    whole = Window.partitionBy(*OF_GROUP)
+    edges = summed.withColumns({"first": F.min("minute").over(whole), "last": F.max("minute").over(whole)})
+    inside = edges.where((F.col("minute") > F.col("first")) & (F.col("minute") < F.col("last")))
+    return inside.drop("first", "last").join(groups, on=OF_GROUP, how="left_semi")
 
 
 def heartbeats_of(events: DataFrame) -> DataFrame:

@@ -12,9 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
+import pyarrow.compute as pc  # type: ignore[import-untyped] # pyarrow has no types
 import pyarrow.dataset as ds  # type: ignore[import-untyped] # pyarrow has no types
 
 WORST = 10
+MOST_HANDOFFS = 5_000
+OF_HANDOFF = ("group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
+BURST = 1.2  # times the rate before, from which on it is called one
 Row = dict[str, object]
 
 
@@ -24,11 +29,12 @@ class NoReport(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The rows of every table that is told, as plain values."""
+    """The rows of every table that is told, as plain values; of handoffs, which may be millions, the longest."""
 
     folder: Path
     costs: list[Row]
-    rounds: list[Row]
+    round_count: int
+    handoff_count: int
     handoffs: list[Row]
     storms: list[Row]
     waves: list[Row]
@@ -57,10 +63,14 @@ def read_report(folder: Path) -> Report:
         raise NoReport(
             f"{folder} holds no finished run; make one: python -m rebalance_engine.pipeline logs --out {folder}"
         )
-    names = ("costs", "rounds", "handoffs", "storms", "waves", "brokers", "heartbeats", "spikes", "backtest", "looked")
+    names = ("costs", "storms", "waves", "brokers", "heartbeats", "spikes", "backtest", "looked")
     tables = {name: read_table(folder / name) for name in names}
+    rounds, handoffs = _table(folder / "rounds"), _table(folder / "handoffs")
     return Report(
         folder=folder,
+        round_count=rounds.count_rows() if rounds else 0,
+        handoff_count=handoffs.count_rows() if handoffs else 0,
+        handoffs=_longest(handoffs) if handoffs else [],
         unparsed=_count_unparsed(folder),
         troubles=notes.get("troubles", {}),
         refused=notes.get("refused", []),
@@ -78,15 +88,28 @@ def _notes(folder: Path) -> dict[str, Any] | None:
 
 def read_table(folder: Path) -> list[Row]:
     """Read one table of the output folder; no rows where there is none."""
+    table = _table(folder)
+    rows: list[Row] = table.to_table().to_pylist() if table else []
+    return rows
+
+
+def _table(folder: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
     files = sorted(folder.glob("**/*.parquet"))
     if not files:
-        return []
-    rows: list[Row] = (
-        ds.dataset(files, partitioning=ds.partitioning(flavor="hive"), partition_base_dir=str(folder))
-        .to_table()
-        .to_pylist()
-    )
-    return rows
+        return None
+    return ds.dataset(files, partitioning=ds.partitioning(flavor="hive"), partition_base_dir=str(folder))
+
+
+def _longest(handoffs: Any) -> list[Row]:  # noqa: ANN401 - pyarrow has no types
+    """Choose the handoffs with the longest pauses, by time; memory is that of a batch and of those chosen."""
+    best = None
+    for batch in handoffs.to_batches(columns=list(OF_HANDOFF)):
+        both = (
+            pa.Table.from_batches([batch]) if best is None else pa.concat_tables([best, pa.Table.from_batches([batch])])
+        )
+        best = both.take(pc.select_k_unstable(both, MOST_HANDOFFS, [("pause_ms", "descending")]))
+    rows: list[Row] = best.to_pylist() if best is not None else []
+    return sorted(rows, key=lambda row: _number(row["taken_ms"]))
 
 
 def _count_unparsed(folder: Path) -> int:
@@ -162,8 +185,8 @@ def overlap(row: Row) -> str:
 def twice(row: Row) -> str:
     """Say how many messages were consumed twice, as far as it is bounded."""
     least, most, unbounded = row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]
-    if least is None and most is None:
-        return "unknown"
+    if (least is None and most is None) or (not least and (unbounded or most is None)):
+        return "unknown"  # at least none is all that is known
     if unbounded or most is None:
         return f"at least {_number(least):.0f}"
     return f"{_number(least):.0f} to {_number(most):.0f}"
@@ -172,7 +195,7 @@ def twice(row: Row) -> str:
 def summary(report: Report) -> str:
     """Tell what matters most, for a terminal of 100 columns."""
     groups = by_group(report.costs)
-    lines = [f"{len(groups)} groups, {len(report.rounds)} rounds, {len(report.handoffs)} handoffs"]
+    lines = [counted(report)]
     if not groups and not report.would_tell("holds"):
         lines = [NO_HOLDS]
     if report.unparsed:
@@ -190,6 +213,13 @@ def summary(report: Report) -> str:
     if report.backtest:
         lines += ["", advice(report.backtest)]
     return "\n".join(lines)
+
+
+def counted(report: Report) -> str:
+    """Say how many groups, rounds and handoffs there were."""
+    numbers = (len(by_group(report.costs)), report.round_count, report.handoff_count)
+    words = zip(numbers, ("group", "round", "handoff"), strict=True)
+    return ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in words)
 
 
 def missing(report: Report) -> list[str]:
@@ -220,6 +250,11 @@ NOBODY_LOOKED = {
 def avoided(brokers: Iterable[Row]) -> list[Row]:
     """Choose the brokers that producers left out, or to which sends failed."""
     return [row for row in brokers if any(_number(row[name]) for name in ("isolations", "unreachable", "resent"))]
+
+
+def bursts(spikes: Iterable[Row]) -> list[Row]:
+    """Choose the rounds after which messages were consumed faster than before, the strongest first."""
+    return sorted((row for row in spikes if _number(row["factor"]) > BURST), key=lambda row: -_number(row["factor"]))
 
 
 def advice(backtest: Sequence[Row]) -> str:

@@ -88,7 +88,8 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
         "spark.sql.parquet.compression.codec": "zstd",
         "spark.hadoop.parquet.compression.codec.zstd.level": "1",
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # a day stays text
-        "spark.sql.autoBroadcastJoinThreshold": str(32 << 20),
+        # Names repeat: what is read is some ten times as large as its files, and finds no room if that is not known.
+        "spark.sql.sources.fileCompressionFactor": "10",
     }
     return common | (_SMALL if is_small else _LARGE)
 

@@ -16,6 +16,7 @@ from zoneinfo import available_timezones
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import GMT8_MS, LAYOUTS
 
 STEP_MS = 15 * 60 * 1000
@@ -78,9 +79,9 @@ def infer_zones(lines: DataFrame) -> DataFrame:
         lines: as ``LINES``; brokers' among them.
     """
     clients = _unzoned(lines)
-    ids = _client_ids(clients).localCheckpoint()
-    named = _broker_signs(lines.where(F.col("layout") == "broker")).localCheckpoint()
-    said = _of_named(_client_signs(clients), ids, named).localCheckpoint()
+    ids = computed_once(_client_ids(clients))
+    named = computed_once(_broker_signs(lines.where(F.col("layout") == "broker")))
+    said = computed_once(_of_named(_client_signs(clients), ids, named))
     apart = F.col("wall_ms") - F.col("broker_ms")
     zone = F.round(apart / STEP_MS).cast("bigint") * STEP_MS
     is_its_own = (F.col("kind") == "notified") | F.col("is_its_own")
@@ -101,15 +102,16 @@ def infer_zones(lines: DataFrame) -> DataFrame:
         .withColumn("ties", F.count(F.lit(1)).over(Window.partitionBy("host", "layout", "rank")))
         .where((F.col("rank") == 1) & (F.col("ties") == 1))
         .select("host", "layout", "zone_ms", F.lit(None).cast("string").alias("zone_name"), "signs")
-    ).localCheckpoint()
+    )
+    found = computed_once(found)
     return found.join(_changed(found, pairs), on=["host", "layout"], how="left_anti")
 
 
 def strangers(lines: DataFrame) -> DataFrame:
     """Name the hosts of whose groups brokers name other clients, and none of theirs: host, layout."""
     clients = _unzoned(lines)
-    named = _broker_signs(lines.where(F.col("layout") == "broker")).localCheckpoint()
-    said = _client_signs(clients).localCheckpoint()
+    named = computed_once(_broker_signs(lines.where(F.col("layout") == "broker")))
+    said = computed_once(_client_signs(clients))
     others = said.join(named.select("key").distinct(), on="key", how="left_semi").select("host", "layout").distinct()
     own = _of_named(said, _client_ids(clients), named)
     return others.join(own, on=["host", "layout"], how="left_anti")
@@ -147,7 +149,7 @@ def _seen(named: DataFrame, ids: DataFrame) -> DataFrame:
     mine = named.where(F.col("kind") != "notified").join(F.broadcast(ids.select("client").distinct()), on="client")
     changes = named.where(F.col("kind") == "notified").withColumn("client", F.lit(None).cast("string"))
     every = mine.select(*named.columns).unionByName(changes).dropDuplicates()
-    return _first(every, MOST_SEEN, "broker_ms", "client").localCheckpoint()
+    return computed_once(_first(every, MOST_SEEN, "broker_ms", "client"))
 
 
 def _placed(signs: DataFrame, time: str) -> DataFrame:

@@ -1,5 +1,5 @@
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from rebalance_engine.pipeline import measures, schemas
@@ -115,26 +115,38 @@ def test_members_that_are_replaced_one_after_another_are_a_deploy(spark: SparkSe
     assert (wave["left"], wave["joined"], wave["handoffs"], wave["rounds"]) == (["A", "B"], ["C", "D"], 1, 4)
 
 
+def persisted(at_ms: int, offset: int) -> dict[str, object]:
+    at = {"what": "persisted all", "at_ms": at_ms, "place": at_ms, "process": "a"}
+    return {**at, "topic": "orders", "broker": "east", "queue_id": 0, "number": offset}
+
+
+def spikes(spark: SparkSession, events: list[dict[str, object]], *rounds: dict[str, object]) -> list[Row]:
+    spans = frame(spark, schemas.SPANS, {"topic": "orders"})
+    return measures.spikes_of(
+        frame(spark, schemas.EVENTS, *events), spans, frame(spark, schemas.ROUNDS, *rounds)
+    ).collect()
+
+
 def test_a_burst_after_a_round_is_told_with_the_time_it_took(spark: SparkSession) -> None:
     """10 messages a second until the round, 40 in its first two minutes, then 10 again."""
     events, offset = [], 0
     for minute in range(20):
         offset += 60 * (40 if minute in (10, 11) else 10)
-        row = {
-            "what": "persisted all",
-            "at_ms": 60_000 * minute + 59_000,
-            "process": "a",
-            "topic": "orders",
-            "place": minute,
-        }
-        events.append({**row, "broker": "east", "queue_id": 0, "number": offset})
-    spans = frame(spark, schemas.SPANS, {"topic": "orders"})
+        events.append(persisted(60_000 * minute + 59_000, offset))
 
-    (spike,) = measures.spikes_of(
-        frame(spark, schemas.EVENTS, *events), spans, frame(spark, schemas.ROUNDS, opened(1, 600_000))
-    ).collect()
+    (spike,) = spikes(spark, events, opened(1, 600_000))
 
     assert (spike["before_per_s"], spike["peak_per_s"], spike["factor"], spike["recovered_ms"]) == (10, 40, 4, 120_000)
+
+
+def test_a_log_that_begins_and_ends_within_a_minute_tells_no_burst_of_it(spark: SparkSession) -> None:
+    """10 messages a second throughout, told from the 45th second of the first minute to the 5th of the last."""
+    events = [persisted(at_ms, at_ms // 100) for at_ms in range(45_000, 485_001, 5_000)]
+
+    near, early, late = opened(1, 240_000), opened(2, 65_000), opened(3, 480_000)
+    told = spikes(spark, events, near, early, late)
+
+    assert [(spike["round"], spike["factor"]) for spike in told] == [(1, 1)]
 
 
 def test_brokers_are_isolated_for_a_share_of_what_the_logs_cover(spark: SparkSession) -> None:

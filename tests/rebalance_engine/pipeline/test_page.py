@@ -2,10 +2,14 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from rebalance_engine.pipeline import reports
 from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import read_report
-from tests.rebalance_engine.pipeline.test_reports import LOOKED, folder, put
+from tests.rebalance_engine.pipeline.test_reports import COST, LOOKED, folder, put
 
 __all__ = ["folder"]
 
@@ -28,7 +32,7 @@ def test_the_page_needs_nothing_besides(folder: Path) -> None:
 
     seen.feed(page(read_report(folder)))
 
-    assert seen.fetched == []
+    assert [address for address in seen.fetched if not address.startswith("#")] == []
     assert "table" in seen.open
 
 
@@ -39,12 +43,57 @@ def test_texts_of_logs_are_escaped(folder: Path) -> None:
     assert "<b>quick" not in tables
 
 
+def figures(told: str) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    found = re.search(r"<script type='application/json' id='figures'>(.*?)</script>", told, flags=re.DOTALL)
+    assert found is not None
+    drawn: dict[str, dict[str, list[dict[str, Any]]]] = json.loads(found.group(1))
+    return drawn
+
+
 def test_charts_and_tables_tell_the_groups(folder: Path) -> None:
     told = page(read_report(folder))
 
-    assert "chart-0" in told
-    assert "<td>3.0 min</td>" in told
+    costs = figures(told)["costs"]["traces"]
+    assert [(bar["y"], bar["x"]) for bar in costs if "paused" in bar["name"]] == [
+        (["slow", "&lt;b&gt;quick"], [3.0, 10 / 60_000])
+    ]
+    assert ">3.0 min</td>" in told
     assert "Back-test</h2><p>It was not run" in told
+
+
+def test_no_text_of_a_log_ends_the_script(folder: Path) -> None:
+    hostile = {"group": "</script><script>alert(1)", "pause_ms": 5, "taken_ms": 0, "topic": "t", "broker": "b"}
+    put(folder, "handoffs", {**hostile, "queue_id": 0, "from_client": "A", "to_client": "B"})
+    put(folder, "costs", {**COST, "group": hostile["group"]}, day="2026-11-23")
+
+    told = page(read_report(folder))
+
+    assert "<script>alert(1)" not in told
+    assert [row["name"] for row in figures(told)["handoffs"]["traces"]] == ["&lt;/script&gt;&lt;script&gt;alert(1)"]
+
+
+def test_of_many_handoffs_the_longest_are_drawn_and_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "MOST_HANDOFFS", 2)
+    of = {"group": "slow", "topic": "t", "broker": "b", "queue_id": 0, "from_client": "A", "to_client": "B"}
+    put(folder, "handoffs", *({**of, "taken_ms": at_ms, "pause_ms": at_ms} for at_ms in (3_000, 1_000, 2_000)))
+
+    report = read_report(folder)
+    told = page(report)
+
+    assert [row["pause_ms"] for row in report.handoffs] == [2_000, 3_000]
+    assert "The 2 longest of 3 handoffs." in told
+    assert "3 handoffs" in told
+
+
+def test_only_a_rate_that_rose_is_a_burst_and_the_strongest_comes_first(folder: Path) -> None:
+    put(folder, "looked", {**LOOKED, "offsets": 1})
+    of = {"group": "slow", "at_ms": 0, "before_per_s": 10.0, "peak_per_s": 1.0, "recovered_ms": 0}
+    put(folder, "spikes", {**of, "factor": 0.34}, {**of, "factor": 2.5}, {**of, "factor": 7.25})
+
+    told = page(read_report(folder))
+
+    assert "0.34</td>" not in told
+    assert told.index("7.25</td>") < told.index("2.50</td>")
 
 
 def test_what_nobody_would_have_told_is_unknown_and_not_none(folder: Path) -> None:

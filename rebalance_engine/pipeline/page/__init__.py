@@ -1,0 +1,83 @@
+"""A finished run as one HTML page that needs nothing besides: styles, charts and their JavaScript are in it."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from importlib.resources import files
+
+from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly has no types
+
+from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
+from rebalance_engine.pipeline.page.tables import tables_of
+from rebalance_engine.pipeline.reports import NO_HOLDS, Report, by_group, counted, minutes, missing, total
+
+NOTE = "Pauses are lower bounds unless a first pull was logged. Times are UTC. What no line tells is called unknown."
+
+
+def page(report: Report) -> str:
+    """Write the page; every text of a log is escaped."""
+    figures = figures_of(report)
+    tables = tables_of(report)
+    titles = {name: title for name, (title, _) in figures.items()} | {name: title for name, title, _ in tables}
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
+        f"<title>What rebalancing cost</title><style>{_file('page.css')}</style></head><body><main>",
+        "<h1>What rebalancing cost</h1>",
+        *_head(report),
+        "<nav>" + " ".join(f"<a href='#{name}-'>{title}</a>" for name, title in titles.items()) + "</nav>",
+        *(f"<h2 id='{name}-'>{title}</h2><div id='{name}'></div>{_left_out(report, name)}"
+          for name, (title, _) in figures.items()),
+        *(f"<h2 id='{name}-'>{title}</h2>{table}" for name, title, table in tables),
+        "</main>",
+        _drawn({name: figure for name, (_, figure) in figures.items()}) if figures else "",
+        "</body></html>",
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _head(report: Report) -> list[str]:
+    groups = by_group(report.costs)
+    said = counted(report) if groups or report.would_tell("holds") else NO_HOLDS
+    days = sorted({str(row["day"]) for row in report.costs})
+    of = f" {days[0]}." if len(days) == 1 else f" {days[0]} to {days[-1]}, {len(days)} days with any." if days else ""
+    unparsed = f"<p>{report.unparsed} lines of text did not parse; they are kept.</p>" if report.unparsed else ""
+    wrong = [f"<p>{escape(line)}</p>" for line in missing(report)]
+    return [f"<p>{said}.{of}</p>", _facts(report) if groups else "", f"<p class='note'>{NOTE}</p>", unparsed, *wrong]
+
+
+def _facts(report: Report) -> str:
+    groups = by_group(report.costs)
+    names = ("pause_ms", "unowned_ms", "unowned_open_ms", "overlap_staying_ms", "duplicates_least")
+    paused, unowned, still, both, twice = (total(groups, name) for name in names)
+    told = [
+        ("paused", minutes(paused), "at least, all queues together"),
+        ("unowned", minutes(unowned), f"{minutes(still)} of it not taken since" if still else "until somebody took it"),
+        ("two owners", minutes(both), "both there to stay"),
+        ("consumed twice", "unknown" if twice is None else f"{twice:.0f}", "messages, at least"),
+        ("worst group", escape(str(groups[0]["group"])), f"paused {minutes(groups[0]['pause_ms'])}"),
+    ]
+    facts = (f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>" for name, value, more in told)
+    return f"<dl class='facts'>{''.join(facts)}</dl>"
+
+
+def _left_out(report: Report, name: str) -> str:
+    """Say what a chart does not draw: it has a bound."""
+    groups = len(by_group(report.costs))
+    said = [f"The {MOST_GROUPS} groups that paused longest, of {groups}."] if groups > MOST_GROUPS else []
+    if name == "handoffs" and len(report.handoffs) < report.handoff_count:
+        said.append(f"The {len(report.handoffs)} longest of {report.handoff_count} handoffs.")
+    if name == "handoffs" and any(row["pause_ms"] is None for row in report.handoffs):
+        said.append("Handoffs whose pause is unknown are not drawn.")
+    return f"<p class='note'>{' '.join(said)}</p>" if said else ""
+
+
+def _drawn(figures: dict[str, object]) -> str:
+    told = json.dumps(figures).replace("<", "\\u003c")  # no text of a log can end the script
+    scripts = f"<script>{get_plotlyjs()}</script><script type='module'>{_file('page.js')}</script>"
+    return f"<script type='application/json' id='figures'>{told}</script>{scripts}"
+
+
+def _file(name: str) -> str:
+    return (files(__package__) / name).read_text()

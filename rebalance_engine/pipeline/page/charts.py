@@ -1,0 +1,156 @@
+"""The charts of the page: what Plotly draws, as plain values; colours are roles of the page's style (``--none``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from html import escape
+from typing import Any
+
+from rebalance_engine.pipeline.reports import Report, Row, by_group
+
+MOST_GROUPS = 20
+COSTS = (
+    ("paused (at least)", "pause_ms", "--paused", ""),
+    ("unowned until taken", "unowned_taken_ms", "--none", "/"),
+    ("two owners", "overlap_staying_ms", "--two", "x"),
+)
+SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
+INKS = ("--paused", "--none", "--two", "--ink")
+Figure = dict[str, Any]
+UNITS = ((7_200_000, 3_600_000, "hours"), (120_000, 60_000, "minutes"), (0, 1_000, "seconds"))
+
+
+def figures_of(report: Report) -> dict[str, tuple[str, Figure]]:
+    """Give heading and figure by name; those that would be empty are left out."""
+    groups = by_group(report.costs)[:MOST_GROUPS]
+    names = [str(row["group"]) for row in groups]
+    found = {
+        "costs": ("Costs by group", _costs(groups)),
+        "handoffs": ("Pauses of handoffs", _handoffs(report.handoffs, names)),
+        "skew": ("Skew by day", _skew(report.costs, names)),
+    }
+    return {name: (title, figure) for name, (title, figure) in found.items() if figure["traces"]}
+
+
+def _costs(groups: Sequence[Row]) -> Figure:
+    told = [{**row, "unowned_taken_ms": _taken(row)} for row in groups]
+    longest = max((_number(row[column]) for row in told for _, column, *_ in COSTS), default=0)
+    per_ms, unit = _unit(longest)
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": label,
+            "y": [escape(str(row["group"])) for row in told],
+            "x": [_in(row[column], per_ms) for row in told],
+            "marker": {
+                "color": ink,
+                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": "--paper", "solidity": 0.2},
+            },
+            "hovertemplate": f"%{{y}}: %{{x:.2f}} {unit} {label}<extra></extra>",
+        }
+        for label, column, ink, pattern in COSTS
+    ]
+    across, up = (
+        {"title": {"text": f"{unit}, all queues together"}, "rangemode": "tozero"},
+        {"type": "category", "autorange": "reversed", "automargin": True},
+    )
+    layout = _layout(130 + 56 * len(groups), across, up) | {"barmode": "group", "bargap": 0.3}
+    return {"traces": traces if longest else [], "layout": layout}
+
+
+def _taken(row: Row) -> float | None:
+    """Give for how long queues had no owner until somebody took them, without what had not ended with the input."""
+    known = row["unowned_ms"]
+    return max(0.0, known - _number(row["unowned_open_ms"])) if isinstance(known, int | float) else None
+
+
+def _handoffs(handoffs: Sequence[Row], names: Sequence[str]) -> Figure:
+    known = [row for row in handoffs if isinstance(row["pause_ms"], int | float)]
+    per_ms, unit = _unit(max((_number(row["pause_ms"]) for row in known), default=0))
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": escape(group),
+            "x": [_instant(row["taken_ms"]) for row in rows],
+            "y": [_in(row["pause_ms"], per_ms) for row in rows],
+            "text": [_named(row) for row in rows],
+            "hovertemplate": f"%{{text}}<br>%{{x}} UTC: %{{y:.3f}} {unit}<extra></extra>",
+            "marker": {"color": INKS[n % len(INKS)], "symbol": SYMBOLS[n % len(SYMBOLS)], "size": 8},
+        }
+        for n, (group, rows) in enumerate(_grouped(known, names))
+    ]
+    across, up = (
+        {"type": "date", "automargin": True},
+        {"title": {"text": f"pause, {unit}"}, "rangemode": "tozero", "automargin": True},
+    )
+    return {"traces": traces, "layout": _layout(380, across, up)}
+
+
+def _skew(costs: Sequence[Row], names: Sequence[str]) -> Figure:
+    days = sorted({str(row["day"]) for row in costs})
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": escape(group),
+            "x": [str(row["day"]) for row in rows],
+            "y": [row["max_over_mean"] for row in rows],
+            "line": {"color": INKS[n % len(INKS)]},
+            "marker": {"symbol": SYMBOLS[n % len(SYMBOLS)], "size": 8},
+            "hovertemplate": "%{x}: %{y:.2f}<extra></extra>",
+        }
+        for n, (group, rows) in enumerate(_grouped(sorted(costs, key=lambda row: str(row["day"])), names))
+    ]
+    across, up = (
+        {"type": "category", "categoryorder": "array", "categoryarray": days, "automargin": True},
+        {"title": {"text": "largest load over mean load"}, "rangemode": "tozero", "automargin": True},
+    )
+    return {"traces": traces if len(days) > 1 else [], "layout": _layout(380, across, up)}
+
+
+def _layout(height: int, xaxis: Figure, yaxis: Figure) -> Figure:
+    lines = {"gridcolor": "--line", "zerolinecolor": "--line", "linecolor": "--line"}
+    return {
+        "height": height,
+        "margin": {"l": 50, "r": 10, "t": 30, "b": 40},
+        "paper_bgcolor": "--paper",
+        "plot_bgcolor": "--paper",
+        "font": {"family": "--sans", "color": "--ink", "size": 12},
+        "hoverlabel": {"bgcolor": "--sunk", "bordercolor": "--line", "font": {"color": "--ink"}},
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        "xaxis": {**lines, **xaxis},
+        "yaxis": {**lines, **yaxis},
+    }
+
+
+def _grouped(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, list[Row]]]:
+    groups: dict[str, list[Row]] = {name: [] for name in names}
+    for row in rows:
+        if str(row["group"]) in groups:
+            groups[str(row["group"])].append(row)
+    return [(name, found) for name, found in groups.items() if found]
+
+
+def _named(row: Row) -> str:
+    said = f"{row['topic']} {row['broker']} {row['queue_id']}, from {row['from_client']} to {row['to_client']}"
+    return escape(said)  # Plotly reads texts as HTML
+
+
+def _instant(value: object) -> str:
+    return datetime.fromtimestamp(_number(value) / 1000, UTC).isoformat(timespec="milliseconds").partition("+")[0]
+
+
+def _unit(longest_ms: float) -> tuple[int, str]:
+    return next((per_ms, unit) for least, per_ms, unit in UNITS if longest_ms >= least)
+
+
+def _in(value: object, per_ms: int) -> float | None:
+    return value / per_ms if isinstance(value, int | float) else None
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

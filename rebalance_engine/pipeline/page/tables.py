@@ -1,0 +1,130 @@
+"""The tables of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from rebalance_engine.pipeline.reports import (
+    NOBODY_LOOKED,
+    Report,
+    avoided,
+    bursts,
+    by_group,
+    minutes,
+    moment,
+    overlap,
+    twice,
+    unheard,
+    unowned,
+)
+
+MOST_ROWS = 50
+
+
+def tables_of(report: Report) -> list[tuple[str, str, str]]:
+    """Give name, heading and table of each; one without rows says why."""
+    groups: list[tuple[object, ...]] = [
+        (row["group"], row["rounds"], row["handoffs"], minutes(row["pause_ms"]), unowned(row), overlap(row),
+         twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], unheard(row))
+        for row in by_group(report.costs)
+    ]  # fmt: skip
+    storms: list[tuple[object, ...]] = [
+        (moment(r["at_ms"]), r["group"], r["rounds"], r["starter"], r["cause"], minutes(r["pause_ms"]))
+        for r in report.storms
+    ]
+    waves: list[tuple[object, ...]] = [
+        (moment(r["at_ms"]), r["group"], _names(r["left"]), _names(r["joined"]), r["handoffs"], minutes(r["pause_ms"]))
+        for r in report.waves
+    ]
+    brokers: list[tuple[object, ...]] = [
+        (
+            r["day"],
+            r["broker"],
+            minutes(r["isolated_ms"]),
+            r["isolated_share"],
+            r["resent"],
+            minutes(r["failed_slowest_ms"]),
+            minutes(r["failed_mean_ms"]),
+            minutes(r["went_well_slowest_ms"]),
+        )
+        for r in avoided(report.brokers)
+    ]
+    spikes: list[tuple[object, ...]] = [
+        (moment(r["at_ms"]), r["group"], r["before_per_s"], r["peak_per_s"], r["factor"], minutes(r["recovered_ms"]))
+        for r in bursts(report.spikes)
+    ]
+    tested: list[tuple[object, ...]] = [
+        (r["group"], r["strategy"], r["handoffs"], minutes(r["pause_ms"]), r["mean_skew"], r["idle"], r["says"])
+        for r in report.backtest
+    ]
+    beats: list[tuple[object, ...]] = [(r["day"], r["host"], r["failed"], r["expired"]) for r in report.heartbeats]
+    by_title = {"Groups": groups, "Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
+    by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, "Back-test": tested}
+    return [
+        (title.split()[0].lower(), title, _table(HEADS[title], rows, _none(report, title)))
+        for title, rows in by_title.items()
+    ]
+
+
+def _none(report: Report, title: str) -> str:
+    """Say why a table is empty: there was none, or nobody looked."""
+    if title == "Back-test":
+        return "It was not run, or no group has a record that could be replayed."
+    what = TOLD_BY[title]
+    return "None was seen." if report.would_tell(*what) else f"Unknown: {NOBODY_LOOKED[what]}."
+
+
+TOLD_BY = {
+    "Groups": ("holds",),
+    "Storms": ("holds",),
+    "Deploys": ("holds",),
+    "Bursts after rounds": ("offsets",),
+    "Brokers that producers backed away from": ("sends", "isolations"),
+    "Heartbeats lost": ("heartbeats", "expiries"),
+}
+
+
+HEADS = {
+    "Groups": "group,rounds,handoffs,paused (at least),unowned,two owners,consumed twice,moves above the fewest,"
+    "back and forth,refused pulls,members unknown",
+    "Storms": "when,group,rounds,begun by,cause,paused",
+    "Deploys": "when,group,gone,come,handoffs,paused",
+    "Bursts after rounds": "when,group,messages/s before,highest,times,over after",
+    "Brokers that producers backed away from": "day,broker,isolated,share of the time,sends that failed,"
+    "slowest of these,mean of these,slowest that went well",
+    "Heartbeats lost": "day,host,failed,expired at a broker",
+    "Back-test": "group,strategy,handoffs,paused,skew,idle members,verdict",
+}
+
+
+def _names(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else ""
+
+
+def _table(heads: str, rows: Sequence[Sequence[object]], none: str) -> str:
+    if not rows:
+        return f"<p>{none}</p>"
+    numbers = [
+        all(isinstance(cell, int | float) or cell is None for cell in column) for column in zip(*rows, strict=True)
+    ]
+    head = "".join(f"<th{_kind(n)}>{escape(name)}</th>" for name, n in zip(heads.split(","), numbers, strict=True))
+    body = "".join(
+        f"<tr>{''.join(_cell(cell, is_number=n) for cell, n in zip(row, numbers, strict=True))}</tr>"
+        for row in rows[:MOST_ROWS]
+    )
+    more = f"<p class='note'>{len(rows) - MOST_ROWS} more are in the tables.</p>" if len(rows) > MOST_ROWS else ""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div class='scroll' tabindex='0'>{table}</div>{more}"
+
+
+def _cell(value: object, *, is_number: bool) -> str:
+    if value is None:
+        return f"<td{_kind(is_number)}><span class='unknown'>unknown</span></td>"
+    said = f"{value:.2f}" if isinstance(value, float) else str(value)
+    when = " class='when'" if said.endswith(" UTC") else ""
+    return f"<td{_kind(is_number) or when}>{escape(said)}</td>"
+
+
+def _kind(is_number: bool) -> str:
+    return " class='number'" if is_number else ""
