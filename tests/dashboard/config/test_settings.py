@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 from channels_redis.pubsub import RedisPubSubChannelLayer
@@ -58,7 +59,8 @@ def test_sqlite_runs_as_it_was_measured() -> None:
 @on_a_loop
 async def test_live_pages_ask_redis_for_nothing_that_it_does_not_know(redis: Redis, redis_server: str) -> None:
     """A refused ``CLIENT SETINFO`` was read later as an answer, and told as an error of the receiver."""
-    hosts = [{**host, "address": redis_server} for host in production.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"]]
+    config = cast("dict[str, list[dict[str, object]]]", production.CHANNEL_LAYERS["default"]["CONFIG"])
+    hosts = [{**host, "address": redis_server} for host in config["hosts"]]
     layer = RedisPubSubChannelLayer(hosts=hosts)
     redis.config_resetstat()
 
