@@ -113,8 +113,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        # redis-py 8 has other defaults for the first two, under which idle sockets die after 5 s. What it tells of itself
-        # Redis before 7.2 refuses, and the receiver of a subscription takes that for an answer now and then.
+        # redis-py 8 has other defaults for the first two, under which idle sockets die after 5 s. Redis before 7.2
+        # refuses what it tells of itself, and a receiver takes that for an answer now and then.
         "CONFIG": {
             "hosts": [
                 {"address": REDIS_URL, "max_connections": 10_000, "socket_timeout": None, "driver_info": None},
