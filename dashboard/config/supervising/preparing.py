@@ -19,7 +19,7 @@ from django.db import DatabaseError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
-from dashboard.clusters import leases
+from dashboard.clusters import changing, leases
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
 from dashboard.config.env import without_password
@@ -29,6 +29,7 @@ from dashboard.people.operations import FIRST_ADMIN, make_first_admin
 
 STAMP = ".made-from"
 BEGINNING = "apply_start"
+AUTHOR = "manage.py up"  # in the audit log
 
 
 def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
@@ -134,7 +135,8 @@ def fingerprint(files: Iterable[tuple[str, Path]]) -> str:
 def put_cluster(asked: AskedCluster, now: int) -> None:
     """Let there be the cluster that was asked for, at the address that it has now.
 
-    A demo of an earlier start that does not run now is put aside: nothing of it is true any more.
+    What that changes of a real cluster is a person's order, and so in the audit log. A demo of an earlier start that
+    does not run now is put aside: nothing of it is true any more.
 
     Raises:
         Unprepared: a cluster of this name is another one: a demo, or none.
@@ -144,19 +146,25 @@ def put_cluster(asked: AskedCluster, now: int) -> None:
         leases.put_aside(clusters=Cluster.objects.filter(is_demo=True).exclude(name=asked.name))
         leases.expect(clusters=mine)
         there = mine.select_for_update().first()
-        if there is None:
-            Cluster.objects.create(
-                name=asked.name,
-                namesrv=asked.namesrv,
-                is_demo=asked.is_demo,
-                is_read_only=asked.is_read_only,
-                added_at=now,
-            )
-            return
-        if there.is_demo != asked.is_demo:
+        if there is not None and there.is_demo != asked.is_demo:
             kind = "the demo" if there.is_demo else "a real cluster"
             raise Unprepared(f"the cluster {asked.name!r} of this home is {kind}; give the new one another name")
-        Cluster.objects.filter(pk=there.pk).update(namesrv=asked.namesrv, is_read_only=asked.is_read_only)
+        namesrv, is_read_only = asked.namesrv, asked.is_read_only
+        if asked.is_demo:
+            place = {"namesrv": namesrv, "is_read_only": is_read_only}
+            new = {**place, "is_demo": True, "added_at": now}
+            Cluster.objects.update_or_create(name=asked.name, defaults=place, create_defaults=new)
+        elif there is None:
+            cluster = Cluster(name=asked.name, namesrv=namesrv, is_read_only=is_read_only)
+            changing.add(cluster=cluster, by=_author(asked, now))
+        else:
+            by = _author(asked, now)
+            changing.change(cluster=there.pk, namesrv=namesrv, is_read_only=is_read_only, by=by)
+
+
+def _author(asked: AskedCluster, now: int) -> changing.Author:
+    writable = ", without --writable" if asked.is_read_only else " --writable"
+    return changing.Author(name=AUTHOR, reason=f"started with --namesrv {asked.namesrv}{writable}", now=now)
 
 
 def clusters_to_watch(*, has_demo: bool) -> dict[str, bool]:

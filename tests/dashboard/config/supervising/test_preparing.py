@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -5,6 +6,7 @@ from django.core.management import call_command
 from django.db.utils import ConnectionHandler
 from django.test import override_settings
 
+from dashboard.audit.models import AuditEntry
 from dashboard.clusters.leases import take
 from dashboard.clusters.models import ASIDE, Cluster
 from dashboard.config.env import read_database
@@ -125,6 +127,37 @@ def test_a_cluster_is_added_once_and_found_again_at_its_new_address() -> None:
 
     row = Cluster.objects.get()
     assert (row.namesrv, row.is_demo, row.is_read_only, row.added_at) == ("127.0.0.1:16000", True, False, T0)
+
+
+@pytest.mark.django_db
+def test_what_an_option_changes_of_a_cluster_is_in_the_audit_log_once() -> None:
+    moved = AskedCluster(name="shop", namesrv="10.0.0.2:9876", is_demo=False, is_read_only=False)
+    for at, asked in enumerate((SHOP, SHOP, moved, moved)):
+        put_cluster(asked, T0 + at)
+
+    row = Cluster.objects.get()
+    assert (row.namesrv, row.is_read_only, row.added_at) == ("10.0.0.2:9876", False, T0)
+    added, changed = AuditEntry.objects.order_by("number")
+    assert (added.author, added.verb, added.subject, added.at) == ("manage.py up", "add a cluster", "shop", T0)
+    assert json.loads(added.detail)["reason"] == "started with --namesrv 10.0.0.1:9876, without --writable"
+    assert (changed.author, changed.verb, changed.subject, changed.at) == (
+        *(added.author, "change a cluster"),
+        "shop",
+        T0 + 2,
+    )
+    assert json.loads(changed.detail) == {
+        "reason": "started with --namesrv 10.0.0.2:9876 --writable",
+        "namesrv": {"before": "10.0.0.1:9876", "after": "10.0.0.2:9876"},
+        "read only": {"before": True, "after": False},
+    }
+
+
+@pytest.mark.django_db
+def test_where_the_demo_is_this_time_is_nobodys_order() -> None:
+    put_cluster(DEMO, T0)
+    put_cluster(AskedCluster(name="demo", namesrv="127.0.0.1:16000", is_demo=True, is_read_only=False), T0 + 1)
+
+    assert not AuditEntry.objects.exists()
 
 
 @pytest.mark.django_db
