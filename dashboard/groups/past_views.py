@@ -12,8 +12,10 @@ from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import past_story, rounds, story, views
+from dashboard.groups.kinds import listeners_of, programs_of
 from dashboard.groups.models import Group
 from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
+from dashboard.groups.table import in_words
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
@@ -49,6 +51,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
     state = shown.state
     row = past_story.round_at(group=found, shown=shown)
     lanes = past_story.lanes_at(row=row, at=at, now=now) if row is not None else []
+    around = past_story.around_at(group=found, state=state, lanes=lanes, at=at)
     window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
     return {
         "group": found,
@@ -59,8 +62,12 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "state": state,
         "faults": unexplained(state, now=at),
         "held_by": rounds.held_by(state),
+        "in_words": in_words(state, around),
         "members": past_story.members_at(group=found, state=state, at=at),
         "queue_count": sum(sum(part.ids[1::2]) for part in state.queues),
+        "programs": programs_of(state.members),
+        "listeners": listeners_of(state.members, model=state.head.model),
+        "loads": rounds.loads_of(row)[: story.MOST_LANES] if row is not None and row.closed_at is not None else [],
         "round": row,
         "causes": past_story.causes_at(row=row, at=at) if row is not None else [],
         "lanes": lanes[: story.MOST_LANES],
@@ -77,7 +84,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
             "base": reverse("group", args=[found.pk]),
             "state": to_json(state),
             "time": bar,
-            "around": past_story.around_at(group=found, state=state, lanes=lanes, at=at),
+            "around": around,
             "lanes": views.plain_lanes(row, lanes, at),
         },
     }

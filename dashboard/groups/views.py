@@ -13,12 +13,14 @@ from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import all_clusters
 from dashboard.clusters.silences import answering
 from dashboard.common.clock import now_ms
-from dashboard.common.sayings import in_words
+from dashboard.common.sayings import in_words as in_readers_words
 from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups.backing import backing_away
+from dashboard.groups.kinds import listeners_of, programs_of
 from dashboard.groups.lag import told_plainly
-from dashboard.groups.models import Group, Round
+from dashboard.groups.models import Group, Member, Round
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
+from dashboard.groups.table import in_words
 from dashboard.groups.twice import add_up, twice_in
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
@@ -124,6 +126,9 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     latest = rounds.latest_of(group=found)
     lanes = story.lanes_of(latest, now=now) if latest else []
+    members = story.members_of(group=found)
+    around = story.around(group=found, now=now)
+    kinds = [each["member"] for each in members if isinstance(each["member"], Member)]
     context = {
         "group": found,
         "listed": listing.listed(group=found),
@@ -131,8 +136,12 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "seq": snapshot.seq if snapshot else None,
         "faults": unexplained(snapshot.state, now=now) if snapshot and found.gone_at is None else [],
         "held_by": rounds.held_by(snapshot.state) if snapshot else [],
-        "members": story.members_of(group=found),
+        "in_words": in_words(snapshot.state, around) if snapshot else None,
+        "members": members,
+        "programs": programs_of(kinds),
+        "listeners": listeners_of(kinds, model=found.model),
         "round": latest,
+        "loads": rounds.loads_of(latest)[: story.MOST_LANES] if latest else [],
         "causes": rounds.causes_of(latest) if latest else [],
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
@@ -147,7 +156,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
             "window": window,
             "snapshot": to_json(snapshot) if snapshot else None,
             "time": story.time_bar(group=found, since=since, now=now),
-            "around": story.around(group=found, now=now),
+            "around": around,
             "lanes": plain_lanes(latest, lanes, now),
             "lag": told_plainly(group=found),
         },
@@ -205,7 +214,7 @@ def queue(request: HttpRequest, pk: int) -> JsonResponse:
         broker=request.GET.get("broker", ""),
         queue_id=int(number),
     )
-    said = [{**each, "reason": in_words(str(each["reason"] or ""))} for each in owners]
+    said = [{**each, "reason": in_readers_words(str(each["reason"] or ""))} for each in owners]
     return JsonResponse({"now": now_ms(), "owners": said})
 
 

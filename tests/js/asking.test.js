@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { gather, getJson } from "../../static/js/views/live.js";
+import { gather, getJson, standing } from "../../static/js/views/live.js";
 
 const settled = () => new Promise(setImmediate);
 
@@ -84,4 +84,12 @@ test("a server in trouble is a failure, one that refuses is not", async (context
   await assert.rejects(getJson("/x"), /503/);
   assert.equal(await getJson("/x"), null);
   assert.deepEqual(await getJson("/x"), { a: 1 });
+});
+
+test("whoever has no permission is not said to be logged out", () => {
+  assert.equal(standing({ ok: false, status: 403, redirected: false }), "refused");
+  assert.equal(standing({ ok: false, status: 404, redirected: false }), "refused");
+  assert.equal(standing({ ok: true, status: 200, redirected: true }), "logged out");
+  assert.equal(standing({ ok: false, status: 401, redirected: false }), "logged out");
+  assert.equal(standing({ ok: true, status: 200, redirected: false }), "open");
 });

@@ -11,6 +11,7 @@ from dashboard.clusters.models import Cluster
 from dashboard.clusters.silences import is_silent
 from dashboard.common.spans import age, span
 from dashboard.groups.asking import outcome_words, receipt_words
+from dashboard.groups.rounds import Load
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
 
@@ -66,6 +67,17 @@ def of_a_kind(faults: Sequence[Fault]) -> list[tuple[Fault, list[Fault]]]:
     for fault in faults:
         kinds.setdefault(fault.kind, []).append(fault)
     return [(each[0], each[1:]) for each in kinds.values()]
+
+
+@register.filter
+def dumbbells(loads: Sequence[Load]) -> list[dict[str, object]]:
+    """Place loads on one axis from 4 to 96: nothing to the most of all."""
+    most = max((each for load in loads for each in (load.before, load.after) if each is not None), default=0) or 1
+
+    def place(queues: int | None) -> int | None:
+        return None if queues is None else 4 + round(92 * queues / most)
+
+    return [{"load": load, "before": place(load.before), "after": place(load.after)} for load in loads]
 
 
 @register.filter

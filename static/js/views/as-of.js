@@ -119,7 +119,7 @@ export class AsOf {
 
   #age(mode) {
     if (this.#ended === "logged out") return gettext("Logged out: load the page to log in again.");
-    if (this.#ended === "refused") return gettext("This page is not for you any more.");
+    if (this.#ended === "refused") return gettext("You have no permission for this page any more.");
     if (mode === "away") return fill(gettext("nothing heard for %(age)s, trying again"), { age: age(this.now() - this.#heardAt) });
     if (mode === "behind") return gettext("not all of this page could be brought up to date; trying again with what comes next");
     const silent = this.#silent();

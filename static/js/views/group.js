@@ -142,7 +142,7 @@ export function mountGroup(page) {
   /** How far the group is behind comes with no step. */
   const measure = gather(async () => {
     try {
-      lags = lagsOf((await getJson(`${base}lag`)).lag);
+      lags = lagsOf((await getJson(`${base}lag`))?.lag ?? []);
       asOf.note("lag", false);
     } catch (error) {
       asOf.note("lag", true);

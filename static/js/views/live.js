@@ -19,17 +19,20 @@ export function openSocket(page, asOf, { onBack = () => {} } = {}) {
   return socket;
 }
 
-/** Ask the server; null where it refuses, as after a log-out. Throws where it does not answer, or is in trouble: ask again. */
+/** Ask the server. Throws where it does not answer, or is in trouble: ask again. */
 async function ask(url, type, signal) {
   const answer = await fetch(url, { headers: { Accept: type }, signal });
   if (answer.status >= 500 || answer.status === 429) throw new Error(`${url} is answered with ${answer.status}`);
-  return answer.ok && !answer.redirected ? answer : null;
+  return answer;
 }
 
-/** Replace parts of the page by the server's newer ones. What is open or focused in them stays so. False where it refuses; throws as `ask`. */
+/** What an answer says of who asked: `open`, `refused` where there is no permission, or it is not there, `logged out`. */
+export const standing = ({ ok, status, redirected }) => (redirected || status === 401 ? "logged out" : ok ? "open" : "refused");
+
+/** Replace parts of the page by the server's newer ones. What is open or focused in them stays so. Gives `standing`; throws as `ask`. */
 export async function refreshParts(page, url, signal) {
   const answer = await ask(url, "text/html", signal);
-  if (!answer) return false;
+  if (standing(answer) !== "open") return standing(answer);
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const old = page.querySelector(`[data-part="${part.dataset.part}"]`);
@@ -38,13 +41,13 @@ export async function refreshParts(page, url, signal) {
     part.querySelectorAll("details").forEach((each, i) => (each.open = open[i] ?? false));
     old.replaceWith(page.adoptNode(part));
   }
-  return true;
+  return "open";
 }
 
 /** Ask the server for JSON; null where it does not answer with it. Throws as `ask`. */
 export async function getJson(url) {
   const answer = await ask(url, "application/json");
-  return answer ? answer.json() : null;
+  return standing(answer) === "open" ? answer.json() : null;
 }
 
 /**

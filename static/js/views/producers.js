@@ -46,10 +46,10 @@ function keepTrue(page) {
     if (page.hidden) return;
     const [asked, old] = [Date.now(), partOf(page)];
     try {
-      const isAnswered = await refreshParts(page, location.href, AbortSignal.timeout(LONGEST_MS));
+      const status = await refreshParts(page, location.href, AbortSignal.timeout(LONGEST_MS));
       if (partOf(page) !== old) hear();
-      asOf.note("producers", isAnswered && partOf(page) === old); // as while something in it has the focus
-      asOf.status(isAnswered ? "open" : "logged out");
+      asOf.note("producers", status === "open" && partOf(page) === old); // as while something in it has the focus
+      asOf.status(status);
     } catch {
       asOf.status("away");
     }

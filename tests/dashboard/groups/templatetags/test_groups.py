@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.groups.templatetags.groups import cause, of_a_kind, round_state, round_when
+from dashboard.groups.rounds import Load
+from dashboard.groups.templatetags.groups import cause, dumbbells, of_a_kind, round_state, round_when
 from dashboard.push.messages import Fault, Row
 
 ROW = Row(
@@ -43,3 +44,10 @@ def test_faults_of_a_kind_stand_together() -> None:
     one, two, three = fault("a", "1"), fault("b", "2"), fault("a", "3")
 
     assert of_a_kind([one, two, three]) == [(one, [three]), (two, [])]
+
+
+def test_loads_stand_on_one_axis_and_unknown_ones_nowhere() -> None:
+    found = dumbbells([Load("A", 11, 0), Load("B", None, 22)])
+
+    assert [(each["before"], each["after"]) for each in found] == [(50, 4), (None, 96)]
+    assert dumbbells([Load("A", 0, None)])[0]["before"] == 4

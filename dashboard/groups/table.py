@@ -1,0 +1,117 @@
+"""The map in words, queue by queue, for whoever does not see it: how each queue stands, who has it, who should.
+
+``static/js/lib/owners.js`` has the same grammar for the drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from dashboard.common.spans import clock
+from dashboard.groups.queries import queues_of
+from dashboard.push.messages import GroupState
+from dashboard.push.runs import unpack
+
+MOST_ROWS = 600  # of more queues those are listed that are not simply held as wanted
+Place = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One queue. ``kind`` is the map's: ok, let, two, perhaps, none, unknown, away or stray."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    kind: str
+    words: str
+    held: tuple[str, ...]
+    wanted: tuple[str, ...]
+    moved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InWords:
+    """The rows, and how many queues are left out because they are held as wanted."""
+
+    rows: tuple[QueueRow, ...]
+    left_out: int
+
+
+def in_words(state: GroupState, around: Mapping[str, object]) -> InWords:
+    """Say how each queue of a state stands; ``around``: which brokers are away, and what moved a moment ago."""
+    away = around.get("away")
+    moves = around.get("moves")
+    moved = _moved(moves if isinstance(moves, list) else [])
+    rows = [*_rows(state, away if isinstance(away, list) else [], moved), *_strays(state)]
+    if len(rows) <= MOST_ROWS:
+        return InWords(tuple(rows), 0)
+    told = [row for row in rows if row.kind != "ok" or row.moved]
+    return InWords(tuple(told[:MOST_ROWS]), len(rows) - min(len(told), MOST_ROWS))
+
+
+def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) -> Iterable[QueueRow]:
+    held: dict[int, list[str]] = {}
+    wanted: dict[int, list[str]] = {}
+    for cell in state.members:
+        for number in unpack(cell.held or ()).tolist():
+            held.setdefault(number, []).append(cell.client)
+        for number in unpack(cell.target).tolist():
+            wanted.setdefault(number, []).append(cell.client)
+    is_doubted = bool(state.head.untold) or any(cell.held is None for cell in state.members)
+    perhaps = set(unpack(state.head.perhaps_twice).tolist())
+    for number, queue in enumerate(queues_of(state)):
+        has, should = tuple(held.get(number, ())), tuple(wanted.get(number, ()))
+        kind = _kind(state, has, should, is_doubted=is_doubted, is_perhaps=number in perhaps)
+        kind = "away" if queue.broker in away else kind
+        place = (queue.topic, queue.broker, queue.queue_id)
+        yield QueueRow(*place, kind, _words(kind, state), has, should, moved.get(place, ""))
+
+
+def _kind(
+    state: GroupState, has: tuple[str, ...], should: tuple[str, ...], *, is_doubted: bool, is_perhaps: bool
+) -> str:
+    if state.head.model == "BROADCASTING":
+        return "ok" if has or is_doubted else "none"
+    if len(has) > 1:
+        return "perhaps" if is_perhaps else "two"
+    if not has:
+        return "unknown" if is_doubted else "none"
+    return "let" if state.head.is_target_known and has[0] not in should else "ok"
+
+
+def _strays(state: GroupState) -> Iterable[QueueRow]:
+    for stray in state.strays:
+        place = (stray.topic, stray.broker, stray.queue_id)
+        yield QueueRow(*place, "stray", _words("stray", state), (stray.client,), ())
+
+
+def _moved(moves: Iterable[Mapping[str, object]]) -> dict[Place, str]:
+    found: dict[Place, str] = {}
+    for move in moves:
+        topic, broker, number, at = (move.get(name) for name in ("topic", "broker", "id", "at"))
+        if isinstance(number, int) and isinstance(at, int):
+            words = _("moved from %(one)s to %(other)s at %(at)s")
+            values = {"one": move.get("from") or _("nobody"), "other": move.get("to") or _("nobody yet")}
+            found[str(topic), str(broker), number] = words % {**values, "at": clock(at, millis=False)}
+    return found
+
+
+def _words(kind: str, state: GroupState) -> str:
+    if kind == "ok" and state.head.model == "BROADCASTING":
+        return _("broadcasting: every member has it")
+    if kind == "ok" and not state.head.is_target_known:
+        return _("held; unknown who should have it")
+    return {
+        "ok": _("held and wanted"),
+        "let": _("held, should let go"),
+        "two": _("two owners"),
+        "perhaps": _("perhaps two owners"),
+        "none": _("no owner"),
+        "unknown": _("unknown: no answer"),
+        "away": _("broker away"),
+        "stray": _("not in any route"),
+    }[kind]
