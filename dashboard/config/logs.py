@@ -2,12 +2,15 @@
 
 A supervised process is read by a person at a terminal, twenty processes of library code behind it. A traceback there
 hides the line that matters. So an error is one line that says what could not be done and why; its traceback is kept
-in ``errors.log`` in the home.
+in ``errors.log`` in the home, which all of them write.
 """
 
 from __future__ import annotations
 
+import fcntl
 import logging
+import logging.handlers
+import os
 import re
 from pathlib import Path
 
@@ -68,6 +71,42 @@ class HasTraceback(logging.Filter):
         return bool(has_error) or TRACEBACK.search(record.getMessage()) is not None
 
 
+class SharedFile(logging.handlers.WatchedFileHandler):
+    """A file that several processes append to. Who finds it too long moves it away, and all go on in a new one.
+
+    ``RotatingFileHandler`` is for one process: of two, each moves away what the other one has just begun, over what was
+    moved before. Here one of them moves it, under a lock, if it is still the one that was too long; what another one
+    writes just then stands in the file that was moved.
+
+    Args:
+        most_bytes: of it, and of the one that was moved away (``.1``).
+    """
+
+    def __init__(self, filename: str | Path, most_bytes: int) -> None:
+        super().__init__(filename, encoding="utf-8", delay=True)
+        self._most_bytes = most_bytes
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, into a new file where it is time."""
+        try:
+            self._move_away_if_long()
+        except OSError:
+            self.handleError(record)  # and it grows on
+        super().emit(record)
+
+    def _move_away_if_long(self) -> None:
+        path = Path(self.baseFilename)
+        try:
+            if path.stat().st_size < self._most_bytes:
+                return
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                    path.replace(f"{path}.1")
+        except (FileNotFoundError, BlockingIOError):
+            pass  # another process moves it at this moment
+
+
 def logging_of(home: Path, *, is_debug: bool) -> dict[str, object]:
     """Give ``LOGGING``: one line for a person, tracebacks into a file; while debugging all of it to the terminal."""
     return {
@@ -81,12 +120,9 @@ def logging_of(home: Path, *, is_debug: bool) -> dict[str, object]:
         "handlers": {
             "console": {"class": "logging.StreamHandler", "formatter": "whole" if is_debug else "line"},
             "errors": {
-                "class": "logging.handlers.RotatingFileHandler",
+                "()": f"{__name__}.SharedFile",
                 "filename": str(home / "errors.log"),
-                "maxBytes": MOST_BYTES,
-                "backupCount": 1,
-                "delay": True,
-                "encoding": "utf-8",
+                "most_bytes": MOST_BYTES,
                 "formatter": "whole",
                 "filters": ["traceback"],
             },

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import logging.config
+import re
 import subprocess
 import sys
 import traceback
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.config.logs import HasTraceback, OneLine, logging_of, reason_of
+from dashboard.config.logs import HasTraceback, OneLine, SharedFile, logging_of, reason_of
+from tests.dashboard.config.supervising.processes import LONG_S
 
 
 def record(words: str, error: BaseException | None = None) -> logging.LogRecord:
@@ -78,6 +80,66 @@ def test_a_process_says_one_line_each_and_keeps_the_traceback_in_its_home(tmp_pa
     kept = (tmp_path / "errors.log").read_text()
     assert "Traceback (most recent call last)" in kept
     assert "ready" not in kept and "stranger" not in kept
+
+
+WRITES = """
+import logging, logging.config, pathlib, sys
+from dashboard.config.logs import logging_of
+told = logging_of(pathlib.Path(sys.argv[1]), is_debug=False)
+told["handlers"]["errors"]["most_bytes"] = 400_000
+told["root"]["handlers"] = ["errors"]
+logging.config.dictConfig(told)
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(300):
+    try:
+        raise ValueError
+    except ValueError:
+        logging.exception("from %s: %d %s all", sys.argv[2], number, "x" * 1_000)
+"""
+
+
+def test_two_processes_share_a_file_that_rolls_and_no_line_is_lost_or_mixed(tmp_path: Path) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITES, str(tmp_path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in "AB"
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=LONG_S) for process in processes]
+
+    files = sorted(path.name for path in tmp_path.iterdir())
+    kept = "".join((tmp_path / name).read_text() for name in files)
+    assert said == [("", "")] * 2
+    assert files == ["errors.log", "errors.log.1"]
+    whole = re.findall(r"^.* ERROR root .*: from ([AB]): (\d+) x{1000} all$", kept, re.MULTILINE)
+    assert sorted(whole) == sorted((name, str(number)) for name in "AB" for number in range(300))
+    assert kept.count("Traceback (most recent call last)") == 600
+
+
+def test_a_file_that_somebody_moved_away_or_deleted_is_begun_again(tmp_path: Path) -> None:
+    handler = SharedFile(tmp_path / "errors.log", most_bytes=1_000_000)
+    for number in range(3):
+        handler.emit(record(f"number {number}"))
+        if number == 0:
+            (tmp_path / "errors.log").rename(tmp_path / "old")
+        elif number == 1:
+            (tmp_path / "errors.log").unlink()
+    handler.close()
+
+    assert (tmp_path / "old").read_text() == "number 0\n"
+    assert (tmp_path / "errors.log").read_text() == "number 2\n"
 
 
 def test_while_debugging_everything_is_said(tmp_path: Path) -> None:
