@@ -1,15 +1,16 @@
 """Rules that no check constraint can say, because they compare a row with what it was: as triggers, in migrations.
 
-SQLite loses a table's triggers when a later migration rebuilds the table: such a migration must say them again.
-A test asks the database itself.
+SQLite loses a table's triggers when a later migration rebuilds the table, and cannot rebuild one that a trigger of
+another reads: such a migration does it within ``keeping_triggers``. A test asks the database itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations import RunPython
+from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import StateApps
 
 
@@ -19,17 +20,71 @@ def never_less(table: str, column: str) -> RunPython:
     return _trigger(f"{column}_never_less", table, f"UPDATE OF {column}", refusal, f"NEW.{column} < OLD.{column}")
 
 
+def always_the_same(table: str, column: str) -> RunPython:
+    """Refuse an update that gives a row to another one."""
+    refusal = f"{table}.{column} is always the same"
+    return _trigger(f"{column}_always_the_same", table, f"UPDATE OF {column}", refusal, f"NEW.{column} <> OLD.{column}")
+
+
+def of_one(table: str, parent: str, columns: Sequence[str], *, ours: str, theirs: str) -> list[RunPython]:
+    """Refuse a row that joins what belongs to two: the rows that it names are of one ``parent``.
+
+    Args:
+        table: of the row.
+        parent: what both belong to; of the trigger's name.
+        columns: those of the row that name others.
+        ours: whose the row is, and
+        theirs: whose the named row is: SQL of ``NEW``. NULL, of a row that names none, passes.
+    """
+    refusal = f"{table} joins what is of one {parent}"
+    name, condition = f"of_one_{parent}", f"{theirs} <> {ours}"
+    return [
+        _trigger(f"{name}_{verb}", table, event, refusal, condition, reads_others=True)
+        for verb, event in (("insert", "INSERT"), ("update", f"UPDATE OF {', '.join(columns)}"))
+    ]
+
+
 def append_only(table: str) -> list[RunPython]:
     """Refuse to change or to delete a row."""
     refusal = f"{table} can only be appended to"
     return [_trigger(f"no_{verb.lower()}", table, verb, refusal) for verb in ("UPDATE", "DELETE")]
 
 
-def _trigger(name: str, table: str, event: str, refusal: str, condition: str = "") -> RunPython:
+def keeping_triggers(operations: Iterable[Operation]) -> list[Operation]:
+    """Put all triggers aside while these operations rebuild tables, and say them again after, in one transaction."""
+    kept: dict[str, str] = {}
+
+    def put_aside(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+        kept.clear()
+        kept.update(_triggers_on_sqlite(editor))
+        for name in kept:
+            editor.execute(f"DROP TRIGGER {name}")
+
+    def say_again(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+        there = _triggers_on_sqlite(editor)
+        for name in kept.keys() - there.keys():
+            editor.execute(kept[name])
+
+    return [RunPython(put_aside, say_again), *operations, RunPython(say_again, put_aside)]
+
+
+def _triggers_on_sqlite(editor: BaseDatabaseSchemaEditor) -> dict[str, str]:
+    """Read all triggers, each as it was made; none of another database, which loses none."""
+    if editor.connection.vendor != "sqlite":
+        return {}
+    with editor.connection.cursor() as cursor:
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        return dict(cursor.fetchall())
+
+
+def _trigger(
+    name: str, table: str, event: str, refusal: str, condition: str = "", *, reads_others: bool = False
+) -> RunPython:
     name = f"{table}_{name}"
 
     def create(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
-        for statement in _create(editor.connection.vendor, name, table, event, refusal, condition):
+        of_vendor = _create_on_sqlite if editor.connection.vendor == "sqlite" else _create_on_postgresql
+        for statement in of_vendor(name, table, event, refusal, condition, reads_others=reads_others):
             editor.execute(statement)
 
     def drop(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
@@ -39,15 +94,22 @@ def _trigger(name: str, table: str, event: str, refusal: str, condition: str = "
     return RunPython(create, drop)
 
 
-def _create(vendor: str, name: str, table: str, event: str, refusal: str, condition: str) -> Iterator[str]:
+def _create_on_sqlite(
+    name: str, table: str, event: str, refusal: str, condition: str, *, reads_others: bool
+) -> Iterator[str]:
+    del reads_others  # as any condition may
     when = f"WHEN ({condition}) " if condition else ""
-    if vendor == "sqlite":
-        yield f"DROP TRIGGER IF EXISTS {name}"
-        yield f"CREATE TRIGGER {name} BEFORE {event} ON {table} {when}BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
-        return
-    yield (
-        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS"
-        f" $$ BEGIN RAISE EXCEPTION '{refusal}' USING ERRCODE = 'integrity_constraint_violation'; END $$"
-    )
+    yield f"DROP TRIGGER IF EXISTS {name}"
+    yield f"CREATE TRIGGER {name} BEFORE {event} ON {table} {when}BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
+
+
+def _create_on_postgresql(
+    name: str, table: str, event: str, refusal: str, condition: str, *, reads_others: bool
+) -> Iterator[str]:
+    """Only the body of the function may read other rows."""
+    refuse = f"RAISE EXCEPTION '{refusal}' USING ERRCODE = 'integrity_constraint_violation';"
+    body = f"IF {condition} THEN {refuse} END IF; RETURN NEW;" if reads_others else refuse
+    when = f"WHEN ({condition}) " if condition and not reads_others else ""
+    yield f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
     yield f"DROP TRIGGER IF EXISTS {name} ON {table}"
     yield f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW {when}EXECUTE FUNCTION {name}()"
