@@ -12,7 +12,7 @@ from dashboard.groups.deciding import Decision
 from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.faults import keep_faults
 from dashboard.groups.gone import publish_row
-from dashboard.groups.models import Group, Round, RoundCause
+from dashboard.groups.models import Finding, Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
 from dashboard.groups.showing import (
@@ -173,18 +173,25 @@ def _keep_causes(group: Group, row: Round, each: OpenRound, queues: int, decisio
             group=group, round=row, cause=Cause.HELD_CHANGED.value, origin=Origin.DERIVED.value
         )
         when = {"at": row.opened_at, "at_low": row.opened_low, "at_high": row.opened_at, "observed_at": now}
-        for name, value in {**when, "evidence": printable(_unexplained(queues, decision, told.evidence))}.items():
+        for name, value in {**when, "evidence": printable(_unexplained(row, queues, decision, told.evidence))}.items():
             setattr(told, name, value)
         told.save()
 
 
-def _unexplained(queues: int, decision: Decision, before: str) -> str:
+def _unexplained(row: Round, queues: int, decision: Decision, before: str) -> str:
     """Say that no change is known by which queues changed hands; or that brokers list, or listed, different members."""
     differ = [each.sentence for each in decision.findings if each.kind is FindingKind.DIFFERENT_MEMBER_LISTS]
-    differ = differ or list(filter(None, [before.partition(BESIDES)[2]]))
+    differ = differ or list(filter(None, [before.partition(BESIDES)[2]])) or _differed(row)
     if differ:
         return BESIDES.join([_changed(queues), differ[0]])
     return f"{_changed(queues)}, and nothing else that is known changed"
+
+
+def _differed(row: Round) -> list[str]:
+    """Say which lists differed while queues changed hands, though they are alike again; of several the last ones."""
+    found = Finding.objects.filter(group=row.group_id, kind=FindingKind.DIFFERENT_MEMBER_LISTS.value)
+    while_it_began = found.filter(suspected_at__lte=row.opened_at, cleared_at__gte=row.opened_low or row.opened_at)
+    return list(while_it_began.order_by("-suspected_at").values_list("sentence", flat=True)[:1])
 
 
 def _changed(queues: int) -> str:
