@@ -9,8 +9,11 @@ from typing import Protocol
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from rebalance_engine.events import ConsumeType
+
 MOST_PROGRAMS = 3
 BROADCASTING = "BROADCASTING"
+POP = ConsumeType.POP.value
 
 
 class Kind(Protocol):
@@ -64,3 +67,14 @@ def listeners_of(members: Iterable[Kind], *, model: str | None) -> str:
         return _("orderly") if orderly else _("concurrent")
     counts = ((_("orderly"), orderly), (_("concurrent"), concurrent), (_("unknown"), unknown))
     return ", ".join(f"{words} ({n})" for words, n in counts if n)
+
+
+def popping_of(consume_types: Iterable[str | None]) -> str:
+    """Say how many members take messages by POP, as they said themselves: their queues have no owners."""
+    n = sum(each == POP for each in consume_types)
+    words = ngettext(
+        "POP: %(n)s member takes messages from queues that nobody owns",
+        "POP: %(n)s members take messages from queues that nobody owns",
+        n,
+    )
+    return words % {"n": n} if n else ""

@@ -18,6 +18,7 @@ from dashboard.groups.moves import NO_MOVES, Moves, Taken, moves_since_the_last_
 from dashboard.groups.sights import chain_of, sights_of
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
+from rebalance_engine.events import ConsumeType
 from rebalance_engine.findings import NO_SIGHTS, Restless, Sights
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
@@ -25,6 +26,7 @@ from rebalance_engine.ownership import Ownership
 from rebalance_engine.tables import NO_INTS, ClientTable, QueueTable
 
 BROADCASTING = MessageModel.BROADCASTING.value
+POP = ConsumeType.POP.value
 OPEN_SPANS = """
     SELECT member_id, queue_id, at, COALESCE(at_low, 0) FROM groups_holding WHERE group_id = %s AND until IS NULL
 """
@@ -100,6 +102,8 @@ def look_plainly(*, group: Group) -> Plainly:
     everybody = tuple(by_name[name] for name in clients.distinct)
     topics_of, merged = _topics(group)
     topics = merged.union(*topics_of.values())
+    if any(member.consume_type == POP for member in members):
+        topics &= _owned_topics(group)
     columns = columns_of(cluster=group.cluster_id, topics=topics)
     held, strays, taken = _held(everybody, columns, clients)
     lists = _lists(group)
@@ -176,6 +180,12 @@ def _topics(group: Group) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
         elif left_at is None:
             topics_of.setdefault(client, set()).add(topic)
     return {client: frozenset(topics) for client, topics in topics_of.items()}, frozenset(merged)
+
+
+def _owned_topics(group: Group) -> frozenset[str]:
+    """Give the topics of which a member holds a queue. The others are taken by POP, and their queues have no owners."""
+    held = Holding.objects.filter(group=group, until=None, member__left_at=None)
+    return frozenset(held.values_list("queue__topic__name", flat=True).distinct())
 
 
 def _held(

@@ -46,11 +46,15 @@ def in_words(state: GroupState, around: Mapping[str, object]) -> InWords:
     away = around.get("away")
     moves = around.get("moves")
     moved = _moved(moves if isinstance(moves, list) else [])
-    rows = [*_rows(state, away if isinstance(away, list) else [], moved), *_strays(state)]
+    rows = sorted([*_rows(state, away if isinstance(away, list) else [], moved), *_strays(state)], key=_as_drawn)
     if len(rows) <= MOST_ROWS:
         return InWords(tuple(rows), 0)
     told = [row for row in rows if row.kind != "ok" or row.moved]
     return InWords(tuple(told[:MOST_ROWS]), len(rows) - min(len(told), MOST_ROWS))
+
+
+def _as_drawn(row: QueueRow) -> tuple[bool, str, str, int]:
+    return (row.topic.startswith("%RETRY%"), row.topic, row.broker, row.queue_id)
 
 
 def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) -> Iterable[QueueRow]:

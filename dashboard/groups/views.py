@@ -16,7 +16,7 @@ from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words as in_readers_words
 from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups.backing import backing_away
-from dashboard.groups.kinds import listeners_of, programs_of
+from dashboard.groups.kinds import listeners_of, popping_of, programs_of
 from dashboard.groups.lag import told_plainly
 from dashboard.groups.models import Group, Member, Round
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
@@ -140,6 +140,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "members": members,
         "programs": programs_of(kinds),
         "listeners": listeners_of(kinds, model=found.model),
+        "popping": popping_of(each.consume_type for each in kinds),
         "round": latest,
         "loads": rounds.loads_of(latest)[: story.MOST_LANES] if latest else [],
         "causes": rounds.causes_of(latest) if latest else [],

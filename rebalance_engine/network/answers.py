@@ -187,8 +187,10 @@ def held_stated(group: str, client: str, info: ConsumerRunningInfo, by: Answerer
     """State what a member says of itself (307): what it holds, subscribes to, and divides by."""
     about: _About = {"at": by.at, "source": by.source, "exactness": EXACT, "group": group, "client": client}
     said = info.properties
+    is_popping = any(not entry.dropped for entry in (info.mq_pop_table or {}).values())
     yield MemberSeen(
         **about,
+        consume_type=ConsumeType.POP if is_popping else None,
         is_orderly={"true": True, "false": False}.get(said.get("PROP_CONSUMEORDERLY", "").lower()),
         started_at=started_at(said),
     )

@@ -10,6 +10,7 @@ from dashboard.groups.recording.book import GroupBook
 from rebalance_engine.events import (
     AnswerMissed,
     Cause,
+    ConsumeType,
     ConsumptionSeen,
     MemberJoined,
     MemberLeft,
@@ -28,6 +29,7 @@ from rebalance_engine.events import (
 )
 from rebalance_engine.events.fact import GroupFact, MemberFact
 
+POP = ConsumeType.POP.value
 NEW_LIFE: dict[str, object] = {
     "left_at": None,
     "departure": None,
@@ -80,7 +82,9 @@ def member_seen(book: GroupBook, fact: MemberSeen) -> bool:
         "is_orderly": fact.is_orderly,
         "started_at": fact.started_at,
     }
+    was = row.consume_type
     changed = book.members.update(row, **{name: value for name, value in told.items() if value is not None})
+    came = came or (was != row.consume_type and POP in {was, row.consume_type})  # by POP queues have no owners
     if changed:
         book.members.update(row, seen_at=observed_at(fact))
     if fact.message_model is not None and book.groups.update(group, model=fact.message_model.value):

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rebalance_engine.events import Fact, MemberSeen, MemberStrategySeen, RouteMissing, RouteSeen, SubscriptionsSeen
+from rebalance_engine.events import (
+    ConsumeType,
+    Fact,
+    MemberSeen,
+    MemberStrategySeen,
+    RouteMissing,
+    RouteSeen,
+    SubscriptionsSeen,
+)
 
 MEMBER_SAYS = ("language", "version", "consume_type", "message_model", "is_orderly", "started_at")
 
 
 def merged(before: Fact | None, fact: MemberSeen) -> MemberSeen:
-    """Put together what a member's broker and the member itself say."""
+    """Put together what a member's broker and the member itself say.
+
+    That it takes messages by POP a member alone knows: its heartbeats, and so its broker, say what it did before.
+    """
     if not isinstance(before, MemberSeen):
         return fact
     said = {
         name: getattr(fact, name) if getattr(fact, name) is not None else getattr(before, name) for name in MEMBER_SAYS
     }
+    if before.consume_type is ConsumeType.POP:
+        is_own_word = fact.message_model is None
+        said["consume_type"] = fact.consume_type if is_own_word else before.consume_type
     return replace(fact, **said)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from dashboard.groups.kinds import listeners_of, programs_of
+from dashboard.groups.kinds import listeners_of, popping_of, programs_of
 
 
 @dataclass(frozen=True)
@@ -52,3 +52,8 @@ def test_listeners_are_said_as_far_as_they_are_known(told: list[bool | None], wo
 
 def test_in_a_broadcasting_group_everybody_has_everything() -> None:
     assert listeners_of([Told()], model="BROADCASTING") == "broadcasting: every member has every queue"
+
+
+def test_members_that_pop_are_counted_by_their_own_word() -> None:
+    assert popping_of(["CONSUME_PASSIVELY", None]) == ""
+    assert popping_of(["CONSUME_POP", None]) == "POP: 1 member takes messages from queues that nobody owns"

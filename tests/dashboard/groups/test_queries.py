@@ -4,8 +4,8 @@ from dashboard.groups.models import Group
 from dashboard.groups.queries import look_at, look_plainly, queues_of, target_of, view_of
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.publish import group_state
-from rebalance_engine.events import EXACT, MemberListSeen
-from tests.dashboard.story import EAST, T0, held, missed, queue, route, seen, told
+from rebalance_engine.events import EXACT, ConsumeType, MemberListSeen, MemberSeen
+from tests.dashboard.story import EAST, T0, held, missed, queue, route, seen, subscribes, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -56,3 +56,19 @@ def test_the_state_that_was_shown_gives_the_same_view_and_target(group: Group) -
     assert again.held.same_owners(view.held)
     assert target_of(state).same_owners(decision.target)
     assert again.silent == view.silent
+
+
+def test_queues_that_are_taken_by_pop_have_no_owners_and_nobody_misses_them() -> None:
+    told(route(4), route(1, topic="%RETRY%g"), *seen("A"), subscribes("A", 1, "orders", "%RETRY%g"))
+    told(held("A", 10, [0], topic="%RETRY%g"))
+    group = Group.objects.get()
+    missed_before = len(look_at(group=group).view.queues)
+    version = group.inputs_version
+
+    pops = MemberSeen(at=T0 + 20, source=EAST, exactness=EXACT, group="g", client="A", consume_type=ConsumeType.POP)
+    told(pops)
+
+    look = look_at(group=group)
+    group.refresh_from_db()
+    assert (missed_before, [queue.topic for queue in look.view.queues]) == (5, ["%RETRY%g"])
+    assert group.inputs_version > version

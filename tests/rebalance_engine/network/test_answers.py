@@ -5,6 +5,7 @@ import pytest
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import (
     BrokerSeen,
+    ConsumeType,
     HeldSeen,
     MemberListSeen,
     MemberSeen,
@@ -22,7 +23,7 @@ from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection, SubscriptionData
-from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, ProcessQueueInfo
+from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo, PopProcessQueueInfo, ProcessQueueInfo
 from rebalance_engine.remoting.bodies.routes import BrokerData, ClusterInfo, QueueData, TopicRouteData
 from rebalance_engine.remoting.codes import Language, RequestCode
 from rebalance_engine.remoting.errors import BrokenContent
@@ -101,6 +102,17 @@ def test_what_a_member_holds_is_stated_apart_from_what_it_gave_up() -> None:
     assert isinstance(strategy, MemberStrategySeen)
     assert isinstance(held, HeldSeen)
     assert (held.queues, held.dropped) == ((first,), (second,))
+
+
+@pytest.mark.parametrize(("is_dropped", "kind"), [(False, ConsumeType.POP), (True, None)])
+def test_a_member_with_a_queue_that_it_pops_from_says_so(is_dropped: bool, kind: ConsumeType | None) -> None:
+    popped = {MessageQueue("orders", "east", -1): PopProcessQueueInfo(dropped=is_dropped)}
+
+    said, *_, held = answers.held_stated("G", "A", ConsumerRunningInfo(mq_pop_table=popped), BY)
+
+    assert isinstance(said, MemberSeen)
+    assert isinstance(held, HeldSeen)
+    assert (said.consume_type, held.queues) == (kind, ())
 
 
 def test_what_a_member_holds_is_observed_from_when_it_was_asked() -> None:
