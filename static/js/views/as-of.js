@@ -6,6 +6,14 @@ import { fill, gettext, ngettext } from "../lib/words.js";
 const STALE_MS = 20000;
 const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
 
+/** Of when is what is shown: of now, or of when the last was heard, or of when any cluster of it answered last. */
+export function shownAt({ now, heard, watched }) {
+  const at = heard ?? now;
+  const last = Math.max(...watched.map((each) => each ?? -Infinity));
+  if (!watched.length || at - last <= STALE_MS) return at;
+  return last === -Infinity ? null : last;
+}
+
 export class AsOf {
   #page;
   #offset;
@@ -108,7 +116,8 @@ export class AsOf {
     const isPictureOld = !this.#isConnected || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
     this.#page.body.classList.toggle("stale", isPictureOld);
     put("mode", words[mode]);
-    put("now", clock(mode === "away" ? this.#heardAt : this.now()));
+    const at = shownAt({ now: this.now(), heard: this.#isConnected ? null : this.#heardAt, watched: [...this.#watched.values()] });
+    put("now", at === null ? "–" : clock(at));
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
   }
