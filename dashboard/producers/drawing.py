@@ -10,6 +10,9 @@ from dashboard.producers.standing import Backoff, Send
 
 TOP_MS = 20_000
 SLOW_MS = 550
+TICKS_MS = (5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000)
+MOST_TICKS = 8
+LABEL = 14.0  # a band's words take so much of the width, in percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,51 @@ def draw(box: Box, sends: Sequence[Send], backoffs: Sequence[Backoff], lines: Se
             for each in shown
         ],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A text beside a picture: at ``x`` percent of its width, where it ends if ``is_end``, and begins otherwise."""
+
+    x: float
+    backoff: Backoff
+    is_end: bool
+
+
+def ticks(box: Box) -> list[dict[str, float]]:
+    """Give the instants of an axis of time that are round, with their places in percent of the width."""
+    length = max(1, box.until - box.since)
+    step = next((each for each in TICKS_MS if length / each <= MOST_TICKS), TICKS_MS[-1])
+    first = -(-box.since // step) * step
+    instants = range(first, box.until + 1, max(step, step * (length // step // MOST_TICKS)))
+    return [{"x": _percent(box, at), "at": at} for at in instants]
+
+
+def steps(box: Box, lines: Sequence[int]) -> list[dict[str, object]]:
+    """Give the lines of latencies with their places and the words beside them."""
+    words = (f"{latency} ms" if latency < 1_000 else f"{latency // 1_000} s" for latency in lines)
+    return [{"y": box.y(latency), "words": said} for latency, said in zip(lines, words, strict=True)]
+
+
+def name_bands(box: Box, backoffs: Sequence[Backoff]) -> list[Mark]:
+    """Say where the words of each backoff stand: after it, or before it near the end. Latest first, none overlap."""
+    marks: list[Mark] = []
+    taken: list[tuple[float, float]] = []
+    for each in sorted(backoffs, key=lambda one: one.at, reverse=True):
+        if each.until <= box.since or each.at >= box.until:
+            continue
+        end = _percent(box, min(each.until, box.until))
+        is_end = end + LABEL > 100
+        x = _percent(box, each.at) if is_end else end
+        span = (x - LABEL, x) if is_end else (x, x + LABEL)
+        if all(span[1] <= low or high <= span[0] for low, high in taken):
+            taken.append(span)
+            marks.append(Mark(x, each, is_end))
+    return marks
+
+
+def _percent(box: Box, at: int) -> float:
+    return round(100 * box.x(at) / box.width, 2)
 
 
 def _kind(send: Send) -> str:

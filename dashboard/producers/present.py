@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dashboard.producers.canaries import Seen as Canary
-from dashboard.producers.drawing import Box, draw
+from dashboard.producers.drawing import Box, draw, name_bands, steps, ticks
 from dashboard.producers.picking import Pick, Steps, steps_of
 from dashboard.producers.queries import Producers, Seen, steps_for
 from dashboard.producers.standing import LATELY_MS, Standing
-from dashboard.producers.words import kind_words, skip_words, trouble_words, why_words
+from dashboard.producers.words import band_words, kind_words, skip_words, trouble_words, why_words
 
 LINES = (100, 550, 3_000)
+STEPS = (*LINES, 15_000)
 LONGEST_MS = 600_000
 LEAST_MS = 120_000
 
@@ -61,19 +62,54 @@ def history_of(row: Seen, read: Producers, *, now: int, at: int | None = None) -
     if at is not None:
         since = min(since, at)
     box = Box(1_000, 96, since, now)
+    playhead = None if at is None else box.x(at)
     return [
-        {
-            "broker": each.broker,
-            "picture": {**draw(box, each.sends, each.backoffs, LINES), "playhead": None if at is None else box.x(at)},
-            "sends": len(each.sends),
-            "since": since,
-            "until": now,
-            "backoffs": list(reversed(each.backoffs)),
-            "is_away": (row.cluster.pk, each.broker) in read.away,
-        }
+        _history(each, box, read.away.get((row.cluster.pk, each.broker)), playhead)
         for each in row.kept
         if each.told_at is not None
     ]
+
+
+def _history(each: Standing, box: Box, away_since: int | None, playhead: float | None) -> dict[str, object]:
+    bands = name_bands(box, each.backoffs)
+    shown = [send for send in each.sends if send.at >= box.since]
+    return {
+        "broker": each.broker,
+        "picture": {
+            **draw(box, each.sends, each.backoffs, STEPS),
+            "playhead": playhead,
+            "away": _away(box, away_since),
+        },
+        "ticks": ticks(box),
+        "steps": steps(box, STEPS),
+        "bands": [
+            {"x": band.x, "anchor": "end" if band.is_end else "start", "words": band_words(band.backoff)}
+            for band in bands
+        ],
+        "sends": len(each.sends),
+        "failed": sum(not send.is_fine for send in shown),
+        "failed_share": share(sum(not send.is_fine for send in shown), len(shown)),
+        "per_second": rate(len(shown), box.until - box.since),
+        "since": box.since,
+        "until": box.until,
+        "backoffs": list(reversed(each.backoffs)),
+        "away_ms": None if away_since is None else max(0, box.until - away_since),
+    }
+
+
+def _away(box: Box, since: int | None) -> dict[str, float] | None:
+    """Place the time since which a broker is away."""
+    return None if since is None else {"x": box.x(since), "width": round(box.width - box.x(since), 1)}
+
+
+def rate(count: int, length_ms: int) -> str:
+    """Write how many sends a second were told; of those that went well only the slowest of each report is."""
+    return f"{1_000 * count / length_ms:.1f}"
+
+
+def share(part: int, whole: int) -> int | None:
+    """Give a share in percent, rounded up: at most so many failed, since each failure is told. None: none was told."""
+    return -(-100 * part // whole) if whole else None
 
 
 def ladder_of(row: Seen, steps: Steps, *, now: int) -> list[dict[str, object]]:
@@ -131,6 +167,8 @@ def _cell(each: Standing, steps: Steps, key: tuple[int, str], read: Producers, n
         "median_ms": each.median_ms(now),
         "sends": len(lately),
         "failed": each.failed(now),
+        "per_second": rate(len(lately), LATELY_MS),
+        "failed_share": share(each.failed(now), len(lately)),
         "picture": draw(Box(300, 46, now - LATELY_MS, now), lately, each.backoffs, LINES),
         "is_away": key in read.away,
     }

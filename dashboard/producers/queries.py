@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Exists, OuterRef, Q
@@ -75,14 +75,15 @@ class Seen:
 class Producers:
     """All producers of some clusters: those first that leave a broker alone, then those that report.
 
-    ``untold`` are brokers that did not say which producers they know, with the reason; ``away`` those that are gone.
+    ``untold`` are brokers that did not say which producers they know, with the reason; ``away`` those that are gone,
+    with since when.
     """
 
     rows: tuple[Seen, ...]
     count: int
     brokers: tuple[str, ...]
     untold: tuple[tuple[str, str], ...]
-    away: frozenset[tuple[int, str]]
+    away: Mapping[tuple[int, str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
         len(rows),
         tuple(sorted({each.broker for row in shown for each in row.standings}))[:MOST_BROKERS],
         tuple((row.broker, row.missing or "") for row in untold.order_by("broker")[:MOST_SHOWN]),
-        frozenset(gone.values_list("cluster_id", "name")[:MOST_ROWS]),
+        {(pk, name): at for pk, name, at in gone.values_list("cluster_id", "name", "gone_at")[:MOST_ROWS] if at},
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
+from dashboard.common.spans import span
+from dashboard.producers.standing import Backoff
 from rebalance_engine.network.canary import TOPIC, Trouble
 from rebalance_engine.producer import Skip, Why
 
@@ -44,6 +46,12 @@ def kind_words(kind: str) -> str:
         "quiet": _("silent since"),
     }
     return words[kind]
+
+
+def band_words(backoff: Backoff) -> str:
+    """Say of a time in which a broker is left alone for how long that was announced."""
+    words = _("isolated %(span)s") if backoff.is_isolated else _("left alone %(span)s")
+    return words % {"span": span(backoff.ms)}
 
 
 def trouble_words(trouble: Trouble) -> str:

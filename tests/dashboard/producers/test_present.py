@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from dashboard.clusters.models import Cluster
-from dashboard.producers.present import history_of, ladder_of, picks_of, rows_of
+from dashboard.clusters.models import Broker, Cluster
+from dashboard.producers.present import history_of, ladder_of, picks_of, rate, rows_of, share
 from dashboard.producers.queries import picks_of as picks
 from dashboard.producers.queries import producers_of, steps_for
 from tests.dashboard.producers.conftest import Teller
@@ -60,3 +60,27 @@ def test_the_history_reaches_to_now_and_shows_where_somebody_looks(reported: Tel
     since = past[0]["since"]
     assert past[0]["picture"]["playhead"] == round(1_000 * (T0 + 1_500 - since) / (NOW - since), 1)
     assert live[0]["picture"]["playhead"] is None
+
+
+def test_the_history_has_axes_and_bounds_of_what_was_sent_and_failed(reported: Teller) -> None:
+    assert reported.client == "P"
+    known = {"at": T0, "observed_at": T0, "origin": "admin answer"}
+    cluster = Cluster.objects.get()
+    Broker.objects.update_or_create(
+        cluster=cluster, name="west", broker_id=0, defaults={"address": "a:1", "gone_at": T0 + 3_000, **known}
+    )
+    read = producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=NOW)
+
+    east, west = cast("Any", history_of(read.rows[0], read, now=NOW))
+
+    assert [step["words"] for step in east["steps"]] == ["100 ms", "550 ms", "3 s", "15 s"]
+    assert all(0 <= tick["x"] <= 100 for tick in east["ticks"]) and east["ticks"]
+    assert [band["words"] for band in east["bands"]] == ["isolated 10.0 s"]
+    assert (east["failed"], east["failed_share"], west["failed"], west["failed_share"]) == (1, 50, 0, 0)
+    assert east["per_second"] == rate(2, NOW - east["since"])
+    assert (east["away_ms"], west["away_ms"], west["picture"]["away"]["width"] > 0) == (None, 1_000, True)
+
+
+def test_a_share_is_rounded_up_and_of_nothing_unknown() -> None:
+    assert (share(1, 3), share(0, 3), share(0, 0)) == (34, 0, None)
+    assert (rate(27, 60_000), rate(1_620, 60_000)) == ("0.5", "27.0")

@@ -71,7 +71,7 @@ def test_brokers_that_did_not_tell_and_those_that_are_gone_are_named(reported: T
     found = read()
 
     assert found.untold == (("west", "refused"),)
-    assert found.away == {(cluster.pk, "east")}
+    assert found.away == {(cluster.pk, "east"): T0}
 
 
 def test_a_producer_that_is_gone_is_not_shown_as_if_it_were_there(reported: Teller, cluster: Cluster) -> None:
