@@ -21,6 +21,9 @@ class Between:
         return self.low is not None or self.high is not None
 
 
+UNKNOWN = Between()
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """One handoff, as it was stored.
@@ -32,6 +35,7 @@ class Told:
         pause: from the drop to the first pull. Without a first pull at least as long as nobody had it.
         unowned, overlap: how long nobody had it, or two.
         is_seen: ``at`` is when it was let go.
+        dropped, taken, pulled: when it was let go, taken and pulled first, at the earliest and at the latest.
     """
 
     queue: str
@@ -43,6 +47,9 @@ class Told:
     unowned: Between
     overlap: Between
     is_seen: bool
+    dropped: Between = UNKNOWN
+    taken: Between = UNKNOWN
+    pulled: Between = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +76,66 @@ class Cost:
 
 
 def cost_of(handoffs: Sequence[Told]) -> Cost:
-    """Add up what handoffs cost together."""
+    """Add up what handoffs cost together: the time in which several of them overlap in one queue counts once."""
     return Cost(
         queues=len({each.queue for each in handoffs}),
         longest=longest_of([each.pause for each in handoffs]),
-        paused=sum_of(each.pause for each in handoffs),
-        unowned=sum_of(each.unowned for each in handoffs),
-        overlap=sum_of(each.overlap for each in handoffs),
+        paused=_sum_once([_Part(each.queue, each.pause, each.dropped, each.pulled) for each in handoffs]),
+        unowned=_sum_once([_Part(each.queue, each.unowned, each.dropped, each.taken) for each in handoffs]),
+        overlap=_sum_once([_Part(each.queue, each.overlap, each.taken, each.dropped) for each in handoffs]),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A duration of a queue, from somewhere within ``since`` until somewhere within ``until``."""
+
+    queue: str
+    lasted: Between
+    since: Between
+    until: Between
+
+    @property
+    def certain(self) -> tuple[int, int] | None:
+        """The time in which it was so for certain; None is unknown."""
+        return None if self.since.high is None or self.until.low is None else (self.since.high, self.until.low)
+
+    @property
+    def possible(self) -> tuple[int, int] | None:
+        """The time in which it may have been so; None has no bounds."""
+        return None if self.since.low is None or self.until.high is None else (self.since.low, self.until.high)
+
+
+def _sum_once(parts: Sequence[_Part]) -> Sum:
+    by_queue: dict[str, list[_Part]] = {}
+    for each in parts:
+        by_queue.setdefault(each.queue, []).append(each)
+    sums = [_of_queue(own) for own in by_queue.values()]
+    unknown = sum(each.unknown for each in sums)
+    high = None if unknown else sum(each.high or 0 for each in sums)
+    return Sum(sum(each.low for each in sums), high, unknown)
+
+
+def _of_queue(parts: Sequence[_Part]) -> Sum:
+    """Add up one queue's durations; where their times are known, what two of them share counts once."""
+    total = sum_of(each.lasted for each in parts)
+    if len(parts) == 1:
+        return total
+    longest = max(each.lasted.low or 0 for each in parts)
+    certain, possible = [each.certain for each in parts], [each.possible for each in parts]
+    low = total.low if None in certain else min(total.low, max(longest, _length(certain)))
+    if total.high is None or None in possible:
+        return Sum(low, total.high, total.unknown)
+    return Sum(low, max(low, min(total.high, _length(possible))), 0)
+
+
+def _length(spans: Iterable[tuple[int, int] | None]) -> int:
+    """Give how long the union of some times is."""
+    length, end = 0, -LONGEST_MS
+    for low, high in sorted(span for span in spans if span is not None):
+        length += max(0, high - max(low, end))
+        end = max(end, high)
+    return length
 
 
 def longest_of(spans: Sequence[Between]) -> Between:

@@ -150,6 +150,9 @@ def _told(row: Handoff, of: Round) -> Told:
         unowned=unowned,
         overlap=Between(row.overlap_low, row.overlap_high),
         is_seen=row.dropped_at is not None,
+        dropped=Between(row.dropped_low, row.dropped_high),
+        taken=Between(row.taken_low, row.taken_high),
+        pulled=Between(row.first_pull_at, row.first_pull_at),
     )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dashboard.pauses.costs import Between, Sum, Told, cost_of, longest_of, pause_of, sum_of
 
 
@@ -30,3 +32,29 @@ def test_a_cost_counts_a_queue_once() -> None:
 
     assert (cost.queues, cost.longest) == (2, Between(3, 4))
     assert (cost.paused, cost.unowned) == (Sum(4, 6, 0), Sum(2, 2, 0))
+
+
+def test_the_time_that_two_handoffs_of_a_queue_share_counts_once() -> None:
+    """B kept 0 from 1.0 to 5.0 s while C had it, and from 2.0 to 6.0 s while D had it too."""
+    first = replace(
+        told("a", Between(0, 0)),
+        overlap=Between(4_000, 4_400),
+        taken=Between(800, 1_000),
+        dropped=Between(5_000, 5_200),
+    )
+    second = replace(first, overlap=Between(4_000, 4_400), taken=Between(1_800, 2_000), dropped=Between(6_000, 6_200))
+    later = replace(first, taken=Between(20_000, 20_000), dropped=Between(24_000, 24_400))
+    other = replace(first, queue="b")
+
+    assert cost_of([first, second]).overlap == Sum(5_000, 5_400, 0)
+    assert cost_of([first, second, later]).overlap == Sum(9_000, 9_800, 0)
+    assert cost_of([first, other]).overlap == Sum(8_000, 8_800, 0)
+
+
+def test_what_is_unknown_of_a_queue_stays_unknown_whatever_overlaps() -> None:
+    first = replace(
+        told("a", Between(0, 0)), unowned=Between(3_000, 3_000), dropped=Between(0, 0), taken=Between(3_000, 3_000)
+    )
+    second = replace(first, unowned=Between(2_000, None), taken=Between(2_000, None))
+
+    assert cost_of([first, second]).unowned == Sum(3_000, None, 1)
