@@ -147,11 +147,14 @@ async def recompute(admin: Admin, before: GroupLook, *, stamp: Stamp, timeout_s:
     Args:
         stamp: says when this machine last did it to the group: two commands are two processes.
     """
-    command = str(uuid.uuid4())
+    command, brokers = str(uuid.uuid4()), _brokers(before)
     if not stamp.claim(AT_MOST_EVERY_S):  # before anything is awaited
         return Receipt(command=command, before=before, after=None, probe=Probe({}, Obstacle.TOO_SOON))
+    if not brokers:
+        stamp.forget()
+        return Receipt(command=command, before=before, after=None, probe=None, trouble=_nobody(before))
     try:
-        probe = await Prober(admin).probe(before.group, _brokers(before))
+        probe = await Prober(admin).probe(before.group, brokers)
     except (NoAnswer, Denied, RemotingError) as error:
         return Receipt(command=command, before=before, after=None, probe=None, trouble=str(error))
     if not probe.notified:
@@ -166,6 +169,16 @@ def _brokers(look: GroupLook) -> list[Address]:
     """Give the masters that answered a moment ago; one that did not would only break the probe off."""
     masters = masters_of(heard.value for heard in look.name_servers.values())
     return [masters[name] for name, heard in look.lists.items() if heard.trouble is None and name in masters]
+
+
+def _nobody(look: GroupLook) -> str:
+    """Say why there is no broker that could be asked."""
+    servers = look.name_servers.values()
+    if all(heard.trouble is not None for heard in servers):
+        return f"none of {count(len(servers), 'NameServer')} answered, so that no broker is known; nothing was sent"
+    if not look.lists:
+        return "the NameServers that answered know no broker; nothing was sent"
+    return f"none of {count(len(look.lists), 'broker')} answered; nothing was sent"
 
 
 def held_of(look: GroupLook) -> dict[str, frozenset[object] | None]:

@@ -158,6 +158,16 @@ async def test_nobody_is_notified_of_a_group_that_is_not_there_and_the_report_sa
 
 
 @on_a_loop
+async def test_where_no_name_server_answers_it_says_that_and_nothing_of_the_group() -> None:
+    status, said, complaint = await run("--namesrv", "127.0.0.1:1", "--group", "G", "--yes")
+
+    assert (status, complaint) == (1, "")
+    assert "Not done: none of 1 NameServer answered, so that no broker is known; nothing was sent" in said
+    assert "has this group configured" not in said
+    assert "No answer: 127.0.0.1:1" in said
+
+
+@on_a_loop
 async def test_where_nobody_can_be_asked_it_refuses() -> None:
     status, _, complaint = await run("--namesrv", "127.0.0.1:1", "--group", "G")
 
