@@ -18,16 +18,21 @@ Each may be there several times. Values are separated by white space or commas t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.tables import ClientTable, QueueTable
 
 MOST_NEW = 2_000
+MOST_NEW_BROKERS = 100
 MOST_QUEUES = 100_000
+MOST_PROBLEMS = 20
 LONGEST = 20_000  # characters of one parameter
+LONGEST_NAME = 255
+LONGEST_SHOWN = 60
 NAMES = ("add", "remove", "rename", "queues", "broker", "strategy", "params")
 EVERY_BROKER = "*"
 MORE = "new-{}@dry-run"
@@ -38,8 +43,11 @@ class BadQuestion(ValueError):
     """What is asked makes no sense; ``problems`` are sentences for people."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__(" ".join(problems))
-        self.problems = tuple(problems)
+        shown = list(problems[:MOST_PROBLEMS])
+        if len(problems) > len(shown):
+            shown.append(f"And {len(problems) - len(shown):,} more.")
+        super().__init__(" ".join(shown))
+        self.problems = tuple(shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +101,22 @@ def read_question(values_of: Callable[[str], Sequence[str]]) -> Question:
     """Read a question; ``values_of`` gives the values of a parameter, none where it is missing.
 
     Raises:
-        BadQuestion: a parameter is longer than any that makes sense.
+        BadQuestion: a parameter is longer than any that makes sense, or there is no such strategy.
     """
     given = {name: [value.strip() for value in values_of(name)] for name in NAMES}
-    long = [name for name, values in given.items() if sum(map(len, values)) > LONGEST]
-    if long:
-        raise BadQuestion([f"{long[0]} is longer than {LONGEST:,} characters."])
+    sizes = {name: sum(map(len, values)) for name, values in given.items()}
+    problems = [
+        f"{name} has {size:,} characters; at most {LONGEST:,} are read."
+        for name, size in sizes.items()
+        if size > LONGEST
+    ]
+    strategy = _last(given["strategy"])
+    if strategy and strategy not in STRATEGIES:
+        problems.append(f"strategy is {_short(strategy)}; there are {', '.join(STRATEGIES)}.")
+    if problems:
+        raise BadQuestion(problems)
     lists = {name: tuple(value for value in given[name] if value) for name in NAMES[:5]}
-    return Question(**lists, strategy=_last(given["strategy"]), params=_last(given["params"]))
+    return Question(**lists, strategy=strategy, params=_last(given["params"]))
 
 
 def hold_against(question: Question, clients: ClientTable, queues: QueueTable) -> Changes:
@@ -129,26 +145,34 @@ def hold_against(question: Question, clients: ClientTable, queues: QueueTable) -
 
 
 def _removed(question: Question, members: Sequence[str], problems: list[str]) -> list[str]:
-    asked = [name for value in question.remove for name in _names(value, members)]
-    problems += [f"{name} is no member, so it cannot leave." for name in asked if name not in members]
-    return list(dict.fromkeys(asked))
+    known = set(members)
+    asked = dict.fromkeys(name for value in question.remove for name in _names(value, known))
+    problems += [f"{_short(name)} is no member, so it cannot leave." for name in asked if name not in known]
+    return list(asked)
 
 
 def _renamed(question: Question, members: Sequence[str], removed: Iterable[str], problems: list[str]) -> dict[str, str]:
     renamed: dict[str, str] = {}
-    taken = set(members) - set(removed)
+    there, gone = frozenset(members), set[str]()
+    taken = there.difference(removed)
     for value in (name for each in question.rename for name in _names(each, ())):
-        old, new = _split_rename(value, members)
-        if old not in members:
-            problems.append(f"{value} is no member and its new name; needed is OLD>NEW, where OLD is a member.")
-        elif not new or new in taken or new in renamed or old in renamed.values() or old in removed:
-            problems.append(f"{old} cannot be {new or 'nobody'}: that name is taken, or the member is gone already.")
+        old, new = _split_rename(value, there)
+        if old not in there:
+            problems.append(f"{_short(value)} is no member and its new name; needed is OLD>NEW, where OLD is a member.")
+        elif not new:
+            problems.append(f"{_short(old)} cannot be nobody: needed is OLD>NEW.")
+        elif why := _no_name(new):
+            problems.append(f"{_short(old)} cannot be renamed: {why}")
+        elif new in taken or new in renamed or old in gone or old in removed:
+            seen = f"{_short(old)} cannot be {_short(new)}"
+            problems.append(f"{seen}: that name is taken, or the member is gone already.")
         else:
             renamed[new] = old
+            gone.add(old)
     return renamed
 
 
-def _split_rename(value: str, members: Sequence[str]) -> tuple[str, str]:
+def _split_rename(value: str, members: Collection[str]) -> tuple[str, str]:
     """Split ``OLD>NEW`` where OLD is a member: a client id may have any sign in it."""
     places = [found.start() for found in re.finditer(">", value)]
     fitting = [place for place in places if value[:place] in members]
@@ -159,14 +183,19 @@ def _split_rename(value: str, members: Sequence[str]) -> tuple[str, str]:
 def _added(question: Question, members: Sequence[str], problems: list[str]) -> list[str]:
     names, more = list[str](), 0
     for name in (name for value in question.add for name in _names(value, ())):
-        if name.isascii() and name.isdigit() and len(name) < 6:
-            more += int(name)
+        if name.isascii() and name.isdigit():
+            more += min(int(name[:20]), 10**9) if len(name) < 20 else 10**9
+            if not int(name[:20]):
+                problems.append("add is 0; needed are 1 or more members, or their client ids.")
+        elif why := _no_name(name):
+            problems.append(f"Nobody can join so: {why}")
         else:
             names.append(name)
     if more + len(names) > MOST_NEW:
         problems.append(f"{more + len(names):,} members are to join; at most {MOST_NEW:,} can.")
         return []
-    problems += [f"{name} is a member already." for name in names if name in members]
+    there = set(members)
+    problems += [f"{_short(name)} is a member already." for name in names if name in there]
     known, number = {*members, *names}, 0
     while more:
         number += 1
@@ -181,7 +210,11 @@ def _queues(question: Question, queues: QueueTable, problems: list[str]) -> Queu
     for queue in queues:
         counts.setdefault((queue.topic, queue.broker), set()).add(queue.queue_id)
     topics, brokers = dict.fromkeys(topic for topic, _ in counts), {broker for _, broker in counts}
-    for name in (name for value in question.broker for name in _names(value, brokers)):
+    named = dict.fromkeys(name for value in question.broker for name in _names(value, brokers))
+    if len(named) > MOST_NEW_BROKERS:
+        problems.append(f"{len(named):,} brokers are to come or go; at most {MOST_NEW_BROKERS:,} can.")
+        return queues
+    for name in named:
         _change_broker(name, counts, brokers, topics, problems)
     for value in (name for each in question.queues for name in _names(each, ())):
         _change_queues(value, counts, topics, problems)
@@ -203,9 +236,11 @@ def _change_broker(
         for topic in topics:
             counts.pop((topic, name[1:]), None)
     elif name.startswith("-"):
-        problems.append(f"{name[1:]} has no queue of this group, so it cannot go.")
+        problems.append(f"{_short(name[1:])} has no queue of this group, so it cannot go.")
     elif name in brokers:
-        problems.append(f"{name} has queues of this group already.")
+        problems.append(f"{_short(name)} has queues of this group already.")
+    elif why := _no_name(name):
+        problems.append(f"No broker can come so: {why}")
     else:
         for topic in topics:
             most = max((len(ids) for (of, _), ids in counts.items() if of == topic), default=0)
@@ -216,22 +251,44 @@ def _change_queues(
     value: str, counts: dict[tuple[str, str], set[int]], topics: Iterable[str], problems: list[str]
 ) -> None:
     topic, broker, count = [*value.rsplit("/", 2), "", ""][:3]
-    if topic not in topics or not broker or not count.isdigit() or len(count) > 6:
+    if topic not in topics or not broker or not (count.isascii() and count.isdigit()):
+        consumed = [_short(each) for each in topics]
+        more = f" and {len(consumed) - 5} more" if len(consumed) > 5 else ""
         problems.append(
-            f"{value} is no TOPIC/BROKER/COUNT of this group; it consumes {', '.join(topics) or 'nothing'}."
+            f"{_short(value)} is no TOPIC/BROKER/COUNT of this group; it consumes"
+            f" {', '.join(consumed[:5]) or 'nothing'}{more}."
         )
+        return
+    if len(count) > 6 or int(count) > MOST_QUEUES:
+        problems.append(f"{_short(value)} is too much: a topic can have 0 to {MOST_QUEUES:,} queues on a broker here.")
         return
     chosen = [of for (t, of) in counts if t == topic] if broker == EVERY_BROKER else [broker]
     if (topic, broker) not in counts and broker != EVERY_BROKER:
-        problems.append(f"{broker} has no queue of {topic}; a new broker is asked for as such.")
+        problems.append(f"{_short(broker)} has no queue of {_short(topic)}; a new broker is asked for as such.")
         return
     for each in chosen:
-        counts[topic, each] = set(range(min(int(count), MOST_QUEUES + 1)))
+        counts[topic, each] = set(range(int(count)))
 
 
 def _names(value: str, known: Iterable[str]) -> list[str]:
     """Split names at white space and commas, but for one that is known as it stands."""
     return [value] if value in known else [name for name in re.split(r"[\s,]+", value) if name]
+
+
+def _no_name(name: str) -> str:
+    """Say why nobody can be called so; empty: somebody can. A number that is no count is a mistake, never a name."""
+    needed = f"needed is a name of 1 to {LONGEST_NAME} characters"
+    if not 0 < len(name) <= LONGEST_NAME:
+        return f"{_short(name)} has {len(name):,} characters; {needed}."
+    try:
+        float(name)
+    except ValueError:
+        return ""
+    return f"{_short(name)} is a number; {needed}, or as many as are to join, from 1 to {MOST_NEW:,}."
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _last(values: Sequence[str]) -> str:

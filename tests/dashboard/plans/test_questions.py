@@ -4,7 +4,16 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from dashboard.plans.questions import LONGEST, MOST_QUEUES, BadQuestion, Changes, Question, hold_against, read_question
+from dashboard.plans.questions import (
+    LONGEST,
+    MOST_PROBLEMS,
+    MOST_QUEUES,
+    BadQuestion,
+    Changes,
+    Question,
+    hold_against,
+    read_question,
+)
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.tables import ClientTable, QueueTable
 
@@ -79,7 +88,22 @@ def test_a_member_comes_back_under_another_id() -> None:
         ({"queues": "orders/8"}, "orders/8 is no TOPIC/BROKER/COUNT of this group"),
         ({"queues": "nope/east/8"}, "it consumes %RETRY%g, orders"),
         ({"queues": "orders/north/8"}, "north has no queue of orders"),
-        ({"queues": "orders/east/999999"}, f"at most {MOST_QUEUES:,} can be tried out"),
+        ({"queues": "orders/east/999999"}, f"a topic can have 0 to {MOST_QUEUES:,} queues on a broker here"),
+        ({"queues": "orders/east/9999999999"}, "orders/east/9999999999 is too much"),
+        ({"queues": "orders/*/100000"}, f"at most {MOST_QUEUES:,} can be tried out"),
+        ({"queues": "orders/east/-1"}, "orders/east/-1 is no TOPIC/BROKER/COUNT"),
+        ({"queues": "orders/east/²"}, "orders/east/² is no TOPIC/BROKER/COUNT"),
+        ({"add": "999999"}, "999,999 members are to join; at most 2,000 can."),
+        ({"add": "9" * 15_000}, "members are to join; at most 2,000 can."),
+        ({"add": " ".join(f"c{n}" for n in range(3_000))}, "3,000 members are to join; at most 2,000 can."),
+        ({"add": "0"}, "add is 0; needed are 1 or more members"),
+        ({"add": "-5"}, "-5 is a number; needed is a name of 1 to 255 characters, or as many as are to join, from 1"),
+        ({"add": "NaN"}, "NaN is a number"),
+        ({"add": "1e9"}, "1e9 is a number"),
+        ({"add": "x" * 10_000}, "has 10,000 characters; needed is a name of 1 to 255 characters"),
+        ({"rename": "A>" + "x" * 10_000}, "has 10,000 characters; needed is a name of 1 to 255 characters"),
+        ({"broker": "x" * 10_000}, "has 10,000 characters; needed is a name of 1 to 255 characters"),
+        ({"broker": " ".join(f"b{n}" for n in range(101))}, "101 brokers are to come or go; at most 100 can."),
         ({"broker": "-north"}, "north has no queue of this group"),
         ({"broker": "west"}, "west has queues of this group already"),
     ],
@@ -113,5 +137,22 @@ def test_a_question_that_changes_no_queue_keeps_the_table() -> None:
 
 
 def test_a_parameter_of_no_sensible_length_is_refused() -> None:
-    with pytest.raises(BadQuestion, match="add is longer"):
+    with pytest.raises(BadQuestion, match="add has 20,001 characters; at most 20,000 are read"):
         asked(add="x" * (LONGEST + 1))
+
+
+@pytest.mark.parametrize("strategy", ["NOPE", "avg", "NaN", "x" * 10_000])
+def test_a_strategy_that_nobody_knows_is_refused_with_those_that_there_are(strategy: str) -> None:
+    with pytest.raises(BadQuestion, match="there are AVG, AVG_BY_CIRCLE, ") as bad:
+        asked(strategy=strategy)
+    assert len(bad.value.problems[0]) < 500
+
+
+@pytest.mark.parametrize("name", ["add", "remove", "rename", "queues", "broker"])
+def test_however_much_is_wrong_what_is_said_stays_short(name: str) -> None:
+    value = {"add": "A", "rename": "A>B" + "y" * 90, "queues": "y" * 90}.get(name, "-" + "y" * 90)
+
+    found = problems(**{name: " ".join(f"{value}{'' if name == 'add' else n}" for n in range(90))})
+
+    assert 1 <= len(found) <= MOST_PROBLEMS + 1
+    assert max(map(len, found)) < 300
