@@ -3,7 +3,7 @@
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
-from django.db.models import F
+from django.db.models import F, Manager, Model, Q
 
 from dashboard.common.triggers import never_less
 
@@ -15,16 +15,59 @@ BOUNDS = {
 }
 
 
-def put_right(apps: StateApps, _editor: BaseDatabaseSchemaEditor) -> None:
-    """Forget bounds that are no instants, and pulls from before a span began; refusals of impossible queues end."""
+MOMENTS = ("dropped", "taken")
+DURATIONS = ("unowned_low", "unowned_high", "overlap_low", "overlap_high", "pause_low", "pause_high")
+NOT_CONVERGED_MS = 120_000  # so long after it opened a round is said not to have converged
+WRONG_QUEUE = ~Q(queue_id__range=(-1, 2**31 - 1))
+
+
+def put_right(apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+    """Forget what cannot be, and let what must have a time have the nearest that is known; no queue, no row."""
+    for name in ("LockRefusal", "PullRefusal", "Handoff"):
+        apps.get_model("groups", name).objects.filter(WRONG_QUEUE).delete()
     for name, columns in BOUNDS.items():
         rows = apps.get_model("groups", name).objects
         for column in columns:
-            rows.filter(**{f"{column}__lt": 0}).update(**{column: None})
-            rows.filter(**{f"{column}__gt": MAX_AT}).update(**{column: None})
-    apps.get_model("groups", "Holding").objects.filter(first_pull_at__lt=F("at")).update(first_pull_at=None)
-    for name in ("LockRefusal", "PullRefusal"):
-        apps.get_model("groups", name).objects.exclude(queue_id__range=(-1, 2**31 - 1)).delete()
+            rows.filter(_is_no_instant(column)).update(**{column: None})
+    _put_holdings_right(apps.get_model("groups", "Holding").objects)
+    _put_handoffs_right(apps.get_model("groups", "Handoff").objects)
+    _put_rounds_right(apps.get_model("groups", "Round").objects)
+    if (
+        editor.connection.vendor == "postgresql"
+    ):  # alters no table while keys of rows that were updated wait to be checked
+        editor.connection.check_constraints()
+
+
+def _is_no_instant(column: str) -> Q:
+    return Q(**{f"{column}__lt": 0}) | Q(**{f"{column}__gt": MAX_AT})
+
+
+def _put_holdings_right(rows: Manager[Model]) -> None:
+    """A span whose end is no instant ended at any time after it began."""
+    rows.filter(_is_no_instant("until")).update(until=F("at"), until_low=F("at"), until_high=None)
+    rows.filter(first_pull_at__lt=F("at")).update(first_pull_at=None)
+
+
+def _put_handoffs_right(rows: Manager[Model]) -> None:
+    """A time that is none is unknown, and so are its bounds; of bounds that it lies beyond the time is right."""
+    for moment in MOMENTS:
+        at, low, high = f"{moment}_at", f"{moment}_low", f"{moment}_high"
+        rows.filter(_is_no_instant(at)).update(**{at: None, low: None, high: None})
+        rows.filter(**{f"{at}__lt": F(low)}).update(**{low: None})
+        rows.filter(**{f"{at}__gt": F(high)}).update(**{high: None})
+    for column in DURATIONS:
+        rows.filter(**{f"{column}__lt": 0}).update(**{column: None})
+
+
+def _put_rounds_right(rows: Manager[Model]) -> None:
+    """A round that ended did so after its last cause at the earliest; what was told of it stays told."""
+    rows.filter(_is_no_instant("last_cause_at")).update(last_cause_at=F("opened_at"))
+    rows.filter(_is_no_instant("closed_at")).update(closed_at=F("last_cause_at"))
+    rows.filter(_is_no_instant("told_at")).update(told_at=F("closed_at"))
+    rows.filter(_is_no_instant("settled_at") | Q(settled_at__lt=F("closed_at"))).update(settled_at=None)
+    late = rows.filter(_is_no_instant("not_converged_at") | Q(not_converged_at__lt=F("opened_at")))
+    late.filter(state="not converged").update(not_converged_at=F("opened_at") + NOT_CONVERGED_MS)
+    late.update(not_converged_at=None)
 
 
 class Migration(migrations.Migration):

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-import pytest
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.state import StateApps
 
+from tests.dashboard.migrating import Migrate, migrate  # noqa: F401 - a fixture
 from tests.dashboard.story import T0
 
 BEFORE, AFTER = ("clusters", "0010_canary"), ("clusters", "0011_forgetting")
-Migrate = Callable[[tuple[str, str]], StateApps]
 MINUTE = 60_000
 STRANGE = "A\0\udc80\\u0000"  # no database takes it as it is
-
-
-@pytest.fixture
-def migrate(transactional_db: None) -> Iterator[Migrate]:  # noqa: ARG001 - it opens the database
-    """Go to a migration and give the tables as they are then; in the end to the last one."""
-
-    def go(target: tuple[str, str]) -> StateApps:
-        executor = MigrationExecutor(connection)
-        executor.migrate([target])
-        return executor.loader.project_state([target]).apps
-
-    yield go
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
 
 
 def add(apps: StateApps, client: str, port: int, at: int, gone_at: int | None, **columns: object) -> None:
@@ -76,7 +57,9 @@ def rows(apps: StateApps) -> dict[str, tuple[int, int, int | None]]:
     return found
 
 
-def test_connections_of_a_producer_become_one_row_and_nothing_that_was_known_of_it_is_lost(migrate: Migrate) -> None:
+def test_connections_of_a_producer_become_one_row_and_nothing_that_was_known_of_it_is_lost(
+    migrate: Migrate,  # noqa: F811
+) -> None:
     """One migration for all that may be in a table: it takes seconds."""
     old = migrate(BEFORE)
     for number in range(200):
