@@ -18,6 +18,7 @@ from dashboard.people.roles import Role
 from dashboard.plans import answers, assignments
 from dashboard.plans.assignments import LONGEST, BadAssignment
 from dashboard.plans.checks import Check, check
+from dashboard.plans.earlier import earlier_of
 from dashboard.plans.models import ByConfig
 from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchecked, publish
 from dashboard.plans.parameters import read_params
@@ -97,7 +98,13 @@ def plan(request: HttpRequest, pk: int, asked: Query[DryRunAsked]) -> dict[str, 
         raise Problem(422, str(bad), problems=list(bad.problems)) from bad
     if asked.format == "csv":
         return attached(answers.moves_csv(trial), f"dry-run-{found.name}")
-    return answers.describe(trial, cluster=found.cluster.name, at=now_ms(), expected=expected_pause(group=found))
+    return answers.describe(
+        trial,
+        cluster=found.cluster.name,
+        at=now_ms(),
+        expected=expected_pause(group=found),
+        earlier=earlier_of(group=found),
+    )
 
 
 @reads("/groups/{int:pk}/by-config", name="api by config", answer=ByConfigOut)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dashboard.common.names import escape
+from dashboard.plans.earlier import Earlier
 from dashboard.plans.queries import Expected
 from dashboard.plans.trying import Option, Trial
 from rebalance_engine.diff import Move, MoveCause
@@ -30,7 +31,9 @@ class Load:
     is_gone: bool
 
 
-def describe(trial: Trial, *, cluster: str, at: int, expected: Expected | None) -> dict[str, object]:
+def describe(
+    trial: Trial, *, cluster: str, at: int, expected: Expected | None, earlier: Earlier | None = None
+) -> dict[str, object]:
     """Say what would be; None is unknown, or cannot be computed."""
     outcome = trial.chosen.outcome
     return {
@@ -68,6 +71,12 @@ def describe(trial: Trial, *, cluster: str, at: int, expected: Expected | None) 
             "high_ms": expected.high,
             "of_handoffs": expected.handoffs,
         },
+        "expected_twice": None
+        if earlier is None or earlier.twice is None
+        else {"at_least_messages": earlier.twice, "of_handoffs": earlier.handoffs},
+        "expected_lag": None
+        if earlier is None or earlier.lag is None
+        else {"more_messages": earlier.lag, "of_rounds": earlier.rounds},
         "strategies": [_option(option) for option in trial.options],
     }
 

@@ -6,6 +6,7 @@ import re
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
@@ -18,6 +19,7 @@ from dashboard.groups.views import access_in, find_group
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 from dashboard.plans import answers
+from dashboard.plans.earlier import earlier_of
 from dashboard.plans.parameters import read_params
 from dashboard.plans.picturing import picture_of
 from dashboard.plans.queries import Expected, expected_pause, latest, read_group
@@ -50,14 +52,16 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
         if wanted in FORMATS:
             return JsonResponse({"problems": problems}, status=400)
         trial = try_out(view, Question(), known)
-    expected = expected_pause(group=found)
+    expected, earlier = expected_pause(group=found), earlier_of(group=found)
     if wanted == "json":
-        return JsonResponse(answers.describe(trial, cluster=found.cluster.name, at=now_ms(), expected=expected))
+        said = answers.describe(trial, cluster=found.cluster.name, at=now_ms(), expected=expected, earlier=earlier)
+        return JsonResponse(said)
     if wanted == "csv":
         name = re.sub(r"[^A-Za-z0-9._-]", "_", found.name)[:80]
         headers = {"Content-Disposition": f'attachment; filename="dry-run-{name}.csv"'}
         return HttpResponse(answers.moves_csv(trial), content_type="text/csv; charset=utf-8", headers=headers)
-    context = _context(request, found, trial, question, expected) | {"problems": problems}
+    context = _context(request, found, trial, question, expected)
+    context |= {"problems": problems, "earlier": earlier, "curl": _as_curl(request, found, question)}
     return render(request, "plans/plan.html", context, status=400 if problems else 200)
 
 
@@ -90,6 +94,13 @@ def _context(
         "is_wide": len(trial.after.queues) > MOST_SIDE_BY_SIDE,
         "facts": {"picture": picture_of(trial) if is_drawn else None},
     }
+
+
+def _as_curl(request: HttpRequest, group: Group, question: Question) -> str:
+    """Write the same dry run for a terminal; what a shell would take for its own is escaped in the address."""
+    address = request.build_absolute_uri(reverse("api plan", args=[group.pk]))
+    query = question.as_query()
+    return f"curl -H \"Authorization: Bearer $EVENKEEL_API_TOKEN\" '{address}{'?' if query else ''}{query}'"
 
 
 def describe_question(trial: Trial) -> list[str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -135,5 +136,17 @@ def test_the_page_asks_the_database_as_often_for_much_as_for_little(
     client: Client, address: str, django_assert_max_num_queries: object
 ) -> None:
     client.get(address)  # what was read once is kept
-    with django_assert_max_num_queries(16):  # type: ignore[operator] # pytest-django's
+    with django_assert_max_num_queries(18):  # type: ignore[operator] # pytest-django's
         client.get(address, {"add": "100", "queues": "orders/east/400"})
+
+
+def test_a_dry_run_is_there_for_a_terminal_and_says_what_earlier_moves_did(client: Client, address: str) -> None:
+    page = unescape(client.get(address, {"remove": "it's", "add": "it's>D"}).content.decode())
+    fine = unescape(client.get(address, {"add": "it's>D"}).content.decode())
+
+    where = f"http://testserver/api/v1{address.rstrip('/')}"
+    curl = 'curl -H "Authorization: Bearer $EVENKEEL_API_TOKEN"'
+    assert f"{curl} '{where}?add=it%27s%3ED&remove=it%27s'" in page
+    assert f"{curl} '{where}?add=it%27s%3ED'" in fine
+    assert "Too few rounds of this group are known" in fine
+    assert "Too few handoffs of this group are known" in fine

@@ -11,6 +11,7 @@ from dashboard.common.clock import now_ms
 from dashboard.common.shown import shown
 from dashboard.groups.models import Group
 from dashboard.plans import answers
+from dashboard.plans.earlier import earlier_of
 from dashboard.plans.parameters import read_params
 from dashboard.plans.queries import Expected, expected_pause, read_group
 from dashboard.plans.questions import NAMES, BadQuestion, read_question
@@ -49,9 +50,11 @@ class Command(BaseCommand):
             trial = try_out(view, question, known, params=read_params(question.params))
         except BadQuestion as bad:
             raise CommandError(" ".join(bad.problems)) from bad
-        expected = expected_pause(group=found)
+        expected, earlier = expected_pause(group=found), earlier_of(group=found)
         if json:
-            self.stdout.write(_as_json(answers.describe(trial, cluster=cluster, at=now_ms(), expected=expected)))
+            self.stdout.write(
+                _as_json(answers.describe(trial, cluster=cluster, at=now_ms(), expected=expected, earlier=earlier))
+            )
         else:
             self._say(trial, expected)
 
