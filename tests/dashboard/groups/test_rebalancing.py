@@ -10,7 +10,7 @@ from django.db.models import F
 
 from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.groups.locks import Late, hold_fence, take_fence
-from dashboard.groups.models import Finding, Group, Handoff, Round, RoundCause, Target
+from dashboard.groups.models import Finding, Group, Handoff, Round, Target
 from dashboard.groups.rebalancing import due_groups, read_inputs, rebalance_once
 from dashboard.push.publish import group_state
 from rebalance_engine.events import (
@@ -199,29 +199,6 @@ def test_where_brokers_list_different_members_that_is_said_of_what_changed_by_no
         "held changed",
         f"2 queues were taken or dropped; {differ}",
     )
-
-
-DIFFER = "; Brokers list different members: west does not have B. Who asks there divides the queues by fewer."
-
-
-@pytest.mark.parametrize(("at", "told_of"), [(2_000, ", and nothing else that is known changed"), (4_000, DIFFER)])
-def test_lists_that_differed_until_what_is_held_was_seen_to_change_are_told_of_it(at: int, told_of: str) -> None:
-    told(route(4), route(1, topic="clicks", broker="west"))
-    for client in "ABC":
-        told(seen(client)[0], subscribes(client, 0, "orders", "clicks"), uses(client, 0, "AVG"))
-    told(listed(0, "A", "B", "C"), listed(0, "A", "B", "C", broker="west"))
-    for look in (1_000, 3_000, 5_000):
-        told(held("A", look, [0, 1]), held("B", look, [2]), held("C", look, [3]))
-        turn(look + 100)
-        if at in (look + 1_000, look - 1_000):
-            told(listed(look + 200, "A", *("BC" if at < look else "C"), broker="west"))
-            turn(look + 300)
-    assert Finding.objects.get(kind="different member lists").cleared_at == T0 + at + 1_000
-
-    told(held("B", 7_000, []))
-    turn(7_100)
-
-    assert RoundCause.objects.get().evidence == f"1 queue was taken or dropped{told_of}"
 
 
 def test_a_queue_that_was_only_dropped_opens_a_round_at_that_time() -> None:

@@ -1,14 +1,15 @@
 import pytest
 
-from dashboard.groups.models import Group, Member, Round, RoundCause, Target
+from dashboard.groups.models import Finding, Group, Member, Round, RoundCause, Target
 from dashboard.groups.queries import target_of
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.messages import GroupSnapshot, decode
 from dashboard.push.models import Step
 from rebalance_engine.events import Cause, MessageModel
-from tests.dashboard.story import T0, held, joined, left, listed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, listed, route, seen, subscribes, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
+DIFFER = "; Brokers list different members: west does not have B. Who asks there divides the queues by fewer."
 
 
 def rebalance(at: int) -> Group:
@@ -108,3 +109,23 @@ def test_routes_that_change_are_no_round_where_each_member_has_every_queue() -> 
 
     assert Member.objects.filter(left_at=None).exists()
     assert not Round.objects.exists()
+
+
+@pytest.mark.parametrize(("at", "told_of"), [(2_000, ", and nothing else that is known changed"), (4_000, DIFFER)])
+def test_lists_that_differed_until_what_is_held_was_seen_to_change_are_told_of_it(at: int, told_of: str) -> None:
+    told(route(4), route(1, topic="clicks", broker="west"))
+    for client in "ABC":
+        told(seen(client)[0], subscribes(client, 0, "orders", "clicks"), uses(client, 0, "AVG"))
+    told(listed(0, "A", "B", "C"), listed(0, "A", "B", "C", broker="west"))
+    for look in (1_000, 3_000, 5_000):
+        told(held("A", look, [0, 1]), held("B", look, [2]), held("C", look, [3]))
+        rebalance(look + 100)
+        if at in (look + 1_000, look - 1_000):
+            told(listed(look + 200, "A", *("BC" if at < look else "C"), broker="west"))
+            rebalance(look + 300)
+    assert Finding.objects.get(kind="different member lists").cleared_at == T0 + at + 1_000
+
+    told(held("B", 7_000, []))
+    rebalance(7_100)
+
+    assert RoundCause.objects.get().evidence == f"1 queue was taken or dropped{told_of}"
