@@ -26,7 +26,7 @@ export function drawOwners(section, told, { until, at = null }) {
     svg.append(queue ? laneOf(queue, told, y, scale, until) : draw("text", { class: "of-lanes", x: 0, y: y + 14 }, shown(title, 80)));
     y += queue ? LANE : TITLE;
   }
-  svg.append(draw("path", { class: "now-line", d: `M${scale(at ?? until)} ${HEAD - 2}V${height}` }));
+  svg.append(draw("path", { class: "playhead", d: `M${scale(at ?? until)} ${HEAD - 2}V${height}` }));
   host.replaceChildren(svg);
   section.querySelector('[data-is="owners-note"]').textContent = noteOf(told);
   tabulate(section.querySelector('[data-is="owners-table"]'), told);
