@@ -7,7 +7,7 @@ import pytest
 
 from rebalance_engine.pipeline.reports import NoReport, by_group, minutes, read_report, summary, total, twice, unowned
 
-COST = {
+COST: dict[str, object] = {
     "rounds": 3, "handoffs": 4, "pause_ms": 90_000, "unowned_ms": 1, "overlap_ms": 0, "refused_pulls": 0,
     "lock_wait_ms": None, "duplicates_least": 2, "duplicates_most": 7, "duplicates_unbounded": 0, "above_fewest": 0,
     "flaps": 0, "max_over_mean": 1.2, "idle_ms": 0, "present_ms": 10,
