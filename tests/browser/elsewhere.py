@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from django.db import connection
 
+from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from rebalance_engine.events import Fact
@@ -39,7 +40,14 @@ def told(*facts: Fact) -> None:
 
 
 def rebalanced(name: str, at: int) -> Group:
-    """Rebalance a group at an instant."""
-    group = Group.objects.get(name=name)
-    elsewhere(lambda: rebalance_once(group=group.pk, now=T0 + at))
+    """Rebalance a group at an instant of the story, in which the cluster answered too."""
+    group = Group.objects.select_related("cluster").get(name=name)
+    cluster = Cluster.objects.filter(pk=group.cluster_id)
+
+    def at_that_time() -> None:
+        cluster.update(watched_at=None)  # a rebalance is never earlier than the last that was watched
+        rebalance_once(group=group.pk, now=T0 + at)
+        cluster.update(watched_at=group.cluster.watched_at)
+
+    elsewhere(at_that_time)
     return group

@@ -230,10 +230,13 @@ def test_the_map_is_a_table_for_readers(turn: Turn, page: Page) -> None:
     del turn
     open_group(page)
 
-    rows = page.locator("#map-table tbody tr")
+    rows = page.locator("#map-table tbody tr:not([data-kind])")
+    queues = page.locator("#map-table tbody tr[data-kind]")
 
     expect(rows).to_have_count(2)
     expect(rows.nth(0)).to_contain_text("orders/east 0–1")
+    expect(queues).to_have_count(4)
+    expect(queues.nth(0)).to_contain_text("orders/east/0")
 
 
 def test_a_group_of_ten_thousand_queues_is_tiles_that_open_into_cells(turn: Turn, page: Page) -> None:
