@@ -49,7 +49,8 @@ def _time(each: Lately, lasted: Lasted | None, note: str) -> dict[str, str]:
     if lasted is None:
         return _cell("–", "unknown", _("unknown: not looked at yet"))
     if each.is_open:
-        note = f"{note}; {_('not everybody answers')}"
+        doubt = _("not everybody answers")
+        note = f"{note}; {doubt}"
         if not lasted.low:
             return _cell("–", "unknown", note)
     words, mark = between(lasted.low, None if each.is_open else lasted.high)
