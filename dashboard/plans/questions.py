@@ -22,7 +22,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.tables import ClientTable, QueueTable
 
@@ -101,7 +100,7 @@ def read_question(values_of: Callable[[str], Sequence[str]]) -> Question:
     """Read a question; ``values_of`` gives the values of a parameter, none where it is missing.
 
     Raises:
-        BadQuestion: a parameter is longer than any that makes sense, or there is no such strategy.
+        BadQuestion: a parameter is longer than any that makes sense.
     """
     given = {name: [value.strip() for value in values_of(name)] for name in NAMES}
     sizes = {name: sum(map(len, values)) for name, values in given.items()}
@@ -110,13 +109,10 @@ def read_question(values_of: Callable[[str], Sequence[str]]) -> Question:
         for name, size in sizes.items()
         if size > LONGEST
     ]
-    strategy = _last(given["strategy"])
-    if strategy and strategy not in STRATEGIES:
-        problems.append(f"strategy is {_short(strategy)}; there are {', '.join(STRATEGIES)}.")
     if problems:
         raise BadQuestion(problems)
     lists = {name: tuple(value for value in given[name] if value) for name in NAMES[:5]}
-    return Question(**lists, strategy=strategy, params=_last(given["params"]))
+    return Question(**lists, strategy=_last(given["strategy"]), params=_last(given["params"]))
 
 
 def hold_against(question: Question, clients: ClientTable, queues: QueueTable) -> Changes:

@@ -141,13 +141,6 @@ def test_a_parameter_of_no_sensible_length_is_refused() -> None:
         asked(add="x" * (LONGEST + 1))
 
 
-@pytest.mark.parametrize("strategy", ["NOPE", "avg", "NaN", "x" * 10_000])
-def test_a_strategy_that_nobody_knows_is_refused_with_those_that_there_are(strategy: str) -> None:
-    with pytest.raises(BadQuestion, match="there are AVG, AVG_BY_CIRCLE, ") as bad:
-        asked(strategy=strategy)
-    assert len(bad.value.problems[0]) < 500
-
-
 @pytest.mark.parametrize("name", ["add", "remove", "rename", "queues", "broker"])
 def test_however_much_is_wrong_what_is_said_stays_short(name: str) -> None:
     value = {"add": "A", "rename": "A>B" + "y" * 90, "queues": "y" * 90}.get(name, "-" + "y" * 90)
