@@ -13,6 +13,13 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.history import facts_of
 from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS
+from rebalance_engine.pipeline.naming import (
+    factory_client,
+    locked_client,
+    locking_client,
+    named_client,
+    persisting_client,
+)
 from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
 from rebalance_engine.pipeline.templates import QUEUE
 
@@ -21,7 +28,6 @@ GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\]\"]+)"
 REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"
 QUEUE_BEGINS = "MessageQueue [topic="
 DAY_MS = 86_400_000
-CLIENT = r"[cC]lient[iI][dD][=:] ?\"?([^,\s\]\"]+)"
 
 
 def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
@@ -241,23 +247,19 @@ def _word(message: Column, number: int) -> Column:
 
 def _client(message: Column, what: Column) -> Column:
     return F.coalesce(
-        F.when(_is_persisted(message), _word(message, 5)),
-        F.when(what.isin("instance started", "instance stopped"), _found(message, r"\[([^\]]+)\]")),
-        F.when(
-            what.isin("granted expired", "refused"),
-            _found(message, r"(?:(?:new|current) client id=|NewClientId: )([^,\s]+)"),
-        ),
-        F.when(message.startswith("unlockBatch, Group: "), F.substring_index(message, " ", -1)),
-        F.when(what == "not in list", _found(message, r"consumerId: (\S+) not in")),
+        F.when(_is_persisted(message), persisting_client(message)),
+        F.when(what.isin("instance started", "instance stopped"), factory_client(message)),
+        F.when(what.isin("granted expired", "refused"), locking_client(message)),
+        F.when(message.startswith("unlockBatch, Group: "), F.substring_index(message, "] ", -1)),
+        F.when(what == "not in list", _found(message, r"consumerId: (.+?) not in")),
         F.when(message.startswith("Allocation result"), _found(message, r"Current Consumer ID: ([^\]]+)\]")),
-        F.when((what != "uncommitted") & message.contains("lient"), _found(message, CLIENT)),  # most have none
+        F.when((what != "uncommitted") & message.contains("lient"), named_client(message)),  # most have none
     )
 
 
 def _other(message: Column, what: Column) -> Column:
-    held_by = r"(?:(?:old|locked) client id=|OldClientId: |OtherClientId: )([^,\s]+)"
     return (
-        F.when(what.isin("granted expired", "refused"), _found(message, held_by))
+        F.when(what.isin("granted expired", "refused"), locked_client(message))
         .when(what.isin("joined", "left", "closed", "producer joined"), _found(message, r"R:/([^\]]+)\]"))
         .when(what == "expired", _found(message, r"channel=([^,]+),"))
         .when(what == "notified", _found(message, r"notification\[([^\]]+)\]"))

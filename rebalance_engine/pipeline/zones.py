@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import GMT8_MS, LAYOUTS
+from rebalance_engine.pipeline.naming import factory_client, named_client, persisting_client
 
 STEP_MS = 15 * 60 * 1000
 EARLIEST_MS, LATEST_MS = -12 * 3_600_000, 14 * 3_600_000  # the zones of the world
@@ -37,7 +38,6 @@ TELLS_ITS_CLIENT = (
     "instance stopped",
     "heartbeat data",
 )
-CLIENT = r"[cC]lient[iI][dD][=:] ?([^,\s\]]+)"
 PHASE_MS, DAY_MS = 15_000, 86_400_000  # pairs are looked for by the place within the quarter, and on neighbouring days
 # One of zone_ms (ahead of UTC) and zone_name (which may change it twice a year); signs: how many lines prove it.
 ZONES = "host string, layout string, zone_ms long, zone_name string, signs long"
@@ -126,12 +126,12 @@ def _client_ids(clients: DataFrame) -> DataFrame:
     """Name the clients whose lines a host's log has: host, layout, client."""
     message, what = F.col("message"), F.col("what")
     client = (
-        F.when(what.isin("persisted all", "persisted"), F.substring_index(F.substring_index(message, " ", 5), " ", -1))
-        .when(what.isin("instance started", "instance stopped"), F.regexp_extract(message, r"\[([^\]]+)\]", 1))
-        .otherwise(F.regexp_extract(message, CLIENT, 1))
+        F.when(what.isin("persisted all", "persisted"), persisting_client(message))
+        .when(what.isin("instance started", "instance stopped"), factory_client(message))
+        .otherwise(named_client(message))
     )
     told = clients.where(what.isin(*TELLS_ITS_CLIENT)).select("host", "layout", client.alias("client"))
-    return told.where(F.col("client") != "").distinct()
+    return told.where(F.col("client").isNotNull()).distinct()
 
 
 def _of_named(said: DataFrame, ids: DataFrame, named: DataFrame) -> DataFrame:
@@ -238,7 +238,7 @@ def _broker_signs(lines: DataFrame) -> DataFrame:
     joined = F.regexp_extract("message", r"connected, group: (\S+)", 1)
     gone = F.regexp_extract("message", r"(?:consumer group: (\S+)|unregister a consumer\[([^\]]+)\])", 1)
     left = F.regexp_extract("message", r"unregister a consumer\[([^\]]+)\]", 1)
-    client = F.regexp_extract("message", CLIENT, 1).alias("client")
+    client = named_client(F.col("message")).alias("client")
     broker_ms = (F.col("wall_ms") - GMT8_MS).alias("broker_ms")
 
     def signs(kind: str, what: tuple[str, ...], key: Column) -> DataFrame:

@@ -14,8 +14,9 @@ from time import perf_counter
 
 import duckdb
 
-from rebalance_engine.pipeline.events import CLIENT, GROUP, QUEUE_DATA, REBALANCE_GROUP
+from rebalance_engine.pipeline.events import GROUP, QUEUE_DATA, REBALANCE_GROUP
 from rebalance_engine.pipeline.layouts import GMT8_MS, JAVA5
+from rebalance_engine.pipeline.naming import NAMED
 from rebalance_engine.pipeline.templates import QUEUE, TEMPLATES, Template
 
 RESULTS = ("result", "broker result")
@@ -118,7 +119,7 @@ def columns() -> dict[str, str]:
     client = (
         case((is_of("instance started", "instance stopped"), found(r"\[([^\]]+)\]"))),
         case((is_of("not in list"), found(r"consumerId: (\S+) not in"))),
-        case((f"NOT {is_of('uncommitted')}", found(CLIENT))),
+        case((f"NOT {is_of('uncommitted')}", found(NAMED))),
     )
     return {
         "at_ms": f"wall_ms - {GMT8_MS}",

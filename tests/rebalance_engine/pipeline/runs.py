@@ -73,3 +73,9 @@ def as_holds(rows: Iterable[Any]) -> dict[Key, list[Span]]:
         key = (row["group"], row["topic"], row["broker"], row["queue_id"], row["client_id"])
         found[key].append((row["from_ms"], row["until_ms"], row["ended"]))
     return {key: sorted(spans) for key, spans in found.items()}
+
+
+def consumed_twice(name: str) -> list[dict[str, Any]]:
+    """Give every message that was consumed more than once: group, queue, offset, and who got it when (ms, client)."""
+    with gzip.open(RUNS / name / "twice.json.gz", "rt") as file:
+        return list(json.load(file))

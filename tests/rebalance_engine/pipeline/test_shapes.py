@@ -1,4 +1,4 @@
-"""Real logs as operators find them: rolled, with a copy left behind, two runs in one file; cut at the beginning."""
+"""Real logs as operators find them: rolled, with a copy left behind, two runs in one file; cut; ids with blanks."""
 
 import gzip
 import re
@@ -18,6 +18,7 @@ from tests.rebalance_engine.pipeline.runs import Key, Span, as_holds, logs, true
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 RUNS = ("scale_out-4.9.7", "scale_out-5.5.0")
 CUT_AFTER = {"scale_out-4.9.7": 0.5, "scale_out-5.5.0": 0.3}  # of the log: where no round is under way, before the kill
+CALLED = {"c1": "order svc", "c2": "order mail"}
 DAY_MS = 86_400_000
 WITHIN_MS = 250
 STAMP = re.compile(rb"(?m)^20\d\d-\d\d-\d\d")
@@ -64,7 +65,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     place = tmp_path_factory.mktemp("shapes")
     frames = []
     for name in RUNS:
-        for shape, write in (("rolled", write_rolled), ("cut", write_cut)):
+        for shape, write in (("rolled", write_rolled), ("cut", write_cut), ("named", write_named)):
             write(place / shape / name, name)
             frames.append(read_lines(spark, place / shape / name, f"{shape} {name}"))
     found = reduce(DataFrame.unionByName, frames).localCheckpoint()
@@ -99,6 +100,14 @@ def write_cut(place: Path, name: str) -> None:
         put(place / f"cut-{name}-{host}" / log, cut(text, name) if host == "c1" else text)
 
 
+def write_named(place: Path, name: str) -> None:
+    """Call two clients as people do who set ``instanceName``: alike up to the first blank."""
+    for host, log, text in texts(name):
+        for old, new in CALLED.items():
+            text = re.sub(rf"@{old}\b".encode(), f"@{new}".encode(), text)  # noqa: PLW2901
+        put(place / f"named-{name}-{host}" / log, text)
+
+
 def cut(text: bytes, name: str) -> bytes:
     return text[int(len(text) * CUT_AFTER[name]) + 17 :]
 
@@ -115,6 +124,19 @@ def test_two_runs_in_logs_that_were_rolled_are_told_as_two_runs(told: Told, name
             key: [*spans, *((begin + DAY_MS, end + DAY_MS, ended) for begin, end, ended in spans)]
             for key, spans in once.items()
         },
+    )
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_clients_whose_ids_have_blanks_are_told_apart(told: Told, name: str) -> None:
+    called = {f"@{old}": f"@{new}" for old, new in CALLED.items()}
+
+    def named(client: str) -> str:
+        address, at, rest = client.partition("@")
+        return address + called.get(at + rest, at + rest)
+
+    assert_close(
+        as_holds(told[f"named {name}"]), {(*key[:4], named(key[4])): spans for key, spans in true_holds(name).items()}
     )
 
 
