@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 from redis import Redis
@@ -57,6 +57,7 @@ def test_what_the_logs_tell_of_a_run_lies_inside_what_was_seen_of_it_live(
         told[_way(row)].append(row)
 
     assert len({way for way in told if not way[0].startswith("%RETRY%")}) >= 2 * QUEUES
+    assert len(live) >= QUEUES, "of four changes, at least two were seen as handoffs"
     assert {way: len(ones) for way, ones in live.items() if len(ones) > len(told[way])} == {}
     pairs = [pair for way, ones in live.items() for pair in zip(told[way], ones, strict=False)]
     assert "\n".join(said for row, one in pairs for said in _outside(row, one)) == ""
@@ -150,25 +151,33 @@ def _released(row: Row) -> Bounds:
 
 def _is_dropped(row: Row) -> bool:
     """Ask whether the giver was seen to let the queue go at a time that agrees with the logs."""
-    return any(
-        _agree(_released(row), (one.until_low, one.until_high))
-        for one in _spans(row, "from_client").filter(until__isnull=False)
-    )
+    return any(_is_of(row, one, "drop") for one in _spans(row, "from_client").filter(until__isnull=False))
 
 
 def _is_taken(row: Row) -> bool:
-    at = _number(row, "taken_ms")
-    return any(_agree((at, at), (one.at_low, one.at_high)) for one in _spans(row, "to_client"))
+    return any(_is_of(row, one, "take") for one in _spans(row, "to_client"))
 
 
 def _is_seen_before_its_cause(row: Row, clients: list[str]) -> bool:
-    """Ask whether a half of a handoff was seen before the round was: it is none of that round, then."""
-    of_change = Q(client_id__in=[row["from_client"], row["to_client"]]) & Q(client_id__in=clients)
-    causes = RoundCause.objects.filter(of_change, group__name=GROUP).select_related("round")
-    opened = [cause.round.opened_at for cause in causes if cause.round is not None]
-    drops = [one.until for one in _spans(row, "from_client") if one.until is not None]
-    takes = [one.at for one in _spans(row, "to_client")]
-    return any(seen < at for at in opened for seen in (*drops, *takes))
+    """Ask whether a half of this handoff was seen before its own round was: it is none of that round, then."""
+    opened = _cause_of(row["from_client"], row["to_client"], clients).round
+    assert opened is not None
+    drops = [one.until for one in _spans(row, "from_client") if one.until is not None and _is_of(row, one, "drop")]
+    takes = [one.at for one in _spans(row, "to_client") if _is_of(row, one, "take")]
+    return any(seen < opened.opened_at for seen in (*drops, *takes))
+
+
+def _is_of(row: Row, one: Holding, half: str) -> bool:
+    if half == "drop":
+        return _agree(_released(row), (one.until_low, one.until_high))
+    return _agree((_number(row, "taken_ms"),) * 2, (one.at_low, one.at_high))
+
+
+def _cause_of(giver: object, taker: object, clients: list[str]) -> RoundCause:
+    """Give why a queue went from one to another: whichever of both came to take it, or went and left it."""
+    (client,) = {str(giver), str(taker)} & set(clients)
+    causes = RoundCause.objects.filter(group__name=GROUP, client_id=client).order_by("at", "pk")
+    return list(causes.select_related("round"))[0 if client == taker else -1]
 
 
 def _spans(row: Row, whose: str) -> QuerySet[Holding]:
@@ -242,8 +251,7 @@ def _are_of_one_cause(row: Row, one: Handoff, tables: dict[str, list[Row]], clie
     (client,) = {one.from_client, one.to_client} & set(clients)
     is_coming = client == one.to_client
     of_client = sorted(_rounds_of(client, tables), key=lambda row: _number(row, "opened_ms"))
-    causes = RoundCause.objects.filter(group__name=GROUP, client_id=client).order_by("at", "pk")
-    cause = list(causes.select_related("round"))[0 if is_coming else -1]
+    cause = _cause_of(one.from_client, one.to_client, clients)
     assert cause.round is not None
     of_logs = of_client[0 if is_coming else -1]
     return (row["round"], one.round.wave) == (of_logs["number"], cause.round.wave)
