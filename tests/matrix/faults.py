@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rebalance_engine.producer.profiles import java
 from tests.cluster.contract import Cluster
 from tests.cluster.lines import Client, Seen
 from tests.cluster.members import Option, java_consumers, java_producer, python_consumers, python_producer
@@ -54,6 +55,38 @@ class Faulty:
 def come_back(cluster: Cluster) -> list[str]:
     """Name the producers that leave a broker alone for seconds, not for ten minutes."""
     return [f"python-{NEW}", *(["java"] if not cluster.java.startswith("4.") else [])]
+
+
+def unexplained(failed: Sequence[Seen], told: Sequence[Seen], version: str) -> list[Seen]:
+    """Give the failures that a Java producer of this version would not have had while its other broker was well.
+
+    A slow answer takes the other broker away too, and of two such brokers ``pickOneAtLeast`` prefers the one whose
+    last latency was smaller: the dead one, which refuses at once (LatencyFaultToleranceImpl.java). A busy broker's
+    refusal is its own; before 5.3.0 it is not tried again.
+
+    Args:
+        failed: lines of failures.
+        told: all that the producer told.
+        version: whose tables it goes by.
+    """
+    profile = java(version)
+    classes = list(zip(profile.latency_max_ms, profile.not_available_ms, strict=True))
+
+    def away_ms(line: Seen) -> int:
+        return max((away for bound, away in classes if number(line, "latency_ms") >= bound), default=0)
+
+    others = [line for line in told if line["saw"] == "sent" and BROKER not in str(line["queue"])]
+    away = [(number(line, "ms"), number(line, "ms") + away_ms(line)) for line in others if away_ms(line)]
+    return [
+        line
+        for line in failed
+        if "busy" not in str(line["reason"]) and not any(since <= number(line, "ms") <= until for since, until in away)
+    ]
+
+
+def number(line: Seen, name: str) -> int:
+    """Read a whole number of a line."""
+    return int(str(line[name]))
 
 
 class Scene:

@@ -15,6 +15,7 @@ from tests.matrix.faults import (
     READERS,
     Faulty,
     come_back,
+    unexplained,
 )
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
@@ -35,11 +36,36 @@ def test_a_failed_broker_is_left_alone_for_as_long_as_the_versions_table_says(fa
 
 @each_cluster
 @pytest.mark.parametrize("producer", PRODUCERS)
-def test_the_other_broker_gets_the_messages_meanwhile(faulty: Faulty, producer: str) -> None:
+def test_the_other_broker_gets_the_messages_meanwhile(cluster: Cluster, faulty: Faulty, producer: str) -> None:
     told = faulty.between(producer, "killed", "restarted")
+    version = cluster.java if producer == "java" else producer.removeprefix("python-")
 
     assert sum(line["saw"] == "sent" and BROKER not in str(line["queue"]) for line in told) >= 30
-    assert sum(line["saw"] == "failed" for line in told) <= 3
+    failed = [line for line in told if line["saw"] == "failed"]
+    assert len(unexplained(failed, faulty.told[producer], version)) <= 3, failed
+
+
+@pytest.mark.parametrize(
+    ("latency_ms", "at_ms", "reason", "explained"),
+    [
+        (549, 1_100, "connect to 127.0.0.1:1 failed", False),
+        (550, 1_100, "connect to 127.0.0.1:1 failed", True),
+        (550, 900, "connect to 127.0.0.1:1 failed", False),
+        (550, 31_000, "connect to 127.0.0.1:1 failed", True),
+        (550, 31_001, "connect to 127.0.0.1:1 failed", False),
+        (1_000, 61_000, "connect to 127.0.0.1:1 failed", True),
+        (5, 1_100, "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy", True),
+    ],
+)
+def test_a_failure_is_explained_by_what_the_other_broker_did_and_by_nothing_else(
+    latency_ms: int, at_ms: int, reason: str, explained: bool
+) -> None:
+    failed = {"saw": "failed", "ms": at_ms, "reason": reason, "latency_ms": 3}
+    slow = {"saw": "sent", "ms": 1_000, "queue": "stock/broker-a/0", "latency_ms": latency_ms}
+    own = {**slow, "queue": f"stock/{BROKER}/0"}
+
+    assert unexplained([failed], [slow, failed], "4.9.7") == ([] if explained else [failed])
+    assert unexplained([failed], [own, failed], "4.9.7") == ([] if "busy" in reason else [failed])
 
 
 @each_cluster
