@@ -5,8 +5,10 @@ Every figure says how it is known: exactly, or as a bound. What no line tells is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.sweep import Change, Hold, changes, returns
@@ -66,15 +68,60 @@ def handoffs_of(
         clues: of each queue, in any order; those of kind ``persisted all`` may be a choice.
     """
     for queue, those in holds.items():
-        mine = sorted(clues.get(queue, ()), key=lambda clue: clue.at_ms)
+        mine = _Told(clues.get(queue, ()))
         for change in (*changes(those), *returns(those)):
             yield _handoff(queue, change, mine)
 
 
-def _handoff(queue: MessageQueue, change: Change, clues: Sequence[Clue]) -> Handoff:
+class _Told:
+    """One queue's clues, by process and kind, in order of time."""
+
+    def __init__(self, clues: Iterable[Clue]) -> None:
+        self._clues: dict[tuple[str, str], list[Clue]] = {}
+        for clue in sorted(clues, key=_at):
+            kind = "persisted" if clue.what == "persisted all" else clue.what
+            self._clues.setdefault((clue.process, kind), []).append(clue)
+        self._tops: dict[str, list[int]] = {}
+
+    def between(self, hold: Hold, what: str, since_ms: int, until_ms: int) -> list[Clue]:
+        """Give what the process of a hold said of a kind in a time, its end too."""
+        those = self._clues.get((hold.process, what), [])
+        begin = bisect_left(those, since_ms, key=_at)
+        return those[begin : bisect_right(those, until_ms, begin, key=_at)]
+
+    def numbers(self, hold: Hold, what: str, since_ms: int, until_ms: int) -> list[int]:
+        """Give the numbers that these have."""
+        return [clue.number for clue in self.between(hold, what, since_ms, until_ms) if clue.number is not None]
+
+    def waiting_since(self, hold: Hold) -> int:
+        """Tell when the first lock of those that were refused before a hold was: a wait's tries follow each other."""
+        those = self._clues.get((hold.process, "lock refused"), [])
+        first = hold.from_ms
+        for at in range(bisect_right(those, first, key=_at) - 1, -1, -1):
+            if first - those[at].at_ms > LOCK_TRIED_WITHIN_MS:
+                break
+            first = those[at].at_ms
+        return first
+
+    def rise_over(self, hold: Hold, top: int) -> int | None:
+        """Tell when the process of a hold first persisted a higher offset, from the hold's beginning on."""
+        those = self._clues.get((hold.process, "persisted"), [])
+        if hold.process not in self._tops:  # the highest of each and all later ones: most often nothing is looked for
+            self._tops[hold.process] = list(accumulate((clue.number or 0 for clue in reversed(those)), max))[::-1]
+        begin = bisect_left(those, hold.from_ms, key=_at)
+        if begin == len(those) or self._tops[hold.process][begin] <= top:
+            return None
+        return next(those[at].at_ms for at in range(begin, len(those)) if (those[at].number or 0) > top)
+
+
+def _at(clue: Clue) -> int:
+    return clue.at_ms
+
+
+def _handoff(queue: MessageQueue, change: Change, told: _Told) -> Handoff:
     giver, taker = change.giver, change.taker
-    refused = _of(clues, taker, "pull refused", 0, REFUSED_WITHIN_MS)
-    pulled = _of(clues, taker, "first pull", 0, FIRST_PULL_WITHIN_MS)
+    refused = told.between(taker, "pull refused", taker.from_ms, taker.from_ms + REFUSED_WITHIN_MS)
+    pulled = told.between(taker, "first pull", taker.from_ms, taker.from_ms + FIRST_PULL_WITHIN_MS)
     first_pull_ms = pulled[0].at_ms if pulled else None
     taken = taker.from_ms if taker.from_after_ms is None else taker.from_after_ms
     begins = first_pull_ms or taken + DISPATCHED_AFTER_MS.get(taker.layout, 0)
@@ -86,115 +133,54 @@ def _handoff(queue: MessageQueue, change: Change, clues: Sequence[Clue]) -> Hand
         first_pull_ms=first_pull_ms,
         pause_ms=max(0, begins - giver.until_ms),
         refused=len(refused) if refused or pulled or taker.layout in TELLS_REFUSALS else None,
-        lock_wait_ms=_lock_wait(clues, taker),
-        silence_most_ms=_silence(clues, change),
-        duplicates_least=_surely_twice(clues, giver),
-        duplicates_most=_perhaps_twice(clues, change),
+        lock_wait_ms=taker.from_ms - told.waiting_since(taker) or None,
+        silence_most_ms=_silence(told, change),
+        duplicates_least=_surely_twice(told, giver),
+        duplicates_most=_perhaps_twice(told, change),
     )
 
 
-def _of(clues: Sequence[Clue], hold: Hold, what: str, earliest: int, latest: int) -> list[Clue]:
-    begin = hold.from_ms
-    return [
-        clue
-        for clue in clues
-        if clue.what == what and clue.process == hold.process and begin + earliest <= clue.at_ms <= begin + latest
-    ]
-
-
-def _lock_wait(clues: Sequence[Clue], taker: Hold) -> int | None:
-    tries = [
-        clue.at_ms
-        for clue in clues
-        if clue.what == "lock refused" and clue.process == taker.process and clue.at_ms <= taker.from_ms
-    ]
-    first = taker.from_ms
-    for at in reversed(tries):
-        if first - at > LOCK_TRIED_WITHIN_MS:
-            break
-        first = at
-    return taker.from_ms - first if first < taker.from_ms else None
-
-
-def _silence(clues: Sequence[Clue], change: Change) -> int | None:
+def _silence(told: _Told, change: Change) -> int | None:
     """Bound it by the offsets that are persisted every 5 s: the giver's last, the first of the taker that is higher."""
-    lasts = [
-        clue
-        for clue in clues
-        if clue.process == change.giver.process
-        and clue.what in ("persisted all", "persisted")
-        and clue.number is not None
-        and change.giver.from_ms <= clue.at_ms <= change.giver.until_ms
-    ]
+    giver = change.giver
+    own = told.between(giver, "persisted", giver.from_ms, giver.until_ms)
+    lasts = [clue for clue in own if clue.number is not None]
     if not lasts:
         return None
     top = max(clue.number or 0 for clue in lasts)
-    since = min(clue.at_ms for clue in lasts if clue.number == top)
-    rises = [
-        clue.at_ms
-        for clue in clues
-        if clue.process == change.taker.process
-        and clue.what in ("persisted all", "persisted")
-        and (clue.number or 0) > top
-        and clue.at_ms >= change.taker.from_ms
-    ]
+    since = next(clue.at_ms for clue in lasts if clue.number == top)
+    rose_ms = told.rise_over(change.taker, top)
     # A persisted offset may be up to 5 s younger than the consumption that it tells: it only ever makes this larger.
-    return rises[0] - since + 5_000 if rises else None
+    return None if rose_ms is None else rose_ms - since + 5_000
 
 
-def _surely_twice(clues: Sequence[Clue], giver: Hold) -> int | None:
+def _surely_twice(told: _Told, giver: Hold) -> int | None:
     """Count messages whose listener ended after the drop: they were consumed and not committed."""
-    told = [
-        clue.number or 0
-        for clue in clues
-        if clue.what == "uncommitted"
-        and clue.process == giver.process
-        and giver.until_ms - TOLD_LATER_MS <= clue.at_ms <= giver.until_ms + TOLD_LATER_MS
-    ]
-    return sum(told) if told else None
+    around = giver.until_ms - TOLD_LATER_MS, giver.until_ms + TOLD_LATER_MS
+    found = told.between(giver, "uncommitted", *around)
+    return sum(clue.number or 0 for clue in found) if found else None
 
 
-def _perhaps_twice(clues: Sequence[Clue], change: Change) -> int | None:
+def _perhaps_twice(told: _Told, change: Change) -> int | None:
     """Bound them by how far the giver had pulled when its loop ended, and where the taker began."""
     giver = change.giver
-    ends = [
-        clue.number
-        for clue in clues
-        if clue.what == "pull ended"
-        and clue.process == giver.process
-        and clue.number is not None
-        and giver.until_ms - TOLD_LATER_MS <= clue.at_ms <= giver.until_ms + TOLD_LATER_MS
-        and clue.at_ms >= giver.from_ms
-    ]
-    begins = _begin_of(clues, change)
+    since = max(giver.from_ms, giver.until_ms - TOLD_LATER_MS)
+    ends = told.numbers(giver, "pull ended", since, giver.until_ms + TOLD_LATER_MS)
+    begins = _begin_of(told, change)
     if not ends or begins is None or giver.ended == "lost":
         return None
     return max(0, max(ends) - begins)
 
 
-def _begin_of(clues: Sequence[Clue], change: Change) -> int | None:
+def _begin_of(told: _Told, change: Change) -> int | None:
     """Find where the taker began: its own line, or the last offset that was persisted before it asked."""
     giver, taker = change.giver, change.taker
-    own = [
-        clue.number
-        for clue in clues
-        if clue.what in ("start offset", "first pull")
-        and clue.process == taker.process
-        and clue.number is not None
-        and taker.from_ms - 1_000 <= clue.at_ms <= taker.from_ms + FIRST_PULL_WITHIN_MS
-    ]
+    soon = taker.from_ms - 1_000, taker.from_ms + FIRST_PULL_WITHIN_MS
+    own = [number for what in ("start offset", "first pull") for number in told.numbers(taker, what, *soon)]
     if own:
         return min(own)
     if change.unowned_ms > STORED_WITHIN_MS:
         return (
             None  # the broker was away, perhaps, and came back with offsets of up to 5 s before: they go to disk then
         )
-    stored = [
-        clue.number
-        for clue in clues
-        if clue.what in ("persisted", "persisted all")
-        and clue.process == giver.process
-        and clue.number is not None
-        and giver.from_ms <= clue.at_ms <= taker.from_ms
-    ]
-    return max(stored) if stored else None
+    return max(told.numbers(giver, "persisted", giver.from_ms, taker.from_ms), default=None)

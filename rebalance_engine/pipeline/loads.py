@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.pipeline.sweep import Hold
+from rebalance_engine.pipeline.sweep import Hold, count_in
 
 DAY_MS = 86_400_000
 
@@ -58,14 +58,15 @@ def loads_of(
     steps = _steps((hold.client, hold.from_ms, hold.until_ms) for those in holds.values() for hold in those)
     turns = _steps((client, begin, end) for client, spans in there.items() for begin, end in spans)
     edges = sorted(steps.keys() | turns.keys() | _midnights(there))
-    load, here = dict.fromkeys(there, 0), dict.fromkeys(there, 0)
+    load: dict[str, int] = {}
+    here: dict[str, int] = {}
     member: dict[tuple[int, str], list[int]] = {}
     group: dict[int, list[float]] = {}
     for begin, end in pairwise(edges):
         for counted, more in ((load, steps), (here, turns)):
             for client, step in more.get(begin, ()):
-                counted[client] += step
-        _add_up(begin, end, {client: load[client] for client, times in here.items() if times}, member, group)
+                count_in(counted, client, step)
+        _add_up(begin, end, {client: load.get(client, 0) for client in here}, member, group)
     members = [MemberLoad(day, client, *sums) for (day, client), sums in sorted(member.items())]
     groups = [GroupLoad(day, int(lasted), weighted / lasted) for day, (lasted, weighted) in sorted(group.items())]
     return members, groups

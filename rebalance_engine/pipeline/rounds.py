@@ -1,19 +1,22 @@
 """The rounds of one group: what opened each, how long it took to settle, what it moved. Plain Python.
 
 A round opens at the first change of members or routes, or of what is held without one; a further cause more than 3 s
-after the last opens the next (``design.md``, words). Routes that moved nothing are no round.
+after the last opens the next (``design.md``, words). What changes from then on until the next opens is its own, and no
+other's. Routes that moved nothing are no round, nor is what leaves a group of nobody as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from rebalance_engine.diff import diff
 from rebalance_engine.measures import count_moves
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.ownership import Ownership
-from rebalance_engine.pipeline.sweep import Hold, owners_at
+from rebalance_engine.pipeline.sweep import Hold, Owners
 from rebalance_engine.tables import ClientTable, QueueTable
 
 SUPERSEDED_AFTER_MS = 3_000
@@ -50,7 +53,7 @@ class Round:
 
     Attributes:
         settled_ms: of its last change of what is held; None where it changed nothing.
-        superseded: the next cause came before 120 s had passed since the last change.
+        superseded: the next opened within 3 s of the last change.
         moves, handoffs, above_fewest: as :func:`rebalance_engine.measures.count_moves` has them, over the topics'
             queues, retry queues included.
         unowned: queues that nobody held when it settled.
@@ -90,14 +93,14 @@ def rounds_of(holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cau
         }
     )
     opened = _open(distinct, changed)
-    for this, following in zip(opened, [*opened[1:], None], strict=True):
-        end = following.opened_ms if following else None
-        mine = [at for at in changed if at >= this.opened_ms - SUPERSEDED_AFTER_MS and (end is None or at < end)]
-        this.settled_ms = max((at for at in mine if at >= this.opened_ms), default=None)
+    for this, following in pairwise(opened):
         quiet = this.settled_ms or this.last_cause_ms
-        this.superseded = end is not None and end - quiet < SUPERSEDED_AFTER_MS
+        this.superseded = following.opened_ms - quiet < SUPERSEDED_AFTER_MS
     told = [one for one in opened if one.settled_ms is not None or set(one.causes) - set(ROUTES.values())]
     _measure(told, holds, distinct)
+    told = [one for one in told if one.members_before or one.members_after or one.settled_ms is not None]
+    for number, one in enumerate(told, 1):
+        one.number = number
     return told
 
 
@@ -161,17 +164,14 @@ def _registered(causes: Sequence[Cause]) -> list[Cause]:
 
     A broker tells the second only: it was not before the client began to start.
     """
-    joined = [cause for cause in causes if cause.what == "joined"]
+    joined = _by_client(causes, ("joined",))
     began: dict[Cause, int] = {}
     found = []
     for cause in causes:
-        listed = [
-            other
-            for other in joined
-            if cause.what == "consumer started"
-            and other.client == cause.client
-            and -SECOND_MS < other.at_ms - cause.at_ms <= STARTS_WITHIN_MS
-        ]
+        listed: Sequence[Cause] = ()
+        if cause.what == "consumer started":
+            since, until = cause.at_ms - SECOND_MS + 1, cause.at_ms + STARTS_WITHIN_MS
+            listed = _between(joined.get(cause.client, ()), since, until)
         began |= dict.fromkeys(listed, cause.at_ms)
         if not listed:
             found.append(cause)
@@ -179,7 +179,22 @@ def _registered(causes: Sequence[Cause]) -> list[Cause]:
     return sorted(told, key=lambda cause: cause.at_ms)
 
 
-def _about_brokers(causes: list[Cause]) -> Iterable[Cause]:
+def _by_client(causes: Iterable[Cause], kinds: Container[str]) -> dict[str | None, list[Cause]]:
+    found: dict[str | None, list[Cause]] = {}
+    for cause in causes:
+        if cause.what in kinds:
+            found.setdefault(cause.client, []).append(cause)
+    return found
+
+
+def _between(causes: Sequence[Cause], since_ms: int, until_ms: int) -> Sequence[Cause]:
+    """Give those of a time, its end too, of causes in order."""
+    begin = bisect_left(causes, since_ms, key=lambda cause: cause.at_ms)
+    return causes[begin : bisect_right(causes, until_ms, begin, key=lambda cause: cause.at_ms)]
+
+
+def _about_brokers(causes: Sequence[Cause]) -> Iterable[Cause]:
+    ended = _by_client(causes, ("closed", "left"))
     there: dict[str, set[str]] = {}
     since: dict[str, int] = {}
     for cause in causes:
@@ -199,13 +214,8 @@ def _about_brokers(causes: list[Cause]) -> Iterable[Cause]:
             yield replace(cause, what="broker back", client=None) if is_back else cause
         else:
             brokers.discard(cause.by)
-            gone = {
-                other.by
-                for other in causes
-                if other.client == cause.client
-                and other.what in ("closed", "left")
-                and abs(other.at_ms - cause.at_ms) <= SAID_WITHIN_MS
-            }
+            around = cause.at_ms - SAID_WITHIN_MS, cause.at_ms + SAID_WITHIN_MS
+            gone = {other.by for other in _between(ended[cause.client], *around)}
             yield cause if brokers <= gone else replace(cause, what="broker gone", client=None)
 
 
@@ -232,38 +242,45 @@ def _open(causes: Sequence[Cause], changed: Sequence[int]) -> list[Round]:
 
 
 def _measure(rounds: Sequence[Round], holds: Mapping[MessageQueue, Sequence[Hold]], causes: Sequence[Cause]) -> None:
-    table = QueueTable.of(holds)
-    for number, this in enumerate(rounds, 1):
-        this.number = number
-        begin = this.opened_ms - SUPERSEDED_AFTER_MS
-        end = this.settled_ms if this.settled_ms is not None else this.last_cause_ms
-        before = {queue: owners_at(those, begin) for queue, those in holds.items()}
-        after = {queue: owners_at(those, end) for queue, those in holds.items()}
-        this.members_before = _members(before, causes, begin)
-        this.members_after = _members(after, causes, end)
-        this.unowned = sum(not owners for owners in after.values())
-        old = _ownership(table, this.members_before, before)
-        new = _ownership(table, this.members_after, after)
+    """Count what each round moved: from what was held when the one before it ended."""
+    table, owners, there = QueueTable.of(holds), Owners(holds), _Members(causes)
+    members: list[str] = []
+    old = _ownership(table, members, owners)
+    for this in rounds:
+        end = max(this.last_cause_ms, this.settled_ms or 0)
+        owners.reach(end)
+        this.members_before, members = members, there.at(end, owners.clients)
+        this.members_after = members
+        new = _ownership(table, members, owners)
+        this.unowned = len(new.unowned())
         counted = count_moves(diff(old, new), old, new)
         this.moves, this.handoffs, this.above_fewest = counted.total, counted.handoffs, counted.above_fewest
+        old = new
 
 
-def _members(owners: Mapping[MessageQueue, tuple[str, ...]], causes: Sequence[Cause], at_ms: int) -> list[str]:
-    """Name who holds something, and who came and has not gone."""
-    there = {name for those in owners.values() for name in those}
-    for cause in causes:
-        if cause.client and cause.at_ms <= at_ms:
-            if cause.what in COMES:
-                there.add(cause.client)
-            elif cause.what in GOES:
-                there.discard(cause.client)
-    return sorted(there)
+class _Members:
+    """Who holds something, and who came and has not gone, at moments that are asked for in order."""
+
+    def __init__(self, causes: Sequence[Cause]) -> None:
+        known = (cause for cause in causes if cause.client and cause.what in COMES | GOES)
+        self._coming = iter([(cause.at_ms, str(cause.client), cause.what in COMES) for cause in known])
+        self._next = next(self._coming, None)
+        self._there: set[str] = set()
+        self._gone: set[str] = set()
+
+    def at(self, at_ms: int, holding: Iterable[str]) -> list[str]:
+        while self._next is not None and self._next[0] <= at_ms:
+            _, client, is_coming = self._next
+            (self._there if is_coming else self._gone).add(client)
+            (self._gone if is_coming else self._there).discard(client)
+            self._next = next(self._coming, None)
+        return sorted(self._there.union(holding) - self._gone)
 
 
-def _ownership(table: QueueTable, members: list[str], owners: Mapping[MessageQueue, tuple[str, ...]]) -> Ownership:
+def _ownership(table: QueueTable, members: list[str], owners: Owners) -> Ownership:
+    clients = ClientTable.of({*members, *owners.clients})
     held: dict[str, list[MessageQueue]] = {}
-    for queue, those in owners.items():
+    for queue, those in owners.of_queues:
         for name in those:
             held.setdefault(name, []).append(queue)
-    clients = ClientTable.of([*members, *(name for name in held if name not in members)])
     return Ownership.from_lists(table, clients, held)

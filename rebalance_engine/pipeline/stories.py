@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_o
 from rebalance_engine.pipeline.rounds import CAUSES, GOES, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
-from rebalance_engine.pipeline.sweep import Hold, Stretch, left_alone, stopping_ms, stretches
+from rebalance_engine.pipeline.sweep import Hold, Stretch, left_alone, stopping_ms, stretches, with_holds
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
@@ -285,7 +286,7 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
     giver, taker = one.change.giver, one.change.taker
     at = min(giver.until_ms, taker.from_ms)
     # A queue may be taken up to a round's length before its old owner drops it: it belongs to the round of the latter.
-    last = max((r.number for r in rounds if r.opened_ms <= max(giver.until_ms, taker.from_ms)), default=None)
+    last = bisect_right(rounds, max(giver.until_ms, taker.from_ms), key=lambda this: this.opened_ms)
     return {
         "at_ms": at,
         "topic": one.queue.topic,
@@ -309,7 +310,7 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
         "silence_most_ms": one.silence_most_ms,
         "duplicates_least": one.duplicates_least,
         "duplicates_most": one.duplicates_most,
-        "round": last,
+        "round": rounds[last - 1].number if last else None,
     }
 
 
@@ -335,7 +336,7 @@ def _stretch_rows(
     for queue, those in holds.items():
         end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
         alone = left_alone(those, gone(queue, clues.routes.get(queue.topic, ()), end_ms), end_ms)
-        for stretch in (*stretches(those), *alone):
+        for stretch, holding in with_holds((*stretches(those), *alone), those):
             if len(stretch.clients) != 1:
                 yield (
                     "stretch",
@@ -346,7 +347,7 @@ def _stretch_rows(
                         "queue_id": queue.queue_id,
                         "until_ms": stretch.until_ms,
                         "clients": list(stretch.clients),
-                        "stopping_ms": stopping_ms(stretch, those),
+                        "stopping_ms": stopping_ms(stretch, holding),
                         "is_open": stretch.until_ms == clues.end_ms,
                         "unheard": _there(stretch, unheard) if not stretch.clients else 0,
                     },

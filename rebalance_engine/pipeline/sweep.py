@@ -6,10 +6,12 @@ one; what lies between them without owner is unowned time, what lies between the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from rebalance_engine.model import MessageQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,32 @@ def stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
     for hold in holds:
         comes.setdefault(hold.from_ms, []).append(hold.client)
         goes.setdefault(hold.until_ms, []).append(hold.client)
-    there: Counter[str] = Counter()
+    there: dict[str, int] = {}
     for begin, end in pairwise(edges):
-        there.update(comes.get(begin, ()))
-        there.subtract(goes.get(begin, ()))
+        for names, step in ((comes.get(begin, ()), 1), (goes.get(begin, ()), -1)):
+            for name in names:
+                count_in(there, name, step)
         yield Stretch(begin, end, tuple(sorted(name for name, count in there.items() if count > 0)))
+
+
+def count_in(there: dict[str, int], name: str, step: int) -> None:
+    """Add to how many times somebody is there; who is not is not named: who ever was may be many."""
+    times = there.pop(name, 0) + step
+    if times:
+        there[name] = times
+
+
+def with_holds(cut: Iterable[Stretch], holds: Sequence[Hold]) -> Iterator[tuple[Stretch, list[Hold]]]:
+    """Give with each stretch, in order, the holds that last all through it."""
+    coming = iter(sorted(holds, key=_begin))
+    following = next(coming, None)
+    there: list[Hold] = []
+    for stretch in cut:
+        while following is not None and following.from_ms <= stretch.from_ms:
+            there.append(following)
+            following = next(coming, None)
+        there = [hold for hold in there if stretch.until_ms <= hold.until_ms]
+        yield stretch, there
 
 
 def left_alone(holds: Sequence[Hold], gone: Sequence[tuple[int, int]], end_ms: int) -> Iterator[Stretch]:
@@ -119,9 +142,40 @@ def stopping_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:
     return stretch.until_ms - min(max(several_until_ms, stretch.from_ms), stretch.until_ms)
 
 
+class _Ends:
+    """One queue's holds, client by client, sorted by their ends: which ended last, which goes on."""
+
+    def __init__(self, holds: Sequence[Hold]) -> None:
+        self._holds: dict[str, list[Hold]] = {}
+        for hold in sorted(holds, key=_until):
+            self._holds.setdefault(hold.client, []).append(hold)
+        self._ends = {client: [hold.until_ms for hold in those] for client, those in self._holds.items()}
+        self._firsts = {client: _first_from_each_on(those) for client, those in self._holds.items()}
+
+    def giver(self, client: str, before: Stretch) -> Hold:
+        """Give the client's last hold that ended by when a stretch began."""
+        ends = self._ends[client]
+        last = ends[bisect_right(ends, before.from_ms) - 1]
+        return self._holds[client][bisect_left(ends, last)]
+
+    def taker(self, client: str, during: Stretch) -> Hold:
+        """Give the client's first hold that goes on as long as a stretch."""
+        return self._firsts[client][bisect_left(self._ends[client], during.until_ms)]
+
+
+def _first_from_each_on(holds: Sequence[Hold]) -> list[Hold]:
+    """Give for each hold the one that began first of it and those after it."""
+    firsts = list(holds)
+    for at in range(len(holds) - 2, -1, -1):
+        if firsts[at + 1].from_ms < firsts[at].from_ms:
+            firsts[at] = firsts[at + 1]
+    return firsts
+
+
 def changes(holds: Sequence[Hold]) -> Iterator[Change]:
     """Tell every handoff of one queue, in order."""
     before, unowned_ms, overlap_ms = "", 0, 0
+    ends = _Ends(holds)
     for stretch in stretches(holds):
         if len(stretch.clients) != 1:
             unowned_ms += stretch.lasts_ms * (not stretch.clients)
@@ -129,24 +183,21 @@ def changes(holds: Sequence[Hold]) -> Iterator[Change]:
             continue
         (owner,) = stretch.clients
         if before and before != owner:
-            giver = max((h for h in holds if h.client == before and h.until_ms <= stretch.from_ms), key=_until)
-            taker = min((h for h in holds if h.client == owner and h.until_ms >= stretch.until_ms), key=_begin)
-            yield Change(giver, taker, unowned_ms, overlap_ms)
+            yield Change(ends.giver(before, stretch), ends.taker(owner, stretch), unowned_ms, overlap_ms)
         before, unowned_ms, overlap_ms = owner, 0, 0
 
 
 def returns(holds: Sequence[Hold]) -> Iterator[Change]:
     """Tell every time the queue was let go by its single owner, stayed without one, and went back to it."""
     before, unowned_ms = None, 0
+    ends = _Ends(holds)
     for stretch in stretches(holds):
         if not stretch.clients:
             unowned_ms += stretch.lasts_ms
             continue
         if unowned_ms and before == stretch.clients and len(stretch.clients) == 1:
             (owner,) = stretch.clients
-            giver = max((h for h in holds if h.client == owner and h.until_ms <= stretch.from_ms), key=_until)
-            taker = min((h for h in holds if h.client == owner and h.until_ms >= stretch.until_ms), key=_begin)
-            yield Change(giver, taker, unowned_ms, 0)
+            yield Change(ends.giver(owner, stretch), ends.taker(owner, stretch), unowned_ms, 0)
         before, unowned_ms = stretch.clients, 0
 
 
@@ -158,6 +209,40 @@ def _begin(hold: Hold) -> int:
     return hold.from_ms
 
 
-def owners_at(holds: Sequence[Hold], at_ms: int) -> tuple[str, ...]:
-    """Name who holds the queue at a moment; what ends then is over."""
-    return tuple(sorted({hold.client for hold in holds if hold.from_ms <= at_ms < hold.until_ms}))
+class Owners:
+    """Who holds each queue at moments that are asked for in order: every beginning and end is met once.
+
+    What ends at a moment is over then; what is open goes on, for nobody saw an end of it.
+    """
+
+    def __init__(self, holds: Mapping[MessageQueue, Sequence[Hold]]) -> None:
+        steps = [
+            (at, queue, hold.client, step)
+            for queue, those in holds.items()
+            for hold in those
+            for at, step in ((hold.from_ms, 1), (hold.until_ms, -1))
+            if step > 0 or hold.ended != "open"
+        ]
+        self._steps = iter(sorted(steps, key=lambda step: step[0]))
+        self._next = next(self._steps, None)
+        self._times: dict[MessageQueue, dict[str, int]] = {queue: {} for queue in holds}
+        self._queues: dict[str, int] = {}
+
+    def reach(self, at_ms: int) -> None:
+        """Go on to a moment."""
+        while self._next is not None and self._next[0] <= at_ms:
+            _, queue, client, step = self._next
+            had = self._times[queue].get(client, 0) > 0
+            count_in(self._times[queue], client, step)
+            count_in(self._queues, client, (self._times[queue].get(client, 0) > 0) - had)
+            self._next = next(self._steps, None)
+
+    @property
+    def of_queues(self) -> Iterator[tuple[MessageQueue, list[str]]]:
+        """Name each queue's owners; none of some, several of others."""
+        return ((queue, [name for name, times in those.items() if times > 0]) for queue, those in self._times.items())
+
+    @property
+    def clients(self) -> Iterable[str]:
+        """Everybody who holds something."""
+        return self._queues.keys()

@@ -28,6 +28,48 @@ def test_a_join_opens_a_round_that_settles_with_its_last_take() -> None:
     assert (second.moves, second.handoffs, second.above_fewest, second.unowned) == (2, 2, 0, 0)
 
 
+def test_a_move_soon_before_a_cause_is_of_the_round_before_and_of_no_other() -> None:
+    """What is taken at 69,500 belongs to B's coming, which began at 60,000; then C comes, and takes one."""
+    holds = holding(
+        (0, 10_000, 900_000, "A"), (1, 10_000, 60_500, "A"), (2, 10_000, 69_000, "A"),
+        (1, 60_600, 70_800, "B"), (2, 69_500, 900_000, "B"), (1, 71_000, 900_000, "C"),
+    )  # fmt: skip
+    joins = [Cause(at, "joined", client, "east") for at, client in ((9_000, "A"), (60_000, "B"), (70_000, "C"))]
+
+    told = rounds_of(holds, joins)
+
+    assert [(one.who, one.moves, one.settled_ms) for one in told] == [
+        (["A"], 3, 10_000),
+        (["B"], 2, 69_500),
+        (["C"], 1, 71_000),
+    ]
+    assert [one.members_before for one in told] == [[], ["A"], ["A", "B"]]
+
+
+def test_a_round_has_the_members_of_all_its_causes() -> None:
+    causes = [Cause(1_000, "joined", "A", "east"), Cause(3_500, "joined", "B", "east")]
+
+    (only,) = rounds_of(holding((0, 2_000, 900_000, "A")), causes)
+
+    assert (only.members_after, only.settled_ms) == (["A", "B"], 2_000)
+
+
+def test_what_is_held_when_the_input_ends_moves_nowhere_with_its_last_line() -> None:
+    causes = [Cause(1_000, "joined", "A", "east"), Cause(900_000, "joined", "B", "east")]
+
+    told = rounds_of(holding((0, 2_000, 900_000, "A")), causes)
+
+    assert [(one.members_after, one.moves, one.unowned) for one in told] == [(["A"], 1, 0), (["A", "B"], 0, 0)]
+
+
+def test_a_round_of_nobody_is_none() -> None:
+    causes = [Cause(1_000, "joined", None, "east"), Cause(100_000, "joined", "A", "east")]
+
+    (only,) = rounds_of(holding((0, 101_000, 900_000, "A")), causes)
+
+    assert (only.number, only.who) == (1, ["A"])
+
+
 def test_what_two_brokers_and_the_client_say_of_one_join_is_one_cause() -> None:
     causes = [
         Cause(60_000, "joined", "A", "east"),

@@ -1,4 +1,7 @@
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -143,6 +146,35 @@ def test_who_is_only_seen_to_leave_was_there_before() -> None:
     rows = kinds(list(tell(spans, clues)), "stretch")
 
     assert [(row["at_ms"], row["unheard"]) for row in rows] == [(60_000, 1), (69_000, 1)]
+
+
+def steps_of(rounds: int) -> int:
+    """Count the lines of the pipeline's rooms that run while a story of so many rounds is told."""
+    spans, clues = [], []
+    for number in range(rounds):
+        at, client = number * 60_000, f"B{number // 2}"
+        clues += [clue("left" if number % 2 else "joined", at, client_id=client, process=by) for by in ("b1", "b2")]
+        holder = "A" if number % 2 else client
+        spans += [span(holder, at + 500 + queue, at + 60_400 + queue, queue_id=queue) for queue in range(4)]
+    steps = 0
+
+    def count(frame: FrameType, event: str, _argument: object) -> Callable[..., Any] | None:
+        nonlocal steps
+        steps += event == "line"
+        return count if "pipeline" in frame.f_code.co_filename else None
+
+    sys.settrace(count)
+    try:
+        assert len(kinds(list(tell(spans, clues)), "round")) == rounds
+    finally:
+        sys.settrace(None)
+    return steps
+
+
+def test_a_story_of_four_times_the_rounds_takes_four_times_the_steps() -> None:
+    few, many = steps_of(20), steps_of(80)
+
+    assert many / few < 4.5
 
 
 @pytest.mark.spark

@@ -1,10 +1,18 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_engine.pipeline.sweep import Hold, changes, owners_at, returns, stopping_ms, stretches
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.sweep import Hold, Owners, changes, returns, stopping_ms, stretches, with_holds
+
+QUEUE = MessageQueue("orders", "east", 0)
+
+
+def owners_at(holds: Sequence[Hold], at_ms: int) -> tuple[str, ...]:
+    return tuple(sorted({hold.client for hold in holds if hold.from_ms <= at_ms < hold.until_ms}))
 
 
 def test_a_handoff_without_overlap_leaves_the_queue_unowned_between() -> None:
@@ -56,8 +64,6 @@ def test_a_queue_that_comes_back_to_its_owner_is_a_return_and_no_handoff() -> No
 
 def test_who_holds_it_inside_of_another_holds_time_changes_nothing() -> None:
     assert list(changes([Hold(0, 30, "A"), Hold(5, 10, "B")])) == []
-    assert owners_at([Hold(0, 30, "A"), Hold(5, 10, "B")], 5) == ("A", "B")
-    assert owners_at([Hold(0, 30, "A"), Hold(5, 10, "B")], 10) == ("A",)
 
 
 HOLDS = st.lists(
@@ -106,3 +112,32 @@ def test_handoffs_lead_from_owner_to_owner(holds: list[Hold]) -> None:
 
     assert all(change.giver.client != change.taker.client for change in told)
     assert all(one.taker.client == other.giver.client for one, other in pairwise(told))
+
+
+@given(HOLDS)
+def test_owners_are_those_who_hold_at_each_moment_asked_for(holds: list[Hold]) -> None:
+    told = Owners({QUEUE: holds})
+
+    for at in range(0, 100, 3):
+        told.reach(at)
+        ((queue, owners),) = told.of_queues
+        assert (queue, tuple(sorted(owners))) == (QUEUE, owners_at(holds, at))
+        assert sorted(told.clients) == sorted(owners)
+
+
+@given(HOLDS)
+def test_holds_stand_beside_each_stretch_that_they_last_through(holds: list[Hold]) -> None:
+    for stretch, there in with_holds(stretches(holds), holds):
+        through = [hold for hold in holds if hold.from_ms <= stretch.from_ms and stretch.until_ms <= hold.until_ms]
+        assert sorted(map(repr, there)) == sorted(map(repr, through))
+
+
+@given(HOLDS)
+def test_a_handoff_is_from_the_givers_last_hold_before_it_to_the_takers_first_that_goes_on(holds: list[Hold]) -> None:
+    singles = [stretch for stretch in stretches(holds) if len(stretch.clients) == 1]
+    pairs = [(one, other) for one, other in pairwise(singles) if one.clients != other.clients]
+    for change, (before, after) in zip(changes(holds), pairs, strict=True):
+        given = [hold for hold in holds if (hold.client,) == before.clients and hold.until_ms <= after.from_ms]
+        taken = [hold for hold in holds if (hold.client,) == after.clients and hold.until_ms >= after.until_ms]
+        assert change.giver == max(given, key=lambda hold: hold.until_ms)
+        assert change.taker.from_ms == min(hold.from_ms for hold in taken)

@@ -1,14 +1,25 @@
 """What the simulator made happen is recovered from logs in the formats of all clients."""
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
+from itertools import permutations
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.events import Duplicates, Fact, QueueDropped, QueuePulled, QueueTaken
+from rebalance_engine.events import (
+    Departure,
+    Duplicates,
+    Fact,
+    PresenceGone,
+    PresenceSeen,
+    QueueDropped,
+    QueuePulled,
+    QueueTaken,
+)
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline import clients, events, holds, stories, zones
 from tests.rebalance_engine.pipeline.frames import read_lines
@@ -113,6 +124,11 @@ def test_every_round_and_move_of_what_was_simulated_is_told(told: dict[str, Reco
 
     after = [sorted(row["members_after"]) for row in recovered.story["round"]]
     assert after == [["A"], ["A", "B"], ["A", "B", "C"], ["A", "C"], ["A"], ["A", "D"]]
+    told_rounds = [(row["cause"], row["who"]) for row in recovered.story["round"]]
+    assert told_rounds == [(cause, [client]) for _, cause, client in comings_and_goings(recovered)]
+    figures = [(row["moves"], row["handoffs"], row["above_fewest"]) for row in recovered.story["round"]]
+    assert figures == true_figures(recovered)
+    assert figures[0][0] and figures[-1][1]  # there is something to compare
     moved: dict[MessageQueue, list[tuple[str, str]]] = {}
     for row in sorted(recovered.story["handoff"], key=lambda row: int(row["taken_ms"])):
         queue = MessageQueue(row["topic"], row["broker"], row["queue_id"])
@@ -139,6 +155,59 @@ def test_no_pause_or_duplicate_of_what_was_simulated_is_told_wrongly(told: dict[
         if isinstance(fact, Duplicates):
             bounds = most.get(fact.queue, [])
             assert None in bounds or sum(filter(None, bounds)) >= fact.count, (fact, bounds)
+
+
+def comings_and_goings(recovered: Recovered) -> list[tuple[int, str, str]]:
+    """Tell from the simulator's facts when who came or went: first at any broker."""
+    causes = {Departure.UNREGISTERED: "member left", Departure.CONNECTION_CLOSED: "connection closed"}
+    found: dict[tuple[str, str], int] = {}
+    for fact in recovered.facts:
+        if isinstance(fact, PresenceSeen):
+            found.setdefault(("member joined", fact.client), fact.at)
+        elif isinstance(fact, PresenceGone):
+            found.setdefault((causes[fact.departure], fact.client), fact.at)
+    return sorted((at, cause, client) for (cause, client), at in found.items())
+
+
+def true_figures(recovered: Recovered) -> list[tuple[int, int, int]]:
+    """Count moves, handoffs and those above the fewest between each coming or going and the next."""
+    bounds = [at // 1000 * 1000 for at, *_ in comings_and_goings(recovered)]  # brokers tell seconds
+    figures, before = [], owners_until(recovered, bounds[0])
+    for end in (*bounds[1:], recovered.facts[-1].at + 1):
+        after = owners_until(recovered, end)
+        both = [queue for queue in before.keys() & after.keys() if before[queue] and after[queue]]
+        moved = [queue for queue in before.keys() | after.keys() if before.get(queue) != after.get(queue)]
+        handed = [queue for queue in both if before[queue] != after[queue]]
+        figures.append((len(moved), len(handed), max(0, len(handed) - fewest(before, after, both))))
+        before = after
+    return figures
+
+
+def owners_until(recovered: Recovered, end: int) -> dict[MessageQueue, str]:
+    """Name the one owner of each queue that has one, when a time ends."""
+    owners: dict[MessageQueue, list[str]] = {}
+    for fact in recovered.facts:
+        if fact.at >= end:
+            break
+        if isinstance(fact, QueueTaken):
+            owners.setdefault(fact.queue, []).append(fact.client)
+        elif isinstance(fact, QueueDropped):
+            owners[fact.queue].remove(fact.client)
+    assert all(len(those) < 2 for those in owners.values())
+    return {queue: those[0] for queue, those in owners.items() if those}
+
+
+def fewest(before: dict[MessageQueue, str], after: dict[MessageQueue, str], both: list[MessageQueue]) -> int:
+    """Try every way to give the loads that members have after to them: how few queues change hands at least."""
+    members, least = sorted({*after.values()}), 0
+    for topic in {queue.topic for queue in both}:
+        had = Counter(before[queue] for queue in both if queue.topic == topic)
+        gets = Counter(owner for queue, owner in after.items() if queue.topic == topic)
+        loads = [gets[member] for member in members]
+        ways = permutations(loads)
+        kept = max(sum(min(had[member], load) for member, load in zip(members, way, strict=True)) for way in ways)
+        least += had.total() - kept
+    return least
 
 
 @dataclass
