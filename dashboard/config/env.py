@@ -155,6 +155,10 @@ def postgresql(url: str) -> dict[str, object]:
             f"DATABASE_URL is {without_password(url)!r}; it needs the form postgresql://user:password@host:port/name: "
             f"{ESCAPES}"
         )
+    if not parts.get("dbname") and not parts.get("service"):
+        raise ImproperlyConfigured(
+            f"DATABASE_URL is {without_password(url)!r}; it needs the name of a database behind the last /"
+        )
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     told = {names[key]: str(value) for key, value in parts.items() if key in names}
     options = {key: value for key, value in parts.items() if key not in names}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from dashboard.config.env import Environment, read_bool, read_database, read_hosts, read_int, read_redis_url
 from dashboard.config.home import find_home
+from dashboard.config.opening import try_database
 from dashboard.config.reaching import network_of
 
 
@@ -31,14 +34,18 @@ class Given:
     database: dict[str, object] = field(repr=False)
 
 
-def all_given(env: Environment) -> Given:
+def all_given(env: Environment, *, before_home: Callable[[Mapping[str, object]], None] | None = None) -> Given:
     """Read every setting but how clusters are reached, which only watchers have to know.
+
+    Args:
+        before_home: is given the settings of the database, once all others make sense.
 
     Raises:
         ImproperlyConfigured: one makes no sense; the message names it, what was seen and what is needed.
     """
-    read_database(env, default_path="")  # the home is made last: nothing is left of a start that was refused
-    return Given(
+    database = read_database(env, default_path="")
+    given = partial(
+        Given,
         hosts=read_hosts(env, "EVENKEEL_HOSTS"),
         is_https=read_bool(env, "EVENKEEL_HTTPS", default=False),
         is_debug=read_bool(env, "EVENKEEL_DEBUG", default=False),
@@ -46,16 +53,20 @@ def all_given(env: Environment) -> Given:
         secret_key=env.get("EVENKEEL_SECRET_KEY", ""),
         metrics_token=env.get("EVENKEEL_METRICS_TOKEN", "").strip(),
         redis_url=read_redis_url(env),
-        home=(home := find_home(env)),
-        database=read_database(env, str(home / "evenkeel.sqlite3")),
     )
+    if before_home is not None:
+        before_home(database)
+    home = find_home(env)  # it is made last: nothing is left of a start that was refused
+    return given(home=home, database=read_database(env, str(home / "evenkeel.sqlite3")))
 
 
 def check_all(env: Environment) -> Given:
-    """Read really every setting, before anything is started that needs it.
+    """Read really every setting and open the database that was given, before anything is started that needs it.
 
     Raises:
-        ImproperlyConfigured: as ``all_given``.
+        ImproperlyConfigured: as ``all_given``, or the database cannot be opened.
     """
     network_of(env)
+    if url := env.get("DATABASE_URL", "").strip():
+        return all_given(env, before_home=partial(try_database, url=url))
     return all_given(env)

@@ -22,7 +22,7 @@ from django.db.migrations.executor import MigrationExecutor
 from dashboard.clusters import changing, leases
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
-from dashboard.config.env import without_password
+from dashboard.config.opening import unopened
 from dashboard.config.supervising.children import DEMO_CLUSTER, AskedCluster
 from dashboard.config.supervising.preparer import Teller, Unprepared
 from dashboard.people.operations import FIRST_ADMIN, make_first_admin
@@ -53,7 +53,7 @@ def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
 
 
 def check_database(database: BaseDatabaseWrapper, url: str) -> None:
-    """Open the database, and begin to write; it is closed again, as another process is forked off next.
+    """Open the database as Django does, which refuses old servers; it is closed again: a process is forked off next.
 
     Args:
         url: as it was given; empty for the file in the home.
@@ -66,14 +66,7 @@ def check_database(database: BaseDatabaseWrapper, url: str) -> None:
             cursor.execute("BEGIN IMMEDIATE" if database.vendor == "sqlite" else "BEGIN")
             cursor.execute("ROLLBACK")
     except DatabaseError as error:
-        why = " ".join(str(error).split())
-        if secret := str(database.settings_dict["PASSWORD"] or ""):
-            why = why.replace(secret, "***")
-        if database.vendor == "sqlite":
-            seen, needed = f"the database is {database.settings_dict['NAME']}", "a file that can be opened and written"
-        else:
-            seen, needed = f"DATABASE_URL is {without_password(url)}", "a PostgreSQL that answers there and lets us in"
-        raise Unprepared(f"{seen}; it needs {needed}: {why}") from None
+        raise Unprepared(unopened(database.settings_dict, url, error)) from None
     finally:
         database.close()
 

@@ -48,6 +48,30 @@ def test_a_setting_that_makes_no_sense_ends_it_before_anything_is_started(
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.parametrize(
+    ("url", "word"),
+    [
+        (
+            "postgresql://me:s3cret@127.0.0.1:1/shop",
+            r"^DATABASE_URL is postgresql://me:\*\*\*@127.0.0.1:1/shop; it needs",
+        ),
+        ("postgresql://me:s3cret@127.0.0.1:1/", "it needs the name of a database behind the last /"),
+        ("sqlite:///{tmp}", "the database is {tmp}; it needs a file that can be opened and written"),
+    ],
+)
+def test_a_database_that_does_not_let_us_in_ends_it_before_anything_is_started(
+    url: str, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DATABASE_URL", url.format(tmp=tmp_path))
+
+    with pytest.raises(SystemExit, match=word.format(tmp=tmp_path)) as refused:
+        main(["--port", "0"])
+
+    assert "s3cret" not in str(refused.value)
+    assert not (tmp_path / "home").exists()
+
+
 def test_an_address_of_another_machine_is_refused_with_a_clear_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
