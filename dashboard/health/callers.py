@@ -18,6 +18,7 @@ def may_read(*, address: str, is_forwarded: bool, authorization: str, token: str
     if token:
         return hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode())
     try:
-        return not is_forwarded and ip_address(address).is_loopback
+        caller = ip_address(address)
+        return not is_forwarded and (getattr(caller, "ipv4_mapped", None) or caller).is_loopback
     except ValueError:
         return False

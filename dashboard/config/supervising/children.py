@@ -62,6 +62,7 @@ class Places:
 
     Attributes:
         redis_url: where Celery, Channels and the locks meet.
+        host: where it listens for browsers, as it was asked for.
         web: the descriptor of the socket that listens for browsers.
         door: the descriptor by which the web process lets the doorkeeper leave.
         gate: the descriptor of a pipe that ends once everything is prepared.
@@ -70,6 +71,7 @@ class Places:
 
     redis_url: str
     redis_port: int
+    host: str
     web: int
     door: int
     gate: int
@@ -137,8 +139,9 @@ def start_of(name: str, wanted: Wanted, places: Places) -> Start:
         return Start(arguments=(*LEAVING, "dashboard.demo", *place), env=env)
     if name == WEB:
         given = (places.web, places.door, places.gate)
-        listening = _manage("web", "--fd", str(places.web), "--door", str(places.door), "--gate", str(places.gate))
-        return Start(arguments=listening, env=env, descriptors=given)
+        listening = (f"--host={places.host}", "--fd", str(places.web))
+        waiting = ("--door", str(places.door), "--gate", str(places.gate))
+        return Start(arguments=_manage("web", *listening, *waiting), env=env, descriptors=given)
     celery = (*LEAVING, "celery", "-A", "dashboard.config.celery", "--quiet")
     of_celery = {
         WORKER: (

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from dashboard.config.supervising import doorkeeper
-from dashboard.config.supervising.lock import HomeLock, listen
+from dashboard.config.supervising.lock import HomeLock, in_address, listen
 
 TAKE_OVER_S = 5.0  # a doorkeeper that hangs is not waited for
 
@@ -36,7 +36,8 @@ class Door:
     def __init__(self, home: Path, host: str, port: int) -> None:
         self.began = time.monotonic()
         self.lock = HomeLock(home)
-        self.lock.take(f"process {os.getpid()}, http://{host}:{port}/")
+        self._host = host
+        self.lock.take(f"process {os.getpid()}, http://{in_address(host)}:{port}/")
         try:
             self.listener = listen(host, port)
         except BaseException:
@@ -44,6 +45,11 @@ class Door:
             raise
         self._said: dict[str, bytes] = {}
         self._station()
+
+    @property
+    def address(self) -> str:
+        """Where a browser on this machine finds it."""
+        return f"http://{in_address(self._host)}:{self.listener.getsockname()[1]}/"
 
     def _station(self) -> None:
         theirs, self.knocker = socket.socketpair()

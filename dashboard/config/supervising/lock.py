@@ -8,6 +8,7 @@ import os
 import random
 import socket
 from collections.abc import Iterable
+from ipaddress import ip_address
 from pathlib import Path
 
 from dashboard.config.home import unusable
@@ -107,6 +108,21 @@ def why_not(host: str, port: int, error: OSError) -> CannotListen:
     if error.errno in {errno.EACCES, errno.EPERM}:
         return CannotListen(f"--port {port}; who is not root needs one from 1024 on")
     return CannotListen(f"--host {host!r} --port {port}; nothing can listen there: {error.strerror}")
+
+
+def in_address(host: str) -> str:
+    """Write a host as an address of a page, or a ``Host`` header, names it: IPv6 in brackets, all as loopback.
+
+    >>> in_address("::1"), in_address("::"), in_address("0.0.0.0"), in_address("FD00::0:5"), in_address("shop.example")
+    ('[::1]', '[::1]', '127.0.0.1', '[fd00::5]', 'shop.example')
+    """
+    try:
+        seen = ip_address(host)
+    except ValueError:
+        return host or "localhost"
+    if seen.is_unspecified:
+        return LOOPBACK if seen.version == 4 else "[::1]"
+    return str(seen) if seen.version == 4 else f"[{seen}]"
 
 
 def free_port(preferred: Iterable[int], luck: random.Random) -> int:

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import django
 
@@ -121,7 +120,7 @@ class Up:
 
         self._take_signals(stop)
         runner.say(f"starting, with everything in {self._home}")
-        runner.say(f"how far it is stands from now on at {self._address()}")
+        runner.say(f"how far it is stands from now on at {self._door.address}")
         if self._spark_is_off:
             runner.say(f"Spark is off, so no jobs run over the history: {self._spark_is_off}")
         try:
@@ -232,6 +231,7 @@ class Up:
         return children.Places(
             redis_url=own if self._wanted.has_own_redis else os.environ["REDIS_URL"],
             redis_port=self._redis_port,
+            host=self._asked.host,
             web=self._door.listener.fileno(),
             door=self._door.knocker.fileno(),
             gate=self._gate,
@@ -256,7 +256,7 @@ class Up:
         if not await probes.web_answers(host, port):
             return False
         took = "" if self._has_opened else f"  ({self._took()})"  # a web process that starts again says its own time
-        self._runner.say(f"open {self._address()}{took}")
+        self._runner.say(f"open {self._door.address}{took}")
         if not self._has_opened:
             self._has_opened = True
             self._follow_clusters()
@@ -265,17 +265,9 @@ class Up:
                 await ask_to_begin(self._home / "demo")
         return True
 
-    def _address(self) -> str:
-        return f"http://{_shown(self._asked.host)}:{self._door.listener.getsockname()[1]}/"
-
     def _on_exit(self, name: str) -> None:
         is_stopping = self._runner.supervisor.is_stopping
         if name == children.WEB:
             self._door.shut() if is_stopping else self._door.keep()
         if name == children.REDIS and not is_stopping:
             self._runner.say(f"why redis ended stands in {self._home / 'run' / children.REDIS_LOG}")
-
-
-def _shown(host: str) -> str:
-    plain = urlsplit(f"//{host}").hostname or host
-    return "127.0.0.1" if plain in {"0.0.0.0", "::"} else host  # noqa: S104 # it is not listened on here

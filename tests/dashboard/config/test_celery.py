@@ -21,7 +21,7 @@ def worker_in_the_midst(
     name: str, queue: str, *, redis_server: str, home: Path
 ) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """Start a worker and give it a task; go on once it works at it."""
-    places = Places(redis_url=redis_server, redis_port=0, web=0, door=0, gate=0, namesrv_port=0)
+    places = Places(redis_url=redis_server, redis_port=0, host="", web=0, door=0, gate=0, namesrv_port=0)
     start = start_of(name, Wanted(home=home, has_own_redis=False, has_demo=False, has_jobs=True), places)
     for pipe in ("begun", "end", "done"):
         os.mkfifo(home / pipe)

@@ -10,6 +10,8 @@ from dashboard.health.callers import may_read
     [
         ("127.0.0.1", False, True),
         ("::1", False, True),
+        ("::ffff:127.0.0.1", False, True),  # as a socket that listens on :: names it
+        ("::ffff:10.0.0.1", False, False),
         ("10.0.0.1", False, False),
         ("127.0.0.1", True, False),
         ("", False, False),

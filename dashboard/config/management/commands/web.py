@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dashboard.config.supervising.door import take_over
+from dashboard.config.supervising.lock import in_address
 
 # what takes long, and needs neither tables nor static files
 LOADED_BEFORE = (settings.ROOT_URLCONF, "channels.auth", "dashboard.live.routing")
@@ -28,7 +29,7 @@ class Command(BaseCommand):
         """Take where to listen."""
         parser.add_argument("--host", default="127.0.0.1", metavar="IP", help="listen there; loopback by default")
         parser.add_argument("--port", type=int, default=8000, metavar="P", help="8000 by default")
-        parser.add_argument("--fd", type=int, metavar="N", help="a socket that listens already; instead of the two")
+        parser.add_argument("--fd", type=int, metavar="N", help="a socket that listens there already")
 
         parser.add_argument("--gate", type=int, metavar="N", help="a pipe; nothing is served before it ends")
         parser.add_argument("--door", type=int, metavar="N", help="a socket to whoever answers until this serves")
@@ -37,6 +38,7 @@ class Command(BaseCommand):
         self, *, host: str, port: int, fd: int | None, gate: int | None, door: int | None, **_options: object
     ) -> None:
         """Serve."""
+        settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, in_address(host)]
         listeners = None if fd is None else [_socket(fd)]
         if gate is not None:
             for module in LOADED_BEFORE:

@@ -12,7 +12,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
 
@@ -54,7 +55,7 @@ class Instance:
 
     def open(self) -> str:
         """Wait for the first page; give the address."""
-        self.url = self.until(r"open (http://127\.0\.0\.1:\d+/)").group(1)
+        self.url = self.until(r"open (http://(127\.0\.0\.1|\[::1\]):\d+/)").group(1)
         return self.url
 
     def get(self, path: str) -> tuple[int, str, str]:
@@ -66,6 +67,20 @@ class Instance:
             return answer.status, answer.getheader("Location", ""), answer.read().decode()
         finally:
             connection.close()
+
+    def log_in(self) -> str:
+        """Log in as the first admin, whose password it has said; give the cookies."""
+        password = self.until(r"log in as admin with the password (\S+)").group(1)
+        jar = HTTPCookieProcessor()
+        opener = build_opener(jar)
+        opener.open(f"{self.url}login/", timeout=LONG_S).close()
+        token = next(cookie.value for cookie in jar.cookiejar if cookie.name == "csrftoken")
+        form = {"username": "admin", "password": password, "csrfmiddlewaretoken": token}
+        origin = {"Origin": self.url.rstrip("/")}
+        request = Request(f"{self.url}login/", urlencode(form).encode(), origin)  # noqa: S310 - it has said http://
+        with opener.open(request, timeout=LONG_S) as page:
+            assert urlsplit(page.url).path == "/", page.url
+        return "; ".join(f"{cookie.name}={cookie.value}" for cookie in jar.cookiejar)
 
     def children(self) -> dict[str, int]:
         """Give the processes of it that run, by what they are."""

@@ -25,7 +25,13 @@ from dashboard.config.supervising.machine import STOP_WITHIN_MS
 HOME = Path("/home/of/evenkeel")
 ALL = Wanted(home=HOME, has_own_redis=True, has_demo=True)
 PLACES = Places(
-    redis_url="redis://:word@127.0.0.1:16000/0", redis_port=16_000, web=7, door=8, gate=9, namesrv_port=15_000
+    redis_url="redis://:word@127.0.0.1:16000/0",
+    redis_port=16_000,
+    host="::1",
+    web=7,
+    door=8,
+    gate=9,
+    namesrv_port=15_000,
 )
 
 
@@ -103,7 +109,7 @@ def test_the_web_process_inherits_the_socket_that_listens() -> None:
     start = start_of(WEB, ALL, PLACES)
 
     assert start.descriptors == (7, 8, 9)
-    assert start.arguments[-7:] == ("web", "--fd", "7", "--door", "8", "--gate", "9")
+    assert start.arguments[-8:] == ("web", "--host=::1", "--fd", "7", "--door", "8", "--gate", "9")
 
 
 def test_a_watcher_is_told_the_name_of_its_cluster() -> None:

@@ -85,3 +85,13 @@ def test_what_supervises_loads_neither_django_nor_celery_and_who_sets_django_up_
     done = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, timeout=LONG_S * 4, check=True)
 
     assert done.stdout.split("\n")[:2] == ["[]", "evenkeel"]
+
+
+def test_an_address_of_ipv6_is_told_in_brackets(tmp_path: Path) -> None:
+    door = Door(tmp_path, "::1", 0)
+    try:
+        assert door.address == f"http://[::1]:{door.listener.getsockname()[1]}/"
+        with pytest.raises(HomeTaken, match=r"http://\[::1\]:"):
+            Door(tmp_path, "::1", 0)
+    finally:
+        door.leave()

@@ -15,6 +15,7 @@ from dashboard.config.supervising.lock import (
     HomeTaken,
     PortTaken,
     free_port,
+    in_address,
     listen,
     why_not,
 )
@@ -94,3 +95,19 @@ def test_the_port_of_the_last_run_is_taken_where_it_is_free() -> None:
 
     assert other in PORTS
     assert free_port([other], luck) == other
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),  # noqa: S104 - nothing listens
+        ("::1", "[::1]"),
+        ("::", "[::1]"),
+        ("FD00:0:0::5", "[fd00::5]"),
+        ("shop.example", "shop.example"),
+        ("", "localhost"),
+    ],
+)
+def test_a_host_is_written_as_addresses_of_pages_name_it(host: str, shown: str) -> None:
+    assert in_address(host) == shown

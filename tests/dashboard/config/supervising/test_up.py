@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.dashboard.config.supervising.instances import LONG_S, MOST_LOOKS, up
 from tests.dashboard.config.supervising.processes import ends
@@ -125,3 +127,19 @@ def test_over_a_real_cluster_it_starts_no_demo(prepared: Path, tmp_path: Path) -
         real.open()
 
         assert "dashboard.demo" not in real.children()
+
+
+def test_over_ipv6_pages_and_their_socket_open_at_the_address_that_is_told(tmp_path: Path) -> None:
+    with up(tmp_path / "home", "--host", "::1", "--namesrv", "127.0.0.1:1") as instance:
+        instance.until(r"from now on at http://\[::1\]:\d+/$")
+        assert instance.open().startswith("http://[::1]:")
+        place = urlsplit(instance.url).netloc
+
+        with connect(
+            f"ws://{place}/live/",
+            origin=Origin(f"http://{place}"),
+            additional_headers={"Cookie": instance.log_in()},
+            open_timeout=LONG_S,
+        ) as live:
+            live.send('{"follow": "overview-1", "seq": null}')
+            assert live.recv(timeout=LONG_S)
