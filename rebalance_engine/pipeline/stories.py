@@ -18,7 +18,9 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 from pyspark.sql.types import StructType
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
+from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.rounds import CAUSES, GOES, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
@@ -27,7 +29,7 @@ from rebalance_engine.pipeline.sweep import Hold, Stretch, left_alone, stopping_
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
-TOLD_BY = ("stories", "rounds", "handoffs", "loads", "sweep", "routes")
+TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes")
 QUEUE_KEY = ["cluster", "process", "topic", "broker", "queue_id"]
 
 
@@ -59,7 +61,8 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     )
     columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number"]
     chosen = of_queue.select(*columns)
-    for more in (_heard(by_group, events, spans), own, changed, _beside_changes(events, members)):
+    signs = _signs(events, own)
+    for more in (_heard(by_group, events, spans), own, signs, changed, _beside_changes(events, members)):
         chosen = chosen.unionByName(more.select(*columns))
     for more in (_routes(events, spans), _ends(spans, life)):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
@@ -73,6 +76,24 @@ def _heard(said: DataFrame, events: DataFrame, spans: DataFrame) -> DataFrame:
     heard = named.where(F.col("client_id").isNotNull()).distinct().withColumn("is_heard", F.lit(True))
     is_unheard = F.col("is_heard").isNull() & F.col("client_id").isNotNull()
     return said.join(heard, on=["cluster", "client_id"], how="left").withColumn("number", F.when(is_unheard, 1))
+
+
+def _signs(events: DataFrame, own: DataFrame) -> DataFrame:
+    """Give what first tells after each start that a broker knows the client: a heartbeat, or what brokers told it.
+
+    That brokers notify a process names none of its clients. A heartbeat is written down once it was answered.
+    """
+    beats = events.where(F.col("what") == "heartbeat data").withColumn("group", F.explode("queues"))
+    told = events.where(F.col("what").isin("notified", "result") & (F.col("layout") != HISTORY.name))
+    begun = own.where(F.col("what") == "consumer started")
+    marks = beats.unionByName(told).select(*begun.columns).withColumn("what", F.lit("reached")).unionByName(begun)
+    whose = ["cluster", "process", "group"]
+    followed = marks.join(F.broadcast(begun.select(*whose).distinct()), on=whose, how="left_semi")
+    latest = Window.partitionBy(*whose).orderBy("at_ms", "place").rowsBetween(Window.unboundedPreceding, -1)
+    of_one = Window.partitionBy(*whose, "client_id", "start").orderBy("at_ms", "place")
+    start = F.last(F.when(F.col("what") == "consumer started", F.col("at_ms")), ignorenulls=True).over(latest)
+    since = followed.withColumn("start", start).where((F.col("what") == "reached") & F.col("start").isNotNull())
+    return since.withColumn("nth", F.row_number().over(of_one)).where(F.col("nth") == 1).select(*begun.columns)
 
 
 def _routes(events: DataFrame, spans: DataFrame) -> DataFrame:
@@ -181,12 +202,14 @@ class Clues:
 
     Attributes:
         routes: by topic, from when on it had how many queues on each broker.
+        signs: what tells that a process, or one of its clients, had reached a broker.
         unheard: the members that brokers name and no other log.
         end_ms: of the input; None where nobody says.
     """
 
     by_queue: dict[MessageQueue, list[Clue]]
     causes: list[Cause]
+    signs: list[Cause]
     routes: dict[str, list[tuple[int, Route]]]
     unheard: set[str]
     end_ms: int | None
@@ -198,7 +221,7 @@ def tell(
     """Tell one group's story, as (kind, row): rounds, handoffs, stretches without one owner, loads."""
     holds = _holds(spans)
     found = _sorted_out(clues)
-    causes = [*found.causes, *_losses(holds)]
+    causes = [*arrived(found.causes, holds, found.signs), *_losses(holds)]
     rounds = rounds_of(holds, causes)
     yield from (("round", _round_row(one)) for one in rounds)
     unheard = _presence_of_unheard(found)
@@ -238,16 +261,18 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
 
 
 def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
-    found = Clues({}, [], {}, set(), None)
+    found = Clues({}, [], [], {}, set(), None)
     ends = []
     for clue in clues:
         what, at = str(clue["what"]), _int(clue["at_ms"])
         client = clue["client_id"]
+        named = client if isinstance(client, str) else None
         if what in CAUSES:
-            named = client if isinstance(client, str) else None
             found.causes.append(Cause(at, what, named, str(clue["process"])))
             if named is not None and clue["number"] == 1:
                 found.unheard.add(named)
+        elif what == "reached":
+            found.signs.append(Cause(at, what, named, str(clue["process"])))
         elif what == "route":
             found.routes.setdefault(str(clue["topic"]), []).append((at, read_route(clue["queues"])))
         elif what == "input ends":
