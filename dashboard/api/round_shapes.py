@@ -88,7 +88,7 @@ class RoundOut(RoundRow):
 
 
 class MoveOut(Schema):
-    """One queue's handoff in a round, worst first; no client is nobody.
+    """One queue's handoff in a round, worst first; no client is nobody, unless ``unknown`` names it.
 
     ``is_waiting``: nobody has taken it yet. ``is_unknown``: somebody who does not answer may have it. At least
     ``twice`` messages were consumed twice, those from the offset ``twice_first`` on: by what both members report.
@@ -117,7 +117,10 @@ class MoveOut(Schema):
 
 
 class HandoffOut(Schema):
-    """One moved queue's story as it was stored when its round had ended, each instant with its bounds."""
+    """One moved queue's story as it was stored when its round had ended, each instant with its bounds.
+
+    No client is nobody of whom it is known.
+    """
 
     round: int
     topic: Text
@@ -141,6 +144,7 @@ class HandoffOut(Schema):
     unknown: Unknown
 
 
+FIRST_SEEN = "it was first seen with who has it, who may have had it all the time"
 SPANS = ("unowned", "overlap", "pause")
 
 
@@ -214,6 +218,8 @@ def move_out(lane: Lane, known: Mapping[Lane, Twice], why_not_twice: str = NO_OF
         unknown={},
     )
     out.unknown = _why(out, "it is waited for still" if lane.is_waiting else "")
+    if lane.is_first_seen:
+        out.unknown["from_client"] = FIRST_SEEN
     if twice is None:
         out.unknown |= dict.fromkeys(("twice", "twice_first"), why_not_twice)
     return out
@@ -230,6 +236,8 @@ def handoff_out(row: Handoff) -> HandoffOut:
         **{name: getattr(row, name) for name in names},
     )
     out.unknown = _why(out, "")
+    if out.from_client is None and out.taken_low is None:
+        out.unknown["from_client"] = FIRST_SEEN
     return out
 
 

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from dashboard.clusters.models import Broker
 from dashboard.groups.bands import Step
+from dashboard.groups.before import knew_all_before
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
 from dashboard.groups.models import Group, Handoff, Holding, Member, Presence, Round
@@ -29,7 +30,8 @@ MOVED_FOR_MS = 30_000
 class Lane:
     """One queue's handoff in a round. Instants and durations are ms; None is unknown, or has not happened.
 
-    ``is_unknown``: nobody said to have it, but somebody does not answer, and may have it.
+    ``is_unknown``: nobody said to have it, but somebody does not answer, and may have it. ``is_first_seen``: it was
+    first seen with who has it; whose it was before is unknown.
     """
 
     topic: str
@@ -46,6 +48,7 @@ class Lane:
     is_shared: bool = False
     pause: tuple[int | None, int | None] = (None, None)
     is_unknown: bool = False
+    is_first_seen: bool = False
 
     @property
     def is_overlap(self) -> bool:
@@ -78,7 +81,7 @@ def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
         lanes = _with_those_who_had(round_row, lanes)
     else:
         lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
-    lanes = _with_those_who_keep(round_row, lanes, now)
+    lanes = _with_what_was_known(round_row, _with_those_who_keep(round_row, lanes, now))
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
 
 
@@ -96,6 +99,7 @@ def _told_lane(row: Handoff) -> Lane:
         (row.overlap_low, row.overlap_high),
         is_waiting=False,
         pause=(row.pause_low, row.pause_high),
+        is_first_seen=not row.from_client and row.taken_low is None,
     )
 
 
@@ -201,7 +205,14 @@ def _kept(lane: Lane, has: Sequence[_Has], now: int) -> Lane:
         return lane
     low = max(0, min(mine.told_at, keeper.told_at, now) - mine.at)
     high = None if mine.at_low is None else max(low, now - mine.at_low)
-    return replace(lane, from_client=keeper.client, overlap=(low, high), is_shared=True)
+    return replace(lane, from_client=keeper.client, overlap=(low, high), is_shared=True, is_first_seen=False)
+
+
+def _with_what_was_known(round_row: Round, lanes: list[Lane]) -> list[Lane]:
+    """Say of queues that nobody is known to have had that they had nobody only where every member had answered."""
+    if all(lane.from_client or lane.is_first_seen for lane in lanes) or knew_all_before(round_row):
+        return lanes
+    return [lane if lane.from_client else replace(lane, is_first_seen=True) for lane in lanes]
 
 
 def _lane(story: Story, now: int, told_until: int | None) -> Lane:
@@ -223,6 +234,7 @@ def _lane(story: Story, now: int, told_until: int | None) -> Lane:
         overlap,
         is_waiting,
         pause=(pause.low, pause.high) if pause else (None, None),
+        is_first_seen=story.from_client is None and taken is not None and taken.low is None,
     )
     return _doubted(lane, told_until)
 

@@ -6,6 +6,7 @@ from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import around, lanes_of, members_of, queue_story, time_bar, window_of, worst
+from dashboard.groups.views import plain_lanes
 from rebalance_engine.events import Departure
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told, untold
 
@@ -267,3 +268,38 @@ def test_members_come_with_their_addresses() -> None:
 
     assert [str(each["member"]) for each in rows] == ["A", "B"]
     assert [each["addresses"] for each in rows] == [[], []]
+
+
+def test_who_is_first_seen_with_a_queue_is_not_said_to_have_it_from_nobody() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000))
+    turn(5_100)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]))
+
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 6_050)
+    assert (lane.from_client, lane.to_client, lane.is_first_seen) == ("", "B", True)
+    shown = plain_lanes(Round.objects.get(), [lane], T0 + 6_050)
+    assert shown is not None
+    assert shown["lanes"][0]["is_first_seen"]  # type: ignore[index] # plain values
+
+    told(held("C", 6_060, [3]))
+    turn(6_100)
+    lanes = {lane.to_client: lane for lane in lanes_of(Round.objects.get(), now=T0 + 6_200)}
+    assert Round.objects.get().closed_at is not None
+    assert lanes["B"].is_first_seen
+    assert lanes["C"].is_first_seen  # B may have had it, who had not answered when the round began
+
+
+def test_a_queue_that_nobody_had_while_all_had_answered_is_taken_from_nobody() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2]))
+    turn(20)
+    told(joined("B", 5_000, low=4_000), held("B", 5_050, []))
+    turn(5_100)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
+    turn(6_100)
+
+    lanes = {lane.queue_id: lane for lane in lanes_of(Round.objects.get(), now=T0 + 6_200)}
+
+    assert (lanes[2].from_client, lanes[2].is_first_seen) == ("A", False)
+    assert (lanes[3].from_client, lanes[3].to_client, lanes[3].is_first_seen) == ("", "B", False)
