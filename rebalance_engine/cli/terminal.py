@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from rebalance_engine.harmless import harmless
+
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 NARROWEST, WIDEST = 60, 200
 ENDLESS = 1_000_000
 COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36", "dim": "2"}
-_HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # controls, directions, line ends, no characters
 
 
 def safe(text: str, most: int | None = None) -> str:
@@ -26,10 +27,7 @@ def safe(text: str, most: int | None = None) -> str:
     Args:
         most: columns; a longer name is cut, and ends with three dots.
     """
-    shown = "".join(
-        character.encode("unicode_escape").decode() if unicodedata.category(character) in _HARMFUL else character
-        for character in (text if most is None else text[: most + 1])
-    )
+    shown = harmless(text if most is None else text[: most + 1])
     return shown if most is None else cut(shown, most)
 
 
