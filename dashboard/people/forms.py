@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard.common.clock import now_ms
 from dashboard.people.operations import forget_attempts, try_once
 
+TOO_OFTEN = "too_often"
 WITHIN_MS = 5 * 60_000
 MOST_FOR_A_NAME = 10  # wrong passwords for one name from one address
 MOST_FROM_AN_ADDRESS = 50  # for all names together
@@ -21,7 +22,7 @@ class LogInForm(AuthenticationForm):
 
     error_messages = {
         **AuthenticationForm.error_messages,
-        "too_often": _("Too many attempts. Wait five minutes, then try again."),
+        TOO_OFTEN: _("Too many attempts. Wait five minutes, then try again."),
     }
 
     def clean(self) -> dict[str, object]:
@@ -30,7 +31,7 @@ class LogInForm(AuthenticationForm):
         limits = _limits(name, self.request)
         answers = [try_once(what=what, most=most, within_ms=WITHIN_MS, now=now_ms()) for what, most in limits]
         if not all(answers):
-            raise ValidationError(self.error_messages["too_often"], code="too_often")
+            raise ValidationError(self.error_messages[TOO_OFTEN], code=TOO_OFTEN)
         cleaned = super().clean()
         for number, (what, _most) in enumerate(limits):
             forget_attempts(what=what, only_last=number > 0)

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.http import HttpResponse
 from django.urls import reverse_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
-from dashboard.people.forms import LogInForm
+from dashboard.people.forms import TOO_OFTEN, WITHIN_MS, LogInForm
 from dashboard.people.gate import needs, open_to_all
 from dashboard.people.roles import Role
 
-log_in = open_to_all(
-    sensitive_post_parameters("password")(
-        LoginView.as_view(
-            template_name="people/log_in.html", authentication_form=LogInForm, redirect_authenticated_user=True
-        )
-    )
-)
+
+class LogIn(LoginView):
+    """Django's view; who tries too often is told so in numbers too."""
+
+    template_name = "people/log_in.html"
+    authentication_form = LogInForm
+    redirect_authenticated_user = True
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        """Show the form again, with what is wrong: 429, and when to come again, where that is too many attempts."""
+        answer = super().form_invalid(form)
+        if form.has_error(NON_FIELD_ERRORS, TOO_OFTEN):
+            answer.status_code = HTTPStatus.TOO_MANY_REQUESTS
+            answer["Retry-After"] = str(WITHIN_MS // 1000)
+        return answer
+
+
+log_in = open_to_all(sensitive_post_parameters("password")(LogIn.as_view()))
 log_out = open_to_all(LogoutView.as_view(next_page=reverse_lazy("log in")))
 change_password = needs(Role.VIEWER)(
     PasswordChangeView.as_view(template_name="people/change_password.html", success_url=reverse_lazy("overview"))

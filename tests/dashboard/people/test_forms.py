@@ -27,6 +27,16 @@ def test_who_guesses_too_often_waits_even_with_the_right_password(client: Client
     assert log_in(client, PASSWORD, address="10.0.0.2")
 
 
+def test_programs_are_told_in_numbers_that_these_were_too_many_attempts(client: Client) -> None:
+    wrong = {"username": "viewer", "password": "wrong"}
+    statuses = [client.post("/login/", wrong).status_code for _ in range(forms.MOST_FOR_A_NAME)]
+    refused = client.post("/login/", wrong)
+
+    assert set(statuses) == {200}
+    assert (refused.status_code, refused["Retry-After"]) == (429, "300")
+    assert "Too many attempts" in refused.content.decode()
+
+
 def test_the_right_password_takes_the_count_back(client: Client) -> None:
     person()
 
