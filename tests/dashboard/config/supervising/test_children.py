@@ -1,4 +1,6 @@
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,10 @@ from dashboard.config.supervising.children import (
     watcher,
 )
 from dashboard.config.supervising.machine import STOP_WITHIN_MS
+from dashboard.config.supervising.running import OWN_NAME
+from tests.house.project import ROOT
+
+NAME = re.compile(r"`([^`]+)`")
 
 HOME = Path("/home/of/evenkeel")
 ALL = Wanted(home=HOME, has_own_redis=True, has_demo=True)
@@ -37,6 +43,16 @@ PLACES = Places(
 
 def test_alone_it_has_everything() -> None:
     assert [child.name for child in children(ALL)] == [REDIS, DEMO, WEB, WORKER, BEAT]
+
+
+def test_the_page_about_running_names_every_process_as_its_lines_do() -> None:
+    everything = children(replace(ALL, has_jobs=True))
+    rows = (ROOT / "docs" / "running.md").read_text().partition("## The processes")[2].partition("\n\n`")[0]
+    named = [name for row in rows.splitlines() if row.startswith("| `") for name in NAME.findall(row.split("|")[1])]
+
+    assert sorted(named) == sorted(
+        [OWN_NAME, *(child.name for child in everything), watcher("NAME", is_demo=False).name]
+    )
 
 
 def test_a_redis_and_a_cluster_of_others_are_not_started() -> None:
