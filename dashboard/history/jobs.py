@@ -17,6 +17,7 @@ from pathlib import Path
 
 LAST = "last.json"
 STOPS_WITHIN_S = 30
+SOMETHING_MISSED = 1  # the status of a run that read what it could, and says what it could not
 MOST_SAID = 2_000  # characters of what a run said at its end
 PROGRAM = (sys.executable, "-m", "rebalance_engine.pipeline")
 
@@ -37,7 +38,7 @@ def clusters_in(history: Path) -> list[str]:
 def run_jobs(
     *, history: Path, reports: Path, within_s: float, only: str | None = None, program: Sequence[str] = PROGRAM
 ) -> dict[str, dict[str, object]]:
-    """Bring every cluster's report up to date; give, and keep, how each run ended: ``status`` and ``said``.
+    """Bring every cluster's report and back-test up to date; give, and keep, how each run ended: ``status`` and ``said``.
 
     A run goes on where the one before ended; one that takes too long, or is interrupted, is stopped, and what it had
     finished is whole.
@@ -58,8 +59,7 @@ def run_jobs(
     with _alone(reports):
         before = _kept(reports) if only is not None else {}
         for cluster in clusters if only is None else [only]:
-            place = ("--in", str(history), "--out", str(reports / cluster), f"--cluster={cluster}")
-            status, said = _run([*program, "logs", *place], ends - time.monotonic())
+            status, said = _run_both(program, history, reports / cluster, cluster, ends)
             told[cluster] = {"status": status, "said": said, "at": time.time_ns() // 1_000_000}
             beside = reports / f".{LAST}"
             beside.write_text(json.dumps(before | told, indent=1))
@@ -73,6 +73,16 @@ def _kept(reports: Path) -> dict[str, dict[str, object]]:
     except FileNotFoundError:
         return {}
     return kept
+
+
+def _run_both(program: Sequence[str], history: Path, report: Path, cluster: str, ends: float) -> tuple[int, str]:
+    """Read the history, and replay what it tells under every strategy, where it has been read to its end."""
+    common = ("--out", str(report), f"--cluster={cluster}")
+    status, said = _run([*program, "logs", "--in", str(history), *common], ends - time.monotonic())
+    if status not in (0, SOMETHING_MISSED):
+        return status, said
+    tested, more = _run([*program, "backtest", "--in", str(report), *common], ends - time.monotonic())
+    return status or tested, f"{said}{more}"
 
 
 def _run(arguments: Sequence[str], within_s: float) -> tuple[int, str]:

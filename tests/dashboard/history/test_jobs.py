@@ -10,7 +10,8 @@ import pytest
 from dashboard.history.jobs import LAST, Busy, NoHistory, clusters_in, run_jobs
 
 SAYS = "import sys; sys.stderr.write('Spark is off: there is no java'); sys.exit(3)"
-WRITES_ARGUMENTS = "import sys, json; sys.stderr.write(json.dumps(sys.argv[1:]))"
+WRITES_ARGUMENTS = "import sys, json; sys.stderr.write(json.dumps(sys.argv[1:]) + '\\n')"
+MISSES_SOME = f"{WRITES_ARGUMENTS}; sys.exit(sys.argv[1] == 'logs')"
 WAITS = "import signal, sys; sys.stderr.write('at work, '); sys.stderr.flush(); signal.pause()"
 
 
@@ -32,8 +33,11 @@ def test_every_cluster_is_run_once_into_a_folder_of_its_own(tmp_path: Path) -> N
     told = run_jobs(history=source, reports=reports, within_s=60, program=program(WRITES_ARGUMENTS))
 
     assert clusters_in(source) == list(told) == ["east", "west"]
-    words = ["logs", "--in", str(source), "--out", str(reports / "west"), "--cluster=west"]
-    assert json.loads(str(told["west"]["said"])) == words
+    to = ["--out", str(reports / "west"), "--cluster=west"]
+    assert [json.loads(line) for line in str(told["west"]["said"]).splitlines()] == [
+        ["logs", "--in", str(source), *to],
+        ["backtest", "--in", str(reports / "west"), *to],
+    ]
     assert json.loads((reports / LAST).read_text()) == told
 
 
@@ -43,10 +47,17 @@ def test_one_cluster_is_run_alone_and_what_is_kept_of_the_others_stays(tmp_path:
 
     one = run_jobs(history=source, reports=reports, within_s=60, only="-east", program=program(WRITES_ARGUMENTS))
 
-    assert json.loads(str(one["-east"]["said"]))[-1] == "--cluster=-east"
+    assert str(one["-east"]["said"]).count('"--cluster=-east"]') == 2
     assert json.loads((reports / LAST).read_text()) == both | one
     with pytest.raises(NoHistory, match="no history of 'north'; it has of -east, west"):
         run_jobs(history=source, reports=reports, within_s=60, only="north", program=program(SAYS))
+
+
+def test_what_was_read_is_back_tested_also_where_something_was_missed(tmp_path: Path) -> None:
+    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=60, program=program(MISSES_SOME))
+
+    assert told["a"]["status"] == 1
+    assert [line.split('"')[1] for line in str(told["a"]["said"]).splitlines()] == ["logs", "backtest"]
 
 
 def test_why_spark_is_off_is_kept(tmp_path: Path) -> None:
@@ -66,7 +77,7 @@ def test_a_second_run_is_refused_while_one_is_at_work(tmp_path: Path) -> None:
     source, reports = history(tmp_path, "a"), tmp_path / "reports"
     fifo = tmp_path / "begun"
     os.mkfifo(fifo)
-    waits = f"f = open({str(fifo)!r}, 'w'); f.write('x'); f.close(); open({str(fifo)!r}).read()"
+    waits = f"f = open({str(fifo)!r}, 'w'); f.write('x'); f.close(); open({str(fifo)!r}).read(); raise SystemExit(3)"
     first = threading.Thread(
         target=run_jobs, kwargs={"history": source, "reports": reports, "within_s": 60, "program": program(waits)}
     )
