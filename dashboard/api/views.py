@@ -50,7 +50,8 @@ def make_token(request: HttpRequest) -> HttpResponse:
     except tokens.TooMany:
         enough = _("You have %(n)s good tokens: revoke one first.") % {"n": tokens.MOST}
         return _page(request, problem=enough, status=400)
-    return _page(request, made=made, row=row)
+    curl = f"curl -H 'Authorization: Bearer {made}' {request.build_absolute_uri(ADDRESS)}groups"
+    return _page(request, made=made, row=row, curl=curl)
 
 
 @require_POST
@@ -85,7 +86,6 @@ def _page(request: HttpRequest, *, status: int = 200, **more: object) -> HttpRes
     context = {
         "tokens": mine,
         "operations": operations(),
-        "root": request.build_absolute_uri(ADDRESS),
         "default_days": tokens.DEFAULT_DAYS,
         "longest_days": tokens.LONGEST_DAYS,
         "now": now_ms(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -11,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
+from dashboard.common.shown import shown
 from dashboard.groups.views import access_in
 from dashboard.people.gate import needs, open_to_all
 from dashboard.people.roles import Role
@@ -89,7 +92,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
     if not access.may(Role.ADMIN, cluster=cluster.name, group=group):
         return _page(request, problem=_("You are no admin of this group."), status=400)
     made, row = tokens.make(cluster=cluster, group=group, author=access.name, now=now_ms(), note=note)
-    return _page(request, made=made, row=row)
+    return _page(request, made=made, row=row, commands=_commands(request, made, group))
 
 
 @require_POST
@@ -103,12 +106,19 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("tokens")
 
 
+def _commands(request: HttpRequest, token: str, group: str) -> str:
+    """Write how a consumer reports with a token, for a shell; what only its owner knows is in capital letters."""
+    url = request.build_absolute_uri("/api/v1/reports")
+    name = quote(group) if shown(group) == group else "GROUP"
+    consume = f"evenkeel consume --namesrv HOST:PORT --group {name} --topic TOPIC --report {quote(url)}"
+    return f"export EVENKEEL_REPORT_TOKEN={token}\n{consume}"
+
+
 def _page(request: HttpRequest, *, status: int = 200, **more: object) -> HttpResponse:
     access = access_in(request)
     context = {
         "tokens": queries.tokens_of(access=access),
         "choices": visible_clusters(access=access),
-        "url": request.build_absolute_uri("/api/v1/reports"),
         "given": request.POST,
         "now": now_ms(),
         **more,

@@ -2,6 +2,7 @@
 import { mountKeys } from "./views/keys.js";
 import { mountByConfig } from "./views/by-config.js";
 import { mountGlyphs } from "./views/glyphs.js";
+import { mountCopying } from "./views/copying.js";
 import { mountDemo } from "./views/demo.js";
 import { mountGroup } from "./views/group.js";
 import { mountLanguages } from "./views/languages.js";
@@ -31,6 +32,7 @@ mountKeys(document);
 mountGlyphs(document);
 mountLanguages(document);
 mountRows(document);
+mountCopying(document);
 const disconnect = VIEWS[document.body.dataset.view]?.(document);
 addEventListener("pagehide", () => disconnect?.());
 addEventListener("pageshow", (event) => {

@@ -99,6 +99,7 @@ def test_an_admin_makes_a_token_that_is_shown_once_and_revokes_it(client: Client
     made = client.post("/tokens/make", {"cluster": cluster.pk, "group": "g", "note": "hosts <1>"})
 
     [token] = re.findall(r"<code[^>]*data-token>(ekr_[\w-]+)</code>", made.content.decode())
+    assert f"EVENKEEL_REPORT_TOKEN={token}\nevenkeel consume --namesrv HOST:PORT --group g " in made.content.decode()
     assert made["Cache-Control"].startswith("max-age=0")
     page = client.get("/tokens/").content.decode()
     assert token not in page and token[:10] in page and "hosts &lt;1&gt;" in page
