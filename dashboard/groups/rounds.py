@@ -141,6 +141,24 @@ def state_json(stored: bytes) -> object:
     return None if state is None else to_json(state)
 
 
+def pictures_of(row: Round) -> dict[str, object]:
+    """Give the states before and after a round for the browser, and of each that there is none of, ``why``.
+
+    ``large``: there is one, too large for a map; ``first``: nothing was known of the group before its first round;
+    ``unknown``: it was not kept.
+    """
+    stored = {"before": bytes(row.before), "after": bytes(row.after)}
+    states = {name: state_json(each) for name, each in stored.items()}
+    why = {name: _why_none(name, each, row) for name, each in stored.items() if states[name] is None}
+    return {**states, "why": why}
+
+
+def _why_none(name: str, stored: bytes, row: Round) -> str:
+    if len(stored) > LARGEST_STATE:
+        return "large"
+    return "first" if name == "before" and not stored and row.number == 1 else "unknown"
+
+
 def held_by(state: GroupState) -> list[dict[str, object]]:
     """Say the map in words, member by member: the table for whoever cannot see it, and the first paint."""
     starts: list[tuple[int, str, str, np.ndarray[tuple[int], np.dtype[np.int64]]]] = []

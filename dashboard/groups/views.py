@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -21,7 +22,7 @@ from dashboard.groups.lag import told_plainly
 from dashboard.groups.models import Group, Member, Round
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
 from dashboard.groups.table import in_words
-from dashboard.groups.twice import add_up, twice_in
+from dashboard.groups.twice import Twice, add_up, twice_in
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
@@ -29,6 +30,7 @@ from dashboard.push.publish import current_seq, group_snapshot, overview_stream
 from dashboard.push.shapes import to_json
 
 MOST_IDS = 200
+MOST_LOADS = 100
 
 
 @require_GET
@@ -238,7 +240,8 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if row is None:
         raise Http404(_("There is no such round, or it is not kept any more."))
     lanes = story.lanes_of(row, now=now)
-    twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
+    known = twice_in(row=row, lanes=lanes)
+    twice = add_up(lanes=lanes, known=known.values())
     worst = {**story.worst(lanes, owned.shares_in(row=row, now=now).values()), "twice": twice.count}
     context = {
         "group": found,
@@ -249,14 +252,13 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "worst": worst,
         "causes": rounds.causes_of(row),
         "sentence": rounds.sentence_of(row, worst, now=now),
-        "loads": rounds.loads_of(row),
+        "loads": rounds.loads_of(row)[:MOST_LOADS],
         "neighbours": rounds.neighbours_of(row),
         "now": now,
         "facts": {
             "group": pk,
-            "lanes": plain_lanes(row, lanes, now),
-            "before": rounds.state_json(bytes(row.before)),
-            "after": rounds.state_json(bytes(row.after)),
+            "lanes": plain_lanes(row, lanes, now, known),
+            **rounds.pictures_of(row),
         },
     }
     return render(request, "groups/round.html", context)
@@ -281,8 +283,10 @@ def find_group(request: HttpRequest, pk: int) -> Group:
     return found
 
 
-def plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[str, object] | None:
-    """Give the handoffs of a round as plain values for the browser."""
+def plain_lanes(
+    row: Round | None, lanes: list[story.Lane], now: int, twice: Mapping[story.Lane, Twice] | None = None
+) -> dict[str, object] | None:
+    """Give the handoffs of a round as plain values for the browser; ``twice`` of those of which that is known."""
     if row is None:
         return None
     return {
@@ -291,7 +295,6 @@ def plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[st
         "closed_at": row.closed_at,
         "now": now,
         "count": len(lanes),
-        "knew_all_before": _knew_all_before(row, lanes),
         "lanes": [
             {
                 "queue": f"{lane.topic}/{lane.broker}/{lane.queue_id}",
@@ -307,19 +310,12 @@ def plain_lanes(row: Round | None, lanes: list[story.Lane], now: int) -> dict[st
                 "is_overlap": lane.is_overlap,
                 "is_gap": lane.is_gap,
                 "is_unknown": lane.is_unknown,
+                "is_first_seen": lane.is_first_seen,
+                "twice": twice[lane].count if twice and lane in twice else None,
             }
             for lane in lanes[: story.MOST_LANES]
         ],
     }
-
-
-def _knew_all_before(row: Round, lanes: list[story.Lane]) -> bool:
-    """Whether a queue that nobody is known to have had before a round had nobody: every member had answered then."""
-    if all(lane.from_client for lane in lanes):
-        return False
-    before = rounds.state_json(bytes(row.before))
-    head = before.get("head") if isinstance(before, dict) else None
-    return isinstance(head, dict) and head.get("orphans") is not None
 
 
 def _now(clusters: list[Cluster], access: Access, now: int) -> dict[str, object]:

@@ -12,7 +12,7 @@ from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
 from dashboard.people.models import Grant
 from tests.browser.elsewhere import told
-from tests.dashboard.story import held, joined, route, seen
+from tests.dashboard.story import T0, held, joined, route, seen
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Turn = Callable[[int], Group]
@@ -95,7 +95,7 @@ def test_a_phone_leads_to_every_page_and_can_be_read(turn: Turn, page: Page) -> 
     group = turn(5_200)
     page.set_viewport_size({"width": 390, "height": 844})
 
-    for address in (*PAGES, "/producers/"):
+    for address in (*PAGES, "/producers/", f"/groups/{{group}}/?at={T0 + 5_150}"):
         page.goto(address.format(group=group.pk, cluster=group.cluster_id))
         expect(page.locator("h1")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
@@ -109,7 +109,8 @@ def test_a_phone_leads_to_every_page_and_can_be_read(turn: Turn, page: Page) -> 
     letters = page.locator(".lanes text").first
     expect(letters).to_be_attached()
     assert letters.evaluate("text => text.getScreenCTM().a") == 1
-    assert page.locator(".lanes").evaluate("lanes => lanes.scrollWidth > lanes.clientWidth")
+    assert page.locator(".lanes").evaluate("lanes => lanes.scrollWidth <= lanes.clientWidth")
+    assert page.locator(".lanes :is(.lane-old, .lane-new, .lane-none)").first.is_visible()
 
 
 def test_on_a_phone_findings_have_the_whole_width(turn: Turn, page: Page) -> None:

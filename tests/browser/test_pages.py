@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Round
 from tests.browser.elsewhere import rebalanced, told
 from tests.dashboard.story import held, joined, seen
 
@@ -198,6 +199,18 @@ def test_rounds_have_their_neighbours_by_keys(turn: Turn, page: Page) -> None:
     page.keyboard.press("]")
     expect(page.locator("#paragraph")).to_contain_text("D joined.")
     expect(page.locator(".map")).to_have_count(2)
+
+
+def test_before_the_first_round_there_is_no_map_and_before_another_it_is_unknown(turn: Turn, page: Page) -> None:
+    join(turn, "C", 5_000)
+    join(turn, "D", 15_000)
+    group = Group.objects.get()
+    Round.objects.update(before=b"")
+
+    page.goto(f"/groups/{group.pk}/rounds/1/")
+    expect(page.locator('[data-map="before"]')).to_have_text(re.compile("the first round that was seen"))
+    page.goto(f"/groups/{group.pk}/rounds/2/")
+    expect(page.locator('[data-map="before"]')).to_have_text("How it was is not known.")
 
 
 def test_no_page_breaks_its_own_policy(turn: Turn, page: Page) -> None:

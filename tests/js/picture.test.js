@@ -220,8 +220,8 @@ test("of a member without an answer only a live page says since when; a kept rou
 test("who had a queue before is nobody where everybody had answered, else unknown", () => {
   const lane = { from: "", unowned: [0, null], overlap: [null, null] };
 
-  assert.deepEqual(verdict(lane, true), ["", "nobody had it before"]);
-  assert.deepEqual(verdict(lane, false), ["", "owner before unknown"]);
+  assert.deepEqual(verdict(lane), ["", "nobody had it before"]);
+  assert.deepEqual(verdict({ ...lane, is_first_seen: true }), ["word-unknown", "owner before unknown"]);
 });
 
 test("a lane whose owner nobody knows says so, and what is known before", () => {

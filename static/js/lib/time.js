@@ -23,7 +23,7 @@ export function clock(ms, { millis = false } = {}) {
 /** An age that does not flicker: whole seconds below a minute. */
 export const age = (ms) => (ms < 60000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : span(ms));
 
-const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600].map((s) => s * 1000);
+const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600].map((s) => s * 1000);
 
 /** Round instants between two, at most `most` of them. */
 export function ticks(since, until, most) {

@@ -6,6 +6,7 @@ import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
+const [LEAST_WIDTH, WORDS_ABOVE] = [760, 30]; // px; in a narrower place words stand above the bars, not beside them
 const [PER_LETTER, PER_TICK] = [6.4, 64];
 const BEFORE_MS = 60_000; // of what was taken long before the round no more is drawn
 
@@ -18,36 +19,59 @@ export function drawLanes(host, story) {
   const since = Math.max(Math.min(story.opened_at, ...instants), story.opened_at - BEFORE_MS);
   const until = Math.max(isWaiting ? end : 0, ...instants, since + 200);
   const margin = (until - since) * 0.06 + 20;
-  const width = Math.max(760, host.clientWidth);
+  const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
+  const width = isNarrow ? host.clientWidth : Math.max(LEAST_WIDTH, host.clientWidth);
   const who = Math.max(LEAST_WHO, ...story.lanes.map((lane) => whoOf(lane).length * PER_LETTER + 20));
-  const said = Math.max(LEAST_WORDS, ...story.lanes.map((lane) => verdict(lane, story.knew_all_before)[1].length * (PER_LETTER + 0.6) + 20));
-  const [left, right] = [NAMES + who, width - said];
+  const words = Math.max(LEAST_WORDS, ...story.lanes.map((lane) => said(lane)[1].length * (PER_LETTER + 0.6) + 20));
+  const [left, right] = isNarrow ? [0, width] : [NAMES + who, width - words];
+  const row = isNarrow ? ROW + WORDS_ABOVE : ROW;
   const scale = (at) => left + ((at - since + margin) / (until - since + 2 * margin)) * (right - left);
-  const height = HEAD + story.lanes.length * ROW + 4;
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height });
+  const height = HEAD + story.lanes.length * row + 4;
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "data-narrow": isNarrow });
   const room = Math.floor(((right - left) * (until - since)) / (until - since + 2 * margin) / PER_TICK);
   for (const at of ticks(0, until - since, Math.max(1, Math.min(6, room)))) {
     const x = scale(since + at);
     svg.append(draw("path", { class: "grid-line", d: `M${x} ${HEAD - 4}V${height}` }));
-    if (!at || x - scale(since) > PER_TICK) svg.append(draw("text", { x, y: 12, "text-anchor": "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
+    if (!at || x - scale(since) > PER_TICK) svg.append(draw("text", { x, y: 12, "text-anchor": x < PER_TICK / 2 ? "start" : "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
   }
   svg.append(draw("path", { class: "lane-cause", d: `M${scale(story.opened_at)} ${HEAD - 4}V${height}` }));
-  story.lanes.forEach((lane, i) => svg.append(drawLane(lane, HEAD + i * ROW, scale, since - margin, until + margin, isWaiting ? end : until + margin, story.knew_all_before)));
+  story.lanes.forEach((lane, i) => {
+    const y = HEAD + i * row;
+    const group = drawLane(lane, y + row - ROW, scale, since - margin, until + margin, isWaiting ? end : until + margin);
+    group.prepend(draw("rect", { class: "hit", y, width: "100%", height: row }));
+    group.append(...wordsOf(lane, y, isNarrow));
+    svg.append(group);
+  });
   host.replaceChildren(svg);
 }
 
-function drawLane(lane, y, scale, first, last, end, knewAll) {
-  const middle = y + ROW / 2;
-  const group = draw("g", {}, draw("rect", { class: "hit", y, width: "100%", height: ROW }));
-  group.append(draw("text", { class: "queue", x: 0, y: middle + 4 }, shown(lane.queue, 28), draw("title", {}, shown(lane.queue))));
-  group.append(draw("text", { x: NAMES, y: middle + 4 }, whoOf(lane), draw("title", {}, `${lane.from ? shown(lane.from) : gettext("nobody")} → ${lane.to ? shown(lane.to) : lane.is_unknown ? gettext("unknown") : gettext("nobody yet")}`)));
+/** The queue, from whom to whom, and what it cost. */
+function wordsOf(lane, y, isNarrow) {
+  const line = y + ROW / 2 + 4;
+  const [look, words] = said(lane);
+  const whole = `${lane.from ? shown(lane.from) : noneBefore(lane)} → ${lane.to ? shown(lane.to) : noneYet(lane)}`;
+  return [
+    draw("text", { class: "queue", x: 0, y: line }, shown(lane.queue, isNarrow ? 22 : 28), draw("title", {}, shown(lane.queue))),
+    draw("text", isNarrow ? { x: 0, y: line + 15 } : { x: NAMES, y: line }, whoOf(lane), draw("title", {}, whole)),
+    draw("text", { class: look, x: "100%", y: line, "text-anchor": "end" }, words),
+  ];
+}
+
+/** What a handoff cost in time; and how many messages came twice, at least, where that is known. */
+function said(lane) {
+  const [look, words] = verdict(lane);
+  return [look, lane.twice ? fill(gettext("%(words)s, ≥ %(n)s twice"), { words, n: lane.twice }) : words];
+}
+
+function drawLane(lane, y, scale, first, last, end) {
+  const group = draw("g");
   const bar = (look, from, to, top, tall) => Math.max(from, first) < to && group.append(draw("rect", { class: look, x: scale(Math.max(from, first)), y: y + top, width: Math.max(1, scale(to) - scale(Math.max(from, first))), height: tall }));
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   const letGo = lane.from && dropped === null && taken !== null && !lane.is_shared && lane.overlap[1] !== null ? taken + lane.overlap[1] : null;
   if (letGo !== null) bar("lane-old", first, last, 4, 5);
   else if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
   else if (lane.is_shared) bar("lane-old", first, taken, 4, 5);
-  else if (!lane.from && !knewAll && taken !== null) bar("lane-unknown", first, taken, 3, 13);
+  else if (lane.is_first_seen && taken !== null) bar("lane-unknown", first, taken, 3, 13);
   if (lane.to && taken !== null) bar("lane-new", taken, letGo ?? last, 10, 5);
   if (lane.is_shared) bar("lane-two", taken, end, 3, 13);
   else if (letGo !== null) bar("lane-two", taken, letGo, 3, 13);
@@ -58,19 +82,18 @@ function drawLane(lane, y, scale, first, last, end, knewAll) {
     bar("lane-unknown", known, end, 3, 13);
   } else if (dropped !== null) bar("lane-none", dropped, taken ?? end, 3, 13);
   if (lane.first_pull_at !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(lane.first_pull_at)} ${y + 2}V${y + ROW - 2}` }));
-  const [look, words] = verdict(lane, knewAll);
-  group.append(draw("text", { class: look, x: "100%", y: middle + 4, "text-anchor": "end" }, words));
   return group;
 }
 
-export function verdict({ from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap, is_unknown: isUnknown }, knewAll = false) {
+export function verdict({ from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap, is_unknown: isUnknown, is_first_seen: isFirstSeen }) {
   if (isUnknown && unowned[0]) return ["word-unknown", fill(gettext("%(span)s no owner, then unknown: no answer"), { span: span(unowned[0]) })];
   if (isUnknown) return ["word-unknown", gettext("unknown: no answer")];
   if (isShared) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: bounds(overlap) })];
   if (isOverlap && overlap[1] !== null) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
   if (isWaiting) return ["word-none", fill(gettext("%(span)s no owner so far"), { span: bounds(unowned) })];
   if (isGap) return ["word-none", fill(gettext("%(span)s no owner"), { span: bounds(unowned) })];
-  if (!from && knewAll) return ["", gettext("nobody had it before")];
+  if (isFirstSeen) return ["word-unknown", gettext("owner before unknown")];
+  if (!from) return ["", gettext("nobody had it before")];
   return ["", unowned[1] === 0 ? gettext("no gap") : gettext("owner before unknown")];
 }
 
@@ -80,7 +103,9 @@ function bounds([low, high]) {
   return low ? `${span(low)} – ${span(high)}` : `≤ ${span(high)}`;
 }
 
-const whoOf = (lane) => `${short(lane.from)} → ${lane.to ? short(lane.to) : lane.is_unknown ? gettext("unknown") : gettext("nobody yet")}`;
+const whoOf = (lane) => `${lane.from ? short(lane.from) : noneBefore(lane)} → ${lane.to ? short(lane.to) : noneYet(lane)}`;
+const noneBefore = (lane) => (lane.is_first_seen ? gettext("unknown") : gettext("nobody"));
+const noneYet = (lane) => (lane.is_unknown ? gettext("unknown") : gettext("nobody yet"));
 
 /** The part of a client id that tells it from others. */
-const short = (client) => (client ? shown(client.slice(client.indexOf("@") + 1), 18) : gettext("nobody"));
+const short = (client) => shown(client.slice(client.indexOf("@") + 1), 18);

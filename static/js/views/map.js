@@ -8,7 +8,7 @@ import { drawLags } from "./lag-row.js";
 import { rowsOf, signOf, tailsOf } from "./map-rows.js";
 
 const HEAD = 66;
-const ROOM_FOR_NAMES = 250;
+const [LEAST_NAMES, PER_LETTER, BESIDE_NAMES] = [200, 7.6, 50]; // px; names without words beside them may need less
 const ROOM_FOR_LOADS = 170;
 
 export class CellMap {
@@ -129,7 +129,8 @@ export class CellMap {
   }
 
   #build(columns, rows, shape) {
-    const room = Math.max(200, this.host.clientWidth - ROOM_FOR_NAMES - ROOM_FOR_LOADS);
+    const names = roomForNames(rows);
+    const room = Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS);
     this.shape = shape;
     this.layout = place(columns, room);
     this.columns = this.layout.columns;
@@ -158,6 +159,7 @@ export class CellMap {
       make("div", { class: "load-head" }), this.names, this.cells, this.loads);
     if (this.hasLags) root.append(...this.#footOf(width));
     root.style.setProperty("--row", `${this.row}px`);
+    root.style.setProperty("--names", `${names}px`);
     this.#heads();
     this.#listen();
     this.host.replaceChildren(root);
@@ -343,4 +345,9 @@ export class CellMap {
     set(this.cursor, { x: column.x, y: row * this.row + 2, width: cell, height: this.row - 4, visibility: "visible" });
     [...this.names.children].forEach((item, i) => set(item, { "aria-current": i === row ? "true" : null }));
   }
+}
+
+function roomForNames(rows) {
+  if (rows.some((row) => row.words)) return LEAST_NAMES;
+  return Math.min(LEAST_NAMES, BESIDE_NAMES + PER_LETTER * Math.max(0, ...rows.map((row) => row.name.length)));
 }

@@ -191,7 +191,7 @@ function cellOf({ text, mark, note, below }) {
 
 function roundOf({ round, round_cause: cause }, who) {
   if (round === null) return [make("span", { class: "dim" }, gettext("no round seen yet"))];
-  return [glyph(cause), ` ${round}: ${causeWords(cause)} `, make("bdi", { class: "who", title: who }, who)];
+  return [glyph(cause), ` ${round}: ${causeWords(cause)} `, make("bdi", { class: "who", title: who }, shown(who, 24))];
 }
 
 function figure(value, isAtLeast) {

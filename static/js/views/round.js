@@ -17,9 +17,9 @@ export function mountRound(page) {
   for (const host of page.querySelectorAll("[data-map]")) {
     const state = facts[host.dataset.map];
     if (!state) {
-      host.append(make("p", { class: "dim" }, gettext("How it was is not known.")));
+      host.append(make("p", { class: "dim" }, whyNone(facts.why[host.dataset.map])));
     } else if (judge(state).queues.length > MOST_QUEUES) {
-      host.append(make("p", { class: "dim" }, gettext("Too large for a map of cells; the table of handoffs says what moved.")));
+      host.append(make("p", { class: "dim" }, whyNone("large")));
     } else {
       const map = new CellMap(host, {
         onPoint: (column, client) => says.replaceChildren(make("bdi", { class: "id" }, shown(`${column.topic}/${column.broker}/${column.id}`, 120)),
@@ -36,4 +36,11 @@ export function mountRound(page) {
   page.addEventListener("evenkeel:move", onMove);
   addEventListener("resize", paint);
   return () => removeEventListener("resize", paint);
+}
+
+/** Why there is no map: of before the first round nobody knows anything, of others something was lost. */
+function whyNone(why) {
+  if (why === "large") return gettext("Too large for a map of cells; the table of handoffs says what moved.");
+  if (why === "first") return gettext("This is the first round that was seen of this group: of before it nothing was ever known.");
+  return gettext("How it was is not known.");
 }

@@ -108,6 +108,19 @@ def test_states_of_a_round_are_plain_values(group: Group) -> None:
     assert [cause.evidence for cause in rounds.causes_of(row)] == ["C joined"]
 
 
+def test_a_picture_that_there_is_none_of_says_why(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Round.objects.get(group=group)
+    assert rounds.pictures_of(row)["why"] == {}
+
+    row.before = row.after = b""
+    assert rounds.pictures_of(row)["why"] == {"before": "first", "after": "unknown"}
+    row.number = 2
+    assert rounds.pictures_of(row)["why"] == {"before": "unknown", "after": "unknown"}
+    monkeypatch.setattr(rounds, "LARGEST_STATE", 3)
+    row.number, row.before = 1, b"long"
+    assert rounds.pictures_of(row)["why"] == {"before": "large", "after": "unknown"}
+
+
 def test_the_map_is_said_in_words(group: Group) -> None:
     state = group_state(group=group.pk)
     assert state is not None
