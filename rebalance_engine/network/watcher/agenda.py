@@ -132,8 +132,7 @@ def questions(seen: Seen, name_servers: Iterable[Address], viewed: Collection[st
     details = {rank: max(DETAILS_MS, 1000 * sizes[rank] / DETAILS_PER_S) for rank in Rank}
     held = {rank: max(HELD_MS[rank], 1000 * members[rank] / (HELD_PER_S[rank] * brokers)) for rank in Rank}
     asked = dict(_of_servers(seen, names, len(groups)))
-    online = [group for group in groups if seen.is_online(group)]
-    asked.update(_of_offsets(seen, online, ranks))
+    asked.update(_of_offsets(seen, groups, ranks))
     routes: dict[str, Rank] = {}
     for group in groups:
         rank = ranks[group]
@@ -178,24 +177,24 @@ def _of_group(seen: Seen, group: str, lists: Pace, details: Pace, held: Pace) ->
         yield Question(Kind.HELD, "", group, client), held
 
 
-def _of_offsets(seen: Seen, online: Collection[str], ranks: Mapping[str, Rank]) -> Iterator[tuple[Question, Pace]]:
-    """Ask how far groups are in which somebody is, and what they gave up: those that changed no oftener than the rest.
+def _of_offsets(seen: Seen, groups: Collection[str], ranks: Mapping[str, Rank]) -> Iterator[tuple[Question, Pace]]:
+    """Ask how far groups are, and what they gave up: those that changed no oftener than the rest.
 
-    Without members nothing is consumed, so that nothing is given up either.
+    Where nobody is a member nothing is consumed, so that nothing is given up either; but messages go on coming.
     """
-    viewed = sum(ranks[group] is Rank.VIEWED for group in online)
-    sizes = {Rank.VIEWED: viewed, Rank.REST: len(online) - viewed}
-    kinds = ((Kind.PROGRESS, PROGRESS_MS, PROGRESS_PER_S), (Kind.DEAD, DEAD_MS, DEAD_PER_S))
-    paces = {
-        (kind, rank): Pace(rank, max(shortest[rank], 1000 * size / per_s[rank]))
-        for kind, shortest, per_s in kinds
-        for rank, size in sizes.items()
-    }
-    for group in online:
-        rank = Rank.VIEWED if ranks[group] is Rank.VIEWED else Rank.REST
-        for broker in seen.hosts(group):
-            for kind, *_ in kinds:
-                yield Question(kind, broker, group), paces[kind, rank]
+    online = [group for group in groups if seen.is_online(group)]
+    kinds = (
+        (Kind.PROGRESS, groups, PROGRESS_MS, PROGRESS_PER_S),
+        (Kind.DEAD, online, DEAD_MS, DEAD_PER_S),
+    )
+    for kind, of, shortest, per_s in kinds:
+        viewed = sum(ranks[group] is Rank.VIEWED for group in of)
+        sizes = {Rank.VIEWED: viewed, Rank.REST: len(of) - viewed}
+        paces = {rank: Pace(rank, max(shortest[rank], 1000 * size / per_s[rank])) for rank, size in sizes.items()}
+        for group in of:
+            rank = Rank.VIEWED if ranks[group] is Rank.VIEWED else Rank.REST
+            for broker in seen.hosts(group):
+                yield Question(kind, broker, group), paces[rank]
 
 
 def _of_routes(routes: Mapping[str, Rank], names: Iterable[Address]) -> Iterator[tuple[Question, Pace]]:
@@ -238,6 +237,14 @@ class Agenda:
         """Let a question be due now."""
         if question in self._due:
             self._at(question, at)
+
+    def hasten_routes(self, name_server: Address, at: int) -> None:
+        """Let a NameServer be asked for all routes, in turns and within its rate: first of groups that are viewed."""
+        routes = [each for each in self.paces if each.kind is Kind.ROUTE and each.place == name_server]
+        for number, question in enumerate(sorted(routes, key=lambda each: self.paces[each].rank)):
+            due = at + 1000 * number / ROUTES_PER_S
+            if due < self._due.get(question, 0):
+                self._at(question, due)
 
     def due(self, at: int, place_of: Callable[[Question], str]) -> Iterator[tuple[Question, str]]:
         """Give what is to be asked now, and where; whoever takes it says ``done`` afterwards.

@@ -20,7 +20,9 @@ from rebalance_engine.network.system_groups import is_system_group
 from rebalance_engine.network.watcher.agenda import Kind, Question
 from rebalance_engine.network.watcher.bounds import read_expiry
 from rebalance_engine.network.watcher.counting import dead_stated, producers_stated, progress_stated
+from rebalance_engine.network.watcher.known import BrokerKey
 from rebalance_engine.network.watcher.memory import Memory
+from rebalance_engine.remoting.bodies.routes import ClusterInfo
 from rebalance_engine.remoting.errors import RemotingError
 
 logger = logging.getLogger(__name__)
@@ -46,6 +48,8 @@ class Ears:
     def __init__(self, admin: Admin, memory: Memory) -> None:
         self._admin, self._memory = admin, memory
         self._config_at: dict[str, int] = {}  # when a broker was last asked for its settings, by name
+        self._listed: dict[Address, dict[BrokerKey, Address]] = {}  # what each NameServer told last
+        self._rearranged: set[Address] = set()
         self._mute: set[Address] = set()  # said once, not every few seconds
         self._hear: dict[Kind, Callable[[Question, Answerer, Within], Awaitable[list[Fact]]]] = {
             Kind.BROKERS: self._brokers,
@@ -77,6 +81,11 @@ class Ears:
             self._mute.discard(by.address)
             logger.info("%s answers again", by.address)
         return facts
+
+    def take_rearranged(self) -> set[Address]:
+        """Give the NameServers that list other brokers, or other addresses of them, than before; each once."""
+        taken, self._rearranged = self._rearranged, set()
+        return taken
 
     def missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
         """Take in that an answer did not come; who only got no turn has told nothing: its last answer becomes older."""
@@ -118,6 +127,10 @@ class Ears:
 
     async def _brokers(self, _question: Question, by: Answerer, within: Within) -> list[Fact]:
         info, by = await within(self._admin.cluster(at=by.address, timeout_s=TIMEOUT_S))
+        listed = addresses_in(info)
+        if self._listed.get(by.address, listed) != listed:
+            self._rearranged.add(by.address)
+        self._listed[by.address] = listed
         return list(self._memory.cluster_heard(info, by))
 
     async def _route(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
@@ -180,6 +193,15 @@ class Ears:
         topic = dead_letter_topic(question.group)
         stats, by = await within(self._admin.topic_stats(by.address, topic, timeout_s=TIMEOUT_S))
         return [dead_stated(question.group, stats, self._memory.named(by))]
+
+
+def addresses_in(info: ClusterInfo) -> dict[BrokerKey, Address]:
+    """Give where each broker, and each replica of it, is."""
+    return {
+        (broker.broker_name, number): address
+        for broker in info.broker_addr_table.values()
+        for number, address in broker.broker_addrs.items()
+    }
 
 
 def is_unreachable(trouble: Trouble) -> bool:

@@ -284,6 +284,8 @@ class Watcher:
         facts = await self._ears.heard(question, by, within)
         if question.kind is Kind.LIST and facts:
             self._hasten(question.group, replace(by, at=self.clock.now()))
+        for name_server in self._ears.take_rearranged():
+            self._agenda.hasten_routes(name_server, self.clock.now())
         if question.kind is Kind.HELD and self.memory.changed_at(question.group) != before:
             self.look_again(question.group)
         return facts

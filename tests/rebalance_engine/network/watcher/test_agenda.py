@@ -103,7 +103,8 @@ def test_the_rest_is_asked_slowly_and_nobody_online_by_one_broker() -> None:
 
     assert every(cluster, Kind.HELD, "G") == HELD_MS[Rank.REST]
     assert every(cluster, Kind.MEMBERS, "G") == LISTS_MS[Rank.REST]
-    assert [question.place for question in asked if question.group == "empty"] == [""]
+    who = {Kind.LIST, Kind.MEMBERS, Kind.HELD}
+    assert [question.place for question in asked if question.group == "empty" and question.kind in who] == [""]
     assert not [question for question in asked if question.kind is Kind.LIST]
 
 
@@ -114,6 +115,26 @@ def test_what_a_group_gave_up_is_asked_more_often_where_somebody_looks_and_not_w
     assert (viewed, rest) == (20_000, 60_000)
     asked = questions(cluster, ["names:1"], ["G", "empty"], 0)
     assert {question.group for question in asked if question.kind is Kind.DEAD} == {"G"}
+
+
+def test_how_far_a_group_is_is_asked_also_where_nobody_is_a_member() -> None:
+    cluster = Cluster({"G": "AB", "empty": ""})
+
+    assert every(cluster, Kind.PROGRESS, "empty") == every(cluster, Kind.PROGRESS, "G") == 60_000
+    assert every(cluster, Kind.PROGRESS, "empty", ["empty"]) == 10_000
+    asked = questions(cluster, ["names:1"], [], 0)
+    progress = [each.place for each in asked if (each.kind, each.group) == (Kind.PROGRESS, "empty")]
+    assert progress == ["b0", "b1"]
+
+
+def test_groups_without_members_stay_within_the_budget_of_the_rest() -> None:
+    names = [f"g{number}" for number in range(200)]
+    asked = questions(Cluster(dict.fromkeys(names, "")), ["names:1"], names[:20], 0)
+    paces = [pace for question, pace in asked.items() if question.kind is Kind.PROGRESS]
+
+    of_viewed, of_rest = (sum(1000 / pace.every_ms for pace in paces if pace.rank is rank) / 2 for rank in (0, 2))
+    assert of_viewed <= 0.35 + 1e-9
+    assert of_rest <= 0.25 + 1e-9
 
 
 def test_a_group_that_changed_comes_before_the_rest_for_a_while() -> None:
@@ -173,6 +194,26 @@ def test_hurry_and_a_higher_rank_bring_a_question_forward() -> None:
     agenda.done(question, 1_200)
     agenda.hasten(question, 1_300)
     assert take(agenda, 1_300) == [question]
+
+
+def test_routes_are_hastened_in_turns_those_of_viewed_groups_first_and_none_is_held_up() -> None:
+    agenda = Agenda(Random(1))
+    routes = {Question(Kind.ROUTE, place, "", f"t{number}"): number for place in "nm" for number in range(4)}
+    paces = {each: Pace(Rank.VIEWED if number == 3 else Rank.REST, 30_000) for each, number in routes.items()}
+    agenda.set(paces, 0)
+    while asked := take(agenda, 0):
+        for question in asked:
+            agenda.done(question, 0)
+
+    agenda.hasten_routes("n", 1_000)
+    agenda.hasten_routes("n", 1_100)
+
+    told = []
+    for at in (1_000, 1_250, 1_500, 1_750, 2_000):
+        for question in take(agenda, at):
+            told.append((at, question.place, question.name))
+            agenda.done(question, at)
+    assert told == [(1_000, "n", "t3"), (1_250, "n", "t0"), (1_500, "n", "t1"), (1_750, "n", "t2")]
 
 
 def test_what_is_no_longer_asked_is_forgotten() -> None:

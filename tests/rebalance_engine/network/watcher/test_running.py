@@ -172,6 +172,32 @@ async def test_a_group_whose_queues_change_is_asked_at_once_who_is_there() -> No
 
 
 @on_a_loop
+async def test_where_a_broker_goes_or_comes_routes_are_asked_for_at_once() -> None:
+    an_hour = dict.fromkeys(Rank, 3_600_000)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LISTS_MS", "HELD_MS"):
+            patch.setattr(agenda, name, an_hour)
+        for name in ("ROUTES_MS", "VIEWED_ROUTES_MS"):
+            patch.setattr(agenda, name, an_hour[Rank.REST])
+        patch.setattr(agenda, "BROKERS_MS", 200)
+        async with (
+            cluster(2, orders=2) as east,
+            watching(east.namesrv) as (_, stated),
+            Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+        ):
+
+            def route() -> set[str]:
+                told = [fact for fact in stated.of(RouteSeen) if fact.topic == "orders"]
+                return {broker.broker for broker in told[-1].brokers} if told else set()
+
+            await until(lambda: route() == {"broker-a", "broker-b"})
+            await east.broker("broker-b").kill()
+            await until(lambda: route() == {"broker-a"})
+            await east.broker("broker-b").start()
+            await until(lambda: route() == {"broker-a", "broker-b"})
+
+
+@on_a_loop
 async def test_producers_how_far_a_group_is_and_what_it_gave_up_are_stated_again_and_again() -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("PROGRESS_MS", "PROGRESS_PER_S", "DEAD_MS", "DEAD_PER_S"):
@@ -194,6 +220,21 @@ async def test_producers_how_far_a_group_is_and_what_it_gave_up_are_stated_again
     assert (dead.group, dead.broker, dead.put, dead.source.detail) == ("G", "broker-a", 0, "202")
     [one] = next(fact.producers for fact in stated.of(ProducersSeen) if fact.producers)
     assert (one.group, one.language) == ("sends", "PYTHON")
+
+
+@on_a_loop
+async def test_how_far_a_group_is_is_stated_also_once_nobody_is_a_member_any_more() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("PROGRESS_MS", "PROGRESS_PER_S", "LISTS_MS"):
+            patch.setattr(agenda, name, dict.fromkeys(Rank, 200))
+        async with cluster(orders=1) as east, watching(east.namesrv, set) as (watcher, stated):
+            async with Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK):
+                await until(lambda: bool(watcher.memory.members("G")))
+            await until(lambda: bool(stated.of(MemberLeft)))
+            left_at = stated.of(MemberLeft)[0].at
+            await until(lambda: sum(fact.at > left_at for fact in stated.of(ProgressSeen)) > 2)
+
+    assert not [fact for fact in stated.of(AnswerMissed) if fact.request == "208"]
 
 
 def test_a_broker_that_cannot_be_reached_is_told_from_a_client_that_is_silent() -> None:
