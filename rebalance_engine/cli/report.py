@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from rebalance_engine.cli import BadArguments
+from rebalance_engine.harmless import harmless
 from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import NoReport, read_report, summary
 
@@ -29,6 +30,9 @@ def run(asked: argparse.Namespace) -> int:
     except NoReport as error:
         raise BadArguments(str(error)) from error
     target: Path = asked.page or asked.folder / "report.html"
-    target.write_text(page(report), encoding="utf-8")
-    sys.stdout.write(f"{summary(report)}\n\npage: {target}\n")
+    try:
+        target.write_text(page(report), encoding="utf-8")
+    except OSError as error:
+        raise BadArguments(f"{target} cannot be written: {error.strerror or error}; --page says where to") from error
+    sys.stdout.write(f"{summary(report)}\n\npage: {harmless(str(target))}\n")
     return 0

@@ -7,21 +7,30 @@ make no sense; with 3 where Spark is off; with 130 where it was stopped, and the
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from rebalance_engine.harmless import harmless
 from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
 from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.lines import GLOB
+from rebalance_engine.pipeline.notes import OtherVersion, read_notes
 from rebalance_engine.pipeline.reports import NoReport, read_report
 from rebalance_engine.pipeline.session import SparkOff, start
 from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
-from rebalance_engine.pipeline.store import Busy, OtherVersion, alone_in, read_notes
+from rebalance_engine.pipeline.store import Busy, alone_in
 from rebalance_engine.pipeline.zones import BadZone, given_zones
 
 SMALL = 8 << 20  # bytes, packed or not
@@ -63,6 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given_zones(asked.zones)
         if JOBS[words.job].reads_logs and asked.source.resolve() == asked.target.resolve():
             parser.error(f"{asked.source} is both --in and --out; what is written would be read as logs")
+        for folder in (asked.target,) if JOBS[words.job].reads_logs else (asked.source, asked.target):
+            if any(chr(sign) in str(folder) for sign in GLOB):
+                parser.error(f"{folder} has one of the signs {{}}[]*?\\ in its name, by which Spark finds no tables")
         return _run(words, asked)
     except BadZone as error:
         parser.error(str(error))
@@ -71,6 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except OSError as error:  # a folder that cannot be written, a full disk
         _say(f"{error.filename or asked.target}: {error.strerror or error}")
+        return FAILED
+    except (PySparkException, Py4JError) as error:
+        _say(f"Spark could not go on: {_first_line(error)}; the same command goes on from what was finished")
         return FAILED
     except SparkOff as error:
         _say(f"Spark is off: {error}")
@@ -93,6 +108,13 @@ def _zone(word: str) -> tuple[str, str]:
     return host, zone
 
 
+def _first_line(error: Exception) -> str:
+    """Say what Spark says without the stacks of two languages behind it."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.endswith(":") and not line.startswith("An error occurred")]
+    return f"{type(error).__name__}: {told[0][:500] if told else 'it says nothing'}"
+
+
 def _stop(*_: int | FrameType | None) -> None:
     raise KeyboardInterrupt
 
@@ -102,21 +124,33 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     if not job.reads_logs:
         read_report(asked.source)  # refuses what is no finished run
     files = _files(asked) if job.reads_logs else []
-    notes = read_notes(asked.target)
+    notes = read_notes(asked.target).of(asked.cluster)
     fresh = [file for file in files if notes.is_fresh(file)]
+    hosts = {file.host for file in files} | {str(file["host"]) for file in notes.files.values()}
+    for host in asked.zones.keys() - hosts if job.reads_logs else ():
+        _say(f"--zone {host}: no log is of a host of this name; it has no effect")
     _say(_plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
     if words.dry_run:
         return 0
     asked = replace(asked, troubles={file.path: file.trouble for file in files if file.trouble})
-    with alone_in(asked.target):
-        began = time.monotonic()
-        spark = start(words.master, memory=words.memory, is_small=sum(file.size for file in files) < SMALL)
-        _say(f"Spark {spark.version}: {time.monotonic() - began:.1f} s")
-        try:
-            told = job.run(spark, asked, fresh, _say)
-        finally:
-            spark.stop()
+    with alone_in(asked.target), _session(words, is_small=sum(file.size for file in files) < SMALL) as spark:
+        told = job.run(spark, asked, fresh, _say)
     return _answer(job, files, told, asked)
+
+
+@contextmanager
+def _session(words: argparse.Namespace, *, is_small: bool) -> Iterator[SparkSession]:
+    """Start Spark and end it; of a Java that a signal has ended before us nothing is said."""
+    began = time.monotonic()
+    logging.getLogger("py4j").addHandler(logging.NullHandler())
+    logging.getLogger("py4j").propagate = False
+    spark = start(words.master, memory=words.memory, is_small=is_small)
+    _say(f"Spark {spark.version}: {time.monotonic() - began:.1f} s")
+    try:
+        yield spark
+    finally:
+        with suppress(Py4JError, PySparkException, OSError):
+            spark.stop()
 
 
 def _files(asked: Asked) -> list[SourceFile]:
@@ -151,17 +185,19 @@ def _answer(job: Job, files: list[SourceFile], told: Told, asked: Asked) -> int:
     for file in files:
         if file.trouble:
             _say(f"{file.path}: {file.trouble}")
+    for path, trouble in told.gone.items():
+        _say(f"{path}: {trouble}")
     if told.records:
         _say(f"{told.records} lines read, {told.kept} kept, {told.unparsed} lines of text did not parse")
     for sentence in told.refused:
         _say(sentence)
     sys.stdout.write(f"{job.tell(asked.target)}\n\nwritten to {asked.target}\n")
     is_missed = any(file.is_missed for file in files)
-    return FAILED if told.misses_holds or is_missed else 0
+    return FAILED if told.misses_holds or told.gone or is_missed else 0
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{harmless(line)}\n")
     sys.stderr.flush()
 
 

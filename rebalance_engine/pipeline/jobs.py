@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from functools import reduce
 from pathlib import Path
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
@@ -26,9 +27,9 @@ from rebalance_engine.pipeline import (
     zones,
 )
 from rebalance_engine.pipeline.keeping import computed_once
-from rebalance_engine.pipeline.layouts import LAYOUTS
+from rebalance_engine.pipeline.layouts import LAYOUTS, Layout
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
-from rebalance_engine.pipeline.sources import SourceFile
+from rebalance_engine.pipeline.sources import SourceFile, gone_since
 from rebalance_engine.pipeline.store import Store
 
 Say = Callable[[str], None]
@@ -59,6 +60,7 @@ class Told:
     records: int = 0
     kept: int = 0
     unparsed: int = 0
+    gone: dict[str, str] = field(default_factory=dict)  # troubles of files that went away meanwhile, by path
     refused: list[str] = field(default_factory=list)  # a sentence for each host
     misses_holds: bool = False  # a refused host's lines tell of holding
     told_anew: list[str] = field(default_factory=list)  # groups whose rounds, handoffs and loads were computed
@@ -80,7 +82,9 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
     Args:
         fresh: the files of ``asked.source`` that were not read yet, or differently.
     """
-    store, told = Store(asked.target, spark), Told()
+    store, told = Store(asked.target, spark, asked.cluster), Told()
+    store.mine.is_finished = False
+    store.save()
     if fresh:
         with stage(f"lines of {len(fresh)} files", say):
             _read_lines(store, asked, fresh, told)
@@ -88,10 +92,10 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
         known, have_moved = _zones(store, asked, told)
     with stage("events", say):
         is_whole = have_moved or "events" not in store.notes.partitions
-        days = None if is_whole else _around({*store.notes.pending})  # those of a run that was stopped too
+        days = None if is_whole else _around({*store.mine.pending})  # those of a run that was stopped too
         if days is None or days:
             _publish_events(store, asked, known, days, told)
-            store.notes.pending = []
+            store.mine.pending = []
             store.save()
     with stage("holds", say):
         life = computed_once(events.signs_of_life(store.lines(LINES), known))
@@ -100,24 +104,45 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
         _publish_stories(store, asked, life, told)
     with stage("measures", say):
         _publish_measures(store, asked, told)
-    store.notes.troubles, store.notes.refused = dict(asked.troubles), told.refused
+    store.mine.troubles, store.mine.refused = {**asked.troubles, **told.gone}, told.refused
+    store.mine.is_finished = True
     store.save()
     return told
 
 
 def _read_lines(store: Store, asked: Asked, fresh: list[SourceFile], told: Told) -> None:
     frames, seen = [], []
-    for layout, records in lines.read_records(store.spark, fresh, asked.source, store.names):
+    there, found = _records(store, asked, fresh)
+    for layout, records in found:
         seen.append(Observation(layout.name if layout else "no layout"))
         parsed = lines.parse_lines(records, layout).observe(seen[-1], F.count(F.lit(1)).alias("records"))
         frames.append(lines.lines_of(parsed, layout, asked.cluster))
     nothing = store.spark.createDataFrame([], LINES)
-    batch = store.add_lines(reduce(DataFrame.unionByName, frames, nothing), fresh)
+
+    def gone() -> dict[str, str]:
+        told.gone = {file.path: str(file.trouble) for file in gone_since(fresh, asked.source)}
+        return told.gone
+
+    batch = store.add_lines(reduce(DataFrame.unionByName, frames, nothing), there, gone)
     told.records = sum(one.get["records"] for one in seen)
-    written = store.batch(batch, LINES)
+    written = store.batch(batch, LINES).where(~F.col("file").isin(*told.gone))
     lost = F.sum(F.when(F.col("wall_ms").isNull(), F.col("parts")))
     counted = written.agg(F.count("wall_ms").alias("kept"), lost.alias("unparsed")).collect()[0]
     told.kept, told.unparsed = counted["kept"], counted["unparsed"] or 0
+
+
+def _records(
+    store: Store, asked: Asked, files: list[SourceFile]
+) -> tuple[list[SourceFile], list[tuple[Layout | None, DataFrame]]]:
+    """Begin to read what is still there: logs of a live folder are rolled and deleted at any time."""
+    while True:
+        gone = {file.path for file in gone_since(files, asked.source)}
+        there = [file for file in files if file.path not in gone]
+        try:
+            return there, lines.read_records(store.spark, there, asked.source, store.names)
+        except AnalysisException:
+            if not gone_since(there, asked.source):
+                raise
 
 
 def _zones(store: Store, asked: Asked, told: Told) -> tuple[DataFrame, bool]:
@@ -125,15 +150,15 @@ def _zones(store: Store, asked: Asked, told: Told) -> tuple[DataFrame, bool]:
     given = zones.given_zones(asked.zones)
     unzoned = {name for name, layout in LAYOUTS.items() if layout.zone_ms is None}
     rows = list(given)
-    if any(file["layout"] in unzoned for file in store.notes.files.values()):
+    if any(file["layout"] in unzoned for file in store.mine.files.values()):
         all_lines = store.lines(LINES)
         rows += [tuple(row) for row in zones.infer_zones(all_lines).collect() if row["host"] not in asked.zones]
     known = store.spark.createDataFrame(rows, zones.ZONES)
-    if any(file["layout"] in unzoned for file in store.notes.files.values()):
+    if any(file["layout"] in unzoned for file in store.mine.files.values()):
         _refuse(store.lines(LINES), known, told)
     now = {f"{host} {layout}": f"{zone_ms if name is None else name}" for host, layout, zone_ms, name, _ in rows}
-    have_moved = now != store.notes.zones
-    store.notes.zones = now
+    have_moved = now != store.mine.zones
+    store.mine.zones = now
     return known, have_moved
 
 
@@ -234,7 +259,7 @@ def _around(days: set[str]) -> set[str]:
 
 def run_backtest(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Say) -> Told:
     """Replay what a finished run recorded under every strategy; ``asked.source`` is that run's folder."""
-    record, store, told = Store(asked.source, spark), Store(asked.target, spark), Told()
+    record, store, told = Store(asked.source, spark), Store(asked.target, spark, asked.cluster), Told()
     with stage(f"back-test of the run in {asked.source}, {len(fresh)} files", say):
         rounds, handoffs = record.read("rounds", schemas.ROUNDS), record.read("handoffs", schemas.HANDOFFS)
         found = backtest.backtest_of(rounds, record.read("spans", SPANS), handoffs, record.read("events", EVENTS))
@@ -264,7 +289,7 @@ JOBS = {
     "backtest": Job(
         "replay a finished run's record under every strategy",
         run_backtest,
-        lambda folder: reports.advice(reports.read_table(folder / "backtest")),
+        lambda folder: reports.advice(reports.read_backtest(folder)),
         reads_logs=False,
     ),
 }

@@ -37,7 +37,10 @@ def read_records(
 
     Args:
         aside: where links are made to files whose names begin with ``_``, which Spark would leave out silently, or end
-            as if they were packed.
+            as if they were packed, or whose paths Hadoop cannot take.
+
+    Raises:
+        AnalysisException: a file is there no more.
     """
     frames = []
     for layout in (*LAYOUTS.values(), None):
@@ -66,7 +69,8 @@ def _without_cut_ends(records: DataFrame, files: Sequence[SourceFile], begin: in
 def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, separator: str, aside: Path) -> DataFrame:
     root = folder.resolve()
     by_path = {str(_seen_by_spark(root / file.path, file.layout, aside)): file for file in files}
-    text = spark.read.text([f"file://{path.translate(GLOB)}" for path in by_path], lineSep=separator)
+    reader = spark.read.option("ignoreMissingFiles", "true")  # whoever reads looks again at what there still is
+    text = reader.text([f"file://{path.translate(GLOB)}" for path in by_path], lineSep=separator)
     # The reader names files as Java escapes them.
     escaped = [name.removeprefix("file://").removeprefix("file:") for name in text.inputFiles()]
     records = text.select(
@@ -84,9 +88,11 @@ def _seen_by_spark(path: Path, layout: Layout | None, aside: Path) -> Path:
     """Give the path by which Spark reads a file's text: its own, a link's, or that of a copy without its padding."""
     has_padding = layout is not None and is_padded(path)
     is_text = path.suffix not in UNPACKED_BY_NAME and not has_padding
-    if is_text and not path.name.startswith("_"):
+    # Where a path has a pattern's sign, Hadoop takes it apart, and a part with a colon in it for an address.
+    is_taken = not (":" in str(path) and any(chr(sign) in str(path) for sign in GLOB))
+    if is_text and is_taken and not path.name.startswith("_"):
         return path
-    name = f"named{path.name}" if is_text else f"named{path.name}.log"
+    name = "named.gz" if is_text and path.suffix == ".gz" else "named.log"
     link = aside.resolve() / hashlib.sha256(str(path).encode()).hexdigest()[:16] / name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)

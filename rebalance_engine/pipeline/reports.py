@@ -5,8 +5,8 @@ It reads the small tables of the output folder; a figure that is a bound says so
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,20 +16,28 @@ import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 import pyarrow.compute as pc  # type: ignore[import-untyped] # pyarrow has no types
 import pyarrow.dataset as ds  # type: ignore[import-untyped] # pyarrow has no types
 
+from rebalance_engine.harmless import harmless
+from rebalance_engine.pipeline.notes import Notes, OtherVersion, read_notes
+
 WORST = 10
 MOST_HANDOFFS = 5_000
-OF_HANDOFF = ("group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
+OF_HANDOFF = ("cluster", "group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
+NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 BURST = 1.2  # times the rate before, from which on it is called one
 Row = dict[str, object]
 
 
 class NoReport(Exception):
-    """The folder holds no finished run."""
+    """The folder holds no finished run, or a table that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The rows of every table that is told, as plain values; of handoffs, which may be millions, the longest."""
+    """The rows of every table that is told, as plain values; of handoffs, which may be millions, the longest.
+
+    Where the folder has several clusters, ``group``, ``broker`` and ``host`` are ``CLUSTER: NAME``: names of two
+    clusters may be equal.
+    """
 
     folder: Path
     costs: list[Row]
@@ -59,45 +67,93 @@ def read_report(folder: Path) -> Report:
         NoReport: no run has finished in this folder.
     """
     notes = _notes(folder)
-    if notes is None or not (folder / "costs").is_dir():
-        raise NoReport(
-            f"{folder} holds no finished run; make one: python -m rebalance_engine.pipeline logs --out {folder}"
-        )
     names = ("costs", "storms", "waves", "brokers", "heartbeats", "spikes", "backtest", "looked")
     tables = {name: read_table(folder / name) for name in names}
-    rounds, handoffs = _table(folder / "rounds"), _table(folder / "handoffs")
+    with _readable(folder / "handoffs"):
+        rounds, handoffs = _table(folder / "rounds"), _table(folder / "handoffs")
+        longest = _longest(handoffs) if handoffs else []
+    has_several = len(notes.clusters) > 1
+    if has_several:
+        tables = {name: _by_cluster(rows) for name, rows in tables.items()}
+        longest = _by_cluster(longest)
     return Report(
         folder=folder,
         round_count=rounds.count_rows() if rounds else 0,
         handoff_count=handoffs.count_rows() if handoffs else 0,
-        handoffs=_longest(handoffs) if handoffs else [],
-        unparsed=_count_unparsed(folder),
-        troubles=notes.get("troubles", {}),
-        refused=notes.get("refused", []),
+        handoffs=longest,
+        unparsed=_count_unparsed(folder, notes),
+        troubles={path: trouble for one in notes.clusters.values() for path, trouble in one.troubles.items()},
+        refused=[sentence for one in notes.clusters.values() for sentence in one.refused],
         **tables,
     )
 
 
-def _notes(folder: Path) -> dict[str, Any] | None:
-    """Read what a run noted; None where there are no notes, or they are damaged."""
+def _notes(folder: Path) -> Notes:
+    """Read what the runs of all clusters noted, which must have finished."""
+    again = f"python -m rebalance_engine.pipeline logs --in LOGS --out {folder}"
     try:
-        return dict(json.loads((folder / "_evenkeel.json").read_text()))
-    except (OSError, TypeError, ValueError):
-        return None
+        notes = read_notes(folder)
+    except OtherVersion as error:
+        raise NoReport(str(error)) from error
+    if not notes.clusters:
+        raise NoReport(f"{folder} holds no finished run; make one: {again}")
+    for cluster, one in notes.clusters.items():
+        if not one.is_finished:
+            raise NoReport(
+                f"the run of cluster {cluster} in {folder} has not finished: it is at work, or was stopped, and"
+                f" goes on from there by {again} --cluster={cluster}"
+            )
+    return notes
+
+
+def _by_cluster(rows: Iterable[Row]) -> list[Row]:
+    """Call groups, brokers and hosts by their clusters too."""
+    named = ("group", "broker", "host")
+    return [
+        {name: f"{row['cluster']}: {value}" if name in named and value is not None else value
+         for name, value in row.items()}
+        for row in rows
+    ]  # fmt: skip
+
+
+def read_backtest(folder: Path) -> list[Row]:
+    """Read what the back-test of a folder's clusters came to, as :class:`Report` has it."""
+    rows = read_table(folder / "backtest")
+    return _by_cluster(rows) if len({row["cluster"] for row in rows}) > 1 else rows
 
 
 def read_table(folder: Path) -> list[Row]:
-    """Read one table of the output folder; no rows where there is none."""
-    table = _table(folder)
-    rows: list[Row] = table.to_table().to_pylist() if table else []
+    """Read one table of the output folder; no rows where there is none.
+
+    Raises:
+        NoReport: a file of it is damaged.
+    """
+    with _readable(folder):
+        table = _table(folder)
+        rows: list[Row] = table.to_table().to_pylist() if table else []
     return rows
+
+
+@contextmanager
+def _readable(table: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).splitlines()[0][:300]
+        raise NoReport(
+            f"the table {table} cannot be read ({said}); remove the folder that the run wrote, and make it anew"
+        ) from error
 
 
 def _table(folder: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
     files = sorted(folder.glob("**/*.parquet"))
     if not files:
         return None
-    return ds.dataset(files, partitioning=ds.partitioning(flavor="hive"), partition_base_dir=str(folder))
+    # Names of clusters stay text, also where they are numbers.
+    place = str(files[0].relative_to(folder))
+    keys = pa.schema([(key, pa.string()) for key in ("batch", "cluster", "day") if f"{key}=" in place])
+    partitioning = ds.partitioning(keys, flavor="hive") if len(keys) else None
+    return ds.dataset(files, partitioning=partitioning, partition_base_dir=str(folder))
 
 
 def _longest(handoffs: Any) -> list[Row]:  # noqa: ANN401 - pyarrow has no types
@@ -112,13 +168,21 @@ def _longest(handoffs: Any) -> list[Row]:  # noqa: ANN401 - pyarrow has no types
     return sorted(rows, key=lambda row: _number(row["taken_ms"]))
 
 
-def _count_unparsed(folder: Path) -> int:
-    rows = [
-        row
-        for path in (folder / "lines").glob("**/day=__HIVE_DEFAULT_PARTITION__")
-        for row in ds.dataset(sorted(path.glob("*.parquet"))).to_table(columns=["parts"]).to_pylist()
-    ]
-    return sum(row["parts"] or 0 for row in rows)
+def _count_unparsed(folder: Path, notes: Notes) -> int:
+    """Count the lines of text that did not parse, each file's as it was read last."""
+    dead: dict[str, list[str]] = {}
+    for path, batch in notes.dead:
+        dead.setdefault(f"batch={batch:06}", []).append(str(path))
+    counted = 0
+    for number in range(1, notes.next_batch):  # a batch that was cut has no number yet
+        batch = folder / "lines" / f"batch={number:06}"
+        files = sorted(batch.glob(f"cluster=*/day={NO_DAY}/*.parquet"))
+        with _readable(batch):
+            if files:
+                gone = pa.array(dead.get(batch.name, []), pa.string())
+                lines = ds.dataset(files).to_table(columns=["parts"], filter=~ds.field("file").isin(gone))
+                counted += pc.sum(lines["parts"]).as_py() or 0
+    return counted
 
 
 def total(rows: Iterable[Row], name: str) -> float | None:
@@ -193,7 +257,7 @@ def twice(row: Row) -> str:
 
 
 def summary(report: Report) -> str:
-    """Tell what matters most, for a terminal of 100 columns."""
+    """Tell what matters most, for a terminal of 100 columns, which obeys nothing of it."""
     groups = by_group(report.costs)
     lines = [counted(report)]
     if not groups and not report.would_tell("holds"):
@@ -210,9 +274,10 @@ def summary(report: Report) -> str:
     slow = sorted(avoided(report.brokers), key=lambda row: -_number(row["isolated_ms"]))
     lines += ["", f"Brokers that producers backed away from: {len(slow) or none(report, 'sends', 'isolations')}"]
     lines += [_broker_line(row) for row in slow[:WORST]]
+    told = [harmless(line) for line in lines]
     if report.backtest:
-        lines += ["", advice(report.backtest)]
-    return "\n".join(lines)
+        told += ["", advice(report.backtest)]
+    return "\n".join(told)
 
 
 def counted(report: Report) -> str:
@@ -248,8 +313,13 @@ NOBODY_LOOKED = {
 
 
 def avoided(brokers: Iterable[Row]) -> list[Row]:
-    """Choose the brokers that producers left out, or to which sends failed."""
-    return [row for row in brokers if any(_number(row[name]) for name in ("isolations", "unreachable", "resent"))]
+    """Choose the brokers that producers left out for a time, or to which sends failed."""
+    return [
+        row
+        for row in brokers
+        if any(_number(row[name]) for name in ("isolated_ms", "unreachable", "resent"))
+        or (_number(row["isolations"]) and row["isolated_ms"] is None)
+    ]
 
 
 def bursts(spikes: Iterable[Row]) -> list[Row]:
@@ -260,7 +330,7 @@ def bursts(spikes: Iterable[Row]) -> list[Row]:
 def advice(backtest: Sequence[Row]) -> str:
     """Tell the recommended strategy of every group, and why."""
     best = [row for row in backtest if row["is_best"]]
-    lines = [f"  {str(row['group'])[:40]:<40} {row['says']}" for row in best]
+    lines = [harmless(f"  {str(row['group'])[:40]:<40} {row['says']}") for row in best]
     return "\n".join(["By the back-test:" if best else "No group has a record that could be replayed.", *lines])
 
 

@@ -32,6 +32,7 @@ PACKED = {  # what else logs are packed by, and how that begins
     "bzip2": b"BZh",
     "lz4": b"\x04\x22\x4d\x18",
 }
+GONE = "not read: it was rolled away or deleted meanwhile; under another name it comes with the next run"
 CUT = "cut within its last line, which is counted as one that did not parse"
 
 
@@ -103,6 +104,18 @@ def find_files(folder: Path) -> list[SourceFile]:
         else file
         for file in files
     ]
+
+
+def gone_since(files: Sequence[SourceFile], folder: Path) -> list[SourceFile]:
+    """Choose the files at whose paths there is no more what was looked at; each has that as its trouble."""
+    return [
+        replace(file, trouble=GONE) for file in files if file.is_readable and not _is_still(file, folder / file.path)
+    ]
+
+
+def _is_still(file: SourceFile, path: Path) -> bool:
+    text = _first_text(path, is_packed=path.suffix == ".gz", most=HEAD)
+    return path.exists() and text[:HEAD].decode("latin-1").startswith(file.head)
 
 
 def _copies(files: Sequence[SourceFile], folder: Path) -> dict[str, str]:
@@ -245,12 +258,12 @@ def _is_whole(path: Path) -> bool:
     return True
 
 
-def _first_text(path: Path, *, is_packed: bool) -> bytes:
+def _first_text(path: Path, *, is_packed: bool, most: int = LOOKED_AT) -> bytes:
     """Read the first text of a file; where it begins with a hole, as one that was emptied may, behind that."""
     taken = b""
     try:
         with gzip.open(path, "rb") if is_packed else path.open("rb") as file:
-            while len(taken) < LOOKED_AT and (more := file.read1(LOOKED_AT)):
+            while len(taken) < most and (more := file.read1(most)):
                 taken = (taken + more).lstrip(b"\0")
     except (EOFError, OSError, zlib.error):
         pass

@@ -9,23 +9,20 @@ a run that is repeated changes nothing, and late input changes the partitions th
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 from pyspark.sql.types import StructField, StructType
 
+from rebalance_engine.pipeline.notes import ClusterNotes, read_notes, text_of
 from rebalance_engine.pipeline.sources import SourceFile
 
-NOTES = "_evenkeel.json"
-VERSION = 1
 FLAT = ("holds",)
 OPEN_FILES, DAYS_OF_A_TASK = "spark.sql.maxConcurrentOutputFileWriters", "32"
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
@@ -35,47 +32,19 @@ class Busy(Exception):
     """Another run is at work in this folder."""
 
 
-class OtherVersion(Exception):
-    """The folder was written by another version."""
-
-
-@dataclass
-class Notes:
-    """What has been read and written.
-
-    Attributes:
-        files: by path, what was read of it and in which batch.
-        partitions: by table, the checksum of every partition, ``cluster/day``.
-        zones: what was used as zone of the hosts whose logs do not tell it.
-        texts: what was read, whatever it is called now: ``HOST CONTENT``, and the path that it had.
-        troubles: what was wrong with files of the input when a run ended last, by path; refused: a sentence for each
-            host whose lines cannot be placed in time.
-        pending: days of lines that were read, and whose events are not written yet: a run may be stopped in between.
-    """
-
-    files: dict[str, dict[str, object]] = field(default_factory=dict)
-    partitions: dict[str, dict[str, str]] = field(default_factory=dict)
-    zones: dict[str, str] = field(default_factory=dict)
-    next_batch: int = 1
-    dead: list[list[object]] = field(default_factory=list)  # (path, batch) that a newer batch has read again
-    texts: dict[str, str] = field(default_factory=dict)
-    pending: list[str] = field(default_factory=list)
-    troubles: dict[str, str] = field(default_factory=dict)
-    refused: list[str] = field(default_factory=list)
-
-    def is_fresh(self, file: SourceFile) -> bool:
-        """Ask whether a file was not read yet, or differently; one that was only renamed, as a log is rolled, was."""
-        is_same = self.files.get(file.path, {}).get("fingerprint") == file.fingerprint
-        return not is_same and not (file.is_readable and text_of(file.host, file.content) in self.texts)
-
-
 class Store:
-    """One output folder."""
+    """One output folder, of which a run reads and writes what is of its cluster."""
 
-    def __init__(self, folder: Path, spark: SparkSession) -> None:
+    def __init__(self, folder: Path, spark: SparkSession, cluster: str = "default") -> None:
         self.folder = folder
         self.spark = spark
+        self.cluster = cluster
         self.notes = read_notes(folder)
+
+    @property
+    def mine(self) -> ClusterNotes:
+        """Give the cluster's notes."""
+        return self.notes.of(self.cluster)
 
     @property
     def names(self) -> Path:
@@ -84,14 +53,19 @@ class Store:
 
     def save(self) -> None:
         """Write the notes, whole or not at all."""
-        beside = self.folder / f".{NOTES}"
-        beside.write_text(json.dumps({"version": VERSION, **vars(self.notes)}, indent=1))
-        beside.replace(self.folder / NOTES)
+        self.notes.save(self.folder)
 
     # ---- lines: one batch a run, never changed afterwards ----
 
-    def add_lines(self, frame: DataFrame, files: Iterable[SourceFile]) -> int:
-        """Write a batch of lines, and note the files it was read from; give its number."""
+    def add_lines(
+        self, frame: DataFrame, files: Iterable[SourceFile], gone: Callable[[], Iterable[str]] = tuple
+    ) -> int:
+        """Write a batch of lines, and note the files it was read from; give its number.
+
+        Args:
+            gone: names, when all is written, the paths that had another file by then, or none: whatever was read of
+                them counts for nothing, and they are not noted.
+        """
         batch = self.notes.next_batch
         place = self.folder / "lines" / f"batch={batch:06}"
         shutil.rmtree(place, ignore_errors=True)
@@ -104,28 +78,32 @@ class Store:
         place.parent.mkdir(exist_ok=True)
         staged.rename(place)
         batches: set[object] = {batch}
+        went = {*gone()}
+        self.notes.dead += [[path, batch] for path in sorted(went)]
         for file in files:
-            before = self.notes.files.get(file.path)
+            if file.path in went:
+                continue
+            before = self.mine.files.get(file.path)
             if before is not None:
                 batches.add(before["batch"])
             if before is not None and file.head.startswith(str(before["head"])):  # it grew; one that was rolled stays
                 self.notes.dead.append([file.path, before["batch"]])
-                self.notes.texts.pop(text_of(file.host, before.get("content")), None)
-            self.notes.files[file.path] = {**file.as_row(), "batch": batch}
+                self.mine.texts.pop(text_of(file.host, before.get("content")), None)
+            self.mine.files[file.path] = {**file.as_row(), "batch": batch}
             if file.is_readable and file.content:
-                self.notes.texts[text_of(file.host, file.content)] = file.path
-        self.notes.pending = sorted({*self.notes.pending, *self.days_of_batches(batches)})
+                self.mine.texts[text_of(file.host, file.content)] = file.path
+        self.mine.pending = sorted({*self.mine.pending, *self.days_of_batches(batches)})
         self.notes.next_batch = batch + 1
         self.save()
         return batch
 
     def lines(self, schema: StructType, days: set[str] | None = None) -> DataFrame:
-        """Give all lines that were read last of their files, of some days or all."""
+        """Give all lines of the cluster that were read last of their files, of some days or all."""
         table = self.folder / "lines"
         if not table.is_dir():
             return self.spark.createDataFrame([], schema)
         with_batch = StructType([*schema.fields, StructField("batch", schema["file"].dataType)])
-        frame = self.spark.read.schema(with_batch).parquet(str(table))
+        frame = self.spark.read.schema(with_batch).parquet(str(table)).where(F.col("cluster") == self.cluster)
         if days is not None:
             frame = frame.where(F.col("day").isin(sorted(days)))
         numbers = [f"{number:06}" for number in range(1, self.notes.next_batch)]
@@ -267,30 +245,6 @@ class Store:
             empty.parent.mkdir(exist_ok=True)
             next(staged.glob("part-*.parquet")).replace(empty)
             shutil.rmtree(staged)
-
-
-def text_of(host: str, content: object) -> str:
-    """Name a text by which it is known again under another name."""
-    return f"{host} {content}"
-
-
-def read_notes(folder: Path) -> Notes:
-    """Read a folder's notes; new ones where it has none.
-
-    Raises:
-        OtherVersion: another version of this program wrote them, or they are damaged.
-    """
-    path = folder / NOTES
-    if not path.exists():
-        return Notes()
-    try:
-        told = dict(json.loads(path.read_text()))
-    except (TypeError, ValueError) as error:
-        raise OtherVersion(f"{path} is damaged ({error}): choose another folder, or remove this one") from error
-    version = told.pop("version", None)
-    if version != VERSION:
-        raise OtherVersion(f"{path} is of version {version}; this writes version {VERSION}: choose another folder")
-    return Notes(**told)
 
 
 @contextmanager

@@ -32,6 +32,7 @@ RUN = Path(__file__).parents[1] / "rebalance_engine" / "pipeline" / "runs" / "sc
 GROUP, CLIENT = "g_orders", "@c"  # the run's only group, and how its clients' ids go on behind the address
 DAYS, DAY_MS = 30, 86_400_000
 MEMORY = "2g"
+CLUSTER = "bench"
 TIMES = ("at_ms", "opened_ms", "settled_ms", "last_cause_ms", "from_ms", "until_ms", "first_seen_ms")
 Told = dict[str, float | str]
 
@@ -59,12 +60,12 @@ def text(folder: str, out: str, master: str = "local[2]") -> Told:
 
 
 def _text(spark: SparkSession, source: Path, out: Path) -> int:
-    store, files = Store(out, spark), find_files(source)
+    store, files = Store(out, spark, CLUSTER), find_files(source)
     records = lines.read_records(spark, files, source, out)
-    kept = [lines.lines_of(lines.parse_lines(frame, layout), layout, "bench") for layout, frame in records]
+    kept = [lines.lines_of(lines.parse_lines(frame, layout), layout, CLUSTER) for layout, frame in records]
     store.add_lines(reduce(DataFrame.unionByName, kept), files)
     unknown = spark.createDataFrame([], zones.ZONES)
-    store.publish("events", events.events_of(store.lines(LINES), unknown), cluster="bench")
+    store.publish("events", events.events_of(store.lines(LINES), unknown), cluster=CLUSTER)
     return store.read("events", EVENTS).count()
 
 
@@ -73,9 +74,9 @@ def from_events(count: str, out: str) -> Told:
     spark = start("local[2]", memory=MEMORY)
     base, once = _base(spark, Path(out) / "once")
     copies = max(int(count) // once["events"], 1)
-    store, said = Store(Path(out) / "many", spark), list[str]()
+    store, said = Store(Path(out) / "many", spark, CLUSTER), list[str]()
     store.add_lines(_multiplied_lines(spark, base, copies), [])
-    asked = Asked(source=Path(out), target=store.folder, cluster="bench")
+    asked = Asked(source=Path(out), target=store.folder, cluster=CLUSTER)
     with spending() as spent:
         run_logs(spark, asked, [], said.append)
     many = _counts(store)
@@ -87,8 +88,8 @@ def from_events(count: str, out: str) -> Told:
 
 
 def _base(spark: SparkSession, out: Path) -> tuple[DataFrame, dict[str, int]]:
-    run_logs(spark, Asked(source=RUN, target=out, cluster="bench"), find_files(RUN), lambda _: None)
-    store = Store(out, spark)
+    run_logs(spark, Asked(source=RUN, target=out, cluster=CLUSTER), find_files(RUN), lambda _: None)
+    store = Store(out, spark, CLUSTER)
     return store.lines(LINES).localCheckpoint(), _counts(store)
 
 
@@ -126,7 +127,7 @@ def from_record(groups: str, days: str, out: str) -> Told:
     """Measure the back-test of so many groups, each of which lives through the run every day anew."""
     spark = start("local[2]", memory=MEMORY)
     _base(spark, Path(out) / "once")
-    store = Store(Path(out) / "once", spark)
+    store = Store(Path(out) / "once", spark, CLUSTER)
 
     def many(table: str, schema: StructType) -> DataFrame:
         days_of = spark.range(int(days)).withColumnRenamed("id", "of_day")
@@ -139,7 +140,7 @@ def from_record(groups: str, days: str, out: str) -> Told:
     with spending() as spent:
         rounds, spans = many("rounds", schemas.ROUNDS), many("spans", SPANS)
         found = backtest.backtest_of(rounds, spans, many("handoffs", schemas.HANDOFFS), many("events", EVENTS))
-        Store(Path(out), spark).publish("backtest", found, cluster="bench")
+        Store(Path(out), spark).publish("backtest", found, cluster=CLUSTER)
     rows = Store(Path(out), spark).read("backtest", schemas.BACKTEST)
     told = rows.agg(F.sum("steps").alias("steps"), F.countDistinct("group").alias("groups")).collect()[0]
     assert told["groups"] == int(groups), f"{groups} groups are told as {told['groups']}"

@@ -29,3 +29,22 @@ def test_a_folder_without_a_run_ends_with_2(tmp_path: Path, capsys: pytest.Captu
 
     assert ended.value.code == 2
     assert "holds no finished run" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_ends_with_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder), "--page", "/proc/x/y.html"])
+
+    assert ended.value.code == 2
+    assert "/proc/x/y.html cannot be written: No such file or directory" in capsys.readouterr().err
+
+
+def test_a_damaged_table_ends_with_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (file,) = (folder / "storms").glob("**/*.parquet")
+    file.write_bytes(b"no Parquet")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder)])
+
+    assert ended.value.code == 2
+    assert "/storms cannot be read" in capsys.readouterr().err

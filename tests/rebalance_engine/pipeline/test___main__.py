@@ -2,7 +2,10 @@ import os
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped] # py4j has no types
+from pyspark.errors import AnalysisException
 
+from rebalance_engine.pipeline import __main__ as program
 from rebalance_engine.pipeline.__main__ import main
 from rebalance_engine.pipeline.store import alone_in
 from tests.rebalance_engine.pipeline.runs import logs
@@ -95,6 +98,7 @@ def test_a_folder_at_which_another_run_works_is_refused(tmp_path: Path, capsys: 
         (["--zone", "web1=Mars/Olympus"], "needs a name as"),
         (["--cluster", "a/b"], "letters, digits, _ and - only"),
         (["--out", str(logs("scale_out-4.9.7"))], "is both --in and --out"),
+        (["--out", "/nowhere/[a]"], "by which Spark finds no tables"),
     ],
 )
 def test_arguments_that_make_no_sense_end_with_2(
@@ -105,3 +109,34 @@ def test_arguments_that_make_no_sense_end_with_2(
 
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error", [AnalysisException("[PATH_NOT_FOUND] Path does not exist\nJVM stacktrace: ..."), Py4JNetworkError("gone")]
+)
+def test_what_spark_ends_with_is_said_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def start(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(program, "start", start)
+
+    assert main(words(logs("scale_out-4.9.7"), tmp_path / "out")) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1].startswith(f"Spark could not go on: {type(error).__name__}: ")
+    assert "JVM" not in said[-1]
+
+
+def test_a_zone_for_a_host_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    zones = ("--zone", "nosuchhost=UTC", "--zone", "c1=UTC")
+
+    assert main(words(logs("scale_out-4.9.7"), tmp_path / "out", "--dry-run", *zones)) == 0
+    assert [line for line in capsys.readouterr().err.splitlines() if "--zone" in line] == [
+        "--zone nosuchhost: no log is of a host of this name; it has no effect"
+    ]
+
+
+def test_names_of_files_cannot_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words(tmp_path / "\x1b[2J", tmp_path / "out")) == 1
+    assert "/\\x1b[2J is no folder" in capsys.readouterr().err

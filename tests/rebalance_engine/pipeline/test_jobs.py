@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from rebalance_engine.pipeline import clients, events, holds, stories, zones
 from rebalance_engine.pipeline.jobs import STORIES, Asked, Told, run_logs
+from rebalance_engine.pipeline.notes import read_notes
 from rebalance_engine.pipeline.reports import Row, read_report, read_table, summary
 from rebalance_engine.pipeline.sources import find_files
-from rebalance_engine.pipeline.store import read_notes
 from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
@@ -189,7 +189,7 @@ def test_late_and_repeated_input_changes_its_days_and_groups_only_and_comes_to_w
     source, target, at_once = folder / "in", folder / "out", folder / "at-once"
 
     def run(target: Path, say: Callable[[str], None] = ignore) -> Told:
-        known = read_notes(target)
+        known = read_notes(target).of("default")
         fresh = [file for file in (find_files(source) if source.is_dir() else []) if known.is_fresh(file)]
         return run_logs(spark, Asked(source=source, target=target), fresh, say)
 
@@ -305,8 +305,46 @@ def test_what_is_no_log_is_counted_and_keeps_nobody_from_reading_the_logs_beside
     assert (told.records, told.unparsed) == (9, 3)
     assert {row["client_id"] for row in read_table(target / "holds")} == {"a.log", "b.log.bz2", "c.zst"}
     assert {Path(path).name for path in troubles} == {"README", "core.snappy", "wide.log", "empty.log", "nowhere.log"}
-    assert read_notes(target).troubles == troubles
+    assert read_notes(target).of("default").troubles == troubles
     assert "web1/core.snappy: no log that is known" in summary(read_report(target))
+
+
+def test_a_file_that_is_rolled_away_meanwhile_is_named_and_read_under_its_new_name(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source, target, queue = tmp_path / "in", tmp_path / "out", QUEUE.format("east", 0)
+    for name in ("a", "b"):
+        text = java5(1, added("g", queue)) + java5(2, result("g", name, [queue]))
+        put_once(source / name / "a.log", text.encode())
+    planned, rolled = find_files(source), source / "b" / "a.log.1"
+    (source / "b" / "a.log").rename(rolled)
+
+    told = run_logs(spark, Asked(source=source, target=target), planned, ignore)
+    of_first = {row["client_id"] for row in read_table(target / "holds")}
+    fresh = [file for file in find_files(source) if read_notes(target).of("default").is_fresh(file)]
+    run_logs(spark, Asked(source=source, target=target), fresh, ignore)
+
+    assert list(told.gone) == ["b/a.log"]
+    assert of_first == {"a"}
+    assert [file.path for file in fresh] == ["b/a.log.1"]
+    assert {row["client_id"] for row in read_table(target / "holds")} == {"a", "b"}
+    assert read_notes(target).of("default").troubles == {}
+
+
+def test_clusters_in_one_folder_are_told_apart_and_the_zone_of_one_is_not_the_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source, target, queue = tmp_path / "in", tmp_path / "out", QUEUE.format("east", 0)
+    put_once(source / "web1" / "a.log", (java4(1, added("g", queue)) + java4(2, result("g", "A", [queue]))).encode())
+
+    for cluster, zone in (("default", "+00:00"), ("b", "+01:00")):
+        fresh = [file for file in find_files(source) if read_notes(target).of(cluster).is_fresh(file)]
+        asked = Asked(source=source, target=target, cluster=cluster, zones={"web1": zone})
+        run_logs(spark, asked, fresh, ignore)
+
+    begun = {row["cluster"]: row["from_ms"] for row in read_table(target / "spans")}
+    assert begun == {"default": MIDNIGHT_MS + 1_000, "b": MIDNIGHT_MS + 1_000 - 3_600_000}
+    assert summary(read_report(target)).startswith("2 groups, ")
 
 
 def test_an_empty_folder_gives_an_empty_table(spark: SparkSession, tmp_path: Path) -> None:

@@ -98,9 +98,10 @@ def test_bytes_that_are_no_text_are_counted_not_a_crash(spark: SparkSession, tmp
 
 
 def test_names_of_files_may_hold_any_sign(spark: SparkSession, tmp_path: Path) -> None:
-    names = ["web 1/a+b%20c.log", "[web]{2}/äö*?.log"]
+    names = ["web 1/a+b%20c.log", "[web]{2}/äö*?.log", "[::1]:10911/a.log", "a:b/[x]{y}*.log.gz"]
     for name in names:
-        put(tmp_path, name, java5(1, added("g", Q)))
+        text = java5(1, added("g", Q)).encode()
+        put(tmp_path, name, gzip.compress(text) if name.endswith(".gz") else text)
 
     assert sorted(row["file"] for row in read_lines(spark, tmp_path).collect()) == sorted(names)
 

@@ -9,7 +9,7 @@ import pytest
 from rebalance_engine.pipeline import reports
 from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import read_report
-from tests.rebalance_engine.pipeline.test_reports import COST, LOOKED, folder, put
+from tests.rebalance_engine.pipeline.test_reports import COST, LOOKED, folder, note, put
 
 __all__ = ["folder"]
 
@@ -109,10 +109,19 @@ def test_what_nobody_would_have_told_is_unknown_and_not_none(folder: Path) -> No
 
 
 def test_files_that_were_not_read_are_named(folder: Path) -> None:
-    notes = {"version": 1, "troubles": {"web1/<x>.log": "empty"}, "refused": ["refused: 2 lines of web2 (java4)"]}
-    (folder / "_evenkeel.json").write_text(json.dumps(notes))
+    note(folder, troubles={"web1/<x>.log": "empty"}, refused=["refused: 2 lines of web2 (java4)"])
 
     told = page(read_report(folder))
 
     assert "web1/&lt;x&gt;.log: empty" in told
     assert "refused: 2 lines of web2" in told
+
+
+def test_groups_of_equal_name_are_drawn_by_cluster(folder: Path) -> None:
+    note(folder, cluster="b")
+    put(folder, "costs", {**COST, "group": "slow", "pause_ms": 5}, cluster="b")
+
+    told = page(read_report(folder))
+
+    assert "<td>b: slow</td>" in told
+    assert {"default: slow", "b: slow"} < {*figures(told)["costs"]["traces"][0]["y"]}

@@ -1,11 +1,23 @@
-import json
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no types
 import pytest
 
-from rebalance_engine.pipeline.reports import NoReport, by_group, minutes, read_report, summary, total, twice, unowned
+from rebalance_engine.pipeline.notes import read_notes
+from rebalance_engine.pipeline.reports import (
+    NoReport,
+    advice,
+    avoided,
+    by_group,
+    minutes,
+    read_backtest,
+    read_report,
+    summary,
+    total,
+    twice,
+    unowned,
+)
 
 COST: dict[str, object] = {
     "rounds": 3, "handoffs": 4, "pause_ms": 90_000, "unowned_ms": 1, "overlap_ms": 0, "refused_pulls": 0,
@@ -14,18 +26,32 @@ COST: dict[str, object] = {
 }  # fmt: skip
 
 
+BROKER = {
+    "isolations": 0, "isolated_ms": 0, "isolated_share": 0.0, "unreachable": 0, "resent": 0, "failed_slowest_ms": None,
+    "failed_mean_ms": None, "went_well_slowest_ms": None,
+}  # fmt: skip
 LOOKED = dict.fromkeys(("holds", "offsets", "sends", "isolations", "heartbeats", "expiries"), 0)
 
 
-def put(folder: Path, table: str, *rows: dict[str, object], day: str = "2026-11-21") -> None:
-    place = folder / table / "cluster=default" / f"day={day}"
+def note(folder: Path, *, cluster: str = "default", is_finished: bool = True, **told: object) -> None:
+    """Note a run of a cluster, as it does at its end."""
+    notes = read_notes(folder)
+    for name, value in {"is_finished": is_finished, **told}.items():
+        setattr(notes.of(cluster), name, value)
+    notes.save(folder)
+
+
+def put(
+    folder: Path, table: str, *rows: dict[str, object], day: str = "2026-11-21", cluster: str = "default"
+) -> None:
+    place = folder / table / f"cluster={cluster}" / f"day={day}"
     place.mkdir(parents=True)
     pq.write_table(pa.Table.from_pylist(list(rows)), place / "part-0.parquet")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "_evenkeel.json").write_text(json.dumps({"version": 1}))
+    note(tmp_path)
     put(
         tmp_path,
         "costs",
@@ -81,8 +107,7 @@ def test_there_is_none_only_where_somebody_would_have_told(folder: Path) -> None
 
 
 def test_a_folder_in_which_no_consumer_speaks_tells_nothing_about_holds(tmp_path: Path) -> None:
-    (tmp_path / "_evenkeel.json").write_text(json.dumps({"version": 1, "troubles": {"x": "empty"}, "refused": ["no"]}))
-    (tmp_path / "costs").mkdir()
+    note(tmp_path, troubles={"x": "empty"}, refused=["no"])
     put(tmp_path, "looked", {**LOOKED, "expiries": 2})
 
     told = summary(read_report(tmp_path))
@@ -110,3 +135,87 @@ def test_what_is_unknown_is_called_so() -> None:
 def test_a_folder_without_a_finished_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NoReport, match="holds no finished run"):
         read_report(tmp_path)
+
+
+def test_groups_of_equal_name_are_told_by_cluster(folder: Path) -> None:
+    note(folder, cluster="7")
+    put(folder, "costs", {"group": "slow", **COST, "pause_ms": 5}, cluster="7")
+    put(folder, "brokers", {**BROKER, "broker": "east", "resent": 2}, cluster="7")
+    put(folder, "heartbeats", {"host": "web1", "failed": 3, "expired": None})
+    best = {"is_best": True, "group": "slow"}
+    put(folder, "backtest", {**best, "says": "keep"})
+    put(folder, "backtest", {**best, "says": "change"}, cluster="7")
+
+    report = read_report(folder)
+    told = summary(report)
+
+    paused = {row["group"]: row["pause_ms"] for row in by_group(report.costs)}
+    assert paused == {"default: slow": 180_000, "default: <b>quick": 10, "7: slow": 5}
+    assert told.startswith("3 groups, ")
+    assert "default: slow: 5 rounds" in told
+    assert "7: east: isolated" in told
+    assert [row["host"] for row in report.heartbeats] == ["default: web1"]
+    assert [line.split() for line in advice(read_backtest(folder)).splitlines()[1:]] == [
+        ["7:", "slow", "change"],
+        ["default:", "slow", "keep"],
+    ]
+
+
+def test_lines_count_as_unparsed_as_their_file_was_read_last(tmp_path: Path) -> None:
+    for batch, parts in ((1, 3), (2, 4), (3, 100)):
+        place = tmp_path / "lines" / f"batch={batch:06}" / "cluster=default" / "day=__HIVE_DEFAULT_PARTITION__"
+        place.mkdir(parents=True)
+        rows = [{"file": "web1/a.log", "parts": parts}, {"file": "web1/b.log", "parts": None if batch == 2 else 1}]
+        pq.write_table(pa.Table.from_pylist(rows), place / "part-0.parquet")
+    notes = read_notes(tmp_path)
+    notes.dead, notes.next_batch = [["web1/a.log", 1]], 3  # the third was cut
+    notes.of("default").is_finished = True
+    notes.save(tmp_path)
+
+    assert read_report(tmp_path).unparsed == 4 + 1
+
+
+def test_a_run_that_has_not_finished_is_said_to_be_so(folder: Path) -> None:
+    note(folder, cluster="b", is_finished=False)
+
+    with pytest.raises(NoReport, match=r"the run of cluster b in .* has not finished: .* --cluster=b"):
+        read_report(folder)
+
+
+def test_a_damaged_table_is_named(folder: Path) -> None:
+    (file,) = (folder / "storms").glob("**/*.parquet")
+    file.write_bytes(file.read_bytes()[:-20])
+
+    with pytest.raises(NoReport, match=r"the table .*/storms cannot be read"):
+        read_report(folder)
+
+
+def test_damaged_notes_are_named(folder: Path) -> None:
+    (folder / "_evenkeel.json").write_text("{")
+
+    with pytest.raises(NoReport, match="is damaged"):
+        read_report(folder)
+
+
+def test_a_terminal_obeys_nothing_of_a_log(folder: Path) -> None:
+    bell = "a\x1b[2J\x07\nb"
+    note(folder, troubles={bell: "empty"}, refused=[bell])
+    put(folder, "costs", {"group": bell, **COST}, day="2026-11-23")
+    put(folder, "storms", {"group": bell, "at_ms": 0, "until_ms": 9, "rounds": 5, "starter": bell, "cause": "x"},
+        day="2026-11-23")  # fmt: skip
+    put(folder, "backtest", {"is_best": True, "group": bell, "says": "keep"})
+
+    told = summary(read_report(folder))
+
+    assert told.count(r"a\x1b[2J\x07\nb") == 6
+    assert "".join(told.split("\n")).isprintable()
+
+
+def test_a_broker_that_nobody_left_out_for_any_time_was_not_backed_away_from() -> None:
+    timed: list[dict[str, object]] = [
+        {**BROKER, "broker": "none", "isolations": 1},
+        {**BROKER, "broker": "two seconds", "isolations": 1, "isolated_ms": 2_000},
+        {**BROKER, "broker": "nobody knows how long", "isolations": 1, "isolated_ms": None},
+    ]
+
+    assert [row["broker"] for row in avoided(timed)] == ["two seconds", "nobody knows how long"]

@@ -5,9 +5,10 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no ty
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from rebalance_engine.pipeline.notes import read_notes
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, HOLDS, LINES
 from rebalance_engine.pipeline.sources import SourceFile, find_files
-from rebalance_engine.pipeline.store import Busy, OtherVersion, Store, alone_in, read_notes
+from rebalance_engine.pipeline.store import Busy, Store, alone_in
 
 
 def holds(spark: SparkSession, *rows: tuple[str, int]) -> DataFrame:
@@ -92,6 +93,38 @@ def test_a_log_that_grew_is_read_again_and_one_that_was_rolled_stays(spark: Spar
 
 
 @pytest.mark.spark
+def test_what_was_read_of_a_file_that_went_away_meanwhile_counts_for_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    store, files = Store(tmp_path, spark), [SourceFile(f"{n}.log", n, None, 1, n, n, content=n) for n in ("a", "b")]
+    rows = [
+        ("default", "2026-11-21", file.path, file.host, "java5", 0, 0, "added", "1", "t", "m", None) for file in files
+    ]
+
+    store.add_lines(spark.createDataFrame(rows, LINES), files, lambda: ["a.log"])
+
+    assert [row["file"] for row in Store(tmp_path, spark).lines(LINES).collect()] == ["b.log"]
+    assert [read_notes(tmp_path).of("default").is_fresh(file) for file in files] == [True, False]
+
+
+@pytest.mark.spark
+def test_the_same_logs_are_read_for_each_cluster(spark: SparkSession, tmp_path: Path) -> None:
+    file = SourceFile("a.log", "a", None, 1, "1", "monday", content="1")
+
+    def lines(cluster: str) -> DataFrame:
+        row = (cluster, "2026-11-21", "a.log", "a", "java5", 0, 0, "added", "1", "t", "m", None)
+        return spark.createDataFrame([row], LINES)
+
+    Store(tmp_path, spark).add_lines(lines("default"), [file])
+    notes = read_notes(tmp_path)
+    Store(tmp_path, spark, "b").add_lines(lines("b"), [file])
+
+    assert [notes.of(cluster).is_fresh(file) for cluster in ("default", "b")] == [False, True]
+    assert [row["cluster"] for row in Store(tmp_path, spark, "b").lines(LINES).collect()] == ["b"]
+    assert Store(tmp_path, spark).lines(LINES).count() == 1
+
+
+@pytest.mark.spark
 def test_a_log_that_is_rolled_further_is_not_read_again(spark: SparkSession, tmp_path: Path) -> None:
     """Rolling gives every file the name of the next older one."""
     store, nothing = Store(tmp_path / "out", spark), spark.createDataFrame([], LINES)
@@ -105,7 +138,7 @@ def test_a_log_that_is_rolled_further_is_not_read_again(spark: SparkSession, tmp
         return find_files(tmp_path / "in")
 
     store.add_lines(nothing, rolled(newer, older))
-    notes, now = read_notes(store.folder), rolled(newest, newer, older)
+    notes, now = read_notes(store.folder).of("default"), rolled(newest, newer, older)
     other_host = replace(now[1], path="web2/other_days/rocketmq_client-2.log", host="web2")
 
     assert [file.path for file in now if notes.is_fresh(file)] == ["web1/other_days/rocketmq_client-1.log"]
@@ -118,17 +151,3 @@ def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
 
     with alone_in(tmp_path / "out"):
         assert (tmp_path / "out").is_dir()
-
-
-def test_damaged_notes_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "_evenkeel.json").write_text('{"version": 1, "fil')
-
-    with pytest.raises(OtherVersion, match="is damaged"):
-        read_notes(tmp_path)
-
-
-def test_notes_of_another_version_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "_evenkeel.json").write_text('{"version": 99}')
-
-    with pytest.raises(OtherVersion, match="version 99"):
-        read_notes(tmp_path)

@@ -4,7 +4,7 @@ import pytest
 
 from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.reports import read_report
-from tests.rebalance_engine.pipeline.test_reports import COST, folder, put
+from tests.rebalance_engine.pipeline.test_reports import COST, folder, note, put
 
 __all__ = ["folder"]
 
@@ -36,7 +36,7 @@ def test_skew_is_drawn_over_days_and_not_of_one_alone(folder: Path, tmp_path: Pa
     _, figure = figures_of(read_report(folder))["skew"]
     one_day = tmp_path / "one"
     one_day.mkdir()
-    (one_day / "_evenkeel.json").write_text("{}")
+    note(one_day)
     put(one_day, "costs", {**COST, "group": "slow"})
 
     assert figure["traces"][0]["x"] == ["2026-11-21", "2026-11-22"]
