@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from dashboard.common.spans import between, clock, span
+from dashboard.common.spans import age, between, clock, span
 from dashboard.groups.bands import Step
+from dashboard.groups.lag import OLD_MS
 from dashboard.groups.lately import Lately
 from dashboard.groups.shares import Lasted
 
@@ -79,6 +80,8 @@ def _lag(each: Lately) -> dict[str, str]:
     text, mark = (str(waiting.lag), "exact") if waiting.is_whole else (f"≥ {waiting.lag}", "bound")
     if not waiting.is_whole:
         note = f"{note}; {_('not known of every queue')}"
+    if (old := each.known_until - waiting.observed_at) > OLD_MS:
+        return _cell(text, "old" if waiting.is_whole else mark, note, _("as of %(age)s ago") % {"age": age(old)})
     if not waiting.lag:
         return _cell(text, mark, note)
     if waiting.waits_since is None:

@@ -10,6 +10,7 @@ from django.db.models import Sum
 from dashboard.groups.models import Group, Progress
 
 MINUTE_MS = 60_000
+OLD_MS = 2 * MINUTE_MS  # twice as long as a watcher takes to ask again, where it has few groups to ask for
 MOST_LOOKED_AT = 4_000  # queues of which the last minute is kept, of one group on one broker
 
 

@@ -46,6 +46,16 @@ def test_lag_says_how_long_the_first_message_waits_at_most_and_of_when_that_is()
     assert "22:13:20" in cell["note"]
 
 
+def test_lag_that_is_older_than_it_should_be_shows_its_age_and_is_not_exact() -> None:
+    cell = cells_of(Lately(T0 + 510_000, Lasted(), Lasted(), waiting=Waiting(0, True, None, T0)))["lag"]
+
+    assert (cell["text"], cell["mark"], cell["below"]) == ("0", "old", "as of 8 min 30 s ago")
+    fresh = cells_of(Lately(T0 + 60_000, Lasted(), Lasted(), waiting=Waiting(0, True, None, T0)))["lag"]
+    assert (fresh["mark"], fresh["below"]) == ("exact", "")
+    some = cells_of(Lately(T0 + 510_000, Lasted(), Lasted(), waiting=Waiting(7, False, None, T0)))["lag"]
+    assert (some["text"], some["mark"], some["below"]) == ("≥ 7", "bound", "as of 8 min 30 s ago")
+
+
 @pytest.mark.parametrize(
     ("each", "word"),
     [(Lately(T0, None, None, is_shared=True), "broadcasting"), (Lately(T0, None, None, is_too_much=True), "too much")],
