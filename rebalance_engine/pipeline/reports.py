@@ -40,6 +40,7 @@ class Report:
     """
 
     folder: Path
+    clusters: list[str]
     costs: list[Row]
     round_count: int
     handoff_count: int
@@ -55,9 +56,13 @@ class Report:
     troubles: dict[str, str]
     refused: list[str]
 
-    def would_tell(self, *what: str) -> bool:
-        """Ask whether anything was read that would have told all of this: nothing told is none only then."""
-        return all(total(self.looked, one) for one in what)
+    def silent_on(self, *what: str) -> list[str]:
+        """Name the clusters of which nothing was read that would have told all of this: there may be any number."""
+        return [cluster for cluster in self.clusters if not self._would_tell(cluster, what)]
+
+    def _would_tell(self, cluster: str, what: Iterable[str]) -> bool:
+        mine = [row for row in self.looked if row["cluster"] == cluster]
+        return all(total(mine, one) for one in what)
 
 
 def read_report(folder: Path) -> Report:
@@ -78,6 +83,7 @@ def read_report(folder: Path) -> Report:
         longest = _by_cluster(longest)
     return Report(
         folder=folder,
+        clusters=sorted(notes.clusters),
         round_count=rounds.count_rows() if rounds else 0,
         handoff_count=handoffs.count_rows() if handoffs else 0,
         handoffs=longest,
@@ -247,21 +253,22 @@ def overlap(row: Row) -> str:
 
 
 def twice(row: Row) -> str:
-    """Say how many messages were consumed twice, as far as it is bounded."""
-    least, most, unbounded = row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]
-    if (least is None and most is None) or (not least and (unbounded or most is None)):
-        return "unknown"  # at least none is all that is known
-    if unbounded or most is None:
-        return f"at least {_number(least):.0f}"
-    return f"{_number(least):.0f} to {_number(most):.0f}"
+    """Say how many messages were consumed twice, as far as it is bounded: of some handoffs, perhaps, it is not."""
+    least, most, unbounded = row["duplicates_least"], row["duplicates_most"], _number(row["duplicates_unbounded"])
+    surely = f"at least {_number(least):.0f}" if least else ""  # at least none is all that is known of any
+    if most is None:
+        return surely or "unknown"
+    if not unbounded:
+        return f"{_number(least):.0f} to {_number(most):.0f}"
+    bounded = _number(row["handoffs"]) - unbounded
+    of = f"{bounded:.0f} handoff{'' if bounded == 1 else 's'}"
+    return f"{surely}{', ' if surely else ''}at most {_number(most):.0f} in {of}, unknown in the rest"
 
 
 def summary(report: Report) -> str:
     """Tell what matters most, for a terminal of 100 columns, which obeys nothing of it."""
     groups = by_group(report.costs)
-    lines = [counted(report)]
-    if not groups and not report.would_tell("holds"):
-        lines = [NO_HOLDS]
+    lines = found(report)
     if report.unparsed:
         lines.append(f"{report.unparsed} lines of text did not parse; they are kept in lines/")
     lines += missing(report)
@@ -269,10 +276,10 @@ def summary(report: Report) -> str:
         lines += ["", "Groups by pause:"]
     lines += [line for row in groups[:WORST] for line in _group_lines(row)]
     storms = sorted(report.storms, key=lambda row: -_number(row["rounds"]))
-    lines += ["", f"Storms: {len(storms) or none(report, 'holds')}"]
+    lines += ["", f"Storms: {how_many(report, storms, 'holds')}"]
     lines += [_storm_line(row) for row in storms[:WORST]]
     slow = sorted(avoided(report.brokers), key=lambda row: -_number(row["isolated_ms"]))
-    lines += ["", f"Brokers that producers backed away from: {len(slow) or none(report, 'sends', 'isolations')}"]
+    lines += ["", f"Brokers that producers backed away from: {how_many(report, slow, 'sends', 'isolations')}"]
     lines += [_broker_line(row) for row in slow[:WORST]]
     told = [harmless(line) for line in lines]
     if report.backtest:
@@ -280,8 +287,16 @@ def summary(report: Report) -> str:
     return "\n".join(told)
 
 
-def counted(report: Report) -> str:
-    """Say how many groups, rounds and handoffs there were."""
+def found(report: Report) -> list[str]:
+    """Say in sentences how many groups, rounds and handoffs there were, and of which clusters nobody tells it."""
+    silent = report.silent_on("holds")
+    if silent == report.clusters and not report.costs:
+        return [NO_HOLDS]
+    more = [f"In cluster {', '.join(silent)}: {NO_HOLDS}"] if silent and len(report.clusters) > 1 else []
+    return [f"{_counted(report)}.", *more]
+
+
+def _counted(report: Report) -> str:
     numbers = (len(by_group(report.costs)), report.round_count, report.handoff_count)
     words = zip(numbers, ("group", "round", "handoff"), strict=True)
     return ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in words)
@@ -295,9 +310,18 @@ def missing(report: Report) -> list[str]:
     return [*files, *more, *report.refused]
 
 
-def none(report: Report, *what: str) -> str:
-    """Say that there is none, or that nobody looked."""
-    return "none" if report.would_tell(*what) else f"unknown: {NOBODY_LOOKED[what]}"
+def how_many(report: Report, rows: Sequence[Row], *what: str) -> str:
+    """Say how many there were: none only where somebody would have told them, of each cluster."""
+    silent = unknown_in(report, *what)
+    if not rows and report.silent_on(*what) == report.clusters:
+        return f"unknown: {NOBODY_LOOKED[what]}"
+    return f"{len(rows) or 'none'}{'; ' if silent else ''}{silent}"
+
+
+def unknown_in(report: Report, *what: str) -> str:
+    """Say of which of several clusters nobody would have told it, and why; nothing where there is none such."""
+    silent = report.silent_on(*what) if len(report.clusters) > 1 else []
+    return f"unknown in cluster {', '.join(silent)}: {NOBODY_LOOKED[what]}" if silent else ""
 
 
 NO_HOLDS = (

@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly
 
 from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.page.tables import tables_of
-from rebalance_engine.pipeline.reports import NO_HOLDS, Report, by_group, counted, minutes, missing, total
+from rebalance_engine.pipeline.reports import Report, by_group, found, minutes, missing, total
 
 NOTE = "Pauses are lower bounds unless a first pull was logged. Times are UTC. What no line tells is called unknown."
 
@@ -39,12 +39,13 @@ def page(report: Report) -> str:
 
 def _head(report: Report) -> list[str]:
     groups = by_group(report.costs)
-    said = counted(report) if groups or report.would_tell("holds") else NO_HOLDS
+    said, *silent = (escape(line) for line in found(report))
     days = sorted({str(row["day"]) for row in report.costs})
     of = f" {days[0]}." if len(days) == 1 else f" {days[0]} to {days[-1]}, {len(days)} days with any." if days else ""
     unparsed = f"<p>{report.unparsed} lines of text did not parse; they are kept.</p>" if report.unparsed else ""
     wrong = [f"<p>{escape(line)}</p>" for line in missing(report)]
-    return [f"<p>{said}.{of}</p>", _facts(report) if groups else "", f"<p class='note'>{NOTE}</p>", unparsed, *wrong]
+    head = [f"<p>{said}{of}</p>", *(f"<p>{line}</p>" for line in silent)]
+    return [*head, _facts(report) if groups else "", f"<p class='note'>{NOTE}</p>", unparsed, *wrong]
 
 
 def _facts(report: Report) -> str:

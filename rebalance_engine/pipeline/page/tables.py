@@ -16,6 +16,7 @@ from rebalance_engine.pipeline.reports import (
     overlap,
     twice,
     unheard,
+    unknown_in,
     unowned,
 )
 
@@ -62,7 +63,11 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
     by_title = {"Groups": groups, "Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
     by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, "Back-test": tested}
     return [
-        (title.split()[0].lower(), title, _table(HEADS[title], rows, _none(report, title)))
+        (
+            title.split()[0].lower(),
+            title,
+            _table(HEADS[title], rows, _none(report, title)) + (_missing(report, title) if rows else ""),
+        )
         for title, rows in by_title.items()
     ]
 
@@ -72,7 +77,16 @@ def _none(report: Report, title: str) -> str:
     if title == "Back-test":
         return "It was not run, or no group has a record that could be replayed."
     what = TOLD_BY[title]
-    return "None was seen." if report.would_tell(*what) else f"Unknown: {NOBODY_LOOKED[what]}."
+    if report.silent_on(*what) == report.clusters:
+        return f"Unknown: {NOBODY_LOOKED[what]}."
+    silent = unknown_in(report, *what)
+    return f"None was seen{'; ' if silent else ''}{escape(silent)}."
+
+
+def _missing(report: Report, title: str) -> str:
+    """Say below a table of which clusters it has no rows because nobody would have told them."""
+    silent = unknown_in(report, *TOLD_BY[title]) if title in TOLD_BY else ""
+    return f"<p class='note'>{escape(silent[0].upper() + silent[1:])}.</p>" if silent else ""
 
 
 TOLD_BY = {

@@ -117,6 +117,17 @@ def test_files_that_were_not_read_are_named(folder: Path) -> None:
     assert "refused: 2 lines of web2" in told
 
 
+def test_of_each_cluster_none_was_seen_only_where_somebody_looked(folder: Path) -> None:
+    note(folder, cluster="b")
+    put(folder, "looked", {**LOOKED, "holds": 2})
+
+    told = page(read_report(folder))
+
+    assert "<p>None was seen; unknown in cluster b: no log of a consumer was read.</p>" in told  # deploys
+    assert "<p class='note'>Unknown in cluster b: no log of a consumer was read.</p>" in told  # groups, storms
+    assert "<p>Unknown: no offsets were read.</p>" in told
+
+
 def test_groups_of_equal_name_are_drawn_by_cluster(folder: Path) -> None:
     note(folder, cluster="b")
     put(folder, "costs", {**COST, "group": "slow", "pause_ms": 5}, cluster="b")

@@ -41,9 +41,7 @@ def note(folder: Path, *, cluster: str = "default", is_finished: bool = True, **
     notes.save(folder)
 
 
-def put(
-    folder: Path, table: str, *rows: dict[str, object], day: str = "2026-11-21", cluster: str = "default"
-) -> None:
+def put(folder: Path, table: str, *rows: dict[str, object], day: str = "2026-11-21", cluster: str = "default") -> None:
     place = folder / table / f"cluster={cluster}" / f"day={day}"
     place.mkdir(parents=True)
     pq.write_table(pa.Table.from_pylist(list(rows)), place / "part-0.parquet")
@@ -132,6 +130,25 @@ def test_what_is_unknown_is_called_so() -> None:
     assert twice({"duplicates_least": 1, "duplicates_most": 4, "duplicates_unbounded": 0}) == "1 to 4"
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "handoffs", "unbounded", "said"),
+    [
+        (None, 40, 5, 2, "at most 40 in 3 handoffs, unknown in the rest"),
+        (0, 7, 2, 1, "at most 7 in 1 handoff, unknown in the rest"),
+        (6, 40, 5, 2, "at least 6, at most 40 in 3 handoffs, unknown in the rest"),
+        (6, None, 5, 5, "at least 6"),
+        (0, None, 5, 5, "unknown"),
+        (None, 40, 5, 0, "0 to 40"),
+    ],
+)
+def test_what_came_twice_is_told_as_far_as_it_is_bounded(
+    least: int | None, most: int | None, handoffs: int, unbounded: int, said: str
+) -> None:
+    row: dict[str, object] = {"duplicates_least": least, "duplicates_most": most, "duplicates_unbounded": unbounded}
+
+    assert twice({**row, "handoffs": handoffs}) == said
+
+
 def test_a_folder_without_a_finished_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NoReport, match="holds no finished run"):
         read_report(tmp_path)
@@ -173,6 +190,19 @@ def test_lines_count_as_unparsed_as_their_file_was_read_last(tmp_path: Path) -> 
     notes.save(tmp_path)
 
     assert read_report(tmp_path).unparsed == 4 + 1
+
+
+def test_of_each_cluster_there_is_none_only_where_somebody_would_have_told(folder: Path) -> None:
+    note(folder, cluster="b")
+    put(folder, "looked", {**LOOKED, "holds": 2, "sends": 1, "isolations": 1})
+
+    told = summary(read_report(folder)).splitlines()
+
+    silent = "no log of a consumer was read"
+    assert told[1].startswith("In cluster b: What members held is unknown")
+    assert f"Storms: 1; unknown in cluster b: {silent}" in told
+    backed = "no log was read of a producer that tells it (Java 5.1 and later)"
+    assert f"Brokers that producers backed away from: none; unknown in cluster b: {backed}" in told
 
 
 def test_a_run_that_has_not_finished_is_said_to_be_so(folder: Path) -> None:
