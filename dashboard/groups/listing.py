@@ -31,6 +31,8 @@ SORTS = ("state", "name", "members", "queues", "round", "lag")
 FILTERS = ("all", "findings", "moving", "unknown")
 MOST_FINDINGS = 6
 STRIP_MS = WINDOW_MS  # what the small time axis shows
+ANY = Q()
+MAY_BE_WITHOUT_ONE_OWNER = Q(orphan_count__gt=0) | Q(double_count__gt=0) | Q(member_count=0)
 LARGEST_SMALL = 200_000  # bytes of a stored state; a larger group's map in the small is left out
 
 
@@ -107,9 +109,9 @@ def chosen(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> list[L
     return _sorted((each for each in found if _passes(each, wish.only)), wish.sort, clusters)
 
 
-def _visible(clusters: Sequence[Cluster], access: Access) -> list[Listed]:
+def _visible(clusters: Sequence[Cluster], access: Access, which: Q = ANY) -> list[Listed]:
     by_pk = {cluster.pk: cluster for cluster in clusters}
-    groups = Group.objects.filter(cluster__in=by_pk, gone_at=None).defer("fingerprint").order_by("name")
+    groups = Group.objects.filter(which, cluster__in=by_pk, gone_at=None).defer("fingerprint").order_by("name")
     visible = [
         group for group in groups if access.may(Role.VIEWER, cluster=by_pk[group.cluster_id].name, group=group.name)
     ]
@@ -138,6 +140,12 @@ def findings_now(*, clusters: Sequence[Cluster], access: Access, now: int) -> tu
     busy = {row.group_id: row.group for row in found if row.group is not None and _is_of_a_round(row, now)}
     first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))
     return _one_of_a_kind(first)[:MOST_FINDINGS], list(busy.values())[:MOST_FINDINGS], len(seen)
+
+
+def without_one_owner(*, clusters: Sequence[Cluster], access: Access) -> set[int]:
+    """Give the groups in which queues have no owner, or two, whether that is a finding or not: those of the filter."""
+    some = _visible(clusters, access, MAY_BE_WITHOUT_ONE_OWNER)
+    return {each.row.id for each in some if _passes(each, "findings")}
 
 
 def _is_of_a_round(row: Finding, now: int) -> bool:

@@ -42,7 +42,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     clusters = all_clusters(access=access)
     shown = [each for each in clusters if (each.name == chosen if chosen else not each.is_aside)]
     if request.GET.get("part") == "findings":
-        return render(request, "groups/_now.html", _now(shown, access, now))
+        return render(request, "groups/_now.html", _now(request, shown, now))
     wish = _wish(request)
     if request.GET.get("part") == "counts":
         page = listing.list_groups(clusters=shown, access=access, wish=wish)
@@ -55,7 +55,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         **_sums(request, shown, page, wish),
         "chosen": chosen,
         "aside": [each for each in clusters if each.is_aside and not chosen],
-        **_now(shown, access, now),
+        **_now(request, shown, now),
         "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
         "previous": _link(request, page=str(page.number - 1)) if page.number > 1 else None,
         "next": _link(request, page=str(page.number + 1)) if page.number < page.pages else None,
@@ -318,8 +318,9 @@ def plain_lanes(
     }
 
 
-def _now(clusters: list[Cluster], access: Access, now: int) -> dict[str, object]:
+def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, object]:
     """Give what the overview says besides its rows: who does not answer, what is wrong, and who backs away."""
+    access = access_in(request)
     answers = answering(clusters=clusters, now=now)
     findings, rebalancing, count = listing.findings_now(clusters=clusters, access=access, now=now)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
@@ -329,6 +330,8 @@ def _now(clusters: list[Cluster], access: Access, now: int) -> dict[str, object]
         "findings": findings,
         "rebalancing": rebalancing,
         "finding_count": count,
+        "without_one_owner": listing.without_one_owner(clusters=clusters, access=access),
+        "link_to_these": _link(request, only="findings", q="", page=""),
         "backing": backing,
         "has_producers": has_producers,
         "now": now,

@@ -257,7 +257,7 @@ def test_a_page_asks_the_database_as_often_for_many_groups_as_for_one(
         Group(cluster=Group.objects.get(name="g").cluster, name=f"more {n}", added_at=T0) for n in range(300)
     )
 
-    with django_assert_max_num_queries(22):  # type: ignore[operator] # pytest-django's
+    with django_assert_max_num_queries(23):  # type: ignore[operator] # pytest-django's
         assert viewer.get("/").status_code == 200
 
 
@@ -267,7 +267,8 @@ def test_a_row_says_how_its_group_fared_lately_before_any_script_runs(viewer: Cl
 
     row = " ".join(re.sub(r"<[^>]*>", " ", page.split("<li data-id=")[1]).split())
     assert "lag: 5" in row
-    assert "time without owner in the last 10 min:" in row
+    assert "queue-time without owner in the last 10 min:" in row
+    assert "queue-time without owner, in 10 min" in page
     assert facts_in(page)["smalls"]
 
 
@@ -289,6 +290,28 @@ def test_what_the_overview_adds_up_is_asked_for_alone(viewer: Client) -> None:
     assert len(found) == 2
     assert all(" ".join(each.split()) in " ".join(whole.split()) for each in found)
     assert "part=" not in part.replace("data-part=", "")
+
+
+def test_the_overview_does_not_say_that_nothing_is_wrong_above_groups_whose_queues_nobody_has(client: Client) -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    turn(20)
+    client.force_login(person(Role.VIEWER))
+    fine = client.get("/?part=findings").content.decode()
+    Group.objects.create(
+        cluster=Cluster.objects.get(), name="left", added_at=T0, rebalanced_at=T0, member_count=0, queue_count=10
+    )
+    lone = client.get("/?part=findings&q=other").content.decode()
+    page = client.get("/").content.decode()
+
+    assert "Nothing is found wrong in what is known." in fine
+    assert "data-unowned" not in fine
+    for each in (lone, page):
+        words = " ".join(each.split())
+        assert "Nothing is found wrong" not in words
+        assert "1 group has queues without owner, or with two:" in words
+        assert "Nothing else is found wrong in what is known." in words
+        assert 'href="?only=findings#groups-title"' in words
+    assert re.search(r"No owner or two\s+1\b", page)
 
 
 def test_the_overview_names_the_servers_that_do_not_answer(viewer: Client) -> None:
