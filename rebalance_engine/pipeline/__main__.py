@@ -144,6 +144,7 @@ def _session(words: argparse.Namespace, *, is_small: bool) -> Iterator[SparkSess
     began = time.monotonic()
     logging.getLogger("py4j").addHandler(logging.NullHandler())
     logging.getLogger("py4j").propagate = False
+    logging.getLogger().addFilter(_is_not_of_py4j)
     spark = start(words.master, memory=words.memory, is_small=is_small)
     _say(f"Spark {spark.version}: {time.monotonic() - began:.1f} s")
     try:
@@ -151,6 +152,11 @@ def _session(words: argparse.Namespace, *, is_small: bool) -> Iterator[SparkSess
     finally:
         with suppress(Py4JError, PySparkException, OSError):
             spark.stop()
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """Leave out what Spark's bridge writes to the log of all (``java_gateway.send_command``): it raises it besides."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _files(asked: Asked) -> list[SourceFile]:

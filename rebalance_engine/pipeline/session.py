@@ -14,6 +14,7 @@ from rebalance_engine.pipeline.java import java_trouble
 
 NEEDED_BY_CONNECT = ("grpc", "grpc_status")
 CODE = Path(__file__).parents[2]
+ERRORS_ONLY = Path(__file__).with_name("log4j2.properties")
 
 
 class SparkOff(Exception):
@@ -79,7 +80,6 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
         "spark.driver.memory": memory,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.files.ignoreCorruptFiles": "true",  # a cut .gz gives what unpacks; sources.py says that it is cut
@@ -91,7 +91,10 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
         # Names repeat: what is read is some ten times as large as its files, and finds no room if that is not known.
         "spark.sql.sources.fileCompressionFactor": "10",
     }
-    return common | (_SMALL if is_small else _LARGE)
+    chosen = common | (_SMALL if is_small else _LARGE)
+    for options in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
+        chosen[options] = f"{chosen.get(options, '')} -Dlog4j2.configurationFile={ERRORS_ONLY.as_uri()}".strip()
+    return chosen
 
 
 # HotSpot's second compiler took half of the first seconds, and a gigabyte; hot code comes to it all the same.
