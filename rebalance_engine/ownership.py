@@ -83,6 +83,14 @@ class Ownership:
         further = self.further_client[start:end].tolist()
         return tuple(self.clients.names[number] for number in first + further)
 
+    def all_owners(self) -> list[tuple[str, ...]]:
+        """Name every owner of every queue, in the order of the queues' numbers: what `owners_of` says of each."""
+        alone: list[tuple[str, ...]] = [*((name,) for name in self.clients.names), ()]
+        owners = [alone[number] for number in self.owner.tolist()]  # UNOWNED is -1: the last
+        for queue, client in zip(self.further_queue.tolist(), self.further_client.tolist(), strict=True):
+            owners[queue] += alone[client]
+        return owners
+
     def queues_of(self, client_id: str) -> list[MessageQueue]:
         """List one client's queues, in the table's order."""
         try:

@@ -9,8 +9,7 @@ from pydantic import Field
 from dashboard.api.errors import Problem
 from dashboard.api.shapes import Instant, Text, Unknown
 from dashboard.api.site import does, reads
-from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.shell import visible_cluster
 from dashboard.common.clock import now_ms
 from dashboard.groups.views import access_in
 from dashboard.people.roles import Access, Role
@@ -87,8 +86,7 @@ def _find(pk: int, access: Access) -> Seen:
     Raises:
         Http404: there is no such cluster, or not for this person.
     """
-    clusters: list[Cluster] = [each for each in visible_clusters(access=access) if each.pk == pk]
-    for seen in canaries_of(clusters=clusters, access=access):
+    for seen in canaries_of(clusters=[visible_cluster(pk=pk, access=access)], access=access):
         return seen
     raise Http404("there is no such cluster, or you may not see all groups of it")
 

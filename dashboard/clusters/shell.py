@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster
 from dashboard.people.roles import Access
@@ -23,6 +24,18 @@ def visible_clusters(*, access: Access, also: str = "") -> list[Cluster]:
     Those that were put aside are not among them, but for the one named by ``also``.
     """
     return [each for each in all_clusters(access=access) if not each.is_aside or each.name == also]
+
+
+def visible_cluster(*, pk: int, access: Access) -> Cluster:
+    """Give one of those clusters.
+
+    Raises:
+        Http404: there is no such cluster, or not for this person; which of the two is not told.
+    """
+    for cluster in visible_clusters(access=access):
+        if cluster.pk == pk:
+            return cluster
+    raise Http404(_("There is no such cluster, or you may not see it."))
 
 
 def all_clusters(*, access: Access) -> list[Cluster]:

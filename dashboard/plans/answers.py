@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from dashboard.common.names import escape
 from dashboard.plans.earlier import Earlier
@@ -14,6 +15,7 @@ from dashboard.plans.trying import Option, Trial
 from rebalance_engine.diff import Move, MoveCause
 from rebalance_engine.findings import spell
 from rebalance_engine.measures import Skew
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.ownership import Ownership
 
 VERSION = 1
@@ -104,9 +106,10 @@ def moves_csv(trial: Trial) -> str:
     out = io.StringIO()
     rows = csv.writer(out)
     rows.writerow(["topic", "broker", "queue", "from", "to", "cause"])
+    as_text = cache(_as_text)  # few names, in many moves
     for move in trial.chosen.outcome.moves if trial.chosen.outcome else ():
         names = [move.queue.topic, move.queue.broker, move.from_client or "", move.to_client or ""]
-        topic, broker, source, destination = map(_as_text, names)
+        topic, broker, source, destination = map(as_text, names)
         rows.writerow([topic, broker, move.queue.queue_id, source, destination, move.cause.value])
     return out.getvalue()
 
@@ -138,10 +141,10 @@ def _unowned(ownership: Ownership) -> list[int]:
 def _queues(trial: Trial) -> list[dict[str, object]]:
     """Give every queue of before and after with its owners; None: it is not there, or cannot be known."""
     outcome = trial.chosen.outcome
-    was = {queue: trial.base.owners_of(number) for number, queue in enumerate(trial.before.queues)}
-    will = dict[object, tuple[str, ...]]()
+    was = dict(zip(trial.before.queues, trial.base.all_owners(), strict=True))
+    will = dict[MessageQueue, tuple[str, ...]]()
     if outcome is not None:
-        will = {queue: outcome.target.owners_of(number) for number, queue in enumerate(trial.after.queues)}
+        will = dict(zip(trial.after.queues, outcome.target.all_owners(), strict=True))
     everything = sorted({*was, *trial.after.queues})
     return [
         {

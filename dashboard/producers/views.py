@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.shell import visible_cluster, visible_clusters
 from dashboard.clusters.silences import answering, is_silent
 from dashboard.common.clock import now_ms
 from dashboard.groups.past import BadInstant, instant_of, spell_instant
@@ -95,22 +95,10 @@ def switch_canary(request: HttpRequest, pk: int) -> HttpResponse:
         is_on=given.get("is_on") == "yes", may_create=given.get("may_create") == "yes", reason=given.get("reason", "")
     )
     try:
-        canaries.switch(cluster=_find(pk, access), wish=wish, access=access, now=now_ms())
+        canaries.switch(cluster=visible_cluster(pk=pk, access=access), wish=wish, access=access, now=now_ms())
     except canaries.Refused as refusal:
         messages.error(request, str(refusal))
     return redirect(f"{reverse('producers')}#canary")
-
-
-def _find(pk: int, access: Access) -> Cluster:
-    """Give a cluster.
-
-    Raises:
-        Http404: there is none, or not for this person.
-    """
-    for cluster in visible_clusters(access=access):
-        if cluster.pk == pk:
-            return cluster
-    raise Http404(_("There is no such cluster, or you may not see it."))
 
 
 def _canaries(birds: Sequence[canaries.Seen], access: Access, past: int | None, at: int) -> list[dict[str, object]]:

@@ -87,6 +87,7 @@ def test_owners_are_named() -> None:
     ownership = of_pairs(orders_east(0, 1, 2), AB, [(1, 1), (2, 1), (2, 0)])
 
     assert [ownership.owners_of(number) for number in range(3)] == [(), ("B",), ("A", "B")]
+    assert ownership.all_owners() == [(), ("B",), ("A", "B")]
     assert ownership.queues_of("nobody") == []
 
 

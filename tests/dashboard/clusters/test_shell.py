@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from django.http import Http404
 from django.test import RequestFactory
 
 from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import all_clusters, shell, visible_clusters
+from dashboard.clusters.shell import all_clusters, shell, visible_cluster, visible_clusters
 from dashboard.people.roles import Access, Role, Scope
 from tests.dashboard.story import add_cluster
 
@@ -16,7 +17,12 @@ def test_only_clusters_of_the_own_scope_are_there() -> None:
     add_cluster("one")
     add_cluster("two")
 
-    assert [each.name for each in visible_clusters(access=Access("a", (Scope(Role.VIEWER, "o*"),)))] == ["one"]
+    access = Access("a", (Scope(Role.VIEWER, "o*"),))
+    assert [each.name for each in visible_clusters(access=access)] == ["one"]
+    assert visible_cluster(pk=Cluster.objects.get(name="one").pk, access=access).name == "one"
+    for other in (Cluster.objects.get(name="two").pk, 0):
+        with pytest.raises(Http404):
+            visible_cluster(pk=other, access=access)
 
 
 def test_a_cluster_that_was_put_aside_is_shown_to_who_asks_for_it() -> None:
