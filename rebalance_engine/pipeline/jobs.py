@@ -104,6 +104,7 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
         _publish_stories(store, asked, life, told)
     with stage("measures", say):
         _publish_measures(store, asked, told)
+    store.remove_dead_lines()
     store.mine.troubles, store.mine.refused = {**asked.troubles, **told.gone}, told.refused
     store.mine.is_finished = True
     store.save()

@@ -53,16 +53,24 @@ class Notes:
         partitions: by table, the checksum of every partition, ``cluster/day``.
         next_batch: of lines; those of this number and above were cut.
         dead: (path, batch) of lines that count no more: a newer batch has read the file again, or it went away.
+        living: by batch, the paths whose lines count; a batch that has none is removed at the end of a run.
     """
 
     clusters: dict[str, ClusterNotes] = field(default_factory=dict)
     partitions: dict[str, dict[str, str]] = field(default_factory=dict)
     next_batch: int = 1
     dead: list[list[object]] = field(default_factory=list)
+    living: dict[str, list[str]] = field(default_factory=dict)
 
     def of(self, cluster: str) -> ClusterNotes:
         """Give a cluster's notes; new ones where it has none."""
         return self.clusters.setdefault(cluster, ClusterNotes())
+
+    def bury(self, path: str, batch: object) -> None:
+        """Let what a batch has read of a file count no more."""
+        self.dead.append([path, batch])
+        if str(batch) in self.living:
+            self.living[str(batch)] = [other for other in self.living[str(batch)] if other != path]
 
     def save(self, folder: Path) -> None:
         """Write the notes, whole or not at all."""

@@ -79,7 +79,11 @@ class Store:
         staged.rename(place)
         batches: set[object] = {batch}
         went = {*gone()}
-        self.notes.dead += [[path, batch] for path in sorted(went)]
+        files = list(files)
+        if files:
+            self.notes.living[str(batch)] = sorted({file.path for file in files})
+        for path in sorted(went):
+            self.notes.bury(path, batch)
         for file in files:
             if file.path in went:
                 continue
@@ -87,7 +91,7 @@ class Store:
             if before is not None:
                 batches.add(before["batch"])
             if before is not None and file.head.startswith(str(before["head"])):  # it grew; one that was rolled stays
-                self.notes.dead.append([file.path, before["batch"]])
+                self.notes.bury(file.path, before["batch"])
                 self.mine.texts.pop(text_of(file.host, before.get("content")), None)
             self.mine.files[file.path] = {**file.as_row(), "batch": batch}
             if file.is_readable and file.content:
@@ -96,6 +100,20 @@ class Store:
         self.notes.next_batch = batch + 1
         self.save()
         return batch
+
+    def remove_dead_lines(self) -> None:
+        """Remove the batches of which no line counts any more, once what was told of them is told anew.
+
+        The notes forget a batch only after its files are gone: a run that is stopped in between leaves no line that
+        counts, and the next one goes on.
+        """
+        for batch in [batch for batch, paths in self.notes.living.items() if not paths]:
+            place = self.folder / "lines" / f"batch={int(batch):06}"
+            if place.exists():
+                shutil.rmtree(place)
+            self.notes.dead = [[path, of] for path, of in self.notes.dead if str(of) != batch]
+            del self.notes.living[batch]
+            self.save()
 
     def lines(self, schema: StructType, days: set[str] | None = None) -> DataFrame:
         """Give all lines of the cluster that were read last of their files, of some days or all."""

@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,6 +106,56 @@ def test_what_was_read_of_a_file_that_went_away_meanwhile_counts_for_nothing(
 
     assert [row["file"] for row in Store(tmp_path, spark).lines(LINES).collect()] == ["b.log"]
     assert [read_notes(tmp_path).of("default").is_fresh(file) for file in files] == [True, False]
+
+
+@pytest.mark.spark
+def test_a_batch_of_which_no_line_counts_any_more_is_removed_and_no_other(spark: SparkSession, tmp_path: Path) -> None:
+    store, batches = Store(tmp_path, spark), tmp_path / "lines"
+
+    def add(*files: tuple[str, str]) -> None:
+        rows = [
+            ("default", "2026-11-21", path, "a", "java5", 0, 0, "added", "1", text, "m", None) for path, text in files
+        ]
+        sources = [SourceFile(path, "a", None, 1, text, text[:2], content=text) for path, text in files]
+        store.add_lines(spark.createDataFrame(rows, LINES), sources)
+
+    add(("a.log", "mo"), ("b.log", "mo"))
+    add(("a.log", "mon"))  # b.log of the first one still counts
+    add(("a.log", "mond"))
+    before = sorted(row["thread"] for row in store.lines(LINES).collect())
+    store.remove_dead_lines()
+
+    assert sorted(place.name for place in batches.iterdir()) == ["batch=000001", "batch=000003"]
+    again = Store(tmp_path, spark)
+    assert sorted(row["thread"] for row in again.lines(LINES).collect()) == before
+    assert again.notes.dead == [["a.log", 1]]
+
+
+@pytest.mark.spark
+def test_a_batch_that_was_being_removed_when_a_run_was_stopped_is_removed_by_the_next(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path, spark)
+    for text in ("mo", "mon"):
+        row = ("default", "2026-11-21", "a.log", "a", "java5", 0, 0, "added", "1", text, "m", None)
+        file = SourceFile("a.log", "a", None, 1, text, "mo", content=text)
+        store.add_lines(spark.createDataFrame([row], LINES), [file])
+
+    def stopped(place: Path) -> None:
+        next(place.glob("**/*.parquet")).unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            store.remove_dead_lines()
+    again = Store(tmp_path, spark)
+    assert again.lines(LINES).count() == 1
+    again.remove_dead_lines()
+
+    assert [place.name for place in (tmp_path / "lines").iterdir()] == ["batch=000002"]
+    assert Store(tmp_path, spark).lines(LINES).count() == 1
+    assert (again.notes.dead, again.notes.living) == ([], {"2": ["a.log"]})
 
 
 @pytest.mark.spark
