@@ -11,23 +11,25 @@ from ninja import Query
 
 from dashboard.api.group_shapes import QueueOut
 from dashboard.api.lists import Form, shown
-from dashboard.api.past import Then, shown_then
+from dashboard.api.past import Then, instant_asked, shown_then
 from dashboard.api.shapes import Page
 from dashboard.api.site import reads
 from dashboard.api.unknown import why_no_owner
 from dashboard.common.clock import now_ms
 from dashboard.groups.lag import QueueLag, lags_of
 from dashboard.groups.models import Group
+from dashboard.groups.past_lag import lags_by_queue
 from dashboard.groups.views import find_group
 from dashboard.push.messages import GroupState
 from dashboard.push.publish import state_in, stored_state
 from dashboard.push.runs import Numbers, count, unpack
 
 NO_LAG = "the broker has not told its offsets"
-NO_PAST_LAG = "only who held what is kept of the past here"
+NO_PAST_LAG = "it is not kept of that instant"
 PERHAPS = "these members said to hold it one after the other: who said so first may have let go"
 NO_COMMIT = "nothing is known to be committed there"
 Place = tuple[str, str, int]  # topic, broker, queue id
+Lags = Mapping[Place, tuple[int, int]]  # how many messages behind, and when that was told
 
 
 class QueuesAsked(Then):
@@ -59,12 +61,13 @@ class Chosen:
 def queues(request: HttpRequest, pk: int, asked: Query[QueuesAsked]) -> Page[QueueOut] | HttpResponse:
     """List the queues: who holds each, who should, and how far the group is behind there.
 
-    With ``at`` it lists who was shown to hold each then, and who should have; how far it was behind is not told.
+    With ``at`` it lists who was shown to hold each then, who should have, and how far it was behind where that is kept.
     """
     found, now = find_group(request, pk), now_ms()
     state = shown_then(found, asked.at, now).state if asked.at else state_in(stored_state(group=pk))
     chosen = choose(state, asked) if state is not None else Chosen((), 0)
-    rows = _rows(found, state, chosen, is_past=bool(asked.at)) if state is not None else ()
+    then = lags_by_queue(group=found, at=instant_asked(asked.at, now)) if asked.at else None
+    rows = _rows(found, state, chosen, then) if state is not None else ()
     return shown(rows, chosen.count, asked, now, Form(QueueOut, f"queues-{found.name}"))
 
 
@@ -85,16 +88,19 @@ def choose(state: GroupState, asked: QueuesAsked) -> Chosen:
     return Chosen(tuple(found), so_far)
 
 
-def _rows(group: Group, state: GroupState, chosen: Chosen, *, is_past: bool) -> Iterator[QueueOut]:
+def _rows(group: Group, state: GroupState, chosen: Chosen, then: Lags | None) -> Iterator[QueueOut]:
     held, target = (_owners(state, chosen.numbers, is_target=wanted) for wanted in (False, True))
-    lags: Mapping[Place, QueueLag] = {} if is_past else lags_of(group=group, queues=chosen.places)
+    lags: Mapping[Place, QueueLag] = {} if then is not None else lags_of(group=group, queues=chosen.places)
     silent = sum(cell.held is None for cell in state.members)
     is_known = not silent and state.head.are_members_known
     perhaps = frozenset(unpack(state.head.perhaps_twice).tolist())
     why = "" if is_known else why_no_owner(silent, state.head)
     for number, place in chosen.queues:
         owners, wanted, lag = held.get(number, []), target.get(number, []), lags.get(place)
-        reasons = _reasons(lag, NO_PAST_LAG if is_past else NO_LAG)
+        reasons = _reasons(lag, NO_LAG if then is None else NO_PAST_LAG)
+        behind, told_at = (lag.lag, lag.observed_at) if lag is not None else (then or {}).get(place, (None, None))
+        if lag is None and behind is not None:
+            del reasons["lag"], reasons["lag_at"]
         if not owners and not is_known:
             reasons["held_by"] = why
         if number in perhaps:
@@ -111,9 +117,9 @@ def _rows(group: Group, state: GroupState, chosen: Chosen, *, is_past: bool) -> 
             target=wanted if state.head.is_target_known else None,
             end=lag.end if lag is not None else None,
             committed=lag.committed if lag is not None else None,
-            lag=lag.lag if lag is not None else None,
+            lag=behind,
             consumed_up_to=lag.consumed_up_to if lag is not None else None,
-            lag_at=lag.observed_at if lag is not None else None,
+            lag_at=told_at,
             unknown=reasons,
         )
 

@@ -15,6 +15,7 @@ from dashboard.groups import past_story, rounds, story, views
 from dashboard.groups.kinds import listeners_of, programs_of
 from dashboard.groups.models import Group
 from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
+from dashboard.groups.past_lag import lag_at
 from dashboard.groups.table import in_words
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
@@ -86,6 +87,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
             "time": bar,
             "around": around,
             "lanes": views.plain_lanes(row, lanes, at),
+            "lag": lag_at(group=found, at=at),
         },
     }
 

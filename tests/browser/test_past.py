@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.groups.models import Group
+from rebalance_engine.events import EXACT, ProgressSeen, QueueProgress
 from tests.browser.elsewhere import told
-from tests.dashboard.story import T0, held, joined, left, seen
+from tests.dashboard.story import EAST, T0, held, joined, left, queue, seen
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Turn = Callable[[int], Group]
@@ -80,3 +81,17 @@ def test_a_click_into_the_time_bar_shows_that_instant(changed: Group, page: Page
     expect(page).to_have_url(re.compile(r"queue=orders%2Feast%2F0"))
     expect(page).not_to_have_url(re.compile(rf"at={T0 + 30_000}\b"))
     expect(page.locator("#as-of .pill")).to_have_text("Past")
+
+
+def test_how_far_each_queue_was_behind_then_stands_below_the_map(changed: Group, page: Page) -> None:
+    for at, committed in ((20_000, 4), (40_000, 9)):
+        queues = tuple(QueueProgress(queue=queue(n), end=9, committed=9 if n else committed) for n in range(4))
+        told(ProgressSeen(at=T0 + at, source=EAST, exactness=EXACT, group="g", broker="east", queues=queues))
+
+    page.goto(f"/groups/{changed.pk}/?at={T0 + 32_000}&queue=orders/east/0")
+    expect(page.locator(".lag-foot text")).to_have_text(["5", "0", "0", "0"])
+    expect(page.locator("#says")).to_contain_text("Lag 5, and nothing else was told in the 12 s after it.")
+
+    page.goto(f"/groups/{changed.pk}/?at={T0 + 19_000}")
+    expect(page.locator(".names li")).to_have_count(3)
+    expect(page.locator(".lag-foot")).to_have_count(0)

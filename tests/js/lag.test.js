@@ -11,7 +11,7 @@ const TOLD = [
 const of = (broker, id) => lagsOf(TOLD).get(`orders\n${broker}\n${id}`);
 
 test("each queue has what its broker told last, and in the minute before", () => {
-  assert.deepEqual(of("east", 0), { lag: 5, since: 48000, at: 60000, isOld: false, looks: [[50000, 9], [60000, 5]] });
+  assert.deepEqual(of("east", 0), { lag: 5, since: 48000, at: 60000, isOld: false, isKept: false, looks: [[50000, 9], [60000, 5]] });
   assert.equal(of("west", 0).isOld, true);
   assert.equal(mostOf([of("east", 0), null, of("east", 1)]), 9);
 });
@@ -40,4 +40,11 @@ test("words never make a zero of what is unknown, and say how old it is", () => 
   assert.match(lagWords(of("east", 1), 64000), /unknown/);
   assert.match(lagWords(of("west", 0), 64000), /as of 34 s ago: its broker did not tell since/);
   assert.equal(lagWords({ lag: 0, since: null, at: 60000, isOld: false, looks: [] }, 64000), "Lag 0, told 4 s ago.");
+});
+
+test("of a past instant it is told when that was said last, and no age of all together", () => {
+  const kept = lagsOf([{ broker: "east", at: 60000, missing: null, queues: [["orders", 0, 5, null]], looks: [[60000, [5]]], is_kept: true }]);
+
+  assert.equal(lagWords([...kept.values()][0], 64000), "Lag 5, and nothing else was told in the 4 s after it.");
+  assert.deepEqual(totalOf([...kept.values()]), { lag: 5, isWhole: true, at: null });
 });

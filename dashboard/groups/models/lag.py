@@ -16,7 +16,9 @@ class LagStep(models.Model):
     """What one broker's answers came to within ``STEP_MS`` from ``began_at`` on; nothing changed until the next row.
 
     ``lag`` is how many messages the group was behind at the end of it, ``most`` the most in it, at ``at``, of which
-    ``worst_lag`` in ``worst_queue`` (topic and queue id). None: the broker did not answer, or does not know.
+    ``worst_lag`` in ``worst_queue`` (topic and queue id). None: the broker did not answer, or does not know. ``queues``
+    is what the last answer in it, at ``told_at``, said of each queue: by topic, a list by queue id, null is unknown;
+    nothing where the broker did not answer, of very many queues, and in rows from before it was kept.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="lag_steps")
@@ -27,6 +29,8 @@ class LagStep(models.Model):
     most = models.BigIntegerField(null=True, blank=True)
     worst_queue = models.TextField(blank=True, default="")
     worst_lag = models.BigIntegerField(null=True, blank=True)
+    told_at = AtField(null=True, blank=True)
+    queues = models.JSONField(default=dict, blank=True)
 
     class Meta:
         """A broker has one row for each ten seconds; the most is not less than what it ended with."""
@@ -41,6 +45,10 @@ class LagStep(models.Model):
                 condition=Q(at__gte=F("began_at"), at__lt=F("began_at") + STEP_MS), name="lag_step_lies_in_its_time"
             ),
             instant("at", "lag_step_at_is_an_instant"),
+            models.CheckConstraint(
+                condition=Q(told_at=None) | Q(told_at__gte=F("began_at"), told_at__lt=F("began_at") + STEP_MS),
+                name="lag_step_was_told_in_its_time",
+            ),
             not_empty("broker", "lag_step_has_a_broker"),
         ]
         indexes = [models.Index(fields=["group", "began_at"], name="lag_step_by_time")]

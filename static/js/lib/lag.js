@@ -5,13 +5,14 @@ import { keyOf } from "./columns.js";
 
 export const LONG_MS = 60000;
 
-/** By queue: `{lag, since, at, isOld, looks}`; lag null is unknown, `since` when the last consumed message was stored. */
+/** By queue: `{lag, since, at, isOld, isKept, looks}`; lag null is unknown, `since` when the last consumed message was
+ * stored; `isKept`: of a past instant, and nothing else was told between `at` and then. */
 export function lagsOf(brokers) {
   const found = new Map();
-  for (const { broker, at, missing, queues, looks } of brokers) {
+  for (const { broker, at, missing, queues, looks, is_kept: isKept = false } of brokers) {
     queues.forEach(([topic, id, lag, since], i) => {
       const mine = looks.map(([when, all]) => [when, all[i]]);
-      found.set(keyOf({ topic, broker, id }), { lag, since, at, isOld: missing !== null, looks: mine });
+      found.set(keyOf({ topic, broker, id }), { lag, since, at, isOld: missing !== null, isKept, looks: mine });
     });
   }
   return found;
@@ -26,7 +27,7 @@ export function totalOf(lags) {
   return {
     lag: known.length ? known.reduce((sum, { lag }) => sum + lag, 0) : null,
     isWhole: known.length === lags.length,
-    at: known.length ? Math.min(...known.map(({ at }) => at)) : null,
+    at: known.length && !known.some(({ isKept }) => isKept) ? Math.min(...known.map(({ at }) => at)) : null,
   };
 }
 
@@ -57,6 +58,7 @@ export function lagWords(each, now) {
   if (!each) return "";
   if (each.lag === null) return gettext("Lag unknown: no offset of it was ever committed.");
   const values = { lag: each.lag, age: age(now - each.at), span: each.since === null ? null : span(Math.max(1000, each.at - each.since)) };
+  if (each.isKept) return fill(gettext("Lag %(lag)s, and nothing else was told in the %(age)s after it."), values);
   if (each.isOld) return fill(gettext("Lag %(lag)s as of %(age)s ago: its broker did not tell since."), values);
   if (!each.lag) return fill(gettext("Lag 0, told %(age)s ago."), values);
   if (each.since === null) return fill(gettext("Lag %(lag)s, told %(age)s ago."), values);

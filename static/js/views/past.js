@@ -11,15 +11,17 @@ import { gettext } from "../lib/words.js";
 import { isLarge } from "../lib/tiles.js";
 import { judge } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
-import { pieceOf } from "../lib/columns.js";
+import { keyOf, pieceOf } from "../lib/columns.js";
+import { lagsOf } from "../lib/lag.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 import { goTo } from "../lib/instant.js";
 import { shown } from "../lib/shown.js";
 
 export function mountPast(page) {
-  const { at, base, state, time, around, lanes } = JSON.parse(page.querySelector("#facts").textContent);
+  const { at, base, state, time, around, lanes, lag } = JSON.parse(page.querySelector("#facts").textContent);
   const says = page.querySelector("#says");
-  const extra = { ...around, seen: null, now: at };
+  const lags = lagsOf(lag);
+  const extra = { ...around, seen: null, lags, now: at };
   let map = null;
   let owners = null;
 
@@ -30,7 +32,7 @@ export function mountPast(page) {
   function point(column, client) {
     const id = `${column.topic}/${column.broker}/${column.id}`;
     setQuery({ queue: id });
-    say(id, describe(map.picture, column, client, { now: at, away: around.away }));
+    say(id, describe(map.picture, column, client, { now: at, away: around.away, lag: lags.get(keyOf(column)) ?? null }));
   }
 
   function zoomTo(key) {
@@ -44,7 +46,7 @@ export function mountPast(page) {
     const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
     const host = page.querySelector("#map");
     if (isLarge(state, queues) && !zoom) return new TileMap(host, { onZoom: zoomTo, onSay: say });
-    return new CellMap(host, { zoom: zoom ? pieceOf(zoom) : null, onPoint: point });
+    return new CellMap(host, { zoom: zoom ? pieceOf(zoom) : null, onPoint: point, hasLags: lags.size > 0 });
   }
 
   function draw() {

@@ -9,6 +9,8 @@ from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.publish import state_in, stored_state
 from tests.dashboard.api.conftest import Get
+from tests.dashboard.groups.recording.test_lag import BEGIN
+from tests.dashboard.groups.recording.test_lag import behind as lagging
 from tests.dashboard.groups.test_lag import tell
 from tests.dashboard.story import T0, held, missed, told
 
@@ -54,7 +56,22 @@ def test_queues_have_who_held_them_at_a_past_instant(get: Get, group: Group) -> 
 
     assert [row["held_by"] for row in before] == [["A"], ["A"], ["B"], ["C"]]
     assert [row["held_by"] for row in after] == [["A"], [], ["B"], ["C"]]
-    assert before[0]["unknown"]["lag"] == "only who held what is kept of the past here"
+    assert before[0]["unknown"]["lag"] == "it is not kept of that instant"
+
+
+def test_queues_have_how_far_they_were_behind_at_a_past_instant_where_it_is_kept(get: Get, group: Group) -> None:
+    told(lagging(9_000, (9, 6), (9, 9)))
+    told(lagging(25_000, (9, 9), (9, 9)))
+    kept_at = BEGIN + 9_000
+
+    before, then = (get(f"/groups/{group.pk}/queues", at=at)["rows"] for at in (kept_at - 1, BEGIN + 24_999))
+
+    assert [(row["lag"], row["lag_at"]) for row in before] == [(None, None)] * 4
+    assert [(row["lag"], row["lag_at"]) for row in then] == [(3, kept_at), (0, kept_at), (None, None), (None, None)]
+    assert [("lag" in row["unknown"], "committed" in row["unknown"]) for row in then[1:3]] == [
+        (False, True),
+        (True, True),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,15 @@ def test_a_step_names_its_group_and_what_is_known(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"broker": ""}, {"lag": 3}, {"lag": -1, "most": -1}, {"most": None}, {"at": 30_000}, {"at": 19_999}],
+    [
+        {"broker": ""},
+        {"lag": 3},
+        {"lag": -1, "most": -1},
+        {"most": None},
+        {"at": 30_000},
+        {"at": 19_999},
+        {"told_at": 30_000},
+    ],
     ids=str,
 )
 def test_a_step_that_cannot_be_is_not_stored(cluster: Cluster, wrong: dict[str, object]) -> None:

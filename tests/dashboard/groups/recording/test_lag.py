@@ -84,9 +84,9 @@ def test_an_older_answer_that_comes_late_changes_nothing() -> None:
     ("queues", "expected"),
     [
         ([], Behind()),
-        ([(5, 3), (7, None)], Behind()),
-        ([(5, 3), (0, None)], Behind(2, "orders/0", 2)),
-        ([(5, 5)], Behind(0, "", 0)),
+        ([(5, 3), (7, None)], Behind(queues={"orders": [2, None]})),
+        ([(5, 3), (0, None)], Behind(2, "orders/0", 2, {"orders": [2, 0]})),
+        ([(5, 5)], Behind(0, "", 0, {"orders": [0]})),
     ],
 )
 def test_the_sum_is_unknown_while_any_queue_is(queues: list[tuple[int, int | None]], expected: Behind) -> None:
