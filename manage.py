@@ -4,6 +4,7 @@
 import os
 import sys
 
+from dashboard.config.garbage import put_off
 from dashboard.config.leaving import leave_after
 
 RUNS_ON = {"up", "web", "watch_cluster"}  # until it is told to end
@@ -23,6 +24,8 @@ def main() -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.config.settings")
+    if sys.argv[1:2] == ["web"]:
+        put_off()
     if RUNS_ON & set(sys.argv[1:2]):
         leave_after(main)
     else:

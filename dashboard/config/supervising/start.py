@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.config.given import check_all
+from dashboard.config.supervising.bytecode import keep_bytecode
 from dashboard.config.supervising.door import Door
 from dashboard.config.supervising.lock import CannotListen, HomeTaken
 from rebalance_engine.network.rewriting import split_addresses
@@ -55,6 +56,7 @@ def run(*, port: int, host: str, namesrv: str | None, cluster: str | None, writa
     try:
         home = check_all(os.environ).home
         door = Door(home, host, port)
+        keep_bytecode(home)
         from dashboard.config.supervising.up import Asked, Up  # noqa: PLC0415 # the port answers before it is loaded
 
         asked = Asked(host=host, namesrv=addresses, cluster=cluster, is_writable=writable)

@@ -18,3 +18,14 @@ def test_what_a_process_has_loaded_is_never_looked_at_again(start: str) -> None:
     program = [sys.executable, "-c", f"{start}; {TELL}"]
     said = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True, cwd=ROOT)
     assert said.stdout.split() == ["True"]
+
+
+def test_nothing_is_collected_while_the_web_process_is_loaded_and_afterwards_it_is() -> None:
+    program = (
+        "import gc; from dashboard.config.garbage import put_off; put_off(); before = gc.get_stats();"
+        "import dashboard.config.asgi; print(gc.get_stats() == before, gc.isenabled())"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True, cwd=ROOT
+    )
+    assert said.stdout.split() == ["True", "True"]
