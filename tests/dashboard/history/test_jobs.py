@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from dashboard.history.jobs import LAST, Busy, NoHistory, clusters_in, run_jobs
+from rebalance_engine.eventlog import write
+from rebalance_engine.pipeline.reports import read_report
+from tests.rebalance_engine.pipeline.test_written import SCENARIO
+from tests.rebalance_engine.pipeline.written import GROUP, play
 
 SAYS = "import sys; sys.stderr.write('Spark is off: there is no java'); sys.exit(3)"
 WRITES_ARGUMENTS = "import sys, json; sys.stderr.write(json.dumps(sys.argv[1:]) + '\\n')"
@@ -90,3 +94,20 @@ def test_a_second_run_is_refused_while_one_is_at_work(tmp_path: Path) -> None:
     fifo.write_text("end")
     first.join(60)
     assert not first.is_alive()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_pipeline_itself_reads_what_was_recorded_and_replays_it(tmp_path: Path) -> None:
+    path = tmp_path / "history" / "2026-11-21" / "east.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(f"{write(fact)}\n" for fact in play(SCENARIO.format(profile="java-5.5.0"))))
+
+    told = run_jobs(history=tmp_path / "history", reports=tmp_path / "reports", within_s=1_200)
+
+    said = str(told["east"]["said"])
+    assert (told["east"]["status"], "Traceback" in said) == (0, False), said
+    report = read_report(tmp_path / "reports" / "east")
+    assert report.round_count >= 5
+    assert report.handoff_count == len(report.handoffs) > 0
+    assert {row["group"] for row in report.backtest if row["is_best"]} == {GROUP}
