@@ -122,7 +122,11 @@ def _stop(*_: int | FrameType | None) -> None:
 def _run(words: argparse.Namespace, asked: Asked) -> int:
     job = JOBS[words.job]
     if not job.reads_logs:
-        read_report(asked.source)  # refuses what is no finished run
+        clusters = read_report(asked.source).clusters  # refuses what is no finished run
+        if asked.cluster not in clusters:
+            raise NoReport(
+                f"{asked.source} has no run of cluster {asked.cluster}; it has of {', '.join(clusters)}: --cluster"
+            )
     files = _files(asked) if job.reads_logs else []
     notes = read_notes(asked.target).of(asked.cluster)
     fresh = [file for file in files if notes.is_fresh(file)]

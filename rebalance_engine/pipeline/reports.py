@@ -125,7 +125,8 @@ def _by_cluster(rows: Iterable[Row]) -> list[Row]:
 def read_backtest(folder: Path) -> list[Row]:
     """Read what the back-test of a folder's clusters came to, as :class:`Report` has it."""
     rows = read_table(folder / "backtest")
-    return _by_cluster(rows) if len({row["cluster"] for row in rows}) > 1 else rows
+    clusters = {*read_notes(folder).clusters, *(row["cluster"] for row in rows)}
+    return _by_cluster(rows) if len(clusters) > 1 else rows
 
 
 def read_table(folder: Path) -> list[Row]:

@@ -56,7 +56,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         for r in bursts(report.spikes)
     ]
     tested: list[tuple[object, ...]] = [
-        (r["group"], r["strategy"], r["handoffs"], minutes(r["pause_ms"]), r["mean_skew"], r["idle"], r["says"])
+        (r["group"], r["strategy"], r["handoffs"], minutes(r["pause_ms"]), r["mean_skew"], r["idle"], r["says"] or "")
         for r in report.backtest
     ]
     beats: list[tuple[object, ...]] = [(r["day"], r["host"], r["failed"], r["expired"]) for r in report.heartbeats]

@@ -9,6 +9,7 @@ from rebalance_engine.pipeline import __main__ as program
 from rebalance_engine.pipeline.__main__ import main
 from rebalance_engine.pipeline.store import alone_in
 from tests.rebalance_engine.pipeline.runs import logs
+from tests.rebalance_engine.pipeline.test_reports import note
 
 
 def words(source: Path, target: Path, *more: str) -> list[str]:
@@ -140,3 +141,13 @@ def test_a_zone_for_a_host_that_is_not_there_is_named(tmp_path: Path, capsys: py
 def test_names_of_files_cannot_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words(tmp_path / "\x1b[2J", tmp_path / "out")) == 1
     assert "/\\x1b[2J is no folder" in capsys.readouterr().err
+
+
+def test_a_back_test_of_a_cluster_of_which_there_is_no_run_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note(tmp_path, cluster="east")
+
+    assert main(["backtest", "--in", str(tmp_path), "--out", str(tmp_path), "--dry-run"]) == 1
+    assert "has no run of cluster default; it has of east: --cluster" in capsys.readouterr().err
+    assert main(["backtest", "--in", str(tmp_path), "--out", str(tmp_path), "--cluster=east", "--dry-run"]) == 0

@@ -117,6 +117,17 @@ def test_files_that_were_not_read_are_named(folder: Path) -> None:
     assert "refused: 2 lines of web2" in told
 
 
+def test_only_the_recommended_strategy_has_a_verdict_and_that_of_the_others_is_not_unknown(folder: Path) -> None:
+    row = {"group": "g", "handoffs": 1, "pause_ms": 2_000, "mean_skew": 1.0, "idle": 0.0}
+    best = {**row, "strategy": "STICKY", "is_best": True, "says": "2 handoffs less"}
+    put(folder, "backtest", best, {**row, "strategy": "AVG", "is_best": False, "says": None})
+
+    table = page(read_report(folder)).split("Back-test</h2>")[1].split("</table>")[0]
+
+    assert "<td>2 handoffs less</td>" in table
+    assert "unknown" not in table
+
+
 def test_of_each_cluster_none_was_seen_only_where_somebody_looked(folder: Path) -> None:
     note(folder, cluster="b")
     put(folder, "looked", {**LOOKED, "holds": 2})

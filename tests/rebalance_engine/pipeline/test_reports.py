@@ -178,6 +178,14 @@ def test_groups_of_equal_name_are_told_by_cluster(folder: Path) -> None:
     ]
 
 
+def test_a_back_test_of_one_of_several_clusters_names_it_too(folder: Path) -> None:
+    note(folder, cluster="b")
+    put(folder, "backtest", {"is_best": True, "group": "slow", "says": "keep"})
+
+    assert [row["group"] for row in read_backtest(folder)] == ["default: slow"]
+    assert [row["group"] for row in read_report(folder).backtest] == ["default: slow"]
+
+
 def test_lines_count_as_unparsed_as_their_file_was_read_last(tmp_path: Path) -> None:
     for batch, parts in ((1, 3), (2, 4), (3, 100)):
         place = tmp_path / "lines" / f"batch={batch:06}" / "cluster=default" / "day=__HIVE_DEFAULT_PARTITION__"
