@@ -86,6 +86,8 @@ def _by_target(row: Row) -> State:
         return State("unknown", _("a newer change is being computed"))
     if row.is_converged is None:
         return State("unknown", _("unknown who should have what"))
+    if row.is_converged and not row.queues:  # as of groups that take messages by POP
+        return State("quiet", _("no queues that members own"))
     return State("quiet", _("held as wanted")) if row.is_converged else State("moving", _("rebalancing"))
 
 

@@ -85,19 +85,22 @@ def steps(box: Box, lines: Sequence[int]) -> list[dict[str, object]]:
 
 
 def name_bands(box: Box, backoffs: Sequence[Backoff]) -> list[Mark]:
-    """Say where the words of each backoff stand: after it, or before it near the end. Latest first, none overlap."""
+    """Say where the words of each backoff stand: after it, or before it where there is no room, or not at all.
+
+    The latest comes first, and none stands on the words of another one, or on another band.
+    """
+    shown = [each for each in backoffs if each.until > box.since and each.at < box.until]
+    bands = [(_percent(box, each.at), _percent(box, min(each.until, box.until))) for each in shown]
     marks: list[Mark] = []
     taken: list[tuple[float, float]] = []
-    for each in sorted(backoffs, key=lambda one: one.at, reverse=True):
-        if each.until <= box.since or each.at >= box.until:
-            continue
-        end = _percent(box, min(each.until, box.until))
-        is_end = end + LABEL > 100
-        x = _percent(box, each.at) if is_end else end
-        span = (x - LABEL, x) if is_end else (x, x + LABEL)
-        if all(span[1] <= low or high <= span[0] for low, high in taken):
-            taken.append(span)
-            marks.append(Mark(x, each, is_end))
+    for number in sorted(range(len(shown)), key=lambda n: shown[n].at, reverse=True):
+        at, end = bands[number]
+        others = [*taken, (-math.inf, 0.0), (100.0, math.inf), *bands[:number], *bands[number + 1 :]]
+        for x, is_end, span in ((end, False, (end, end + LABEL)), (at, True, (at - LABEL, at))):
+            if all(span[1] <= low or high <= span[0] for low, high in others):
+                taken.append(span)
+                marks.append(Mark(x, shown[number], is_end))
+                break
     return marks
 
 

@@ -15,7 +15,7 @@ export function stateOf(row) {
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who should have what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
-  return say("quiet", gettext("held as wanted"));
+  return say("quiet", row.queues ? gettext("held as wanted") : gettext("no queues that members own")); // as by POP
 }
 
 /** Whether the row's figures are what is known at least: somebody does not answer, or has not answered again. */

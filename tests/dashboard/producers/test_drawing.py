@@ -51,3 +51,10 @@ def test_words_of_backoffs_stand_after_them_or_before_the_last_and_never_on_each
     marks = name_bands(box, backoffs)
 
     assert [(mark.backoff.at, mark.x, mark.is_end) for mark in marks] == [(95_000, 95.0, True), (12_000, 22.0, False)]
+
+
+def test_words_of_a_backoff_stand_on_no_other_one() -> None:
+    box = Box(1_000, 96, 0, 100_000)
+    backoffs = [Backoff(at, 4_000, is_isolated=False, ended_at=None) for at in (80_000, 86_000, 92_000)]
+
+    assert [(mark.backoff.at, mark.x, mark.is_end) for mark in name_bands(box, backoffs)] == [(80_000, 80.0, True)]
