@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from dashboard.common.spans import clock
 from dashboard.groups.models import Group
 from rebalance_engine.events import Departure, RouteSeen
 from tests.browser.elsewhere import told
-from tests.dashboard.story import held, joined, left, missed, queue, route, seen, uses
+from tests.dashboard.story import T0, held, joined, left, missed, queue, route, seen, uses
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Turn = Callable[[int], Group]
@@ -78,6 +79,45 @@ def test_a_socket_that_was_cut_resumes_and_has_missed_nothing(turn: Turn, page: 
     expect(page.locator(".names li")).to_have_count(5)
     expect(page.locator("#as-of .pill")).not_to_have_text("Not connected")
     assert was_not_reloaded(page)
+
+
+def test_a_line_that_is_cut_is_told_before_what_fails_because_of_it_and_nobody_asks(
+    turn: Turn, page: Page, context: BrowserContext
+) -> None:
+    told(held("A", 3_000, [0, 1, 2]), held("B", 3_060, [2, 3]))
+    turn(3_100)
+    open_group(page)
+    filters = """() => ["#figures [data-is=state]", ".names .sign", "[data-part=round]"]
+        .map((place) => document.querySelector(place).closest("[data-part], #figures, .sign"))
+        .map((place) => getComputedStyle(place).filter)"""
+    expect(page.locator("#as-of .pill")).not_to_have_text("Not connected")
+    assert page.evaluate(filters) == ["none"] * 3
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.resource_type == "fetch" else None)
+
+    context.set_offline(True)
+
+    expect(page.locator("#as-of .pill")).to_have_text("Not connected")
+    expect(page.locator("#as-of")).to_contain_text(re.compile(r"nothing heard for ([6-9]|\d\d) s"))  # it asks every 5 s
+    assert len(asked) <= 4  # what was under way
+    assert page.evaluate(filters) == ["grayscale(1)"] * 3
+    expect(page.locator("#figures")).to_contain_text(re.compile(r"as of \d+ s ago"))
+    context.set_offline(False)
+    expect(page.locator("#as-of .pill")).not_to_have_text("Not connected")
+    expect(page.locator("#figures")).not_to_contain_text("ago")
+    assert page.evaluate(filters) == ["none"] * 3
+
+
+def test_members_and_map_say_the_same_of_when_a_member_told_last(turn: Turn, page: Page) -> None:
+    del turn
+    open_group(page)
+    when = page.locator('[data-part=members] [data-told="A"] time')
+    expect(when).to_have_text(clock(T0 + 10))
+
+    told(held("A", 5_000, [0, 1]))  # as before: no step comes of it, but the next beat tells it
+
+    expect(when).to_have_text(clock(T0 + 5_000))
+    expect(when).to_have_attribute("title", f"2023-11-14 {clock(T0 + 5_000)} UTC")
 
 
 def test_what_is_beside_the_map_is_asked_for_again_where_the_server_could_not_be_reached(

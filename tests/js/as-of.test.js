@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { shownAt } from "../../static/js/views/as-of.js";
+import { AsOf, shownAt } from "../../static/js/views/as-of.js";
 
 test("what is live is as of now", () => {
   assert.equal(shownAt({ now: 100000, heard: null, watched: [99000] }), 100000);
@@ -18,4 +18,55 @@ test("what no cluster answers for is as of the last answer, whatever the time is
 test("a page that is not connected is as of what it heard last", () => {
   assert.equal(shownAt({ now: 100000, heard: 70000, watched: [69000] }), 70000);
   assert.equal(shownAt({ now: 100000, heard: 70000, watched: [20000] }), 20000);
+});
+
+/** A page with the head that tells of when it is. */
+function pageWithHead() {
+  const parts = Object.fromEntries(["mode", "age", "now"].map((name) => [name, { textContent: "" }]));
+  const head = { dataset: {}, querySelector: (asked) => parts[asked.match(/"(\w+)"/)[1]] ?? null };
+  const classes = new Set();
+  const classList = { toggle: (name, isOn) => (isOn ? classes.add(name) : classes.delete(name)) };
+  const aging = { textContent: "" };
+  return { parts, head, classes, aging, querySelector: () => head, querySelectorAll: () => [aging], body: { classList } };
+}
+
+function begin(context) {
+  context.mock.timers.enable({ apis: ["setInterval", "Date"], now: 1_000_000 });
+  const page = pageWithHead();
+  const asOf = new AsOf(page, { now: 1_000_000, watched: { "group-1": 1_000_000 } });
+  context.after(() => asOf.close());
+  asOf.status("open");
+  return { page, asOf };
+}
+
+const pulse = (at) => ({ kind: "pulse", stream: "group-1", at, watched_at: at });
+
+test("a line that is cut is told before what fails because of it, with its age, and the picture is old", (context) => {
+  const { page, asOf } = begin(context);
+  asOf.note("beside", true);
+  assert.deepEqual([page.head.dataset.mode, page.classes.has("stale"), page.aging.textContent], ["behind", false, ""]);
+
+  asOf.status("away");
+  context.mock.timers.tick(3000);
+
+  assert.equal(page.head.dataset.mode, "away");
+  assert.equal(page.parts.age.textContent, "nothing heard for 3 s, trying again");
+  assert.ok(page.classes.has("stale"));
+  assert.equal(page.aging.textContent, "as of 3 s ago");
+});
+
+test("a line that says it is open and is silent for longer than it ever is counts as cut", (context) => {
+  const { page, asOf } = begin(context);
+  context.mock.timers.tick(10000);
+  asOf.heard(pulse(Date.now()));
+  asOf.note("beside", true);
+  context.mock.timers.tick(15000);
+  assert.equal(page.head.dataset.mode, "behind");
+
+  context.mock.timers.tick(1000);
+
+  assert.deepEqual([page.head.dataset.mode, page.classes.has("stale")], ["away", true]);
+  asOf.heard(pulse(Date.now()));
+  asOf.note("beside", false);
+  assert.equal(page.head.dataset.mode, "live");
 });

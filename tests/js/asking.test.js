@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { Line, line as pagesLine } from "../../static/js/live/line.js";
 import { gather, getJson, standing } from "../../static/js/views/live.js";
 
 const settled = () => new Promise(setImmediate);
 
 function begin(context) {
-  context.mock.timers.enable({ apis: ["setTimeout"] });
+  context.mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
   context.mock.method(Math, "random", () => 0.5);
 }
 
@@ -41,22 +42,65 @@ test("work that fails is done again, after longer and longer waits, until it suc
   assert.deepEqual(after, [1, 1, 2, 2, 3, 3]);
 });
 
-test("news after a failure does not wait for the next try", async (context) => {
+test("news after failures does not wait for the next try, and makes no more than one in five seconds", async (context) => {
   begin(context);
   let done = 0;
   const call = gather(async () => {
-    if (done++ < 6) throw new Error("no line");
+    done++;
+    throw new Error("no answer");
   }, 100);
   call();
-  for (let i = 0; i < 6; i++) {
+  for (let i = 0; i < 8; i++) {
     context.mock.timers.tick(10000);
     await settled();
   }
-  call();
+  const before = done;
+  for (let i = 0; i < 100; i++) {
+    call();
+    context.mock.timers.tick(250);
+    await settled();
+  }
+
+  assert.deepEqual([before, done - before], [8, 5]); // 25 s
+});
+
+test("while the line is cut nothing is asked for, and all of it once it is back", async (context) => {
+  begin(context);
+  const line = new Line();
+  let done = 0;
+  const call = gather(async () => done++, 100, line);
+  line.set("open");
+  line.set("away");
+  for (let i = 0; i < 20; i++) {
+    call();
+    context.mock.timers.tick(1000);
+    await settled();
+  }
+  assert.equal(done, 0);
+
+  line.set("open");
   context.mock.timers.tick(100);
   await settled();
+  context.mock.timers.tick(100000);
+  await settled();
 
-  assert.equal(done, 7);
+  assert.equal(done, 1);
+});
+
+test("an answer that does not come casts doubt on the line, one of a server in trouble does not", async (context) => {
+  let doubts = 0;
+  pagesLine.onDoubt = () => doubts++;
+  context.after(() => (pagesLine.onDoubt = () => {}));
+  const answers = [new Response("", { status: 503 })];
+  context.mock.method(globalThis, "fetch", async () => {
+    if (answers.length) return answers.shift();
+    throw new TypeError("Failed to fetch");
+  });
+
+  await assert.rejects(getJson("/x"), /503/);
+  assert.equal(doubts, 0);
+  await assert.rejects(getJson("/x"), /Failed to fetch/);
+  assert.equal(doubts, 1);
 });
 
 test("who has ended asks no more", async (context) => {

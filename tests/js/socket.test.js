@@ -98,6 +98,42 @@ test("a cut does not wait for a farewell, and what still comes from the old sock
   assert.deepEqual(statuses, ["open", "away", "open"]);
 });
 
+test("a doubt is proved by silence, and only by that", async (context) => {
+  const { server, statuses, socket } = start(context);
+  await server.say(whole(7));
+  context.mock.timers.tick(1000);
+  socket.doubt();
+  context.mock.timers.tick(1000);
+  await server.say(step(8));
+  context.mock.timers.tick(5000);
+  assert.deepEqual(statuses, ["open"]);
+
+  socket.doubt();
+  socket.doubt();
+  context.mock.timers.tick(2499);
+  assert.deepEqual(statuses, ["open"]);
+  context.mock.timers.tick(1);
+  assert.deepEqual(statuses, ["open", "away"]);
+});
+
+test("when the network is back it is tried at once, and never twice", (context) => {
+  const { server, socket } = start(context);
+  for (let cuts = 0; cuts < 6; cuts++) {
+    server.end(server.last, 1006);
+    context.mock.timers.tick(10_000);
+  }
+  server.end(server.last, 1006);
+  const before = server.sockets.length;
+
+  socket.retry();
+  socket.retry();
+  assert.equal(server.sockets.length, before + 1);
+  server.accept();
+  context.mock.timers.tick(10_000);
+  socket.retry();
+  assert.equal(server.sockets.length, before + 1);
+});
+
 test("a server that accepts only to refuse is asked less and less often, until it says something", async (context) => {
   const { server } = start(context);
   for (let refusals = 0; refusals < 6; refusals++) {

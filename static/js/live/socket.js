@@ -2,6 +2,7 @@
 import { decode } from "./wire.js";
 
 const SILENT_MS = 26000; // the server says something every 10 s
+const DOUBTED_MS = 2500; // silence that proves a doubt: to connect anew costs little
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 10000;
 const NOT_AGAIN = new Set([4401, 4403]);
@@ -13,6 +14,7 @@ export class Socket {
   #socket = null;
   #attempts = 0;
   #timer = null;
+  #doubting = null;
   #heardAt = 0;
   #isEnded = false;
   #make;
@@ -52,7 +54,25 @@ export class Socket {
   close() {
     this.#isEnded = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#doubting);
     this.#socket?.close();
+  }
+
+  /** Something says that the line is cut: it is given up unless something is heard at once. */
+  doubt() {
+    const [doubted, heardAt] = [this.#socket, this.#heardAt];
+    this.#doubting ??= setTimeout(() => {
+      this.#doubting = null;
+      if (this.#socket === doubted && this.#heardAt === heardAt && doubted?.readyState === 1) this.cut();
+    }, DOUBTED_MS);
+  }
+
+  /** The network is said to be back: do not wait for the next try. */
+  retry() {
+    if (this.#isEnded || (this.#socket && this.#socket.readyState < 2)) return;
+    clearTimeout(this.#timer);
+    this.#attempts = 0;
+    this.open();
   }
 
   /** Give it up, as where the network is broken: no farewell is waited for, which may never come. It connects anew. */

@@ -4,6 +4,7 @@ import { age, clock } from "../lib/time.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 
 const STALE_MS = 20000;
+const LOST_MS = 15000; // the server says something every 10 s
 const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
 
 /** Of when is what is shown: of now, or of when the last was heard, or of when any cluster of it answered last. */
@@ -22,6 +23,7 @@ export class AsOf {
   #isConnected = false;
   #behind = new Set();
   #heardAt;
+  #openedAt = -Infinity;
   #ended = null;
   #timer;
 
@@ -43,6 +45,7 @@ export class AsOf {
 
   status(status) {
     this.#isConnected = status === "open";
+    if (this.#isConnected) this.#openedAt = this.now();
     this.#ended = status === "logged out" || status === "refused" ? status : null;
     this.show();
   }
@@ -82,20 +85,30 @@ export class AsOf {
 
   /** Whether what is shown may be old: this page does not hear of it, could not draw it, or no cluster of it answers. */
   mode() {
-    if (!this.#isConnected) return "away";
+    if (this.#isLost()) return "away"; // before all else: what fails because of it tells nothing more
     if (this.#behind.size) return "behind";
     return this.#isStale() ? "stale" : "live";
+  }
+
+  /** Whether the line is cut, as far as anybody knows: it was closed, or is as silent as it never is. */
+  #isLost() {
+    return !this.#isConnected || this.now() - Math.max(this.#heardAt, this.#openedAt) > LOST_MS;
   }
 
   #isStale() {
     return this.#watched.size > 0 && this.#silent() === this.#watched.size;
   }
 
+  /** When the cluster of a stream answered last; null: never. */
+  watchedAt(stream) {
+    return this.#watched.get(stream) ?? null;
+  }
+
   /** How old is what a stream has told, in ms; null while its cluster answers and is heard of, `Infinity`: never did. */
   ageOf(stream) {
     const at = this.#watched.get(stream) ?? null;
     if (at === null) return Infinity;
-    const old = this.now() - (this.#isConnected ? at : Math.min(at, this.#heardAt));
+    const old = this.now() - (!this.#isLost() ? at : Math.min(at, this.#heardAt));
     return old > STALE_MS ? old : null;
   }
 
@@ -113,13 +126,18 @@ export class AsOf {
       if (element && element.textContent !== text) element.textContent = text;
     };
     host.dataset.mode = mode;
-    const isPictureOld = !this.#isConnected || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
+    const isPictureOld = mode === "away" || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
     this.#page.body.classList.toggle("stale", isPictureOld);
     put("mode", words[mode]);
-    const at = shownAt({ now: this.now(), heard: this.#isConnected ? null : this.#heardAt, watched: [...this.#watched.values()] });
+    const at = shownAt({ now: this.now(), heard: mode !== "away" ? null : this.#heardAt, watched: [...this.#watched.values()] });
     put("now", at === null ? "–" : clock(at));
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
+    const isOld = (mode === "away" || mode === "stale") && at !== null;
+    const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : "";
+    for (const element of this.#page.querySelectorAll("[data-aging]")) {
+      if (element.textContent !== old) element.textContent = old;
+    }
   }
 
   close() {

@@ -3,7 +3,9 @@ import { AsOf } from "./as-of.js";
 import { CellMap } from "./map.js";
 import { Follower } from "../live/follower.js";
 import { TileMap } from "./tiles.js";
+import { asOfNow, lookedUntil } from "../lib/bands.js";
 import { causeWords, stateOf, strategyWords } from "../lib/state.js";
+import { clock as clockOf } from "../lib/time.js";
 import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
@@ -21,6 +23,8 @@ import { mountOrders } from "./orders.js";
 import { keyOf, pieceOf } from "../lib/columns.js";
 import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
+
+const FEW_LANES = 60; // that are drawn anew as time goes on, and not only when something changed
 
 export function mountGroup(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
@@ -113,9 +117,31 @@ export function mountGroup(page) {
     }
   }
 
-  const bar = () => drawTimeBar(page.querySelector("#time-bar"), time, { until: asOf.now(), base, onPick: goTo });
+  /** When members told last what they hold comes by pulses: the table says what the map says. */
+  function told() {
+    for (const place of page.querySelectorAll("[data-told]")) {
+      const at = seen.get(place.dataset.told);
+      if (!at || place.dataset.at === String(at)) continue;
+      place.dataset.at = at;
+      const day = new Date(at).toISOString().slice(0, 10);
+      const time = clockOf(at, { millis: true });
+      place.replaceChildren(make("time", { datetime: `${day}T${time}Z`, title: `${day} ${time} UTC` }, time));
+    }
+  }
+
+  /** Until when everybody has been looked at: what follows is not known yet. */
+  function looked() {
+    const members = follower.state?.members ?? [];
+    return members.length ? lookedUntil(members, seen, asOf.now()) : asOf.watchedAt(stream);
+  }
+
+  const bar = () => {
+    const { orphans = null, doubles = null } = follower.state?.head ?? {};
+    const upToNow = asOfNow(time, { looked: looked(), orphans, doubles });
+    drawTimeBar(page.querySelector("#time-bar"), upToNow, { until: asOf.now(), base, onPick: goTo });
+  };
   let owners = null;
-  const ownership = () => drawOwners(page.querySelector("#owners"), owners, { until: asOf.now() });
+  const ownership = () => drawOwners(page.querySelector("#owners"), owners, { until: asOf.now(), looked: looked() });
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {
@@ -130,6 +156,7 @@ export function mountGroup(page) {
       for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
     }
     mountGlyphs(page);
+    asOf.keep("told", told);
     asOf.keep("bar", bar);
     asOf.keep("lanes", handoffs);
     asOf.keep("owners", ownership);
@@ -168,6 +195,7 @@ export function mountGroup(page) {
   function onMessage(message, result) {
     asOf.heard(message);
     if (message.kind === "pulse") for (const { client, at } of message.seen) if (at) seen.set(client, Math.max(at, seen.get(client) ?? 0));
+    if (message.kind === "pulse") asOf.keep("told", told);
     if (message.behind) noteBehind(message.behind.length > 0);
     if (result !== "applied") return;
     isBehind = false;
@@ -196,7 +224,10 @@ export function mountGroup(page) {
     bar();
     if (map instanceof CellMap && map.columns.length <= 400) asOf.keep("map", () => map.update(follower.state, extra()));
   }, 1000);
-  const measuring = setInterval(measure, 5000);
+  const measuring = setInterval(() => {
+    measure();
+    if ((owners?.queues.length ?? 0) <= FEW_LANES) asOf.keep("owners", ownership);
+  }, 5000);
   const asking = setInterval(refresh, 60000); // that the group is gone comes with no step
   const onMove = ({ detail: [rows, columns] }) => map?.move(rows, columns);
   const onOut = () => zoomTo(null);

@@ -1,7 +1,9 @@
 // Opens the page's socket, and asks the server for what it does not push.
 import { Socket } from "../live/socket.js";
+import { line as thePages } from "../live/line.js";
 
 const LONGEST_MS = 10000;
+const NEWS_MS = 5000; // after a failure, whatever comes meanwhile: many pages ask a server that is in trouble
 
 /** `onBack` is called when the line is there again after it was away: what was asked for meanwhile got no answer. */
 export function openSocket(page, asOf, { onBack = () => {} } = {}) {
@@ -11,9 +13,13 @@ export function openSocket(page, asOf, { onBack = () => {} } = {}) {
   let wasAway = false;
   function onStatus(status) {
     asOf.status(status);
+    thePages.set(status);
     if (status === "open" && wasAway) onBack();
     wasAway = status === "away";
   }
+  thePages.onDoubt = () => socket.doubt();
+  addEventListener("offline", () => socket.cut());
+  addEventListener("online", () => socket.retry());
   socket.open();
   globalThis.evenkeel = { socket }; // for whoever wants to look, or cut it
   return socket;
@@ -21,7 +27,10 @@ export function openSocket(page, asOf, { onBack = () => {} } = {}) {
 
 /** Ask the server. Throws where it does not answer, or is in trouble: ask again. */
 async function ask(url, type, signal) {
-  const answer = await fetch(url, { headers: { Accept: type }, signal });
+  const answer = await fetch(url, { headers: { Accept: type }, signal }).catch((error) => {
+    if (!signal?.aborted) thePages.doubt();
+    throw error;
+  });
   if (answer.status >= 500 || answer.status === 429) throw new Error(`${url} is answered with ${answer.status}`);
   return answer;
 }
@@ -52,35 +61,42 @@ export async function getJson(url) {
 
 /**
  * Call `work` once after a burst of calls, at most once in `ms` or so; pages spread themselves by chance. Work that
- * fails is done again, after ever longer waits, until it succeeds or `end()` is called.
+ * fails is done again, after ever longer waits, until it succeeds or `end()` is called; news makes them no shorter than
+ * `NEWS_MS`. While the line is cut nothing is done, and all of it once it is back.
  */
-export function gather(work, ms) {
+export function gather(work, ms, line = thePages) {
   let timer = null;
   let failures = 0;
+  let failedAt = 0;
   let isEnded = false;
 
   async function run() {
     timer = null;
+    if (line.isCut) {
+      failures = 0;
+      line.whenBack(begin);
+      return;
+    }
     try {
       await work();
       failures = 0;
     } catch {
       failures++;
+      failedAt = Date.now();
       begin();
     }
   }
 
-  function begin() {
-    if (!isEnded) timer ??= setTimeout(run, Math.min(LONGEST_MS, ms * 2 ** failures) * (0.5 + Math.random()));
+  function begin(wait = Math.min(LONGEST_MS, ms * 2 ** failures)) {
+    if (!isEnded) timer ??= setTimeout(run, wait * (0.5 + Math.random()));
   }
 
   function call() {
-    if (failures) {
+    if (failures && ms * 2 ** failures > NEWS_MS) {
       clearTimeout(timer); // there is news: do not wait as long as after a failure
       timer = null;
-      failures = 0;
-    }
-    begin();
+      begin(Math.max(0, failedAt + NEWS_MS - Date.now()));
+    } else begin();
   }
   call.end = () => {
     isEnded = true;

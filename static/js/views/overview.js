@@ -93,7 +93,9 @@ export function mountOverview(page) {
 
   function drawRounds(id, item) {
     const now = asOf.now();
-    drawStrip(item.querySelector('[data-is="strip"]'), smalls.get(id)?.rounds ?? [], { since: now - STRIP_MS, until: now, bands: smalls.get(id)?.bands ?? null });
+    const { rounds = [], bands = null, figures = {} } = smalls.get(id) ?? {};
+    const still = asOf.ageOf(items.get(id).dataset.stream) === null ? { ...rows.get(id), ...figures } : {};
+    drawStrip(item.querySelector('[data-is="strip"]'), rounds, { since: now - STRIP_MS, until: now, bands, now: still });
   }
 
   function take(row, stream) {

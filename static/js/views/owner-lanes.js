@@ -4,12 +4,13 @@ import { LEFT, RIGHT } from "./time-bar.js";
 import { clock, span, ticks } from "../lib/time.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
+import { goingOn } from "../lib/bands.js";
 import { shown } from "../lib/shown.js";
 
 const [LANE, TITLE, HEAD, PER_LETTER] = [15, 20, 16, 6.4];
 
 /** Draw into a section; `told` is null before it was asked for. `at` is the instant that the page shows. */
-export function drawOwners(section, told, { until, at = null }) {
+export function drawOwners(section, told, { until, at = null, looked = null }) {
   section.hidden = !told?.queues.length;
   if (section.hidden) return;
   const host = section.querySelector('[data-is="owners"]');
@@ -23,7 +24,7 @@ export function drawOwners(section, told, { until, at = null }) {
   }
   let y = HEAD;
   for (const { title, queue } of rows) {
-    svg.append(queue ? laneOf(queue, told, y, scale, until) : draw("text", { class: "of-lanes", x: 0, y: y + 14 }, shown(title, 80)));
+    svg.append(queue ? laneOf(queue, told, y, scale, until, looked) : draw("text", { class: "of-lanes", x: 0, y: y + 14 }, shown(title, 80)));
     y += queue ? LANE : TITLE;
   }
   svg.append(draw("path", { class: "playhead", d: `M${scale(at ?? until)} ${HEAD - 2}V${height}` }));
@@ -52,7 +53,7 @@ function lanesOf(queues) {
   return rows;
 }
 
-function laneOf({ id, bars, none, two }, { clients, told_until: toldUntil }, y, scale, until) {
+function laneOf({ id, bars, none, two }, { clients, told_until: toldUntil, until: read }, y, scale, until, looked) {
   const group = draw("g", {}, draw("text", { class: "lane-id", x: LEFT - 8, y: y + 11, "text-anchor": "end" }, String(id)));
   group.append(draw("rect", { class: "band-ground", x: LEFT, y: y + 2, width: scale(until) - LEFT, height: LANE - 4 }));
   const box = (look, from, to, words) => {
@@ -67,12 +68,16 @@ function laneOf({ id, bars, none, two }, { clients, told_until: toldUntil }, y, 
     const short = shown(name.slice(name.indexOf("@") + 1), Math.max(2, Math.floor((wide - 6) / PER_LETTER)));
     if (wide > 40) group.append(draw("text", { class: "owner-name", x: x + 4, y: y + 11 }, short));
   });
-  for (const [from, to] of none) {
+  const holders = bars.filter(([, , to]) => to === null).length;
+  const upToNow = (steps, now) => goingOn(steps.map((step) => [...step, 1]), { read, looked, now: Number(now) });
+  const noneNow = upToNow(none, toldUntil === null && !holders);
+  const twoNow = upToNow(two, holders > 1);
+  for (const [from, to] of noneNow) {
     const known = toldUntil === null ? to : Math.min(to, toldUntil);
     if (from < known) box("owner-none", from, known, during(gettext("no owner"), from, known, until));
     if (known < to) box("owner-unknown", Math.max(from, known), to, during(gettext("unknown: no answer"), Math.max(from, known), to, until));
   }
-  for (const [from, to] of two) box("owner-two", from, to, during(gettext("two owners"), from, to, until));
+  for (const [from, to] of twoNow) box("owner-two", from, to, during(gettext("two owners"), from, to, until));
   return group;
 }
 

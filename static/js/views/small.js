@@ -1,6 +1,7 @@
 // One row of the overview: a group's map in the small, and its last rounds on the axis that all rows share.
 import { draw } from "../lib/svg.js";
 import { glyphOf } from "../lib/glyphs.js";
+import { goingOn } from "../lib/bands.js";
 
 const [WIDTH, HEIGHT] = [116, 20];
 const FAULTS = ["small-none", "small-held", "small-two", "small-unknown"];
@@ -20,8 +21,8 @@ export function drawSmall(svg, small) {
   });
 }
 
-/** Rounds as stems; below them when queues had two owners, and none, as far as it is known. */
-export function drawStrip(svg, rounds, { since, until, bands = null }) {
+/** Rounds as stems; below them when queues had two owners, and none, as far as it is known; `now` are how many still have. */
+export function drawStrip(svg, rounds, { since, until, bands = null, now = {} }) {
   const width = Math.max(160, svg.clientWidth || 400);
   const scale = (at) => 6 + (Math.max(0, at - since) / (until - since)) * (width - 12);
   svg.setAttribute("viewBox", `0 0 ${width} 46`);
@@ -30,7 +31,7 @@ export function drawStrip(svg, rounds, { since, until, bands = null }) {
     const x = Math.round(scale(since + at * 60000)) + 0.5;
     svg.append(draw("path", { class: "grid-line", d: `M${x} 4V38` }));
   }
-  if (bands) svg.append(...bandsOf(bands, scale, since, until));
+  if (bands) svg.append(...bandsOf(upTo(until, bands, now), scale, since, until));
   const most = Math.max(1, ...rounds.map((round) => round.moves));
   for (const round of rounds.slice(-60)) {
     const x = scale(round.opened_at);
@@ -40,6 +41,12 @@ export function drawStrip(svg, rounds, { since, until, bands = null }) {
     svg.append(draw("rect", { class: "strip-open", x, y: 34, width: Math.max(1, end - x), height: 4 }));
     svg.append(draw("path", { class: round.moves === null ? "stem is-unknown" : "stem", d: `M${x} 38V${y + 5}` }), draw("path", { class: isHollow ? "glyph hollow" : "glyph", d: path, transform: `translate(${x} ${y}) scale(.85)` }));
   }
+}
+
+/** What is so still goes on until now: figures beside the strip say it too. */
+function upTo(until, bands, { orphans = null, doubles = null }) {
+  const options = { read: bands.until, looked: until };
+  return { ...bands, none: goingOn(bands.none, { ...options, now: orphans }), two: goingOn(bands.two, { ...options, now: doubles }) };
 }
 
 function bandsOf({ two, none, until: known }, scale, since, until) {

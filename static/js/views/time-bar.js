@@ -18,6 +18,7 @@ export function drawTimeBar(host, time, { until, base, at = null, onPick = null 
   svg.append(band(gettext("two owners"), TWO, width), band(gettext("no owner"), NONE, width));
   svg.append(...unknown(time, scale, until));
   svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until));
+  svg.append(...later(time.looked ?? until, scale, until));
   if (onPick) svg.append(picker(time.since, until, width, onPick));
   svg.append(...stems(time.rounds, scale, width, base));
   const x = scale(at ?? until);
@@ -55,6 +56,14 @@ function steps(list, look, y, scale, until) {
     const title = fill(ngettext("%(n)s queue for %(span)s from %(at)s", "%(n)s queues for %(span)s from %(at)s", queues), { n: queues, span: span(end - since), at: clock(since) });
     return draw("rect", { class: look, x, y, width: Math.max(1.5, scale(Math.min(end, until)) - x), height: 8, opacity: 0.4 + (0.6 * queues) / most }, draw("title", {}, title));
   });
+}
+
+/** Since the last look nothing is known: no fault there is no sign of health. */
+function later(looked, scale, until) {
+  const [from, to] = [scale(looked), scale(until)];
+  if (to - from < 1) return [];
+  const title = fill(gettext("not looked at yet: the last look was at %(at)s"), { at: clock(looked) });
+  return [TWO, NONE].map((y) => draw("rect", { class: "band-later", x: from, y: y + 0.5, width: to - from, height: 7 }, draw("title", {}, title)));
 }
 
 /** From when on somebody does not answer: whoever that is may have what nobody has, or a second time what another has. */

@@ -1,0 +1,31 @@
+// When queues had no owner, or two, drawn up to now: what was so when it was read last and is so in the newest state goes on
+// until the last look; what follows was not looked at yet. Pure.
+
+const OPEN_MS = 30000; // two owners are known until both told so: that may be this long before it was read
+
+/** Until when all members that answer have told what they hold: `seen` are the instants by clients. Null: nobody has. */
+export function lookedUntil(members, seen, until) {
+  const told = members.filter((cell) => cell.held !== null).map((cell) => seen.get(cell.client)).filter(Boolean);
+  return told.length ? Math.min(until, ...told) : null;
+}
+
+/** The steps `[since, until, queues]`, the last one going on until `looked` where `now` queues still are so; null is unknown. */
+export function goingOn(steps, { read, looked, now }) {
+  const last = steps.at(-1);
+  if (!last || !now || looked === null || looked <= last[1] || last[1] < read - OPEN_MS) return steps;
+  const [since, until, queues] = last;
+  if (queues === now) return [...steps.slice(0, -1), [since, looked, queues]];
+  return [...steps, [until, looked, now]];
+}
+
+/** The time bar's steps as of now, and from when on nobody looked: `looked`, or null where another part says more of it. */
+export function asOfNow(time, { looked, orphans, doubles }) {
+  if (looked === null || time.told_until !== null) return { ...time, looked: null };
+  const options = { read: time.until, looked };
+  return {
+    ...time,
+    none: goingOn(time.none, { ...options, now: orphans }),
+    two: goingOn(time.two, { ...options, now: doubles }),
+    looked: Math.max(looked, ...[...time.none, ...time.two].map(([, end]) => end)),
+  };
+}

@@ -1,0 +1,39 @@
+// Bands go on up to now where the fault stands still, and no further than anybody looked.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { asOfNow, goingOn, lookedUntil } from "../../static/js/lib/bands.js";
+
+const cell = (client, held = []) => ({ client, held });
+const time = { since: 0, until: 100_000, told_until: null, rounds: [], none: [[90_000, 100_000, 2]], two: [[50_000, 60_000, 1], [80_000, 94_000, 3]] };
+
+test("what still is so goes on until the last look, and what follows was not looked at", () => {
+  const bar = asOfNow(time, { looked: 104_000, orphans: 2, doubles: 5 });
+
+  assert.deepEqual(bar.none, [[90_000, 104_000, 2]]);
+  assert.deepEqual(bar.two, [[50_000, 60_000, 1], [80_000, 94_000, 3], [94_000, 104_000, 5]]);
+  assert.equal(bar.looked, 104_000);
+  assert.deepEqual(time.none, [[90_000, 100_000, 2]]);
+});
+
+test("what is over, unknown, or was over when it was read does not go on", () => {
+  const bar = asOfNow(time, { looked: 104_000, orphans: 0, doubles: null });
+
+  assert.deepEqual([bar.none, bar.two], [time.none, time.two]);
+  assert.deepEqual(goingOn([[1, 60_000, 1]], { read: 100_000, looked: 104_000, now: 1 }), [[1, 60_000, 1]]);
+  assert.deepEqual(goingOn([], { read: 100_000, looked: 104_000, now: 1 }), []);
+});
+
+test("where nobody looked since it was read, or somebody does not answer, nothing is added", () => {
+  assert.deepEqual(asOfNow(time, { looked: 99_000, orphans: 2, doubles: 3 }).looked, 100_000);
+  assert.deepEqual(asOfNow(time, { looked: null, orphans: 2, doubles: 3 }), { ...time, looked: null });
+  assert.deepEqual(asOfNow({ ...time, told_until: 70_000 }, { looked: 104_000, orphans: 2, doubles: 3 }).none, time.none);
+});
+
+test("everybody has been looked at when the one that was longest ago told", () => {
+  const seen = new Map([["A", 5_000], ["B", 3_000], ["C", 1_000]]);
+
+  assert.equal(lookedUntil([cell("A"), cell("B")], seen, 6_000), 3_000);
+  assert.equal(lookedUntil([cell("A"), cell("C", null)], seen, 4_000), 4_000); // whoever does not answer is told of elsewhere
+  assert.equal(lookedUntil([cell("D")], seen, 6_000), null);
+});
