@@ -14,6 +14,7 @@ import { mountPlan } from "./views/plan.js";
 import { mountProducers } from "./views/producers.js";
 import { mountRound } from "./views/round.js";
 import { mountRows } from "./views/rows.js";
+import { mountScrolling } from "./views/scrolling.js";
 
 const VIEWS = {
   "by-config": mountByConfig,
@@ -33,6 +34,7 @@ mountGlyphs(document);
 mountLanguages(document);
 mountRows(document);
 mountCopying(document);
+mountScrolling(document);
 const disconnect = VIEWS[document.body.dataset.view]?.(document);
 addEventListener("pagehide", () => disconnect?.());
 addEventListener("pageshow", (event) => {

@@ -52,6 +52,27 @@ def test_every_page_fits_a_narrow_window_and_shows_its_head_and_all_tabs(turn: T
                 assert place.evaluate("map => map.scrollWidth <= map.clientWidth"), (address, width)
 
 
+def test_what_is_wider_than_a_phone_says_so_and_can_be_entered_by_keys(turn: Turn, page: Page) -> None:
+    group = turn(30)
+    page.goto(f"/groups/{group.pk}/")
+    members = page.locator("[data-part=members] .wide")
+    expect(members).to_be_visible()
+    assert members.get_attribute("role") is None
+
+    page.set_viewport_size({"width": 390, "height": 844})
+
+    expect(members).to_have_attribute("data-more", "right")
+    assert members.evaluate("box => getComputedStyle(box).maskImage").startswith("linear-gradient")
+    expect(page.get_by_role("region", name="Members, scrolls sideways")).to_have_attribute("tabindex", "0")
+    members.focus()
+    page.keyboard.press("ArrowRight")
+    expect(members).to_have_attribute("data-more", "left right")
+    members.evaluate("box => box.scrollTo(10_000, 0)")
+    expect(members).to_have_attribute("data-more", "left")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(members).not_to_have_attribute("role", "region")
+
+
 def test_ids_that_differ_at_their_ends_are_told_apart_beside_a_long_note(turn: Turn, page: Page) -> None:
     turn(30)
     name = "a-rather-long-host-name-of-one@billing-"

@@ -231,6 +231,17 @@ test("a lane whose owner nobody knows says so, and what is known before", () => 
   assert.deepEqual(verdict({ ...lane, unowned: [2500, null] }), ["word-unknown", "2.5 s no owner, then unknown: no answer"]);
 });
 
+test("a handoff of which only the most is known may have had nobody, or two: neither is said to have been", () => {
+  const lane = { from: "A", unowned: [0, 976], overlap: [0, 1034], is_perhaps_gap: true, is_perhaps_overlap: true };
+
+  assert.deepEqual(verdict(lane), ["word-unknown", "perhaps none or two, ≤ 1.0 s"]);
+  assert.deepEqual(verdict({ ...lane, is_perhaps_overlap: false }), ["word-unknown", "perhaps no owner, ≤ 976 ms"]);
+  assert.deepEqual(verdict({ ...lane, is_perhaps_gap: false }), ["word-unknown", "perhaps two owners, ≤ 1.0 s"]);
+  assert.deepEqual(verdict({ ...lane, is_overlap: true, overlap: [800, 1034] }), ["word-two", "800 ms – 1.0 s two owners"]);
+  assert.deepEqual(verdict({ ...lane, is_overlap: true, is_older: true, overlap: [800, 1034] })[1], "800 ms – 1.0 s two owners, since an earlier round");
+  assert.deepEqual(verdict({ ...lane, is_shared: true }), ["word-unknown", "perhaps two owners so far, ≤ 1.0 s"]);
+});
+
 test("numbers of queues never run into each other, however many digits they have", () => {
   const queues = ["east", "west"].flatMap((broker) => Array.from({ length: 401 }, (_, id) => ({ topic: "orders", broker, id: id + 9900 })));
   const { columns, cell } = place(order(queues), 400);
@@ -241,5 +252,7 @@ test("numbers of queues never run into each other, however many digits they have
   assert.deepEqual(written.slice(0, 3).map(({ id }) => id), [9900, 9910, 9920]);
   const [first, ...others] = written.map(({ id, x }) => [x - 3 * String(id).length, x + 3 * String(id).length]);
   others.reduce(([, end], next) => (assert.ok(end < next[0]), next), first);
+  const few = ["east", "west"].flatMap((broker) => Array.from({ length: 4 }, (_, id) => ({ topic: "orders", broker, id })));
+  assert.deepEqual(numbered(place(order(few), 70).columns, 8).map(({ id }) => id), [0, 3, 0, 3]); // of the last nobody has to guess
   assert.deepEqual(numbered(place(order(queues.slice(0, 3)), 400).columns, 30).map(({ id }) => id), [9900, 9901, 9902]);
 });

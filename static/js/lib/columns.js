@@ -46,18 +46,24 @@ const PER_DIGIT = 7;
 export const thinning = (cell, digits = 2) =>
   [1, 2, 5, 10, 20, 50, 100].find((step) => step * cell >= Math.max(17, digits * PER_DIGIT + 2)) ?? 100;
 
-/** The columns whose numbers are written: each has the room that its digits need, next to those of another broker too. */
+/**
+ * The columns whose numbers are written: each has the room that its digits need, next to those of another broker too. Where
+ * not all have it, the last of a broker comes after the round ones: it says how many there are.
+ */
 export function numbered(columns, cell) {
   const digits = columns.reduce((most, { id }) => Math.max(most, String(id).length), 1);
   const step = thinning(cell, digits);
-  let free = -Infinity;
-  return columns.filter(({ id, x }) => {
-    const half = (String(id).length * PER_DIGIT) / 2;
-    if (id % step || x + cell / 2 - half < free) return false;
-    free = x + cell / 2 + half + 2;
-    return true;
-  });
+  const taken = [];
+  const put = (column, i) => {
+    const [half, middle] = [(String(column.id).length * PER_DIGIT) / 2, column.x + cell / 2];
+    if (!taken.some(({ from, to }) => middle - half < to + 2 && from < middle + half + 2)) taken.push({ column, i, from: middle - half, to: middle + half });
+  };
+  columns.forEach((column, i) => column.id % step || put(column, i));
+  columns.forEach((column, i) => column.id % step && isLast(column, columns[i + 1]) && put(column, i));
+  return taken.sort((a, b) => a.i - b.i).map(({ column }) => column);
 }
+
+const isLast = (column, next) => next?.topic !== column.topic || next.broker !== column.broker;
 
 /** A name cut to the room that it has; the end of a broker's name tells it from others. */
 export function fit(text, width, perLetter = 6.7) {

@@ -38,6 +38,7 @@ export function mountKeys(page) {
       press(STEPS[event.key]);
       return;
     }
+    if (event.key in ARROWS && event.target.matches?.("[data-more][role=region]")) return; // it scrolls
     if (event.key in ARROWS && page.querySelector(".map, .tiles")) {
       event.preventDefault();
       say("move", ARROWS[event.key]);
