@@ -98,6 +98,13 @@ def test_a_consumer_of_the_demo_is_chosen_by_name(operator: Page) -> None:
     assert (row.verb, row.target, row.parameters) == ("demo.kill_consumer", "B", {"how": "silent"})
 
 
+def test_a_consumer_of_the_demo_is_added_by_one_press(operator: Page) -> None:
+    operator.get_by_role("button", name="Add a consumer").click()
+
+    expect(operator.locator("[data-part=orders]")).to_contain_text("Add a consumer")
+    assert Command.objects.get().verb == "demo.add_consumer"
+
+
 def test_a_viewer_sees_closed_buttons_and_the_reason(group: Group, page: Page) -> None:
     page.goto(f"/groups/{group.pk}/")
 

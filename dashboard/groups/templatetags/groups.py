@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from django import template
 from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster
 from dashboard.clusters.silences import is_silent
+from dashboard.common.shown import shown
 from dashboard.common.spans import age, span
 from dashboard.groups.asking import outcome_words, receipt_words
 from dashboard.groups.rounds import Load
@@ -16,6 +18,7 @@ from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
 
 register = template.Library()
+LONGEST_NAME = 40  # letters, as in the map
 
 
 @register.filter
@@ -71,13 +74,46 @@ def of_a_kind(faults: Sequence[Fault]) -> list[tuple[Fault, list[Fault]]]:
 
 @register.filter
 def dumbbells(loads: Sequence[Load]) -> list[dict[str, object]]:
-    """Place loads on one axis from 4 to 96: nothing to the most of all."""
+    """Place loads on one axis from 4 to 96, nothing to the most of all; cut names as the map does.
+
+    Each ``name`` is what an id has in common with its neighbours, and its own rest, by which it is told apart.
+    """
     most = max((each for load in loads for each in (load.before, load.after) if each is not None), default=0) or 1
 
     def place(queues: int | None) -> int | None:
         return None if queues is None else 4 + round(92 * queues / most)
 
-    return [{"load": load, "before": place(load.before), "after": place(load.after)} for load in loads]
+    names = tails([shown(load.client, LONGEST_NAME) for load in loads])
+    return [
+        {"load": load, "name": name, "before": place(load.before), "after": place(load.after)}
+        for load, name in zip(loads, names, strict=True)
+    ]
+
+
+def tails(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Cut names into what they have in common with the most similar ones, and the rest; as ``map-rows.js`` does."""
+    if len(names) == 1:
+        return [_cut(names[0], names[0].find("@") + 1)]
+    order = sorted(set(names))
+    common = [_common(one, other) for one, other in pairwise(order)]
+    same = {name: max([0, *common[max(0, at - 1) : at + 1]]) for at, name in enumerate(order)}
+    return [_cut(name, _border(name, same[name])) for name in names]
+
+
+def _common(one: str, other: str) -> int:
+    """Count the first letters that two names have in common."""
+    differing = (at for at, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its)
+    return next(differing, min(len(one), len(other)))
+
+
+def _cut(name: str, end: int) -> tuple[str, str]:
+    return name[:end], name[end:]
+
+
+def _border(name: str, same: int) -> int:
+    """Say where an id's own part begins: behind a mark that parts ids, within what is common."""
+    border = max(name.rfind(mark, 0, same + 1) for mark in "@#-.") + 1
+    return border if border <= same else 0
 
 
 @register.filter

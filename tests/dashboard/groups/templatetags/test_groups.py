@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboard.groups.rounds import Load
-from dashboard.groups.templatetags.groups import cause, dumbbells, of_a_kind, round_state, round_when
+from dashboard.groups.templatetags.groups import cause, dumbbells, of_a_kind, round_state, round_when, tails
 from dashboard.push.messages import Fault, Row
 
 ROW = Row(
@@ -48,6 +48,16 @@ def test_faults_of_a_kind_stand_together() -> None:
 
 def test_loads_stand_on_one_axis_and_unknown_ones_nowhere() -> None:
     found = dumbbells([Load("A", 11, 0), Load("B", None, 22)])
+    long = [Load(f"127.0.0.1@{'warehouse-' * 5}{n}", 1, 1) for n in "21"]
 
     assert [(each["before"], each["after"]) for each in found] == [(50, 4), (None, 96)]
     assert dumbbells([Load("A", 0, None)])[0]["before"] == 4
+    assert [each["name"] for each in dumbbells(long)] == [("127.0.0.1@warehouse-…rehouse-warehouse-", n) for n in "21"]
+
+
+def test_names_are_parted_as_in_the_map() -> None:
+    assert tails(["192.0.2.2@c1", "192.0.2.2@c2"]) == [("192.0.2.2@", "c1"), ("192.0.2.2@", "c2")]
+    assert tails(["192.0.2.2@c1"]) == [("192.0.2.2@", "c1")]
+    assert tails(["beta", "alpha", "beta"]) == [("", "beta"), ("", "alpha"), ("", "beta")]
+    assert tails(["a@x-1", "b@y", "a@x-22"]) == [("a@x-", "1"), ("", "b@y"), ("a@x-", "22")]
+    assert tails([]) == []
