@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from ninja import Schema
 
 from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
+from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.rounds import Load
-from dashboard.groups.story import Lane
 from dashboard.groups.twice import Twice
 
 WAITS = "it has not ended yet"
@@ -63,6 +63,10 @@ class LoadOut(Schema):
 class RoundOut(RoundRow):
     """One round as its page has it; ``sentence`` can be pasted into a report.
 
+    ``longest_unowned`` and ``longest_overlap`` are of queues that had no owner, or two, for certain, in its time; each
+    lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. In as many as ``unowned_perhaps_queues`` and
+    ``overlap_perhaps_queues`` besides it is possible and not known, for so many ms at most.
+
     ``twice`` messages at least were consumed twice; ``twice_unknown`` is the number of handoffs of which it is unknown.
     """
 
@@ -77,8 +81,14 @@ class RoundOut(RoundRow):
     loads: list[LoadOut]
     longest_unowned: Bounds | None
     unowned_queues: int
+    is_unowned_lasting: bool
+    unowned_perhaps_queues: int
+    unowned_perhaps_most: int | None
     longest_overlap: Bounds | None
     overlap_queues: int
+    is_overlap_lasting: bool
+    overlap_perhaps_queues: int
+    overlap_perhaps_most: int | None
     longest_pause: Bounds | None
     pause_queues: int
     twice: int | None
@@ -90,7 +100,9 @@ class RoundOut(RoundRow):
 class MoveOut(Schema):
     """One queue's handoff in a round, worst first; no client is nobody, unless ``unknown`` names it.
 
-    ``is_waiting``: nobody has taken it yet. ``is_unknown``: somebody who does not answer may have it. At least
+    ``is_waiting``: nobody has taken it yet. ``is_shared``: two have it so far. ``is_unknown``: somebody who does not
+    answer may have it. ``is_older``: the other had taken it in an earlier round, and two had it since. That nobody had
+    it, or two, is known where ``unowned_low``, or ``overlap_low``, is more than 0, and else only possible. At least
     ``twice`` messages were consumed twice, those from the offset ``twice_first`` on: by what both members report.
     """
 
@@ -111,6 +123,7 @@ class MoveOut(Schema):
     is_waiting: bool
     is_shared: bool
     is_unknown: bool
+    is_older: bool
     twice: int | None
     twice_first: int | None
     unknown: Unknown
@@ -213,6 +226,7 @@ def move_out(lane: Lane, known: Mapping[Lane, Twice], why_not_twice: str = NO_OF
         is_waiting=lane.is_waiting,
         is_shared=lane.is_shared,
         is_unknown=lane.is_unknown,
+        is_older=lane.is_older,
         twice=twice.count if twice is not None else None,
         twice_first=twice.first if twice is not None and twice.count else None,
         unknown={},

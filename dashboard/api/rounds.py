@@ -28,6 +28,7 @@ from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.twice import Totals, add_up, twice_in
 from dashboard.groups.views import find_group
@@ -57,7 +58,7 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
     """
     row, now = _find(request, pk, number), now_ms()
     if not asked.at:
-        lanes = story.lanes_of(row, now=now)
+        lanes = lanes_of(row, now=now)
         twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
         worst = {**story.worst(lanes, owned.shares_in(row=row, now=now).values()), "twice": twice.count}
         return _round(row, worst, read.causes_of(row), now, twice)
@@ -101,8 +102,14 @@ def _round(
         loads=[load_out(each) for each in read.loads_of(row)],
         longest_unowned=_bounds(worst["unowned"]),
         unowned_queues=int(str(worst["unowned_queues"])),
+        is_unowned_lasting=bool(worst["is_waiting"]),
+        unowned_perhaps_queues=int(str(worst["unowned_perhaps_queues"])),
+        unowned_perhaps_most=_most(worst["unowned_perhaps"]),
         longest_overlap=_bounds(worst["overlap"]),
         overlap_queues=int(str(worst["overlap_queues"])),
+        is_overlap_lasting=bool(worst["is_shared"]),
+        overlap_perhaps_queues=int(str(worst["overlap_perhaps_queues"])),
+        overlap_perhaps_most=_most(worst["overlap_perhaps"]),
         longest_pause=_bounds(worst["pause"]),
         pause_queues=int(str(worst["pause_queues"])),
         twice=twice.count if twice is not None else None,
@@ -120,7 +127,7 @@ def moves(request: HttpRequest, pk: int, number: int, asked: Query[Then]) -> Pag
     """
     row, now = _find(request, pk, number), now_ms()
     at = instant_asked(asked.at, now)
-    lanes = past_story.lanes_at(row=row, at=at, now=now) if asked.at else story.lanes_of(row, now=now)
+    lanes = past_story.lanes_at(row=row, at=at, now=now) if asked.at else lanes_of(row, now=now)
     known = {} if asked.at else twice_in(row=row, lanes=lanes)
     why = NOT_THEN if asked.at else NO_OFFSETS
     form = Form(MoveOut, f"round-{number}-{row.group.name}")
@@ -146,3 +153,7 @@ def _find(request: HttpRequest, pk: int, number: int) -> Round:
 
 def _bounds(bounds: object) -> Bounds | None:
     return Bounds(low=bounds[0], high=bounds[1]) if isinstance(bounds, tuple) else None
+
+
+def _most(value: object) -> int | None:
+    return value if isinstance(value, int) else None

@@ -138,7 +138,8 @@ def _pairs(spans: Sequence[Span], since: int, before: int | None) -> Iterator[Pa
         elif taken:
             yield span, taken.pop(0), Way.HANDED
         elif keeper is not None:
-            yield span, keeper, Way.KEPT
+            if not all(_ends_with(other, span) for other in holders):  # together: the last one of them tells it
+                yield span, keeper, Way.KEPT
         else:
             dropped.append(span)
     yield from ((span, None, Way.HANDED) for span in dropped)
@@ -146,12 +147,22 @@ def _pairs(spans: Sequence[Span], since: int, before: int | None) -> Iterator[Pa
 
 
 def _events(spans: Sequence[Span]) -> list[tuple[int, int, Span]]:
-    """Give takes and drops in their order: of one instant the drops first, but not of what was taken then."""
+    """Give takes and drops in their order: of one instant the drops first, but not of what was taken then.
+
+    Of drops that were seen together the one comes last that may have been the last.
+    """
     ended = [
-        (span.until.at, 2 * TAKE * (span.until.at == span.since.at), span) for span in spans if span.until is not None
+        (span.until.at, 2 * TAKE * (span.until.at == span.since.at), span.until.low or 0, span)
+        for span in spans
+        if span.until is not None
     ]
-    began = [(span.since.at, TAKE, span) for span in spans]
-    return sorted((*ended, *began), key=lambda event: (event[:2], event[2].client))
+    began = [(span.since.at, TAKE, 0, span) for span in spans]
+    events = sorted((*ended, *began), key=lambda event: (event[:3], event[3].client))
+    return [(at, kind, span) for at, kind, _, span in events]
+
+
+def _ends_with(other: Span, span: Span) -> bool:
+    return other.until is not None and span.until is not None and other.until.at == span.until.at
 
 
 def _began(span: Span) -> tuple[int, str]:

@@ -39,7 +39,9 @@ def shares_by_round(
 ) -> tuple[dict[int, dict[int, Share]], bool]:
     """Give the same by round, and whether all spans were read; ``once``: to add up, nothing is told by two rounds."""
     windows = {
-        number: window for number, window in _windows(group, first, last, now).items() if first <= number <= last
+        number: window
+        for number, window in _windows(group, first, last, now, once=once).items()
+        if first <= number <= last
     }
     if not windows or group.model == "BROADCASTING":
         return {}, True
@@ -123,8 +125,11 @@ def orphans_of(*, groups: Iterable[int], since: int) -> dict[int, list[Held]]:
     return orphans
 
 
-def _windows(group: Group, first: int, last: int, now: int) -> dict[int, Window]:
-    """Give the time of each of these rounds: none lies in two, and what one left goes on until the next wave."""
+def _windows(group: Group, first: int, last: int, now: int, *, once: bool) -> dict[int, Window]:
+    """Give the time of each of these rounds: none lies in two. What one left goes on to its end.
+
+    ``once``: until the next wave at most, which tells of it then.
+    """
     rounds = Round.objects.filter(group=group).order_by("number").defer("before", "after")
     at_last = rounds.filter(number__lte=last).last()
     if at_last is None:
@@ -138,8 +143,16 @@ def _windows(group: Group, first: int, last: int, now: int) -> dict[int, Window]
         following = begins[place + 1] if place + 1 < len(rows) else now
         later = (begins[n] for n in range(place + 1, len(rows)) if rows[n].wave != row.wave)
         end = min(now, following, max(end for end in ends if end is not None))
-        windows[row.number] = Window(begins[place], max(begins[place], end), row.wave, min(now, next(later, now)))
+        limit = min(now, next(later, now)) if once else now
+        has_last = row.closed_at is not None and end < min(now, following)
+        windows[row.number] = Window(begins[place], max(begins[place], end), row.wave, limit, has_last)
     return windows
+
+
+def began_at(row: Round) -> int:
+    """Say since when a round may have been under way."""
+    earlier = Round.objects.filter(group=row.group_id, number__lt=row.number).order_by("-number").first()
+    return _begin(row, earlier)
 
 
 def _begin(row: Round, earlier: Round | None) -> int:

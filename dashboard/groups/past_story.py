@@ -10,12 +10,13 @@ from django.db.models import Max, Min, Q, QuerySet
 
 from dashboard.clusters.models import Broker
 from dashboard.groups import story
+from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Holding, Presence, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.owned import shares_in
 from dashboard.groups.past import Shown
 from dashboard.groups.shares import Share
-from dashboard.groups.story import GONE_FOR_MS, GONE_LONG_MS, MOVED_FOR_MS, WINDOWS_MS, Lane
+from dashboard.groups.story import GONE_FOR_MS, GONE_LONG_MS, MOVED_FOR_MS, WINDOWS_MS
 from dashboard.groups.words import departure_words
 from dashboard.push.messages import Cell, GroupState
 from dashboard.push.models import Step
@@ -91,7 +92,7 @@ def causes_at(*, row: Round, at: int) -> list[RoundCause]:
 def lanes_at(*, row: Round, at: int, now: int) -> list[Lane]:
     """Give the handoffs of a round as far as they had come, worst first."""
     as_stored = Round.objects.get(pk=row.pk)
-    cut = (cut_at(lane, at) for lane in story.lanes_of(as_stored, now=now))
+    cut = (cut_at(lane, at) for lane in lanes_of(as_stored, now=now))
     return sorted((lane for lane in cut if lane is not None), key=lambda lane: lane.weight, reverse=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +12,18 @@ from django.utils.translation import ngettext
 from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
 from dashboard.groups.models import Group, Round, RoundCause
-from dashboard.groups.whose import whose
+from dashboard.groups.whose import cause_with_names, whose, words_of
 from dashboard.groups.words import cause_words
 from dashboard.push.messages import GroupSnapshot, GroupState, decode
 from dashboard.push.runs import count, unpack
 from dashboard.push.shapes import to_json
+from rebalance_engine.events import Cause
+from rebalance_engine.rounds import MEMBERS_CHANGE
 
 PAGE = 50
+WENT = frozenset(cause.value for cause in MEMBERS_CHANGE - {Cause.MEMBER_JOINED})
 MOST_CAUSES = 50
+MOST_COUNTED = 20_000
 MOST_PARTS = 60
 LARGEST_STATE = 2_000_000  # bytes of a stored state that a round's page still shows as a map
 
@@ -88,33 +92,12 @@ def causes_of(row: Round) -> list[RoundCause]:
 
 def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
     """Say a round in a paragraph that a person can paste into a report; ``found`` is the worst of it."""
-    causes = causes_of(row)
-    first = next((each.evidence for each in causes if each.cause == row.cause), cause_words(row.cause))
-    first = in_words(first)
+    first, more = _first_cause(row)
     parts = [_("%(sentence)s.") % {"sentence": first[:1].upper() + first[1:].rstrip(".。")}]
-    if len(causes) > 1:
-        parts.append(
-            ngettext("And %(n)s more change.", "And %(n)s more changes.", len(causes) - 1) % {"n": len(causes) - 1}
-        )
+    if more:
+        parts.append(ngettext("And %(n)s more change.", "And %(n)s more changes.", more) % {"n": more})
     parts.append(_duration(row, now))
-    if isinstance(bounds := found["overlap"], tuple):
-        parts.append(
-            ngettext(
-                "%(n)s queue had two owners, the longest for %(span)s.",
-                "%(n)s queues had two owners, the longest for %(span)s.",
-                int(str(found["overlap_queues"])),
-            )
-            % {"n": found["overlap_queues"], "span": between(*bounds)[0]}
-        )
-    if isinstance(bounds := found["unowned"], tuple):
-        parts.append(
-            ngettext(
-                "%(n)s queue had no owner, the longest for %(span)s.",
-                "%(n)s queues had no owner, the longest for %(span)s.",
-                int(str(found["unowned_queues"])),
-            )
-            % {"n": found["unowned_queues"], "span": between(*bounds)[0]}
-        )
+    parts += [*_with_two(found), *_without_owner(found)]
     if twice := found.get("twice"):
         parts.append(
             ngettext(
@@ -127,6 +110,103 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
     if row.unknown_members:
         parts.append(_("Unknown: what %(who)s holds.") % {"who": ", ".join(row.unknown_members[:5])})
     return together(parts)
+
+
+def _first_cause(row: Round) -> tuple[str, int]:
+    """Say what a round came of, and how many more changes there were; of many at once who came and who went."""
+    causes = list(row.causes.order_by("at", "pk").values_list("cause", "client_id", "evidence")[:MOST_COUNTED])
+    if row.cause == Cause.MANY_AT_ONCE.value:
+        came = [client for cause, client, _evidence in causes if client and cause == Cause.MEMBER_JOINED.value]
+        went = [client for cause, client, _evidence in causes if client and cause in WENT]
+        if came or went:
+            return _many(list(dict.fromkeys(came)), list(dict.fromkeys(went))), len(causes) - len(came) - len(went)
+    first = next((evidence for cause, _client, evidence in causes if cause == row.cause), cause_words(row.cause))
+    return in_words(first), max(0, len(causes) - 1)
+
+
+def _many(came: Sequence[str], went: Sequence[str]) -> str:
+    told = []
+    if came:
+        figures = {"n": len(came), "names": words_of(list(came))}
+        told.append(
+            ngettext("%(n)s member joined (%(names)s)", "%(n)s members joined (%(names)s)", len(came)) % figures
+        )
+    if went:
+        figures = {"n": len(went), "names": words_of(list(went))}
+        told.append(ngettext("%(n)s member left (%(names)s)", "%(n)s members left (%(names)s)", len(went)) % figures)
+    return cause_with_names(cause_words(Cause.MANY_AT_ONCE.value), ", ".join(told))
+
+
+def _with_two(found: Mapping[str, object]) -> Iterator[str]:
+    """Say in how many queues two were for certain, and in how many perhaps."""
+    known, perhaps = int(str(found["overlap_queues"])), int(str(found["overlap_perhaps_queues"]))
+    if isinstance(bounds := found["overlap"], tuple):
+        figures = {"n": known, "span": between(*bounds)[0]}
+        if found["is_shared"]:
+            yield (
+                ngettext(
+                    "%(n)s queue had two owners, the longest for %(span)s so far.",
+                    "%(n)s queues had two owners, the longest for %(span)s so far.",
+                    known,
+                )
+                % figures
+            )
+        else:
+            yield (
+                ngettext(
+                    "%(n)s queue had two owners, the longest for %(span)s.",
+                    "%(n)s queues had two owners, the longest for %(span)s.",
+                    known,
+                )
+                % figures
+            )
+    if perhaps:
+        yield (
+            ngettext(
+                "Perhaps %(n)s queue had two owners for a while, %(span)s at most.",
+                "Perhaps %(n)s queues had two owners for a while, %(span)s at most.",
+                perhaps,
+            )
+            % {"n": perhaps, "span": span(_whole(found["overlap_perhaps"]))}
+        )
+
+
+def _without_owner(found: Mapping[str, object]) -> Iterator[str]:
+    """Say how many queues had nobody for certain, and how many perhaps."""
+    known, perhaps = int(str(found["unowned_queues"])), int(str(found["unowned_perhaps_queues"]))
+    if isinstance(bounds := found["unowned"], tuple):
+        figures = {"n": known, "span": between(*bounds)[0]}
+        if found["is_waiting"]:
+            yield (
+                ngettext(
+                    "%(n)s queue had no owner, the longest for %(span)s so far.",
+                    "%(n)s queues had no owner, the longest for %(span)s so far.",
+                    known,
+                )
+                % figures
+            )
+        else:
+            yield (
+                ngettext(
+                    "%(n)s queue had no owner, the longest for %(span)s.",
+                    "%(n)s queues had no owner, the longest for %(span)s.",
+                    known,
+                )
+                % figures
+            )
+    if perhaps:
+        yield (
+            ngettext(
+                "Perhaps %(n)s queue had no owner for a while, %(span)s at most.",
+                "Perhaps %(n)s queues had no owner for a while, %(span)s at most.",
+                perhaps,
+            )
+            % {"n": perhaps, "span": span(_whole(found["unowned_perhaps"]))}
+        )
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def loads_of(row: Round) -> list[Load]:

@@ -29,12 +29,20 @@ NONE: Intervals = ()
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time of a round, of which ``wave``; what began in it is its own until ``limit``, when the next wave began."""
+    """The time of a round, of which ``wave``; what began in it is its own until ``limit``, when the next wave began.
+
+    ``has_last``: what began at ``until`` began in it too: a round ends with what its last queue did.
+    """
 
     since: int
     until: int
     wave: int
     limit: int
+    has_last: bool = False
+
+    def has(self, at: int) -> bool:
+        """Whether an instant is the round's."""
+        return self.since <= at < self.until + self.has_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +58,36 @@ class Lasted:
 class Share:
     """How long one queue had no owner, and two, in a round.
 
-    ``is_lasting``: it has none at the end of what is told. ``is_doubted``: somebody does not answer, and may have it.
+    ``is_lasting``: it has none at the end of what is told; ``is_shared``: it has two then. ``is_doubted``: somebody
+    does not answer, and may have it. Of a handoff between two looks it may be possible that there was nobody, and that
+    there were two, and neither known.
     """
 
     unowned: Lasted
     overlap: Lasted
     is_lasting: bool = False
     is_doubted: bool = False
+    is_shared: bool = False
 
     @property
     def is_overlap(self) -> bool:
-        """Whether two had it: as far as looks tell, or certainly."""
-        return bool(self.overlap.low or self.overlap.seen)
+        """Whether two had it for certain."""
+        return self.overlap.low > 0
 
     @property
     def is_gap(self) -> bool:
-        """Whether nobody had it for a while: as far as looks tell, or certainly."""
-        if self.unowned.low or self.unowned.seen:
-            return True
-        return bool(self.unowned.high) and not self.is_overlap and not self.is_doubted
+        """Whether nobody had it for a while, for certain."""
+        return self.unowned.low > 0
+
+    @property
+    def is_perhaps_overlap(self) -> bool:
+        """Whether two may have had it, or not."""
+        return not self.is_overlap and self.overlap.high > 0
+
+    @property
+    def is_perhaps_gap(self) -> bool:
+        """Whether nobody may have had it for a while, or not; where somebody does not answer that is unknown anyway."""
+        return not self.is_gap and self.unowned.high > 0 and not self.is_doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +139,7 @@ def shares_of(
                 two.lasted(queue, own, high),
                 is_lasting=high == until and any(end == until for _, end in kinds[0][0][-1:]),
                 is_doubted=told_until is not None and told_until < high,
+                is_shared=high == until and any(end == until for _, end in kinds[1][0][-1:]),
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share
@@ -148,7 +168,7 @@ def _until(each: Stretches, until: int) -> Stretches:
 
 def _touched(windows: Sequence[Window], intervals: Intervals) -> list[int]:
     """Number the rounds in the time of which any of these intervals lies."""
-    begins, ends = [window.since for window in windows], [window.until for window in windows]
+    begins, ends = [window.since for window in windows], [window.until + window.has_last for window in windows]
     return sorted(
         {n for low, high in intervals for n in range(bisect_right(ends, low), bisect_left(begins, high)) if low < high}
     )
@@ -158,7 +178,7 @@ def _reach(window: Window, kinds: Iterable[tuple[Intervals, Intervals]], until: 
     """Give from when to when a queue's times are a round's: what began in it to its end, and with its bounds."""
     since, end = window.since, window.until
     for seen, outer in kinds:
-        own = [(low, high) for low, high in seen if window.since <= low < window.until]
+        own = [(low, high) for low, high in seen if window.has(low)]
         end = max([end, *(min(high, window.limit) for _, high in own)])
         wide = [low for low, high in outer if low > EVER and any(low <= began < high for began, _ in own)]
         since = min([since, *wide])

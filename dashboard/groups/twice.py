@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Holding, Round
 from dashboard.groups.owned import MOST_SPANS
-from dashboard.groups.story import Lane
 
 Place = tuple[str, str, int]  # topic, broker, queue id
 MOST_SHOWN = 50

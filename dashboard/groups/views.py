@@ -19,6 +19,7 @@ from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups.backing import backing_away
 from dashboard.groups.kinds import listeners_of, popping_of, programs_of
 from dashboard.groups.lag import told_plainly
+from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Member, Round
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
 from dashboard.groups.table import in_words
@@ -127,7 +128,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     snapshot = group_snapshot(group=pk)
     window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     latest = rounds.latest_of(group=found)
-    lanes = story.lanes_of(latest, now=now) if latest else []
+    lanes = lanes_of(latest, now=now) if latest else []
     members = story.members_of(group=found)
     around = story.around(group=found, now=now)
     kinds = [each["member"] for each in members if isinstance(each["member"], Member)]
@@ -174,7 +175,7 @@ def facts(request: HttpRequest, pk: int) -> JsonResponse:
     found, now = find_group(request, pk), now_ms()
     _window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     latest = rounds.latest_of(group=found)
-    lanes = story.lanes_of(latest, now=now) if latest else []
+    lanes = lanes_of(latest, now=now) if latest else []
     return JsonResponse(
         {
             "time": story.time_bar(group=found, since=since, now=now),
@@ -239,7 +240,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     row = rounds.find(group=found, number=number)
     if row is None:
         raise Http404(_("There is no such round, or it is not kept any more."))
-    lanes = story.lanes_of(row, now=now)
+    lanes = lanes_of(row, now=now)
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
     worst = {**story.worst(lanes, owned.shares_in(row=row, now=now).values()), "twice": twice.count}
@@ -284,7 +285,7 @@ def find_group(request: HttpRequest, pk: int) -> Group:
 
 
 def plain_lanes(
-    row: Round | None, lanes: list[story.Lane], now: int, twice: Mapping[story.Lane, Twice] | None = None
+    row: Round | None, lanes: list[Lane], now: int, twice: Mapping[Lane, Twice] | None = None
 ) -> dict[str, object] | None:
     """Give the handoffs of a round as plain values for the browser; ``twice`` of those of which that is known."""
     if row is None:
@@ -309,6 +310,9 @@ def plain_lanes(
                 "is_shared": lane.is_shared,
                 "is_overlap": lane.is_overlap,
                 "is_gap": lane.is_gap,
+                "is_perhaps_overlap": lane.is_perhaps_overlap,
+                "is_perhaps_gap": lane.is_perhaps_gap,
+                "is_older": lane.is_older,
                 "is_unknown": lane.is_unknown,
                 "is_first_seen": lane.is_first_seen,
                 "twice": twice[lane].count if twice and lane in twice else None,

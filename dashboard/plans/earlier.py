@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Handoff, LagStep, Round
-from dashboard.groups.story import Lane
 from dashboard.groups.twice import twice_in
 
 MOST_HANDOFFS = 200

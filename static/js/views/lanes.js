@@ -65,7 +65,10 @@ function said(lane) {
 
 function drawLane(lane, y, scale, first, last, end) {
   const group = draw("g");
-  const bar = (look, from, to, top, tall) => Math.max(from, first) < to && group.append(draw("rect", { class: look, x: scale(Math.max(from, first)), y: y + top, width: Math.max(1, scale(to) - scale(Math.max(from, first))), height: tall }));
+  const bar = (look, from, to, top, tall) => {
+    const [begin, stop] = [Math.max(from, first), Math.min(to, last)];
+    if (begin < stop) group.append(draw("rect", { class: look, x: scale(begin), y: y + top, width: Math.max(1, scale(stop) - scale(begin)), height: tall }));
+  };
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   const letGo = lane.from && dropped === null && taken !== null && !lane.is_shared && lane.overlap[1] !== null ? taken + lane.overlap[1] : null;
   if (letGo !== null) bar("lane-old", first, last, 4, 5);
@@ -73,28 +76,40 @@ function drawLane(lane, y, scale, first, last, end) {
   else if (lane.is_shared) bar("lane-old", first, taken, 4, 5);
   else if (lane.is_first_seen && taken !== null) bar("lane-unknown", first, taken, 3, 13);
   if (lane.to && taken !== null) bar("lane-new", taken, letGo ?? last, 10, 5);
-  if (lane.is_shared) bar("lane-two", taken, end, 3, 13);
-  else if (letGo !== null) bar("lane-two", taken, letGo, 3, 13);
-  else if (dropped !== null && taken !== null && taken < dropped) bar("lane-two", taken, dropped, 3, 13);
+  const two = lane.is_overlap ? "lane-two" : "lane-maybe-two";
+  if (lane.is_shared) bar(two, taken, end, 3, 13);
+  else if (letGo !== null) bar(two, taken, letGo, 3, 13);
+  else if (dropped !== null && taken !== null && taken < dropped) bar(two, taken, dropped, 3, 13);
   else if (lane.is_unknown) {
     const known = dropped + (lane.unowned[0] ?? 0);
     bar("lane-none", dropped, known, 3, 13);
     bar("lane-unknown", known, end, 3, 13);
-  } else if (dropped !== null) bar("lane-none", dropped, taken ?? end, 3, 13);
+  } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? end, 3, 13);
   if (lane.first_pull_at !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(lane.first_pull_at)} ${y + 2}V${y + ROW - 2}` }));
   return group;
 }
 
-export function verdict({ from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap, is_unknown: isUnknown, is_first_seen: isFirstSeen }) {
+/** What a handoff came to: known where there is a lower bound, perhaps where nothing but an upper one is. */
+export function verdict(lane) {
+  const { from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap, is_unknown: isUnknown, is_first_seen: isFirstSeen } = lane;
   if (isUnknown && unowned[0]) return ["word-unknown", fill(gettext("%(span)s no owner, then unknown: no answer"), { span: span(unowned[0]) })];
   if (isUnknown) return ["word-unknown", gettext("unknown: no answer")];
-  if (isShared) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: bounds(overlap) })];
-  if (isOverlap && overlap[1] !== null) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
+  if (isShared && isOverlap) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: bounds(overlap) })];
+  if (isShared) return ["word-unknown", fill(gettext("perhaps two owners so far, %(span)s"), { span: bounds(overlap) })];
+  if (isOverlap && lane.is_older) return ["word-two", fill(gettext("%(span)s two owners, since an earlier round"), { span: bounds(overlap) })];
+  if (isOverlap) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
   if (isWaiting) return ["word-none", fill(gettext("%(span)s no owner so far"), { span: bounds(unowned) })];
   if (isGap) return ["word-none", fill(gettext("%(span)s no owner"), { span: bounds(unowned) })];
+  if (lane.is_perhaps_gap || lane.is_perhaps_overlap) return ["word-unknown", perhaps(lane)];
   if (isFirstSeen) return ["word-unknown", gettext("owner before unknown")];
   if (!from) return ["", gettext("nobody had it before")];
   return ["", unowned[1] === 0 ? gettext("no gap") : gettext("owner before unknown")];
+}
+
+function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: isOverlap }) {
+  if (isGap && isOverlap) return fill(gettext("perhaps none or two, %(span)s"), { span: bounds([0, Math.max(unowned[1], overlap[1])]) });
+  if (isGap) return fill(gettext("perhaps no owner, %(span)s"), { span: bounds(unowned) });
+  return fill(gettext("perhaps two owners, %(span)s"), { span: bounds(overlap) });
 }
 
 function bounds([low, high]) {

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from dashboard.api.round_shapes import HandoffOut, MoveOut, RoundRow, handoff_out, move_out
 from dashboard.groups.models import Handoff, Round
-from dashboard.groups.story import Lane
+from dashboard.groups.lanes import Lane
 
 LANE = Lane("orders", "east", 3, "", "C", None, 7, 9, (None, None), (None, None), is_waiting=False)
 

@@ -39,7 +39,9 @@ def test_a_round_has_its_sentence_its_proof_and_its_loads(get: Get, group: Group
         ("B", 2, 1),
         ("C", None, 1),
     ]
-    assert (row["unowned_queues"], row["previous"], row["next"]) == (1, None, None)
+    assert (row["unowned_queues"], row["unowned_perhaps_queues"], row["longest_unowned"]) == (0, 1, None)
+    assert (row["is_unowned_lasting"], row["is_overlap_lasting"]) == (False, False)
+    assert (row["previous"], row["next"]) == (None, None)
 
 
 def test_a_round_that_is_not_there_is_said(get: Get, client: Client, group: Group) -> None:

@@ -4,13 +4,14 @@ import pytest
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.ending import tell_ended
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Handoff, Holding, Member, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.past import shown_at
 from dashboard.groups.past_story import lanes_at, shares_at
 from dashboard.groups.rounds import sentence_of
 from dashboard.groups.shares import Share
-from dashboard.groups.story import lanes_of, time_bar, worst
+from dashboard.groups.story import time_bar, worst
 from dashboard.push.models import Step
 from tests.dashboard.groups.test_story import join, settle, turn
 from tests.dashboard.story import T0, held, told
@@ -126,7 +127,8 @@ def test_a_round_tells_of_queues_that_had_no_owner_throughout() -> None:
 
     assert shares[1].unowned.low > 0
     assert shares[1].is_lasting is (row.closed_at is None)
-    assert worst([], list(shares.values()))["unowned_queues"] == 2
+    found = worst([], list(shares.values()))
+    assert (found["unowned_queues"], found["unowned_perhaps_queues"]) == (1, 1)  # C may have taken queue 3 at once
 
 
 def test_a_queue_that_is_gone_has_no_owner_in_a_round_until_it_went() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Round
 from dashboard.groups.past import Shown, shown_at
 from dashboard.groups.past_story import (
@@ -15,7 +16,6 @@ from dashboard.groups.past_story import (
     round_at,
     time_bar_at,
 )
-from dashboard.groups.story import Lane
 from dashboard.push.models import Step
 from rebalance_engine.events import EXACT, BrokerGone, BrokerSeen, PresenceSeen
 from tests.dashboard.groups.test_past import group  # noqa: F401 - a fixture

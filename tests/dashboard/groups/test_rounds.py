@@ -3,12 +3,13 @@ from __future__ import annotations
 import pytest
 
 from dashboard.groups import rounds
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.story import lanes_of, worst
+from dashboard.groups.story import worst
 from dashboard.push.publish import group_state
-from tests.dashboard.story import T0, held, joined, missed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -49,7 +50,22 @@ def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
     del group
     close()
 
-    assert sentence().startswith("C joined. 1 queue changed owner in ≤ 3.0 s. 1 queue had no owner, the longest for ")
+    assert sentence() == (
+        "C joined. 1 queue changed owner in ≤ 3.0 s. Perhaps 1 queue had two owners for a while, 900 ms at most. "
+        "Perhaps 1 queue had no owner for a while, 7.0 s at most."
+    )
+
+
+def test_many_at_once_are_counted_and_named_as_far_as_they_are_few(group: Group) -> None:
+    close()
+    told(joined("D", 20_000, low=19_000), joined("E", 20_000, low=19_000), joined("F", 20_000, low=19_000))
+    told(left("A", 20_100))
+    turn(20_200)
+    row = Round.objects.get(number=2)
+    assert row.group == group
+    assert row.cause == "many at once"
+
+    assert sentence(2, 21_000).startswith("Many at once: 3 members joined (D, E and 1 more), 1 member left (A). ")
 
 
 def test_how_long_a_round_took_is_said_as_far_as_it_is_known(group: Group) -> None:

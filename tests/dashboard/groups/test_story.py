@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.story import around, lanes_of, members_of, queue_story, time_bar, window_of, worst
+from dashboard.groups.story import around, members_of, queue_story, time_bar, window_of, worst
 from dashboard.groups.views import plain_lanes
 from rebalance_engine.events import Departure
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told, untold
@@ -56,13 +57,17 @@ def test_a_queue_that_two_have_names_both() -> None:
 
     [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
 
-    assert (lane.from_client, lane.to_client, lane.is_shared, lane.is_overlap) == ("B", "C", True, True)
+    assert (lane.from_client, lane.to_client, lane.is_shared, lane.is_overlap) == ("B", "C", True, False)
+    assert lane.is_perhaps_overlap
     assert lane.overlap == (0, 10_900)  # B told nothing since C took it
-    assert (worst_at(16_000)["overlap_queues"], worst_at(16_000)["overlap"]) == (1, (0, 10_900))
+    found = worst_at(16_000)
+    assert (found["overlap_queues"], found["overlap"], found["is_shared"]) == (0, None, False)
+    assert (found["overlap_perhaps_queues"], found["overlap_perhaps"]) == (1, 10_900)
 
     told(held("B", 14_000, [2, 3]), held("C", 15_000, [3]))
     [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
     assert (lane.overlap, worst_at(16_000)["overlap"]) == ((8_000, 10_900), (8_000, 10_900))
+    assert (lane.is_overlap, worst_at(16_000)["is_shared"]) == (True, True)
 
 
 def test_a_queue_that_somebody_may_have_who_does_not_answer_is_not_said_to_have_nobody() -> None:
@@ -168,12 +173,17 @@ def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
     assert worst([], []) == {
         "unowned": None,
         "unowned_queues": 0,
+        "unowned_perhaps": None,
+        "unowned_perhaps_queues": 0,
         "overlap": None,
         "overlap_queues": 0,
+        "overlap_perhaps": None,
+        "overlap_perhaps_queues": 0,
         "pause": None,
         "pause_queues": 0,
         "unknown_queues": 0,
         "is_waiting": False,
+        "is_shared": False,
     }
 
 

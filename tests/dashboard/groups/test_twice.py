@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.story import Lane, lanes_of
 from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, add_up, twice_in
 from dashboard.people.roles import Role
 from rebalance_engine.events import EXACT, DropReason, Fact, QueueDropped, QueueTaken

@@ -1,0 +1,258 @@
+"""Handoffs of one round, queue by queue: from whom to whom, and what is known and possible of the time in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import Q
+
+from dashboard.groups.before import knew_all_before
+from dashboard.groups.ending import stories_of
+from dashboard.groups.handoffs import Story, pause_of
+from dashboard.groups.models import Handoff, Holding, Round
+from dashboard.groups.owned import MOST_SPANS, began_at, told_until_of
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One queue's handoff in a round. Instants and durations are ms; None is unknown, or has not happened.
+
+    ``is_unknown``: nobody said to have it, but somebody does not answer, and may have it. ``is_first_seen``: it was
+    first seen with who has it; whose it was before is unknown. ``is_older``: the other one had taken it in an earlier
+    round, and two had it since then.
+    """
+
+    topic: str
+    broker: str
+    queue_id: int
+    from_client: str
+    to_client: str
+    dropped_at: int | None
+    taken_at: int | None
+    first_pull_at: int | None
+    unowned: tuple[int | None, int | None]
+    overlap: tuple[int | None, int | None]
+    is_waiting: bool
+    is_shared: bool = False
+    pause: tuple[int | None, int | None] = (None, None)
+    is_unknown: bool = False
+    is_first_seen: bool = False
+    is_older: bool = False
+
+    @property
+    def is_overlap(self) -> bool:
+        """Whether two had it for certain."""
+        return bool(self.overlap[0])
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether nobody had it for a while, for certain."""
+        return self.is_waiting or bool(self.unowned[0])
+
+    @property
+    def is_perhaps_overlap(self) -> bool:
+        """Whether two may have had it, or not."""
+        return not self.is_overlap and (self.is_shared or bool(self.overlap[1]))
+
+    @property
+    def is_perhaps_gap(self) -> bool:
+        """Whether nobody may have had it for a while, or not."""
+        return not self.is_gap and not self.is_unknown and bool(self.unowned[1])
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        """What makes one lane worse than another: it lasts, it is known, the longest without owner or with two."""
+        is_known = self.is_overlap or self.is_gap
+        of = self.overlap if self.is_overlap else self.unowned if self.is_gap else (self.overlap[1], self.unowned[1])
+        worst = (of[1] or of[0] or 0) if is_known else max(each or 0 for each in of)
+        return (int(self.is_waiting or self.is_shared), int(is_known), worst)
+
+
+def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
+    """Give the handoffs of a round, worst first."""
+    if round_row.closed_at is None:
+        told_until = told_until_of(round_row.group_id)
+        lanes = [_lane(story, now, told_until) for story in stories_of(round_row)]
+        lanes = _with_those_who_had(round_row, lanes)
+    else:
+        lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
+    lanes = _with_what_was_known(round_row, _with_those_who_keep(round_row, lanes, now))
+    lanes = _with_what_is_older(round_row, lanes)
+    return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
+
+
+def _told_lane(row: Handoff) -> Lane:
+    return Lane(
+        row.topic,
+        row.broker,
+        row.queue_id,
+        row.from_client,
+        row.to_client,
+        row.dropped_at,
+        row.taken_at,
+        row.first_pull_at,
+        (row.unowned_low, row.unowned_high),
+        (row.overlap_low, row.overlap_high),
+        is_waiting=False,
+        pause=(row.pause_low, row.pause_high),
+        is_first_seen=not row.from_client and row.taken_low is None,
+    )
+
+
+def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lane]:
+    """Say also until when queues had no owner that nobody had taken when their round ended, or that nobody has yet."""
+    if all(each.taken_at is not None or each.dropped_at is None for each in handoffs):
+        return [_told_lane(each) for each in handoffs]
+    since = min(each.dropped_at for each in handoffs if each.dropped_at is not None)
+    rows = Holding.objects.filter(Q(until=None) | Q(until__gt=since), group=round_row.group_id).order_by("at")
+    held: dict[tuple[str, str, int], list[_Hold]] = {}
+    for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
+        place = (row.queue.topic.name, row.queue.broker, row.queue.queue_id)
+        held.setdefault(place, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
+    closed = round_row.closed_at or now
+    told_until = told_until_of(round_row.group_id)
+    lanes = [_until(each, held.get((each.topic, each.broker, each.queue_id), []), closed, now) for each in handoffs]
+    return [_doubted(lane, told_until) for lane in lanes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    """One member had a queue from ``at`` until ``until`` (None: it has it)."""
+
+    client: str
+    at: int
+    at_low: int | None
+    until: int | None
+
+
+def _until(row: Handoff, held: Sequence[_Hold], closed: int, now: int) -> Lane:
+    lane, dropped = _told_lane(row), row.dropped_at
+    if row.taken_at is not None or dropped is None:
+        return lane
+    later = [hold for hold in held if hold.until is None or hold.until > dropped]
+    kept = next((hold for hold in later if hold.at <= dropped), None)
+    if kept is not None:  # another one had it all the time: nobody missed it
+        return replace(lane, to_client=kept.client, taken_at=dropped, unowned=(0, 0))
+    came = next((hold for hold in later if hold.at >= closed), None)
+    low, high = (now, now) if came is None else (came.at_low, came.at)
+    at_least = max(0, low - (row.dropped_high or dropped)) if low is not None else 0
+    at_most = max(at_least, high - (row.dropped_low or dropped))
+    return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
+
+
+def _doubted(lane: Lane, told_until: int | None) -> Lane:
+    """Say no more than is known of a queue that nobody is known to have, while somebody does not answer."""
+    if not lane.is_waiting or told_until is None or lane.dropped_at is None:
+        return lane
+    low, high = lane.unowned
+    known = max(0, told_until - lane.dropped_at)
+    return replace(lane, unowned=(min(low or 0, known), high), is_waiting=False, is_unknown=True)
+
+
+def _with_those_who_had(round_row: Round, lanes: list[Lane]) -> list[Lane]:
+    """Name who has a queue that another one let go, where he took it before the round began."""
+    if not any(lane.is_waiting or lane.is_unknown for lane in lanes):
+        return lanes
+    rows = Holding.objects.filter(group=round_row.group_id, until=None).values_list(
+        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at"
+    )
+    has = {(topic, broker, number): (client, at) for topic, broker, number, client, at in rows[:MOST_SPANS]}
+    return [_had(lane, has.get((lane.topic, lane.broker, lane.queue_id))) for lane in lanes]
+
+
+def _had(lane: Lane, has: tuple[str, int] | None) -> Lane:
+    if has is None or lane.dropped_at is None or not (lane.is_waiting or lane.is_unknown):
+        return lane
+    client, at = has
+    gap = (0, max(0, at - lane.dropped_at))
+    return replace(lane, to_client=client, taken_at=at, unowned=gap, is_waiting=False, is_unknown=False)
+
+
+def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:
+    """Name the old owner of queues that were taken by another one, but not let go in the round: they had two owners."""
+    taken = [lane.taken_at for lane in lanes if not lane.from_client and lane.taken_at is not None]
+    if not taken:
+        return lanes
+    lasted = Q(until=None) | Q(until__gt=min(taken))
+    rows = Holding.objects.filter(lasted, group=round_row.group_id, at__lte=max(taken)).order_by("at").values_list(
+        "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low",
+        "until", "until_low", "until_high", "member__held_seen_at",
+    )  # fmt: skip
+    has: dict[tuple[str, str, int], list[_Has]] = {}
+    for topic, broker, number, client, at, low, until, until_low, until_high, told_at in rows[:MOST_SPANS]:
+        told = max(at, told_at or at) if until is None else until if until_low is None else until_low
+        last = None if until is None else max(until, until_high or until)
+        has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, last))
+    return [_kept(lane, has.get((lane.topic, lane.broker, lane.queue_id), []), now) for lane in lanes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Has:
+    """A member had a queue from ``at`` to ``until`` (None: has it), until ``told_at`` for certain, ``last`` at most."""
+
+    client: str
+    at: int
+    at_low: int | None
+    until: int | None
+    told_at: int
+    last: int | None
+
+
+def _kept(lane: Lane, has: Sequence[_Has], now: int) -> Lane:
+    taken = lane.taken_at
+    if lane.from_client or taken is None:
+        return lane
+    there = [each for each in has if each.until is None or each.until > taken]
+    mine = next((each for each in there if each.client == lane.to_client), None)
+    keeper = next((each for each in there if each.client != lane.to_client and each.at < taken), None)
+    if mine is None or keeper is None:
+        return lane
+    ends = [each.last for each in (mine, keeper) if each.last is not None]
+    low = max(0, min(mine.told_at, keeper.told_at, now) - mine.at)
+    high = None if mine.at_low is None else max(low, min([now, *ends]) - mine.at_low)
+    return replace(lane, from_client=keeper.client, overlap=(low, high), is_shared=not ends, is_first_seen=False)
+
+
+def _with_what_is_older(round_row: Round, lanes: list[Lane]) -> list[Lane]:
+    """Tell the queues that two had since before the round, of whom one let go in it."""
+    begin = round_row.opened_low or round_row.opened_at
+    if all(lane.dropped_at is None or (lane.taken_at or begin) >= begin for lane in lanes):
+        return lanes
+    began = began_at(round_row)
+    return [replace(lane, is_older=_is_older(lane, began)) for lane in lanes]
+
+
+def _is_older(lane: Lane, began: int) -> bool:
+    return lane.dropped_at is not None and lane.taken_at is not None and lane.taken_at < min(began, lane.dropped_at)
+
+
+def _with_what_was_known(round_row: Round, lanes: list[Lane]) -> list[Lane]:
+    """Say of queues that nobody is known to have had that they had nobody only where every member had answered."""
+    if all(lane.from_client or lane.is_first_seen for lane in lanes) or knew_all_before(round_row):
+        return lanes
+    return [lane if lane.from_client else replace(lane, is_first_seen=True) for lane in lanes]
+
+
+def _lane(story: Story, now: int, told_until: int | None) -> Lane:
+    dropped, taken = story.dropped, story.taken
+    is_waiting = taken is None and dropped is not None
+    unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
+    if is_waiting and dropped is not None:
+        unowned = (max(0, now - (dropped.high or dropped.at)), max(0, now - (dropped.low or dropped.at)))
+    overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)
+    pause = pause_of(story)
+    lane = Lane(
+        *story.queue,
+        story.from_client or "",
+        story.to_client or "",
+        dropped.at if dropped else None,
+        taken.at if taken else None,
+        story.first_pull_at,
+        unowned,
+        overlap,
+        is_waiting,
+        pause=(pause.low, pause.high) if pause else (None, None),
+        is_first_seen=story.from_client is None and taken is not None and taken.low is None,
+    )
+    return _doubted(lane, told_until)

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups.ending import tell_ended
+from dashboard.groups.lanes import lanes_of
+from dashboard.groups.models import Group, Round
+from tests.dashboard.groups.test_story import join, settle, turn, worst_at
+from tests.dashboard.story import T0, held, joined, left, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def test_what_all_members_let_go_of_at_once_has_nobody_so_far_in_the_rounds_figures_too() -> None:
+    settle()
+    told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
+    told(left("A", 5_000), left("B", 5_000))
+    turn(5_100)
+    row = Round.objects.get()
+    assert row.closed_at == row.opened_at == T0 + 5_000
+
+    found, lanes = worst_at(300_000), lanes_of(row, now=T0 + 300_000)
+
+    assert (found["unowned"], found["unowned_queues"], found["is_waiting"]) == ((295_000, 296_000), 4, True)
+    assert {lane.unowned for lane in lanes} == {(295_000, 296_000)}
+    assert all(lane.is_waiting for lane in lanes)
+
+
+def keep_two() -> None:
+    """C takes queue 3 beside B, who keeps it, as the round's last look shows."""
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, []))
+    turn(6_600)
+    told(held("B", 7_000, [2]), held("C", 7_000, [2, 3]))
+    turn(7_100)
+    Round.objects.update(state="closed", closed_at=T0 + 7_000)
+    tell_ended(group=Group.objects.get().pk, now=T0 + 7_200)
+    told(*[held(client, 300_000, queues) for client, queues in (("A", [0, 1]), ("B", [2]), ("C", [2, 3]))])
+
+
+def test_two_owners_that_a_round_left_behind_are_told_by_it_so_far() -> None:
+    keep_two()
+    row = Round.objects.get()
+    handed = {lane.queue_id: lane for lane in lanes_of(row, now=T0 + 301_000)}
+
+    assert (handed[2].from_client, handed[2].to_client, handed[2].is_shared) == ("B", "C", True)
+    assert handed[2].overlap == (293_000, 294_500)
+    found = worst_at(301_000)
+    assert (found["overlap"], found["overlap_queues"], found["is_shared"]) == ((293_000, 294_500), 1, True)
+
+
+def test_two_owners_that_a_round_left_behind_stay_its_own_when_a_later_one_ends_them() -> None:
+    keep_two()
+    told(left("A", 400_000), left("B", 400_000), left("C", 400_000))
+    turn(400_100)
+    first, second = Round.objects.order_by("number")
+
+    [before] = [lane for lane in lanes_of(first, now=T0 + 500_000) if lane.queue_id == 2]
+    after = [lane for lane in lanes_of(second, now=T0 + 500_000) if lane.queue_id == 2]
+
+    assert (before.from_client, before.to_client, before.is_shared) == ("B", "C", False)
+    assert before.overlap == (293_000, 393_500)
+    assert worst_at(500_000, first.number)["overlap_queues"] == 1
+    assert [(lane.to_client, lane.is_waiting, lane.is_overlap) for lane in after] == [("", True, False)]
+
+
+def test_who_lets_go_beside_the_one_who_took_it_in_an_earlier_round_says_so() -> None:
+    keep_two()
+    told(joined("D", 400_000, low=399_000), held("D", 400_100, []))
+    turn(400_200)
+    told(held("B", 401_000, []), held("C", 401_000, [2, 3]), held("A", 401_000, [0]), held("D", 401_000, [1]))
+    turn(401_100)
+
+    lanes = {lane.queue_id: lane for lane in lanes_of(Round.objects.latest("number"), now=T0 + 402_000)}
+
+    assert (lanes[2].from_client, lanes[2].to_client, lanes[2].is_overlap, lanes[2].is_older) == ("B", "C", True, True)
+    assert not lanes[1].is_older
+
+
+def test_what_is_only_possible_is_told_apart_from_what_is_known() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, [3]))
+    turn(6_100)
+
+    [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
+    found = worst_at(16_000)
+
+    assert (lane.unowned[0], lane.overlap[0]) == (0, 0)
+    assert (lane.is_gap, lane.is_overlap, lane.is_perhaps_gap, lane.is_perhaps_overlap) == (False, False, True, True)
+    assert (found["unowned"], found["unowned_queues"], found["unowned_perhaps_queues"]) == (None, 0, 1)
+    assert (found["overlap"], found["overlap_queues"], found["overlap_perhaps_queues"]) == (None, 0, 1)
