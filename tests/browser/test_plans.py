@@ -115,7 +115,7 @@ def test_a_large_dry_run_is_the_same_tiles_twice_which_open_into_cells(turn: Tur
     expect(says).to_contain_text("133 of them would get another owner.")  # of 667 A keeps, from 667 on B gets them
     assert len(set(tiles.evaluate_all("all => all.map((each) => each.width)"))) == 1
 
-    tiles.first.hover(position={"x": 215, "y": 80})  # the map of what is held tells what would be, too
+    tiles.first.hover(position={"x": 300, "y": 80})  # the map of what is held tells what would be, too
     expect(says).to_contain_text("200 of them would get another owner.")
     page.keyboard.press("Enter")
     expect(page.locator('[data-map="held"] [data-cell]')).to_have_count(400)

@@ -6,7 +6,7 @@ import { make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 
-const [LEFT, HEAD, ROW, NARROWEST] = [128, 66, 14, 9];
+const [LEFT, HEAD, ROW, NARROWEST, WIDEST] = [128, 66, 14, 9, 72];
 const LONGEST_NAME = 18; // letters
 
 export class TileMap {
@@ -65,7 +65,7 @@ export class TileMap {
   paint() {
     if (!this.pieces) return;
     const room = this.host.clientWidth - LEFT;
-    this.step = Math.max(NARROWEST, Math.min(40, Math.floor(room / Math.max(1, this.pieces.length))));
+    this.step = Math.max(NARROWEST, Math.min(WIDEST, Math.floor(room / Math.max(1, this.pieces.length))));
     const [width, height] = [LEFT + this.step * this.pieces.length, HEAD + this.grid.bands * ROW + 8];
     const density = devicePixelRatio || 1;
     Object.assign(this.canvas, { width: width * density, height: height * density });
