@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from dashboard.clusters.models import ASIDE, Cluster, OutboxLine, Watch
+from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.models import Finding, Group, Handoff, Round
 from dashboard.push import tallies
 from dashboard.push.models import Server, Step, Stream
@@ -41,7 +42,7 @@ class Figures(Collector):
         """Give each family with its samples."""
         groups = list(_with_series(self.now).select_related("cluster").order_by("cluster__name", "name"))
         yield from _of_groups(groups, self.now)
-        yield from _of_rounds({group.pk: [group.cluster.name, group.name] for group in groups})
+        yield from _of_rounds({group.pk: [group.cluster.name, group.name] for group in groups}, self.now)
         yield _duplicates(groups)
         yield from _of_watchers(self.now)
         yield from _of_push(self.now)
@@ -83,7 +84,9 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     )
     members = GaugeMetricFamily("group_members", "Members of a group.", labels=GROUP)
     silent = GaugeMetricFamily("group_silent_members", "Members of which is unknown what they hold.", labels=GROUP)
-    converged = GaugeMetricFamily("group_converged", "1 where held equals target, 0 where not.", labels=GROUP)
+    converged = GaugeMetricFamily(
+        "group_converged", "1 where held equals target, 0 where not, or where nobody is there to hold it.", labels=GROUP
+    )
     for group in groups:
         labels = [group.cluster.name, group.name]
         total.add_metric(labels, group.round_number or 0)
@@ -105,7 +108,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     yield found
 
 
-def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
+def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
     """Figures of each group's latest round that ended."""
     latency = GaugeMetricFamily(
         "rebalance_latency_seconds",
@@ -116,7 +119,7 @@ def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
     pause = GaugeMetricFamily(
         "queue_pause_seconds",
         "Longest pause of a queue in the latest round that ended, from its drop to the first pull: at least (low), and "
-        "at most (high). Without a report of each first pull there is no high.",
+        "at most (high). Without a report of each first pull, and while a pause lasts, there is no high.",
         labels=[*GROUP, "bound"],
     )
     newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))
@@ -125,15 +128,21 @@ def _of_rounds(names: dict[int, list[str]]) -> Iterator[Metric]:
     for row in rows:
         if row.pk in of_round:
             _add(latency, of_round[row.pk], None if row.took_high is None else row.took_high / 1_000)
+    lasting = lasting_pauses(rounds=of_round, now=now)
     moved = Handoff.objects.filter(round__in=of_round, dropped_at__isnull=False, taken_at__isnull=False)
-    for each in moved.values("round").annotate(
+    ended = moved.values("round").annotate(
         low=Max(Coalesce("pause_low", "unowned_low")),  # nobody pulls what nobody has
         high=Max("pause_high"),
         unknown=Count("pk", filter=Q(pause_high__isnull=True)),
-    ):
-        labels = of_round[each["round"]]
-        _add(pause, [*labels, "low"], None if each["low"] is None else each["low"] / 1_000)
-        _add(pause, [*labels, "high"], None if each["unknown"] else each["high"] / 1_000)
+    )
+    bounds = {each["round"]: (each["low"], None if each["unknown"] else each["high"]) for each in ended}
+    for number, labels in of_round.items():
+        low, high = bounds.get(number, (None, None))
+        if number in lasting:
+            low, high = max(low or 0, lasting[number]), None
+        is_known = low is not None and (low > 0 or high is not None)  # at least 0, and at most anything, is unknown
+        _add(pause, [*labels, "low"], low / 1_000 if low is not None and is_known else None)
+        _add(pause, [*labels, "high"], None if high is None else high / 1_000)
     yield from (latency, pause)
 
 
@@ -257,9 +266,16 @@ def _answers() -> bool:
 
 
 def _converged(group: Group) -> int | None:
-    """Give none while something changed that no rebalance has seen yet."""
+    """Give none while something changed that no rebalance has seen yet, and where there is nothing to hold.
+
+    Without members nobody should hold anything, and nobody does: that is no good end where queues wait for somebody.
+    """
     is_known = group.is_converged is not None and group.inputs_version == group.done_version
-    return int(bool(group.is_converged)) if is_known else None
+    if not is_known:
+        return None
+    if group.member_count == 0:
+        return 0 if group.orphan_count else None
+    return int(bool(group.is_converged))
 
 
 def _add(family: GaugeMetricFamily, labels: list[str], figure: float | None) -> None:

@@ -69,7 +69,7 @@ def test_a_round_counts_and_is_timed() -> None:
     assert found["rebalance_total"] == {G: 1}
     assert found["rebalance_latency_seconds"] == {G: 3.0}  # at most: C may have come a second before it was seen
     assert found["last_rebalance_seconds_ago"] == {G: 5.0}
-    assert found["queue_pause_seconds"] == {("low", *G): 0.0}  # who looks does not see when the first pull came
+    assert found["queue_pause_seconds"] == {}  # who looks does not see when the first pull came, nor here any gap
     assert found["orphan_queues"] == found["double_owned_queues"] == {G: 0}
     assert found["group_converged"] == {G: 1}
 
@@ -112,6 +112,31 @@ def test_a_pause_ends_with_the_first_pull_where_that_is_reported() -> None:
     turn(7_100)
 
     assert figures(10_000)["queue_pause_seconds"] == {("low", *G): 0.9, ("high", *G): 0.9}
+
+
+def test_a_pause_that_lasts_is_at_least_so_long_and_a_group_without_members_has_not_converged() -> None:
+    settle()
+    told(left("A", 5_000), left("B", 5_000))
+    turn(5_100)
+
+    found = figures(500_000)
+
+    assert found["queue_pause_seconds"] == {("low", *G): 495.0}
+    Group.objects.update(orphan_count=4)  # as where its brokers still know what it subscribed to
+    assert figures(500_000)["group_converged"] == {G: 0}
+
+    told(joined("C", 600_000, low=590_000), held("C", 601_000, [0, 1, 2, 3]))
+    assert figures(700_000)["queue_pause_seconds"] == {("low", *G): 585.0}
+
+
+def test_a_group_of_nothing_has_not_converged_nor_failed_to() -> None:
+    told(*seen("A"), left("A", 1_000))
+    turn(1_100)
+
+    found = figures(2_000)
+
+    assert found["group_members"] == {G: 0}
+    assert found["group_converged"] == {}
 
 
 def test_faults_are_counted() -> None:

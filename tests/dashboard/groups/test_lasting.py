@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.clusters.models import Queue
+from dashboard.groups.lasting import lasting_pauses
+from dashboard.groups.models import Round
+from tests.dashboard.groups.test_story import settle, turn
+from tests.dashboard.story import T0, held, joined, left, missed, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def lasting(at: int) -> dict[int, int]:
+    row = Round.objects.get(number=1)
+    return {number: ms for number, ms in lasting_pauses(rounds=[row.pk], now=T0 + at).items() if number == row.pk}
+
+
+def left_behind() -> Round:
+    settle()
+    told(left("A", 5_000), left("B", 5_000))
+    turn(5_100)
+    return Round.objects.get()
+
+
+def test_what_nobody_took_over_pauses_so_far() -> None:
+    row = left_behind()
+
+    assert lasting(65_000) == {row.pk: 60_000}
+
+
+def test_it_lasted_until_somebody_may_have_had_it() -> None:
+    row = left_behind()
+    told(joined("C", 30_000), held("C", 31_000, [0, 1, 2, 3]))
+
+    assert lasting(65_000) == {row.pk: 25_000}
+
+
+def test_who_does_not_answer_may_have_taken_it() -> None:
+    row = left_behind()
+    told(joined("C", 30_000, low=29_000), held("C", 31_000, []), missed("C", 33_000))
+
+    assert lasting(65_000) == {row.pk: 26_000}
+
+
+def test_of_queues_that_are_gone_there_is_none() -> None:
+    left_behind()
+    Queue.objects.update(gone_at=T0 + 6_000)
+
+    assert lasting(65_000) == {}
