@@ -6,10 +6,8 @@
 from tests.dashboard.settings import *  # noqa: F403 - the home is known by these alone
 from tests.dashboard.settings import REDIS_URL
 
+HOST = {"address": REDIS_URL, "max_connections": 10_000, "socket_timeout": None, "driver_info": None}
 CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 10_000, "socket_timeout": None}]},
-    },
+    "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [HOST]}},
 }
 ALLOWED_HOSTS = ["127.0.0.1", "testserver"]

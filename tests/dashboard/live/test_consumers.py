@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.typing import ASGIApplication, ASGIReceiveCallable, ASGISendCallable, Scope
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -336,14 +337,23 @@ def test_of_a_socket_that_breaks_nothing_is_left(viewer: User, monkeypatch: pyte
     assert LiveConsumer.sockets[viewer.username] == 0
 
 
+def sending_by(send: Callable[[object], Awaitable[None]]) -> ASGIApplication:
+    """Give a socket whose messages go this way."""
+    socket = LiveConsumer.as_asgi()
+
+    async def serve(scope: Scope, receive: ASGIReceiveCallable, answer: ASGISendCallable) -> None:
+        await socket({**scope, consumers.STRAIGHT: send}, receive, answer)
+
+    return serve
+
+
 def test_a_browser_that_takes_nothing_is_dropped_and_holds_up_nobody(
     viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(consumers, "SEND_WITHIN_S", 0.1)
-    stuck = asyncio.Event
 
-    async def never(_self: LiveConsumer, **_message: object) -> None:
-        await stuck().wait()
+    async def never(_message: object) -> None:
+        await asyncio.Event().wait()
 
     @async_to_sync
     async def look() -> tuple[object, int]:
@@ -351,12 +361,10 @@ def test_a_browser_that_takes_nothing_is_dropped_and_holds_up_nobody(
         async with Browser(viewer) as quick:
             await quick.ask(follow=name, seq=None)
             await quick.hear()
-            async with Browser(viewer) as slow:
+            async with Browser(viewer, application=sending_by(never)) as slow:
                 await slow.hears_nothing()
-                with monkeypatch.context() as patch:
-                    patch.setattr(LiveConsumer, "send", never)
-                    await slow.ask(follow=name, seq=None)
-                    code = await slow.is_closed()
+                await slow.ask(follow=name, seq=None)
+                code = await slow.is_closed()
                 await sync_to_async(join)("C", 5_000)
                 return await quick.hear(), code
 
@@ -368,21 +376,19 @@ def test_a_browser_that_takes_nothing_is_dropped_and_holds_up_nobody(
 
 
 def test_a_browser_that_goes_away_in_the_middle_of_a_message_is_no_error(
-    viewer: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    viewer: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     @async_to_sync
     async def look() -> None:
         name, was_sent = await sync_to_async(stream)(), asyncio.Event()
 
-        async def gone(_self: LiveConsumer, **_message: object) -> None:
+        async def gone(_message: object) -> None:
             was_sent.set()
             raise ConnectionResetError
 
-        async with Browser(viewer) as browser:
-            with monkeypatch.context() as patch:
-                patch.setattr(LiveConsumer, "send", gone)
-                await browser.ask(follow=name, seq=None)
-                await asyncio.wait_for(was_sent.wait(), 30)
+        async with Browser(viewer, application=sending_by(gone)) as browser:
+            await browser.ask(follow=name, seq=None)
+            await asyncio.wait_for(was_sent.wait(), 30)
 
     with caplog.at_level("DEBUG", logger="dashboard.live.consumers"):
         look()
