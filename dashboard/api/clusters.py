@@ -14,6 +14,7 @@ from dashboard.clusters.silences import Answering, answering
 from dashboard.common.clock import now_ms
 from dashboard.groups import listing
 from dashboard.groups.models import Finding
+from dashboard.groups.proofs import proven_at, seen_at_of
 from dashboard.groups.views import access_in
 from dashboard.people.roles import Access, Role
 
@@ -66,7 +67,11 @@ class ClustersOut(Schema):
 
 
 class FindingOut(Schema):
-    """A fault; ``confirmed_at`` null: suspected so far. ``ends_at``: when it must end by itself, where known."""
+    """A fault; ``confirmed_at`` null: suspected so far. ``ends_at``: when it must end by itself, where known.
+
+    ``seen_at``: of all members of its group the longest ago that one told what it holds: so old is its proof. Null: it
+    rests on something else, or is told of a past instant.
+    """
 
     cluster: Text
     group_id: int | None
@@ -78,6 +83,7 @@ class FindingOut(Schema):
     origin: str
     suspected_at: Instant
     confirmed_at: Instant | None
+    seen_at: Instant | None
     ends_at: Instant | None
 
 
@@ -106,11 +112,14 @@ def findings(request: HttpRequest, asked: Query[OfCluster]) -> Page[FindingOut] 
     rows = Finding.objects.filter(cluster__in=mine, cleared_at=None).select_related("group", "cluster")
     seen = [row for row in rows.order_by("suspected_at")[:MOST_READ] if _may_see(row, access)]
     first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))
-    return page_of(first, finding_out, asked, now_ms(), Form(FindingOut, "findings"))
+    told = seen_at_of(groups={row.group_id for row in first if row.group_id is not None})
+    return page_of(
+        first, lambda row: finding_out(row, told.get(row.group_id or 0)), asked, now_ms(), Form(FindingOut, "findings")
+    )
 
 
-def finding_out(row: Finding) -> FindingOut:
-    """Shape a finding."""
+def finding_out(row: Finding, seen_at: int | None) -> FindingOut:
+    """Shape a finding; ``seen_at`` is when the last of its group's members told what they hold."""
     return FindingOut(
         cluster=row.cluster.name,
         group_id=row.group_id,
@@ -122,6 +131,7 @@ def finding_out(row: Finding) -> FindingOut:
         origin=row.origin,
         suspected_at=row.suspected_at,
         confirmed_at=row.confirmed_at,
+        seen_at=proven_at(row.kind, seen_at),
         ends_at=row.ends_at,
     )
 

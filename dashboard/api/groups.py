@@ -28,6 +28,7 @@ from dashboard.groups import listing, story
 from dashboard.groups.dead import dead_letters_of
 from dashboard.groups.lag import lag_of
 from dashboard.groups.models import Finding, Group
+from dashboard.groups.proofs import seen_at_of
 from dashboard.groups.views import access_in, find_group
 from dashboard.push.publish import group_snapshot, state_in, stored_state
 
@@ -126,4 +127,5 @@ def findings_of_group(request: HttpRequest, pk: int, asked: Query[Then]) -> Page
         faults = shown_then(found, asked.at, now).state.faults
         return page_of(faults, lambda fault: finding_then(fault, found), asked, now, form)
     rows = Finding.objects.filter(group=found, cleared_at=None).select_related("group", "cluster")
-    return page_read(rows.order_by("suspected_at", "pk"), finding_out, asked, now, form)
+    told = seen_at_of(groups=[found.pk]).get(found.pk)
+    return page_read(rows.order_by("suspected_at", "pk"), lambda row: finding_out(row, told), asked, now, form)

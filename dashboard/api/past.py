@@ -107,6 +107,7 @@ def finding_then(fault: Fault, group: Group) -> FindingOut:
         origin="shown then",
         suspected_at=fault.suspected_at,
         confirmed_at=fault.confirmed_at,
+        seen_at=None,
         ends_at=fault.ends_at,
     )
 

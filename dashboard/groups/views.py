@@ -22,6 +22,7 @@ from dashboard.groups.lag import told_plainly
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Member, Round
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
+from dashboard.groups.proofs import seen_at_of
 from dashboard.groups.table import in_words
 from dashboard.groups.twice import Twice, add_up, twice_in
 from dashboard.groups.young import unexplained
@@ -138,6 +139,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "state": snapshot.state if snapshot else None,
         "seq": snapshot.seq if snapshot else None,
         "faults": unexplained(snapshot.state, now=now) if snapshot and found.gone_at is None else [],
+        "proofs_at": seen_at_of(groups=[pk]).get(pk),
         "held_by": rounds.held_by(snapshot.state) if snapshot else [],
         "in_words": in_words(snapshot.state, around) if snapshot else None,
         "members": members,
@@ -332,6 +334,7 @@ def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, o
         "answering": [each for each in answers if not each.is_fine],
         "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
         "findings": findings,
+        "proofs_at": seen_at_of(groups=[each.group_id for each in findings if each.group_id is not None]),
         "rebalancing": rebalancing,
         "finding_count": count,
         "without_one_owner": listing.without_one_owner(clusters=clusters, access=access),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from django import template
@@ -13,6 +13,8 @@ from dashboard.clusters.silences import is_silent
 from dashboard.common.shown import shown
 from dashboard.common.spans import age, span
 from dashboard.groups.asking import outcome_words, receipt_words
+from dashboard.groups.models import Finding
+from dashboard.groups.proofs import proven_at
 from dashboard.groups.rounds import Load
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
@@ -55,6 +57,13 @@ def how_old(cluster: Cluster | str, now: int) -> str:
     if not is_silent(cluster, now):
         return ""
     return _("as of %(age)s ago") % {"age": age(now - cluster.watched_at)}
+
+
+@register.filter
+def proof_at(found: Fault | Finding, seen: Mapping[int, int] | int | str | None) -> int | None:
+    """Say of when the proof of a finding is; ``seen`` is when its group was seen last, or each group. None: unknown."""
+    mine = seen.get(getattr(found, "group_id", None) or 0) if isinstance(seen, Mapping) else seen
+    return proven_at(found.kind, mine) if isinstance(mine, int) else None
 
 
 @register.filter

@@ -1,0 +1,34 @@
+"""How old the proof of findings is: of when the oldest answer is on which they rest. Read, for it ages every second."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db.models import Min
+
+from dashboard.groups.models import Member
+from rebalance_engine.findings import FindingKind
+
+BY_HELD = frozenset(  # what members tell that they hold proves these
+    kind.value
+    for kind in (
+        FindingKind.ORPHAN_QUEUE,
+        FindingKind.RETRY_UNOWNED,
+        FindingKind.DOUBLE_OWNER,
+        FindingKind.IDLE_CONSUMER,
+        FindingKind.STRATEGY_MISMATCH,
+        FindingKind.BY_CONFIG_GAP,
+    )
+)
+
+
+def seen_at_of(*, groups: Collection[int]) -> dict[int, int]:
+    """Say of groups when the one of its members told what it holds who told it longest ago; one query for all."""
+    members = Member.objects.filter(group__in=groups, left_at=None, held_seen_at__isnull=False)
+    told = members.values_list("group").annotate(first=Min("held_seen_at")).order_by()
+    return {group: at for group, at in told if at is not None}
+
+
+def proven_at(kind: str, seen_at: int | None) -> int | None:
+    """Say of when the proof of a finding is; None: it rests on something else, or nobody told anything."""
+    return seen_at if kind in BY_HELD else None
