@@ -29,10 +29,11 @@ export function drawLanes(host, story) {
   const height = HEAD + story.lanes.length * row + 4;
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "data-narrow": isNarrow });
   const room = Math.floor(((right - left) * (until - since)) / (until - since + 2 * margin) / PER_TICK);
+  const begins = scale(since) < PER_TICK / 2; // no room before it: its words begin there
   for (const at of ticks(0, until - since, Math.max(1, Math.min(6, room)))) {
     const x = scale(since + at);
     svg.append(draw("path", { class: "grid-line", d: `M${x} ${HEAD - 4}V${height}` }));
-    if (!at || x - scale(since) > PER_TICK) svg.append(draw("text", { x, y: 12, "text-anchor": x < PER_TICK / 2 ? "start" : "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
+    if (!at || x - scale(since) > (begins ? 1.6 : 1) * PER_TICK) svg.append(draw("text", { x, y: 12, "text-anchor": x < PER_TICK / 2 ? "start" : "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
   }
   svg.append(draw("path", { class: "lane-cause", d: `M${scale(story.opened_at)} ${HEAD - 4}V${height}` }));
   story.lanes.forEach((lane, i) => {
