@@ -84,6 +84,16 @@ def test_a_row_says_how_old_it_is_where_its_cluster_does_not_answer(viewer: Clie
     assert "data-stale" not in row()
 
 
+def test_a_round_that_is_open_counts_the_members_that_are_there_so_far(viewer: Client) -> None:
+    group = Group.objects.get(name="g")
+    row = Round.objects.get(group=group)
+    assert (row.members_after, group.member_count) == (None, 3)
+
+    page = viewer.get(f"/groups/{group.pk}/rounds/").content.decode()
+
+    assert re.search(r"2\s*→\s*3 so far", page)
+
+
 def test_the_page_of_a_group_that_is_gone_says_since_when_and_keeps_its_history(viewer: Client) -> None:
     group = Group.objects.get(name="g")
     Group.objects.update(gone_at=T0 + 60_000)
