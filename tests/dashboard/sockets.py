@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 
 from asgiref.testing import ApplicationCommunicator
-from asgiref.typing import ASGIApplication
+from asgiref.typing import ASGIApplication, ASGIReceiveCallable, ASGISendCallable, Scope
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.sessions.backends.base import SessionBase
 
-from dashboard.live.consumers import LiveConsumer
+from dashboard.live.consumers import STRAIGHT, LiveConsumer
 from dashboard.push.messages import Message, decode
 
 HOST = "testserver"
@@ -87,3 +88,13 @@ class Browser:
 
     async def hears_nothing(self) -> bool:
         return bool(await self.end.receive_nothing(timeout=0.2))
+
+
+def sending_by(send: Callable[[object], Awaitable[None]]) -> ASGIApplication:
+    """Give a socket whose messages go this way."""
+    socket = LiveConsumer.as_asgi()
+
+    async def serve(scope: Scope, receive: ASGIReceiveCallable, answer: ASGISendCallable) -> None:
+        await socket({**scope, STRAIGHT: send}, receive, answer)
+
+    return serve

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
-from asgiref.typing import ASGIApplication, ASGIReceiveCallable, ASGISendCallable, Scope
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -28,7 +27,7 @@ from dashboard.push.models import Server
 from dashboard.push.publish import group_state, pulse
 from dashboard.push.tallies import Kind, counts
 from tests.dashboard.persons import person
-from tests.dashboard.sockets import Browser
+from tests.dashboard.sockets import Browser, sending_by
 from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -335,16 +334,6 @@ def test_of_a_socket_that_breaks_nothing_is_left(viewer: User, monkeypatch: pyte
         look()
 
     assert LiveConsumer.sockets[viewer.username] == 0
-
-
-def sending_by(send: Callable[[object], Awaitable[None]]) -> ASGIApplication:
-    """Give a socket whose messages go this way."""
-    socket = LiveConsumer.as_asgi()
-
-    async def serve(scope: Scope, receive: ASGIReceiveCallable, answer: ASGISendCallable) -> None:
-        await socket({**scope, consumers.STRAIGHT: send}, receive, answer)
-
-    return serve
 
 
 def test_a_browser_that_takes_nothing_is_dropped_and_holds_up_nobody(
