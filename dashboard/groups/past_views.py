@@ -62,6 +62,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "shown": shown,
         "state": state,
         "faults": unexplained(state, now=at),
+        "proofs_at": None,  # of when a proof was is kept of now alone
         "held_by": rounds.held_by(state),
         "in_words": in_words(state, around),
         "members": past_story.members_at(group=found, state=state, at=at),

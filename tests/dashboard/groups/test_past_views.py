@@ -5,6 +5,7 @@ from django.test import Client
 
 from dashboard.groups.models import Group
 from dashboard.groups.past import shown_at
+from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Role
 from dashboard.push.messages import GroupState
 from dashboard.push.models import Step
@@ -12,7 +13,7 @@ from dashboard.push.shapes import to_json
 from tests.dashboard.groups.test_past import group  # noqa: F401 - a fixture
 from tests.dashboard.groups.test_views import facts_in
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0
+from tests.dashboard.story import T0, held, told
 
 
 @pytest.fixture
@@ -43,6 +44,14 @@ def test_a_past_instant_is_marked_as_past_with_what_was_then(viewer: Client) -> 
     assert isinstance(state, dict)
     assert [cell["client"] for cell in state["members"]] == ["B", "C"]
     assert facts["at"] == T0 + 61_000
+
+
+def test_findings_of_a_past_instant_are_shown(viewer: Client) -> None:
+    for at in (200_000, 330_000):
+        told(held("B", at, [2]), held("C", at, [3]))
+        rebalance_once(group=Group.objects.get().pk, now=T0 + at + 10)
+
+    assert "Nobody consumes orders/east/0" in page(viewer, at=T0 + 330_010)
 
 
 def test_the_page_shows_the_state_that_the_stream_had(viewer: Client) -> None:
