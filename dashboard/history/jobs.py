@@ -38,7 +38,7 @@ def clusters_in(history: Path) -> list[str]:
 def run_jobs(
     *, history: Path, reports: Path, within_s: float, only: str | None = None, program: Sequence[str] = PROGRAM
 ) -> dict[str, dict[str, object]]:
-    """Bring every cluster's report and back-test up to date; give, and keep, how each run ended: ``status`` and ``said``.
+    """Bring every cluster's report and back-test up to date; give, and keep, each run's status and what it said.
 
     A run goes on where the one before ended; one that takes too long, or is interrupted, is stopped, and what it had
     finished is whole.
