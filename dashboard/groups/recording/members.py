@@ -118,6 +118,8 @@ def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
     elif observed_at(fact) < max(row.observed_at, row.missing_at or 0):
         return False
     else:
+        if sorted(row.clients) == sorted(clients):
+            clients = row.clients  # brokers list the same members in any order, and in another one the next time
         if not book.lists.update(row, clients=clients, missing=None, missing_at=None):
             return False
         book.lists.update(row, **source_columns(fact))

@@ -17,7 +17,21 @@ from rebalance_engine.events import (
 from rebalance_engine.events import (
     Subscription as Subscribed,
 )
-from tests.dashboard.story import EAST, REPORT, T0, held, joined, left, missed, route, seen, subscribes, told, uses
+from tests.dashboard.story import (
+    EAST,
+    REPORT,
+    T0,
+    held,
+    joined,
+    left,
+    listed,
+    missed,
+    route,
+    seen,
+    subscribes,
+    told,
+    uses,
+)
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -77,6 +91,27 @@ def test_an_id_that_a_broker_lists_twice_is_registered_twice() -> None:
 
     assert Member.objects.get().registrations == 2
     assert MemberList.objects.count() == 2
+
+
+def test_the_same_members_in_another_order_are_no_news() -> None:
+    told(*seen("A"), *seen("B"), listed(5, "A", "B"))
+    before = Group.objects.get().inputs_version
+
+    assert told(listed(6, "B", "A")).facts == 0
+
+    assert Group.objects.get().inputs_version == before
+    assert MemberList.objects.get().clients == ["A", "B"]
+
+
+def test_an_id_that_is_listed_twice_in_any_order_is_news_once() -> None:
+    told(*seen("A"), *seen("B"), listed(5, "A", "B"))
+
+    assert told(listed(6, "B", "A", "A")).facts == 1
+    assert told(listed(7, "A", "B", "A")).facts == 0
+    assert Member.objects.get(client_id="A").registrations == 2
+
+    assert told(listed(8, "B", "A")).facts == 1
+    assert Member.objects.get(client_id="A").registrations == 1
 
 
 def test_a_connection_comes_goes_and_comes_back() -> None:
