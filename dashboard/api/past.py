@@ -15,7 +15,7 @@ from dashboard.groups import past_story
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_at
-from dashboard.groups.showing import row_of
+from dashboard.groups.showing import converged, row_of
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Fault, GroupState, Row
 from dashboard.push.runs import count
@@ -115,18 +115,18 @@ def finding_then(fault: Fault, group: Group) -> FindingOut:
 def _row(group: Group, shown: Shown) -> Row:
     """Give the row that the overview had of a group then: as far as its state of then tells."""
     state, head = shown.state, shown.state.head
-    latest = head.round
+    latest, members = head.round, len(state.members) if head.are_members_known else None
     return replace(
         row_of(group, is_behind=False),
         model=head.model,
-        members=len(state.members) if head.are_members_known else None,
+        members=members,
         queues=sum(count(part.ids) for part in state.queues),
         silent=sum(cell.held is None for cell in state.members),
         untold=len(head.untold),
         orphans=head.orphans,
         doubles=head.doubles,
         perhaps_twice=count(head.perhaps_twice),
-        is_converged=head.is_converged,
+        is_converged=converged(head.is_converged, members=members, orphans=head.orphans),
         strategy=head.strategy,
         round=latest.number if latest is not None else None,
         round_opened_at=latest.opened_at if latest is not None else None,

@@ -8,6 +8,7 @@ from dashboard.push.messages import Head, Row
 
 NOT_ALL = "not all of what is held, or of what should be, is known"
 NOT_YET = "the group was not looked at yet"
+NOTHING = "nobody is a member, and there is nothing to hold"
 
 
 def why_of_row(row: Row) -> dict[str, str]:
@@ -47,4 +48,5 @@ def _reason(row: Row) -> str:
         return f"{row.untold} brokers did not tell who is a member"
     if row.perhaps_twice:
         return f"of {row.perhaps_twice} queues two members said to hold them, and not both have answered since"
-    return "something changed that no rebalance has seen yet" if row.is_behind else NOT_ALL
+    nothing = NOTHING if row.members == 0 and row.orphans == 0 else NOT_ALL
+    return "something changed that no rebalance has seen yet" if row.is_behind else nothing

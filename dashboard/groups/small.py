@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.groups.showing import converged
 from dashboard.push.messages import GroupState
 from dashboard.push.runs import count, unpack
 
@@ -53,13 +54,14 @@ def shrink(state: GroupState) -> Small:
 
 def figures_of(state: GroupState) -> dict[str, object]:
     """Give the figures that stand beside the map in the small: of the same state, so that they agree with it."""
+    head, members = state.head, len(state.members) if state.head.are_members_known else None
     return {
         "silent": sum(cell.held is None for cell in state.members),
         "untold": len(state.head.untold),
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,
         "perhaps_twice": count(state.head.perhaps_twice),
-        "is_converged": state.head.is_converged,
+        "is_converged": converged(head.is_converged, members=members, orphans=head.orphans),
     }
 
 

@@ -21,6 +21,7 @@ from redis.retry import Retry
 from dashboard.clusters.models import ASIDE, Cluster, OutboxLine, Watch
 from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.models import Finding, Group, Handoff, Round
+from dashboard.groups.showing import row_of
 from dashboard.push import tallies
 from dashboard.push.models import Server, Step, Stream
 from dashboard.push.publish import steps_so_far
@@ -96,7 +97,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         _add(doubles, labels, group.double_count if is_whole else None)
         _add(members, labels, group.member_count)
         _add(silent, labels, group.silent_count)
-        _add(converged, labels, _converged(group))
+        _add(converged, labels, row_of(group).is_converged)
     yield from (total, ago, orphans, doubles, members, silent, converged)
     found = GaugeMetricFamily("findings", "Faults that are there now.", labels=["cluster", "kind", "state"])
     faults = Finding.objects.filter(cleared_at=None, group__gone_at=None, cluster__in=_watched(now))
@@ -263,19 +264,6 @@ def _answers() -> bool:
             return bool(redis.ping())
     except (RedisError, OSError):
         return False
-
-
-def _converged(group: Group) -> int | None:
-    """Give none while something changed that no rebalance has seen yet, and where there is nothing to hold.
-
-    Without members nobody should hold anything, and nobody does: that is no good end where queues wait for somebody.
-    """
-    is_known = group.is_converged is not None and group.inputs_version == group.done_version
-    if not is_known:
-        return None
-    if group.member_count == 0:
-        return 0 if group.orphan_count else None
-    return int(bool(group.is_converged))
 
 
 def _add(family: GaugeMetricFamily, labels: list[str], figure: float | None) -> None:

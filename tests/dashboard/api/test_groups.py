@@ -5,12 +5,16 @@ import io
 
 import pytest
 from django.test import Client
+from prometheus_client.registry import CollectorRegistry
 from pytest_django import DjangoAssertNumQueries
 
+from dashboard.groups.listing import smalls
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.health.figures import Figures
+from rebalance_engine.events import EXACT, SubscriptionsSeen
 from tests.dashboard.api.conftest import Get
-from tests.dashboard.story import T0, add_cluster, held, missed, seen, told
+from tests.dashboard.story import EAST, ORDERS, T0, add_cluster, held, left, missed, seen, told
 
 LISTS = ("/groups", "/groups/{pk}", "/groups/{pk}/members", "/groups/{pk}/queues", "/groups/{pk}/findings")
 
@@ -53,6 +57,21 @@ def test_a_group_that_nobody_looked_at_knows_nothing(get: Get, group: Group) -> 
     assert [row[name] for name in figures] == [None] * 7
     assert set(figures) <= row["unknown"].keys()
     assert get(f"/groups/{empty.pk}/queues")["rows"] == []
+
+
+def test_a_group_that_everybody_left_has_not_converged_by_whatever_door(get: Get, group: Group) -> None:
+    told(SubscriptionsSeen(at=T0, source=EAST, exactness=EXACT, group="g", client=None, subscriptions=(ORDERS,)))
+    told(left("A", 9_000), left("B", 9_000), left("C", 9_000))
+    rebalance_once(group=group.pk, now=T0 + 9_100)
+
+    row, then = get(f"/groups/{group.pk}"), get(f"/groups/{group.pk}", at=T0 + 9_100)
+
+    assert (row["members"], row["orphans"], row["state"]) == (0, 4, "none")
+    assert row["is_converged"] is then["is_converged"] is get("/groups")["rows"][0]["is_converged"] is False
+    assert smalls(groups=[group.pk], now=T0 + 9_200)[group.pk]["figures"]["is_converged"] is False  # type: ignore[index]
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Figures(now=T0 + 9_200))
+    assert registry.get_sample_value("group_converged", {"cluster": "shop", "group": "g"}) == 0
 
 
 def test_members_have_what_they_told(get: Get, group: Group) -> None:

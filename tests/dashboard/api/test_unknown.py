@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.api.unknown import NOT_YET, why_no_owner, why_of_row
+from dashboard.api.unknown import NOT_YET, NOTHING, why_no_owner, why_of_row
 from dashboard.push.messages import Head, Row
 
 ROW = Row(
@@ -50,6 +50,7 @@ def test_each_figure_that_is_unknown_has_its_reason() -> None:
     assert why_of_row(replace(ROW, members=None))["members"] == "no broker has told who is a member"
     assert why_of_row(replace(ROW, queues=None, rebalanced_at=None))["queues"] == NOT_YET
     assert "not all of what is held" in why_of_row(replace(ROW, is_converged=None))["is_converged"]
+    assert why_of_row(replace(ROW, members=0, queues=0, is_converged=None)) == {"is_converged": NOTHING}
     assert "strategy" in why_of_row(replace(ROW, strategy=""))
 
 
