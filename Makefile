@@ -30,11 +30,11 @@ run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:po
 
 .PHONY: test
 test: debs check ## run the checks, then every test
-	$(PY) -m pytest -n $(TESTERS) --durations=40
+	$(PY) tests/again.py -n $(TESTERS) --durations=40
 
 .PHONY: test-all
 test-all: debs check ## the same, with RocketMQ 5.3.3 besides 5.5.0 and 4.9.7
-	EVENKEEL_TEST_ALL=1 $(PY) -m pytest -n $(TESTERS)
+	EVENKEEL_TEST_ALL=1 $(PY) tests/again.py -n $(TESTERS)
 
 .PHONY: rocketmq
 rocketmq: debs install ## fetch the released RocketMQ servers and clients that tests start
