@@ -101,7 +101,8 @@ class SharedFile(logging.handlers.WatchedFileHandler):
                 return
             with path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                opened = os.fstat(file.fileno())  # another process may have begun a new one since it was found too long
+                if opened.st_size >= self._most_bytes and os.path.samestat(opened, path.stat()):
                     path.replace(f"{path}.1")
         except (FileNotFoundError, BlockingIOError):
             pass  # another process moves it at this moment

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import logging.config
+import os
 import re
 import subprocess
 import sys
@@ -126,6 +127,29 @@ def test_two_processes_share_a_file_that_rolls_and_no_line_is_lost_or_mixed(tmp_
     whole = re.findall(r"^.* ERROR root .*: from ([AB]): (\d+) x{1000} all$", kept, re.MULTILINE)
     assert sorted(whole) == sorted((name, str(number)) for name in "AB" for number in range(300))
     assert kept.count("Traceback (most recent call last)") == 600
+
+
+def test_a_file_that_another_process_moves_just_before_is_not_moved_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, moved = tmp_path / "errors.log", tmp_path / "errors.log.1"
+    log.write_text("long enough to be moved\n")
+    stat = Path.stat
+
+    def then_another_moves_it(path: Path, **words: bool) -> os.stat_result:
+        seen = stat(path, **words)
+        if path == log and not moved.exists():
+            log.rename(moved)
+            log.write_text("new\n")
+        return seen
+
+    monkeypatch.setattr(Path, "stat", then_another_moves_it)
+    handler = SharedFile(log, most_bytes=10)
+    handler.emit(record("next"))
+    handler.close()
+
+    assert moved.read_text() == "long enough to be moved\n"
+    assert log.read_text() == "new\nnext\n"
 
 
 def test_a_file_that_somebody_moved_away_or_deleted_is_begun_again(tmp_path: Path) -> None:
