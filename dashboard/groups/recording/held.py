@@ -59,15 +59,16 @@ class Span:
 
 @dataclass
 class HeldBook:
-    """The open spans of the members that a batch of facts is about."""
+    """The open spans of the members that a batch of facts is about; ``lately`` has when those were that it ended."""
 
     book: GroupBook
     routes: RouteBook
     spans: dict[GroupAndClient, dict[Key, Span]]
-    ended: list[Holding]
+    ended: dict[tuple[int, Key], list[Holding]]
     new: list[New] = field(default_factory=list)
     endings: list[bulk.Values] = field(default_factory=list)
     refined: dict[int, Holding] = field(default_factory=dict)
+    lately: dict[tuple[GroupAndClient, Key], list[tuple[int, int]]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, book: GroupBook, routes: RouteBook, facts: Sequence[Fact]) -> HeldBook:
@@ -80,7 +81,10 @@ class HeldBook:
         of_member = {pk: spans[member_key(row)] for pk, row in members.items()}
         for pk, member, queue, at, low, high in _open_spans(list(members)):
             of_member[member][queue] = Span(pk, at, low, high)
-        return cls(book, routes, spans, _lately_ended(list(members.values()), facts))
+        ended: dict[tuple[int, Key], list[Holding]] = {}
+        for row in _lately_ended(list(members.values()), facts):
+            ended.setdefault((row.member_id, row.queue_id), []).append(row)
+        return cls(book, routes, spans, ended)
 
     def write(self) -> None:
         """Write what ended, became exact, or began."""
@@ -101,16 +105,19 @@ class HeldBook:
     # ---- one method for each kind of fact ----
 
     def seen(self, fact: HeldSeen, member: Member) -> bool:
-        """All that a member held at one look: what is new began since the look before, what is gone ended since."""
+        """All that a member held at one look: what is new began since the look before, what is gone ended since.
+
+        It is of some moment between the question and the answer: what a report says of that time holds.
+        """
         when, before = observed_at(fact), member.held_seen_at
         if before is not None and when <= before:
             return False
         was_silent = member.is_silent
         mine = self.of(member)
         held = dict.fromkeys(self.routes.key(known_queue(queue), fact.at) for queue in fact.queues)
-        gone = [queue for queue in mine if queue not in held and mine[queue].at <= fact.at]
-        came = [queue for queue in held if queue not in mine and not self._was_had(member, queue, fact.at)]
-        self._end(fact, mine, gone, DropReason.UNKNOWN, low=before, high=fact.at)
+        gone = [queue for queue in mine if queue not in held and mine[queue].at <= when]
+        came = [queue for queue in held if queue not in mine and not self._was_had(member, queue, when, fact.at)]
+        self._end(fact, member, gone, DropReason.UNKNOWN, low=before, high=fact.at)
         low = before if before is not None else member.at_low
         self._begin(fact, member, came, low=min(low, fact.at) if low is not None else None)
         self.book.members.update(member, held_seen_at=when, missing=None, missing_at=None)
@@ -137,7 +144,7 @@ class HeldBook:
             return self._refine(fact, self._row_of(span), **_told(fact))
         if fact.at <= span.at:
             return False
-        self._end(fact, mine, [queue], DropReason.UNKNOWN, low=span.at, high=fact.at)
+        self._end(fact, member, [queue], DropReason.UNKNOWN, low=span.at, high=fact.at)
         self._begin(fact, member, [queue], low=fact.at, start=fact.start_offset)
         self.book.touch(fact.group)
         return True
@@ -147,7 +154,7 @@ class HeldBook:
         queue, mine = self.routes.key(known_queue(fact.queue), fact.at), self.of(member)
         span = mine.get(queue)
         if span is not None and fact.at >= span.at:
-            self._end(fact, mine, [queue], fact.reason, low=fact.at, high=fact.at, committed=fact.committed_offset)
+            self._end(fact, member, [queue], fact.reason, low=fact.at, high=fact.at, committed=fact.committed_offset)
             self.book.touch(fact.group)
             return True
         ended = self._ended(member, queue, lambda row: _within(fact.at, row.until_low, row.until_high))
@@ -199,7 +206,7 @@ class HeldBook:
         """Who left holds nothing any more; when it let go is known only to lie after the last look."""
         mine = self.of(member)
         reason = REASON_OF.get(fact.departure, DropReason.UNKNOWN)
-        self._end(fact, mine, list(mine), reason, low=member.held_seen_at, high=fact.at)
+        self._end(fact, member, list(mine), reason, low=member.held_seen_at, high=fact.at)
 
     # ---- spans ----
 
@@ -216,7 +223,7 @@ class HeldBook:
     def _end(
         self,
         fact: MemberFact,
-        mine: dict[Key, Span],
+        member: Member,
         queues: Iterable[Key],
         reason: DropReason,
         *,
@@ -224,12 +231,13 @@ class HeldBook:
         high: int,
         committed: int | None = None,
     ) -> None:
-        origin = fact.source.origin.value
+        origin, mine, name = fact.source.origin.value, self.of(member), member_key(member)
         for queue in queues:
             span = mine.pop(queue)
             at_least = max(span.at, min(low, high) if low is not None else span.at)
             until = max(fact.at, at_least)
             end: bulk.Values = (until, at_least, max(until, high), origin, reason.value, committed)
+            self.lately.setdefault((name, queue), []).append((span.at, until))
             if span.new is not None:
                 span.new.columns.update(zip(END, end, strict=True))
             elif span.pk in self.refined:
@@ -239,12 +247,14 @@ class HeldBook:
                 self.endings.append((*end, span.pk))
 
     def _ended(self, member: Member, queue: Key, fits: Fits) -> Holding | None:
-        rows = (row for row in self.ended if row.member_id == member.pk and row.queue_id == queue)
-        return next((row for row in rows if fits(row)), None)
+        return next((row for row in self.ended.get((member.pk, queue), ()) if fits(row)), None)
 
-    def _was_had(self, member: Member, queue: Key, at: int) -> bool:
-        """Whether a member said itself that it had a queue at the time of a look, and let it go after."""
-        return self._ended(member, queue, lambda row: row.at <= at < (row.until or at)) is not None
+    def _was_had(self, member: Member, queue: Key, asked: int, answered: int) -> bool:
+        """Whether a member said itself that it had a queue at some moment of a look, and let it go after that began."""
+        lately = self.lately.get((member_key(member), queue), ())
+        if any(at <= answered and asked < until for at, until in lately):
+            return True
+        return self._ended(member, queue, lambda row: row.at <= answered and asked < (row.until or asked)) is not None
 
     def _row_of(self, span: Span) -> Holding | New:
         return span.new or self.refined.get(span.pk) or Holding.objects.get(pk=span.pk)
@@ -301,7 +311,7 @@ def _lately_ended(members: list[Member], facts: Sequence[Fact]) -> list[Holding]
         return []
     of_members = Holding.objects.filter(group__in={row.group_id for row in members}, member__in=members)
     reports = [fact for fact in facts if isinstance(fact, QueueTaken | QueueDropped | QueuePulled)]
-    looks = [fact.at for fact in facts if isinstance(fact, HeldSeen)]
+    looks = [observed_at(fact) for fact in facts if isinstance(fact, HeldSeen)]
     wanted = Q(until__gt=min(looks)) if looks else Q()
     if reports:
         numbers = {fact.queue.queue_id for fact in reports}

@@ -119,3 +119,45 @@ def test_a_look_from_before_a_drop_that_was_reported_does_not_take_the_queue_aga
 
     span = Holding.objects.get()
     assert (span.at, span.until) == (T0 + 2_000, T0 + 3_500)
+
+
+def test_an_answer_that_was_asked_for_before_a_drop_does_not_take_the_queue_again() -> None:
+    told(held("A", 2_000, [0]))
+    told(QueueDropped(**about(3_500), reason=DropReason.NOT_IN_TARGET))
+    told(held("A", 3_700, [0], asked=3_000))
+
+    span = Holding.objects.get()
+    assert (span.at, span.until) == (T0 + 2_000, T0 + 3_500)
+
+
+def test_an_answer_that_was_asked_for_before_a_drop_of_the_same_batch_does_not_take_the_queue_again() -> None:
+    told(held("A", 2_000, [0]))
+    told(QueueDropped(**about(3_500), reason=DropReason.NOT_IN_TARGET), held("A", 3_700, [0], asked=3_000))
+
+    span = Holding.objects.get()
+    assert (span.at, span.until) == (T0 + 2_000, T0 + 3_500)
+
+
+def test_an_answer_may_show_a_queue_that_was_taken_and_dropped_while_it_was_under_way() -> None:
+    told(QueueTaken(**about(3_200)), QueueDropped(**about(3_500), reason=DropReason.NOT_IN_TARGET))
+    told(held("A", 3_700, [0], asked=3_000))
+
+    span = Holding.objects.get()
+    assert (span.at, span.until) == (T0 + 3_200, T0 + 3_500)
+
+
+def test_an_answer_that_was_asked_for_before_a_take_does_not_end_it() -> None:
+    told(QueueTaken(**about(3_500)))
+    told(held("A", 3_700, [], asked=3_000))
+
+    span = Holding.objects.get()
+    assert (span.at, span.until) == (T0 + 3_500, None)
+
+
+def test_an_answer_that_was_asked_for_after_a_take_ends_it_and_after_a_drop_takes_it_again() -> None:
+    told(QueueTaken(**about(3_500)), held("A", 3_900, [], asked=3_600))
+    ended = Holding.objects.get()
+    assert (ended.until_low, ended.until) == (T0 + 3_500, T0 + 3_900)
+
+    told(held("A", 5_000, [0], asked=4_500))
+    assert Holding.objects.get(until=None).at == T0 + 5_000
