@@ -119,8 +119,9 @@ export function mountGroup(page) {
 
   /** When members told last what they hold comes by pulses: the table says what the map says. */
   function told() {
+    const atOf = new Map([...seen].map(([client, at]) => [shown(client), at]));
     for (const place of page.querySelectorAll("[data-told]")) {
-      const at = seen.get(place.dataset.told);
+      const at = atOf.get(place.dataset.told);
       if (!at || place.dataset.at === String(at)) continue;
       place.dataset.at = at;
       const day = new Date(at).toISOString().slice(0, 10);
