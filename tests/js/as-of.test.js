@@ -27,7 +27,9 @@ function pageWithHead() {
   const classes = new Set();
   const classList = { toggle: (name, isOn) => (isOn ? classes.add(name) : classes.delete(name)) };
   const aging = { textContent: "" };
-  return { parts, head, classes, aging, querySelector: () => head, querySelectorAll: () => [aging], body: { classList } };
+  const lasting = { textContent: "", dataset: { lasts: "995000" } };
+  const querySelectorAll = (asked) => ({ "[data-aging]": [aging], "[data-lasts]": [lasting] })[asked];
+  return { parts, head, classes, aging, lasting, querySelector: () => head, querySelectorAll, body: { classList } };
 }
 
 function begin(context) {
@@ -69,4 +71,16 @@ test("a line that says it is open and is silent for longer than it ever is count
   asOf.heard(pulse(Date.now()));
   asOf.note("beside", false);
   assert.equal(page.head.dataset.mode, "live");
+});
+
+test("what lasts is counted on, as of what is shown", (context) => {
+  const { page, asOf } = begin(context);
+  assert.equal(page.lasting.textContent, "for 5 s");
+
+  context.mock.timers.tick(2000);
+  assert.equal(page.lasting.textContent, "for 7 s");
+
+  asOf.status("away");
+  context.mock.timers.tick(60000);
+  assert.equal(page.lasting.textContent, "for 5 s");
 });

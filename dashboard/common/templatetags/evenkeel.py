@@ -82,6 +82,13 @@ def until(since: int, ms: int) -> str:
     return spans.span(ms - since)
 
 
+@register.simple_tag
+def lasts(since: int, now: int) -> SafeString:
+    """Write for how long something is so by now; a page that lives counts on (``static/js/views/as-of.js``)."""
+    words = _("for %(span)s") % {"span": spans.age(now - since)}
+    return format_html('<span class="lasts" data-lasts="{}">{}</span>', since, words)
+
+
 @register.filter
 def split_words(text: str) -> list[str]:
     """Split at spaces."""

@@ -133,10 +133,19 @@ export class AsOf {
     put("now", at === null ? "–" : clock(at));
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
+    if (at !== null) this.#count(at);
     const isOld = (mode === "away" || mode === "stale") && at !== null;
     const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : "";
     for (const element of this.#page.querySelectorAll("[data-aging]")) {
       if (element.textContent !== old) element.textContent = old;
+    }
+  }
+
+  /** For how long each finding is there, as of what is shown. */
+  #count(at) {
+    for (const element of this.#page.querySelectorAll("[data-lasts]")) {
+      const words = fill(gettext("for %(span)s"), { span: age(at - Number(element.dataset.lasts)) });
+      if (element.textContent !== words) element.textContent = words;
     }
   }
 

@@ -28,6 +28,15 @@ def test_instants_are_whole_for_machines() -> None:
     assert render("{{ 1500|span }} {{ 0|until:1500 }}") == "1.5 s 1.5 s"
 
 
+def test_what_lasts_says_for_how_long() -> None:
+    at = 1_700_000_000_007
+
+    assert render("{% lasts at now %}", at=at, now=at + 181_000) == (
+        f'<span class="lasts" data-lasts="{at}">for 3 min 01 s</span>'
+    )
+    assert ">for 44 s<" in render("{% lasts at now %}", at=at, now=at + 44_900)
+
+
 def test_instants_say_how_exactly_they_are_known() -> None:
     at = 1_700_000_000_007
 
