@@ -1,9 +1,10 @@
-"""What a group's members are, together: their programs, and how their listeners take messages."""
+"""What a group's members are, together: their programs, and how they take messages: by queues of theirs, or without."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from django.utils.translation import gettext as _
@@ -14,6 +15,11 @@ from rebalance_engine.events import ConsumeType
 MOST_PROGRAMS = 3
 BROADCASTING = "BROADCASTING"
 POP = ConsumeType.POP.value
+MOST_NAMED = 3
+
+# Clients of gRPC name themselves host@pid@index@time, the time in base 36 (``ClientId.java`` of rocketmq-clients, the
+# same in Go, Python and Node.js); those of remoting host@instance, with a unit at most (``ClientConfig.java``).
+_OF_GRPC = re.compile(r".+@[0-9]+@[0-9]+@[0-9a-z]{6,13}")
 
 
 class Kind(Protocol):
@@ -78,3 +84,37 @@ def popping_of(consume_types: Iterable[str | None]) -> str:
         n,
     )
     return words % {"n": n} if n else ""
+
+
+def set_to_pop(popped_by: Mapping[str, Sequence[str]] | None) -> str:
+    """Say which topics brokers are set to give the group by POP: a setting, which who divides by itself ignores."""
+    told = {broker: topics for broker, topics in (popped_by or {}).items() if topics}
+    if not told:
+        return ""
+    words = _(
+        "Set to POP for %(topics)s on %(brokers)s: members that let the broker divide own none of these queues,"
+        " others own theirs as ever"
+    )
+    topics = sorted({topic for topics in told.values() for topic in topics})
+    return words % {"topics": _named(topics), "brokers": _named(sorted(told))}
+
+
+def through_proxies(silent: Iterable[str]) -> str:
+    """Say how many of the silent members, given by client id, seem to come through a proxy, by the form of their ids.
+
+    A broker that has a proxy in it lists its gRPC clients as members, and no such client is asked what it holds
+    (``GrpcClientChannel.processGetConsumerRunningInfo`` gives nothing unless a stack trace is wanted).
+    """
+    n = sum(_OF_GRPC.fullmatch(client) is not None for client in silent)
+    words = ngettext(
+        "%(n)s silent member has an id as gRPC clients have: through a proxy they own no queues, and cannot be asked",
+        "%(n)s silent members have ids as gRPC clients have: through a proxy they own no queues, and cannot be asked",
+        n,
+    )
+    return words % {"n": n} if n else ""
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = len(names) - MOST_NAMED
+    more = [ngettext("%(n)s more", "%(n)s more", rest) % {"n": rest}] if rest > 0 else []
+    return ", ".join([*names[:MOST_NAMED], *more])

@@ -47,7 +47,9 @@ def known_of(*, cluster: str) -> Known:
     shut = Group.objects.filter(cluster=row).exclude(closed_by=[]).values_list("name", "closed_by")
     closed = {group: set(names) for group, names in shut}
     there_are = {(name, number): at for name, number, at in brokers}
-    return Known(at=told, brokers=there_are, members=members, closed=closed)
+    by_pop = Group.objects.filter(cluster=row, popped_by__isnull=False).values_list("name", "popped_by")
+    popped = {group: {name: tuple(topics) for name, topics in (told or {}).items()} for group, told in by_pop}
+    return Known(at=told, brokers=there_are, members=members, closed=closed, popped=popped)
 
 
 def stored_until(cluster: Cluster) -> int:

@@ -49,6 +49,7 @@ from rebalance_engine.events.members import (
     Missing,
     PresenceGone,
     PresenceSeen,
+    RequestModesSeen,
     Subscription,
     SubscriptionAdded,
     SubscriptionRemoved,
@@ -166,6 +167,7 @@ __all__ = [
     "QueuePulled",
     "QueueTaken",
     "ReceiptAnswer",
+    "RequestModesSeen",
     "RoundClosed",
     "RoundFact",
     "RoundNotConverged",
@@ -197,7 +199,7 @@ def _by_name(*facts: type[Fact]) -> dict[str, type[Fact]]:
 
 FACTS = _by_name(
     *(MemberJoined, MemberLeft, MemberSeen, MemberStrategySeen),
-    *(PresenceSeen, PresenceGone, MemberListSeen, AnswerMissed, ConsumptionSeen),
+    *(PresenceSeen, PresenceGone, MemberListSeen, AnswerMissed, ConsumptionSeen, RequestModesSeen),
     *(SubscriptionsSeen, SubscriptionAdded, SubscriptionReplaced, SubscriptionRemoved),
     *(RouteSeen, RouteMissing, BrokerSeen, BrokerGone),
     *(QueueTaken, QueueDropped, QueuePulled, PullRefused, HeldSeen, ProgressSeen, DeadLettersSeen),

@@ -116,6 +116,14 @@ class ConsumptionSeen(GroupFact):
     is_enabled: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestModesSeen(GroupFact):
+    """The topics that a broker is set to give by POP to members of the group that let it divide; empty: none."""
+
+    broker: Text
+    topics: tuple[Text, ...]
+
+
 # Subscriptions.
 
 

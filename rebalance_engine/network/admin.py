@@ -32,6 +32,7 @@ from rebalance_engine.remoting.bodies.queues import (
 )
 from rebalance_engine.remoting.bodies.routes import ClusterInfo, TopicRouteData
 from rebalance_engine.remoting.bodies.settings import (
+    MessageRequestModeSerializeWrapper,
     SubscriptionGroupConfig,
     SubscriptionGroupWrapper,
     TopicConfig,
@@ -80,8 +81,7 @@ SHOWN_PROPERTIES = frozenset(
         "unitMode",
     }
 )
-
-
+UNSUPPORTED = frozenset({ResponseCode.REQUEST_CODE_NOT_SUPPORTED})
 NO_SAMPLES, SAMPLED_EVERY_S = "NoSuchElementException", 1.0  # ``StoreStatsService.FREQUENCY_OF_SAMPLING``
 
 
@@ -177,9 +177,8 @@ class Admin:
         deadline = loop.time() + timeout_s
         while True:
             try:
-                return (
-                    await self._of_broker(broker, brokers.GetBrokerRuntimeInfo(), deadline - loop.time())
-                ).body.table
+                request = brokers.GetBrokerRuntimeInfo()
+                return (await self._of_broker(broker, request, deadline - loop.time())).body.table
             except Denied as denied:
                 if NO_SAMPLES not in (denied.remark or "") or deadline - loop.time() <= SAMPLED_EVERY_S:
                     raise
@@ -194,6 +193,12 @@ class Admin:
         pairs = (line.partition("=") for line in answer.body.splitlines())
         return {name.strip(): value.strip() for name, _, value in pairs if name.strip() in names}
 
+    async def request_modes(
+        self, broker: Address, *, timeout_s: float = TIMEOUT_S
+    ) -> MessageRequestModeSerializeWrapper:
+        """Give how groups were set to get topics, by PULL or by POP (402); brokers of 4.x cannot tell."""
+        return (await self._of_broker(broker, brokers.GetAllMessageRequestMode(), timeout_s)).body
+
     async def groups_of_topic(self, broker: Address, topic: str, *, timeout_s: float = TIMEOUT_S) -> frozenset[str]:
         """Give the groups that read a topic or once did (300): a hint."""
         request = brokers.QueryTopicConsumeByWho(topic=topic)
@@ -203,8 +208,7 @@ class Admin:
         self, broker: Address, group: str, *, timeout_s: float = TIMEOUT_S
     ) -> frozenset[str] | None:
         """Give the topics of which a group ever stored an offset (343): a hint; None: 4.x brokers cannot tell."""
-        unsupported = {ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
-        answer = await self._find_at_broker(broker, brokers.QueryTopicsByConsumer(group=group), unsupported, timeout_s)
+        answer = await self._find_at_broker(broker, brokers.QueryTopicsByConsumer(group=group), UNSUPPORTED, timeout_s)
         return None if answer is None else frozenset(answer.body.topic_list)
 
     # ---- who is there ----
@@ -231,8 +235,7 @@ class Admin:
 
     async def producers(self, broker: Address, *, timeout_s: float = TIMEOUT_S) -> ProducerTableInfo | None:
         """Give all producers of a broker (328); None: it is older than 4.9.4 and cannot tell."""
-        unsupported = {ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
-        answer = await self._find_at_broker(broker, brokers.GetAllProducerInfo(), unsupported, timeout_s)
+        answer = await self._find_at_broker(broker, brokers.GetAllProducerInfo(), UNSUPPORTED, timeout_s)
         return None if answer is None else answer.body
 
     async def running_info(
@@ -378,8 +381,7 @@ class Admin:
         part_s = timeout_s if at is not None else timeout_s / len(self.name_servers.addresses)
 
         async def asking(address: Address) -> R | None:
-            limits = self._name_server_limits
-            answer = await self.asker.ask(address, request, timeout_s=part_s, limits=limits)
+            answer = await self.asker.ask(address, request, timeout_s=part_s, limits=self._name_server_limits)
             return None if answer.code in means_none else _granted(address, request, answer)
 
         return await (self.name_servers.ask(asking) if at is None else asking(at))

@@ -20,7 +20,8 @@ class Group(models.Model):
     rebalance that begins: one that writes under an older fence is late, and is refused. ``due_at`` is when time
     alone will change something. None of the four ever becomes less; triggers hold the three counters to it.
 
-    ``closed_by`` names the brokers that are told to let nobody of it consume.
+    ``closed_by`` names the brokers that are told to let nobody of it consume, ``popped_by`` those that are set to give
+    it topics by POP, with these topics.
 
     The figures from ``member_count`` on are of the last rebalance, for lists of thousands of groups; NULL is
     unknown, never 0.
@@ -32,6 +33,9 @@ class Group(models.Model):
     added_at = AtField()
     gone_at = AtField(null=True, blank=True, help_text="since then no broker names it, and nobody is a member")
     closed_by = models.JSONField(default=list, blank=True, help_text="brokers with consumeEnable=false")
+    popped_by = models.JSONField(
+        null=True, blank=True, help_text="broker -> topics that it is set to give by POP; NULL: none told of any"
+    )
 
     inputs_version = models.BigIntegerField(default=0)
     done_version = models.BigIntegerField(default=0)

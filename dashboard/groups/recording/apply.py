@@ -42,6 +42,7 @@ from rebalance_engine.events import (
     PullRefused,
     QueueDropped,
     QueuePulled,
+    RequestModesSeen,
     RouteMissing,
     RouteSeen,
     SubscriptionAdded,
@@ -190,9 +191,11 @@ class Ledger:
                     self.groups.because(group, change.cause, change.evidence, change.fact)
 
 
-def _apply_to_brokers_word(book: GroupBook, fact: MemberListSeen | ConsumptionSeen) -> bool:
+def _apply_to_brokers_word(book: GroupBook, fact: MemberListSeen | ConsumptionSeen | RequestModesSeen) -> bool:
     if isinstance(fact, MemberListSeen):
         return members.list_seen(book, fact)
+    if isinstance(fact, RequestModesSeen):
+        return members.modes_seen(book, fact)
     return members.consumption_seen(book, fact)
 
 
@@ -204,7 +207,7 @@ def _apply_to_members(book: GroupBook, fact: Fact) -> bool:
             changed = members.member_seen(book, fact)
         case MemberStrategySeen():
             changed = members.strategy_seen(book, fact)
-        case MemberListSeen() | ConsumptionSeen():
+        case MemberListSeen() | ConsumptionSeen() | RequestModesSeen():
             changed = _apply_to_brokers_word(book, fact)
         case PresenceSeen():
             changed = members.presence_seen(book, fact)

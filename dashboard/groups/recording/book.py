@@ -70,7 +70,7 @@ class GroupBook:
         return cls(
             cluster,
             now,
-            groups=Rows(Group, lambda row: row.name, groups, columns=["model", "closed_by", "gone_at"]),
+            groups=Rows(Group, lambda row: row.name, groups, columns=["model", "closed_by", "popped_by", "gone_at"]),
             members=Rows(Member, member_key, members),
             presences=Rows(Presence, lambda row: (member_key(row.member), row.broker, row.address), presences),
             subscriptions=Rows(Subscription, subscription_key, subscriptions),

@@ -19,6 +19,7 @@ from rebalance_engine.events import (
     MemberStrategySeen,
     PresenceGone,
     PresenceSeen,
+    RequestModesSeen,
     SubscriptionAdded,
     SubscriptionRemoved,
     SubscriptionReplaced,
@@ -176,6 +177,13 @@ def consumption_seen(book: GroupBook, fact: ConsumptionSeen) -> bool:
         return False
     book.touch(group.name)
     return True
+
+
+def modes_seen(book: GroupBook, fact: RequestModesSeen) -> bool:
+    """A broker is set to give the group some topics by POP, or none any more. Who owns what does not follow from it."""
+    group, topics = book.group(fact.group), [known_as(topic) for topic in fact.topics]
+    others = {broker: there for broker, there in (group.popped_by or {}).items() if broker != known_as(fact.broker)}
+    return book.groups.update(group, popped_by={**others, known_as(fact.broker): topics} if topics else others)
 
 
 def answer_missed(book: GroupBook, fact: AnswerMissed) -> bool:

@@ -23,6 +23,7 @@ from rebalance_engine.network.watcher.counting import dead_stated, producers_sta
 from rebalance_engine.network.watcher.known import BrokerKey
 from rebalance_engine.network.watcher.memory import Memory
 from rebalance_engine.remoting.bodies.routes import ClusterInfo
+from rebalance_engine.remoting.codes import RequestCode
 from rebalance_engine.remoting.errors import RemotingError
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,7 @@ TIMEOUT_S = 10.0
 HELD_TIMEOUT_S = 15.0
 CONFIG_EVERY_MS = 600_000  # a setting changes seldom, and only by hand
 EXPIRY = "channelExpiredTimeout"
+FIRST_WITH_MODES = 5  # brokers of 4.x do not know request 402
 OF_SERVERS = frozenset({Kind.BROKERS, Kind.ROUTE, Kind.GROUPS, Kind.RUNTIME})
 
 
@@ -48,6 +50,7 @@ class Ears:
     def __init__(self, admin: Admin, memory: Memory) -> None:
         self._admin, self._memory = admin, memory
         self._config_at: dict[str, int] = {}  # when a broker was last asked for its settings, by name
+        self._modes_denied_at: dict[str, int] = {}
         self._listed: dict[Address, dict[BrokerKey, Address]] = {}  # what each NameServer told last
         self._rearranged: set[Address] = set()
         self._mute: set[Address] = set()  # said once, not every few seconds
@@ -149,6 +152,8 @@ class Ears:
         version = table.get("brokerVersionDesc", "").removeprefix("V").replace("_", ".")
         facts = list(self._memory.version_heard(question.place, by.address, version, by))
         await self._config(question.place, by)
+        if _major(version) >= FIRST_WITH_MODES:
+            facts += await self._modes(question.place, by, within)
         return facts
 
     async def _config(self, broker: str, by: Answerer) -> None:
@@ -164,6 +169,21 @@ class Ears:
             logger.info("%s does not tell how long it waits for heartbeats: %s", broker, error)
         self._config_at[broker] = by.at
         self._memory.expiry_heard(broker, read_expiry(settings.get(EXPIRY)))
+
+    async def _modes(self, broker: str, by: Answerer, within: Within) -> list[Fact]:
+        """Ask which groups are set to POP (402): a table in the broker's memory, as its replicas copy it."""
+        if by.at - self._modes_denied_at.get(broker, -CONFIG_EVERY_MS) < CONFIG_EVERY_MS:
+            return []
+        try:
+            modes, by = await within(self._admin.request_modes(by.address, timeout_s=TIMEOUT_S))
+        except NoAnswer:
+            return []  # with the next figures
+        except (Denied, RemotingError) as error:
+            self._modes_denied_at[broker] = by.at
+            logger.info("%s does not tell which groups it gives messages by POP: %s", broker, error)
+            return []
+        by = replace(self._memory.named(by), code=RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
+        return list(self._memory.popped.heard(broker, modes, by))
 
     async def _producers(self, _question: Question, by: Answerer, within: Within) -> list[Fact]:
         table, by = await within(self._admin.producers(by.address, timeout_s=TIMEOUT_S))
@@ -202,6 +222,12 @@ def addresses_in(info: ClusterInfo) -> dict[BrokerKey, Address]:
         for broker in info.broker_addr_table.values()
         for number, address in broker.broker_addrs.items()
     }
+
+
+def _major(version: str) -> int:
+    """Give the first number of a version; 0 is unknown."""
+    first = version.partition(".")[0]
+    return int(first) if first.isdecimal() and len(first) < 4 else 0
 
 
 def is_unreachable(trouble: Trouble) -> bool:

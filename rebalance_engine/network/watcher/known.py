@@ -22,12 +22,14 @@ class Known:
         brokers: (name, id) -> address, of those that were there.
         members: group -> client id -> its (broker, address) pairs.
         closed: group -> the brokers that let nobody of it consume.
+        popped: group -> broker -> the topics that it is set to give by POP.
     """
 
     at: int | None = None
     brokers: Mapping[BrokerKey, Address] = field(default_factory=dict)
     members: Mapping[str, Mapping[str, Set[tuple[str, Address]]]] = field(default_factory=dict)
     closed: Mapping[str, Set[str]] = field(default_factory=dict)
+    popped: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

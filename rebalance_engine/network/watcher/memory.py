@@ -33,6 +33,7 @@ from rebalance_engine.network.watcher.bounds import EXPIRES_AFTER_MS, between, e
 from rebalance_engine.network.watcher.closed import Closed
 from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
+from rebalance_engine.network.watcher.popped import Popped
 from rebalance_engine.network.watcher.servers import Servers
 from rebalance_engine.network.watcher.silence import Silences
 from rebalance_engine.remoting.bodies.clients import ConsumerConnection
@@ -56,6 +57,7 @@ class Memory:
         self._servers = Servers(name_servers, known.brokers)
         self.silences = Silences()
         self.closed = Closed(known.closed)
+        self.popped = Popped(known.popped)
         self.expires_after_ms: dict[str, int] = {}  # how long a broker waits for heartbeats, where it said so
         self._groups: dict[str, KnownGroup] = {}
         self._having: dict[str, frozenset[str]] = {}

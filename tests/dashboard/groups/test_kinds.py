@@ -3,8 +3,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from django.test import Client
 
-from dashboard.groups.kinds import listeners_of, popping_of, programs_of
+from dashboard.groups.kinds import listeners_of, popping_of, programs_of, set_to_pop, through_proxies
+from dashboard.groups.models import Group
+from dashboard.groups.rebalancing import rebalance_once
+from dashboard.people.roles import Role
+from rebalance_engine.events import EXACT, RequestModesSeen
+from tests.dashboard.persons import person
+from tests.dashboard.story import EAST, T0, joined, left, route, seen, told
 
 
 @dataclass(frozen=True)
@@ -57,3 +64,75 @@ def test_in_a_broadcasting_group_everybody_has_everything() -> None:
 def test_members_that_pop_are_counted_by_their_own_word() -> None:
     assert popping_of(["CONSUME_PASSIVELY", None]) == ""
     assert popping_of(["CONSUME_POP", None]) == "POP: 1 member takes messages from queues that nobody owns"
+
+
+@pytest.mark.parametrize(
+    ("popped_by", "words"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"east": []}, ""),
+        ({"east": ["orders"]}, "Set to POP for orders on east: "),
+        (
+            {"west": ["d", "a"], "east": ["b", "c", "a"]},
+            "Set to POP for a, b, c, 1 more on east, west: ",
+        ),
+    ],
+)
+def test_what_is_set_to_pop_is_said_as_a_setting(popped_by: dict[str, list[str]] | None, words: str) -> None:
+    said = set_to_pop(popped_by)
+
+    assert said.startswith(words)
+    assert bool(said) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("silent", "n"),
+    [
+        ([], 0),
+        (["10.0.0.1@7#123456789", "10.0.0.1@DEFAULT", "10.0.0.1@7#1@unit", "10.0.0.1@7@8@STREAM", "a@b@c@d"], 0),
+        (["mbp@78774@2@3549a8wsr", "10.0.0.1@7#1"], 1),
+        (["web-1@1@0@d1o2m9xh3k@x", "web-1@1@0@d1o2m9xh3k", "web-2@9@13@lxk2p0aa"], 2),
+    ],
+)
+def test_who_is_silent_and_named_as_clients_of_grpc_are_is_told_apart(silent: list[str], n: int) -> None:
+    said = through_proxies(silent)
+
+    assert said.startswith(f"{n} silent member") if n else not said
+
+
+def modes(at: int, *topics: str, broker: str = "east") -> RequestModesSeen:
+    return RequestModesSeen(at=T0 + at, source=EAST, exactness=EXACT, group="g", broker=broker, topics=topics)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_modes_of_brokers_are_kept_until_one_has_none_any_more() -> None:
+    told(modes(1, "orders"), modes(2, "audit", broker="west"))
+    assert Group.objects.get().popped_by == {"east": ["orders"], "west": ["audit"]}
+
+    told(modes(3))
+    assert Group.objects.get().popped_by == {"west": ["audit"]}
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_groups_page_says_what_is_set_to_pop_and_who_may_come_through_a_proxy(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+    told(*seen("A"), modes(1, "orders"), joined("mbp@78774@2@3549a8wsr", 1))
+    group = Group.objects.get()
+
+    page = client.get(f"/groups/{group.pk}/").content.decode()
+
+    assert "Set to POP for orders on east" in page
+    assert "1 silent member has an id as gRPC clients have" in page
+
+
+@pytest.mark.usefixtures("cluster")
+def test_of_a_group_without_members_it_is_said_whom_brokers_do_not_list(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+    told(route(4), *seen("A"), left("A", 5))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 10)
+    Group.objects.update(member_count=0, queue_count=4)
+
+    page = client.get(f"/groups/{Group.objects.get().pk}/").content.decode()
+
+    assert "Brokers do not list who comes through a proxy" in page

@@ -9,7 +9,7 @@ from django.db import OperationalError
 from dashboard.clusters.models import Cluster, OutboxLine, Watch
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.watching import MOST_BATCHES, Writer, known_of, stored_until
-from rebalance_engine.events import EXACT, BrokerSeen, ConsumptionSeen, Fact, PresenceSeen
+from rebalance_engine.events import EXACT, BrokerSeen, ConsumptionSeen, Fact, PresenceSeen, RequestModesSeen
 from tests.dashboard.story import EAST, NAMESRV, T0, joined, left, seen, told
 
 
@@ -18,7 +18,8 @@ def test_what_was_known_is_read_back(cluster: Cluster) -> None:
     there = PresenceSeen(**at, source=EAST, group="g", client="A", broker="east", address="10.0.0.1:5")  # type: ignore[arg-type]
     broker = BrokerSeen(**at, source=NAMESRV, broker="east", broker_id=0, address="e:1")  # type: ignore[arg-type]
     shut = ConsumptionSeen(**at, source=EAST, group="g", broker="east", is_enabled=False)  # type: ignore[arg-type]
-    told(shut, broker, *seen("A"), there, *seen("B"), left("B", 5))
+    by_pop = RequestModesSeen(**at, source=EAST, group="g", broker="east", topics=("orders",))  # type: ignore[arg-type]
+    told(shut, by_pop, broker, *seen("A"), there, *seen("B"), left("B", 5))
     Watch.objects.create(cluster=cluster, at=T0 + 9, lists_at=T0 + 7)
 
     known = known_of(cluster="shop")
@@ -26,6 +27,7 @@ def test_what_was_known_is_read_back(cluster: Cluster) -> None:
     assert (known.at, known.brokers) == (T0 + 7, {("east", 0): "e:1"})
     assert known.members == {"g": {"A": {("east", "10.0.0.1:5")}}}
     assert known.closed == {"g": {"east"}}
+    assert known.popped == {"g": {"east": ("orders",)}}
     assert cluster.pk
 
 

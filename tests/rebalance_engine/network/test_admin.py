@@ -25,6 +25,7 @@ from rebalance_engine.remoting.bodies.queues import (
 from rebalance_engine.remoting.bodies.routes import ClusterInfo, GroupList, TopicList, TopicRouteData
 from rebalance_engine.remoting.bodies.settings import (
     KVTable,
+    MessageRequestModeSerializeWrapper,
     SubscriptionGroupConfig,
     SubscriptionGroupWrapper,
     TopicConfig,
@@ -38,6 +39,7 @@ from tests.rebalance_engine.network.virtual import run
 EAST, NAMES = "east:10911", "names:9876"
 QUEUE = MessageQueue("orders", "east", 0)
 INFO = clients.GetConsumerRunningInfoResponse(body=ConsumerRunningInfo(mq_table={QUEUE: ProcessQueueInfo()}))
+MODES = brokers.GetAllMessageRequestModeResponse(body=MessageRequestModeSerializeWrapper())
 IDS = GetConsumerListByGroupResponseBody(consumer_id_list=("A", "B"))
 Call = Callable[[Admin], Awaitable[object]]
 
@@ -83,6 +85,7 @@ READS: list[tuple[Call, str, Request[Response], Response, object]] = [
         brokers.GetBrokerConfigResponse(body="brokerName=east\nsecret=word\nempty\n"),
         {"brokerName": "east"},
     ),
+    (lambda admin: admin.request_modes(EAST), EAST, brokers.GetAllMessageRequestMode(), MODES, MODES.body),
     (
         lambda admin: admin.topics(),
         NAMES,

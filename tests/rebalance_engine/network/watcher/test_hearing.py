@@ -6,16 +6,22 @@ from typing import cast
 import pytest
 
 from rebalance_engine.effects import Failure
-from rebalance_engine.events import AnswerMissed, ConsumptionSeen, Missing
+from rebalance_engine.events import AnswerMissed, ConsumptionSeen, Missing, RequestModesSeen
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.agenda import Kind, Question
 from rebalance_engine.network.watcher.hearing import Ears, Within
-from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
+from rebalance_engine.remoting.bodies.settings import (
+    MessageRequestMode,
+    MessageRequestModeSerializeWrapper,
+    SetMessageRequestModeRequestBody,
+    SubscriptionGroupConfig,
+    SubscriptionGroupWrapper,
+)
 from rebalance_engine.remoting.codes import RequestCode
-from rebalance_engine.remoting.requests.brokers import GetBrokerConfig
+from rebalance_engine.remoting.requests.brokers import GetAllMessageRequestMode, GetBrokerConfig
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.loop import on_a_loop
 from tests.rebalance_engine.network.test_looking import admin_of
@@ -31,6 +37,10 @@ class Telling:
     async def runtime(self, _address: str, *, timeout_s: float) -> dict[str, str]:
         assert timeout_s
         return {"brokerVersionDesc": "V5_5_0"}
+
+    async def request_modes(self, _address: str, *, timeout_s: float) -> MessageRequestModeSerializeWrapper:
+        assert timeout_s
+        return MessageRequestModeSerializeWrapper()
 
     async def broker_config(self, _address: str, names: set[str], *, timeout_s: float) -> dict[str, str]:
         assert (names, bool(timeout_s)) == ({"channelExpiredTimeout"}, True)
@@ -154,3 +164,68 @@ async def test_a_group_that_may_not_consume_is_told_of_with_the_groups_of_a_brok
     assert isinstance(fact, ConsumptionSeen)
     assert (fact.group, fact.broker, fact.is_enabled) == ("H", "east", False)
     assert memory.groups == {"G", "H"}
+
+
+class Popping:
+    """A broker of some version that tells which groups it gives messages by POP, or why not."""
+
+    def __init__(self, version: str, *answers: MessageRequestModeSerializeWrapper | Exception) -> None:
+        self.version, self.answers = version, list(answers)
+
+    async def runtime(self, _address: str, *, timeout_s: float) -> dict[str, str]:
+        assert timeout_s
+        return {"brokerVersionDesc": self.version}
+
+    async def broker_config(self, _address: str, _names: set[str], *, timeout_s: float) -> dict[str, str]:
+        assert timeout_s
+        return {}
+
+    async def request_modes(self, _address: str, *, timeout_s: float) -> MessageRequestModeSerializeWrapper:
+        assert timeout_s
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+BY_POP = MessageRequestModeSerializeWrapper(
+    message_request_mode_map={
+        "orders": {
+            "G": SetMessageRequestModeRequestBody(topic="orders", consumer_group="G", mode=MessageRequestMode.POP)
+        }
+    }
+)
+NO_MODES = Denied("east:1", GetAllMessageRequestMode(), Refused(code=16))
+
+
+@on_a_loop
+@pytest.mark.parametrize(
+    ("version", "answers", "stated"),
+    [
+        ("V5_5_0", [BY_POP, BY_POP, MessageRequestModeSerializeWrapper()], {0: ("orders",), 2: ()}),
+        ("V5_5_0", [LATE, BY_POP, BY_POP], {1: ("orders",)}),
+        ("V5_5_0", [NO_MODES, BY_POP], {2: ("orders",)}),
+        ("V4_9_7", [], {}),
+        ("", [], {}),
+    ],
+    ids=["told", "late", "refused", "4.x", "unknown version"],
+)
+async def test_brokers_of_5_x_are_asked_with_their_figures_which_groups_are_set_to_pop(
+    version: str, answers: list[MessageRequestModeSerializeWrapper | Exception], stated: dict[int, tuple[str, ...]]
+) -> None:
+    popping = Popping(version, *answers)
+    ears, found = Ears(cast("Admin", popping), sound("east")), {}
+
+    for number, at in enumerate((10, 60_010, 600_020)):
+
+        async def within(answer: Coroutine[None, None, object], at: int = at) -> tuple[object, Answerer]:
+            return await answer, by(at)
+
+        facts = await ears.heard(Question(Kind.RUNTIME, "east"), by(at), cast("Within", within))
+        for fact in facts:
+            if isinstance(fact, RequestModesSeen):
+                assert (fact.group, fact.broker) == ("G", "east")
+                assert "402" in (fact.source.detail or "")
+                found[number] = fact.topics
+
+    assert (found, popping.answers) == (stated, [])
