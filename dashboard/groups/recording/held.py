@@ -231,13 +231,13 @@ class HeldBook:
         high: int,
         committed: int | None = None,
     ) -> None:
-        origin, mine, name = fact.source.origin.value, self.of(member), member_key(member)
+        origin, mine, whose = fact.source.origin.value, self.of(member), member_key(member)
         for queue in queues:
             span = mine.pop(queue)
             at_least = max(span.at, min(low, high) if low is not None else span.at)
             until = max(fact.at, at_least)
             end: bulk.Values = (until, at_least, max(until, high), origin, reason.value, committed)
-            self.lately.setdefault((name, queue), []).append((span.at, until))
+            self.lately.setdefault((whose, queue), []).append((span.at, until))
             if span.new is not None:
                 span.new.columns.update(zip(END, end, strict=True))
             elif span.pk in self.refined:
