@@ -52,7 +52,8 @@ class GroupOut(GroupRow):
 
     ``gone_at``: since then no broker names it, and nobody is a member; null while it is there.
 
-    ``lag`` is how many messages were not consumed yet, as of ``lag_at``; ``dead_letters`` how many were given up so
+    ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
+    on a broker that is gone. ``dead_letters`` how many were given up so
     far, as of ``dead_letters_at``; ``duplicate_messages`` how many were consumed twice, as consumers reported.
     ``strays`` are queues that somebody holds though no route has them.
     """

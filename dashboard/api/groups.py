@@ -26,7 +26,7 @@ from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups import listing, story
 from dashboard.groups.dead import dead_letters_of
-from dashboard.groups.lag import lag_of
+from dashboard.groups.lag import GroupLag, lag_of
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.proofs import seen_at_of
 from dashboard.groups.views import access_in, find_group
@@ -69,7 +69,7 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
     head = snapshot.state.head if snapshot is not None else None
     reasons = dict(row.unknown)
     if lag.total is None:
-        reasons["lag"] = f"{', '.join(lag.untold)} did not tell its offsets" if lag.untold else NO_LAG
+        reasons["lag"] = _why_no_lag(lag)
     if dead.put is None:
         reasons["dead_letters"] = f"{', '.join(dead.untold)} did not tell them" if dead.untold else NO_DEAD_LETTERS
     if head is None:
@@ -94,6 +94,14 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
         if snapshot is not None
         else [],
     )
+
+
+def _why_no_lag(lag: GroupLag) -> str:
+    if lag.untold:
+        return f"{', '.join(lag.untold)} did not tell its offsets"
+    if lag.last_known and not lag.queues:
+        return f"no route has the queues any more of which {', '.join(lag.brokers_left)} told"
+    return NO_LAG
 
 
 @reads("/groups/{int:pk}/members", name="api members", answer=Page[MemberOut], is_table=True)

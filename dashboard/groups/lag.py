@@ -1,13 +1,17 @@
-"""How far a group is behind, queue by queue, and of when that is known."""
+"""How far a group is behind, queue by queue, and of when that is known.
+
+Queues that no route has any more, as those of a broker that is gone, do not count: what was told of them last is old.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Sum
+from django.db.models import QuerySet
 
 from dashboard.groups.models import Group, Progress
+from dashboard.groups.unrouted import Place, brokers_left, places_left, without_any
 
 MINUTE_MS = 60_000
 OLD_MS = 2 * MINUTE_MS  # twice as long as a watcher takes to ask again, where it has few groups to ask for
@@ -32,6 +36,11 @@ class QueueLag:
     missing: str | None
 
     @property
+    def place(self) -> Place:
+        """Its topic, broker and queue id."""
+        return self.topic, self.broker, self.queue_id
+
+    @property
     def lag(self) -> int | None:
         """Count what was not consumed yet; a consumer may be ahead of an answer that was put together slowly.
 
@@ -44,31 +53,59 @@ class QueueLag:
 
 @dataclass(frozen=True, slots=True)
 class GroupLag:
-    """All queues of a group, and the brokers that never told."""
+    """All queues of a group, and the brokers that never told.
+
+    ``last_known`` are queues that no route has any more, as they were told last: they are in no figure of these.
+    """
 
     queues: tuple[QueueLag, ...]
     untold: tuple[str, ...]
+    last_known: tuple[QueueLag, ...] = ()
 
     @property
     def total(self) -> int | None:
         """Add all up; None while anything is unknown."""
-        lags = [each.lag for each in self.queues]
-        known = [lag for lag in lags if lag is not None]
-        return sum(known) if lags and len(known) == len(lags) and not self.untold else None
+        return None if self.untold else _sum(self.queues)
 
     @property
     def observed_at(self) -> int | None:
         """Give when the oldest part of it was told."""
         return min((each.observed_at for each in self.queues), default=None)
 
+    @property
+    def brokers_left(self) -> list[str]:
+        """Name the brokers of the queues that no route has any more."""
+        return sorted({each.broker for each in self.last_known})
+
+    @property
+    def last_known_total(self) -> int | None:
+        """Add up what waited in queues that no route has any more, as told last; None: it is not known of all."""
+        return _sum(self.last_known)
+
+    @property
+    def last_known_at(self) -> int | None:
+        """Give when the oldest part of that was told."""
+        return min((each.observed_at for each in self.last_known), default=None)
+
+
+def _sum(queues: Sequence[QueueLag]) -> int | None:
+    lags = [each.lag for each in queues]
+    known = [lag for lag in lags if lag is not None]
+    return sum(known) if lags and len(known) == len(lags) else None
+
 
 def lag_of(*, group: Group) -> GroupLag:
     """Give what is known of how far a group is behind, sorted by topic, broker and queue id."""
     rows = list(Progress.objects.filter(group=group).order_by("broker"))
-    queues = sorted(
-        (each for row in rows for each in queues_of(row)), key=lambda each: (each.topic, each.broker, each.queue_id)
+    left = places_left(cluster=group.cluster_id, rows=rows)
+    every = sorted((each for row in rows for each in queues_of(row)), key=lambda each: each.place)
+    silent = [row.broker for row in rows if row.missing is not None and not row.queues]
+    away = without_any(cluster=group.cluster_id, brokers=silent)
+    return GroupLag(
+        tuple(each for each in every if each.place not in left),
+        tuple(broker for broker in silent if broker not in away),
+        tuple(each for each in every if each.place in left),
     )
-    return GroupLag(tuple(queues), tuple(row.broker for row in rows if row.missing is not None and not row.queues))
 
 
 def lags_of(*, group: Group, queues: Collection[tuple[str, str, int]]) -> dict[tuple[str, str, int], QueueLag]:
@@ -99,15 +136,49 @@ class Waiting:
 
 def waiting_of(*, groups: Collection[int]) -> dict[int, Waiting]:
     """Give how far groups are behind, by their numbers; of those that are left out nobody ever told."""
-    rows = Progress.objects.filter(group__in=groups).values_list(
-        "group", "lag", "unknown_lags", "waits_since", "observed_at", "missing"
-    )
     found: dict[int, Waiting] = {}
-    for group, told, unknown, since, at, missing in rows:
-        lag = told if missing is None else None  # it may have become less since
-        mine = Waiting(lag, missing is None and not unknown, since if lag else at, at)
-        found[group] = _together(found[group], mine) if group in found else mine
+    for pk, mine in _answers(Progress.objects.filter(group__in=groups)):
+        found[pk] = _together(found[pk], mine) if pk in found else mine
     return {pk: each if each.lag else replace(each, waits_since=None) for pk, each in found.items()}
+
+
+def _answers(rows: QuerySet[Progress]) -> Iterator[tuple[int, Waiting]]:
+    """Give what each broker's answer comes to, with its group's number: without queues that no route has any more."""
+    columns = ("pk", "group", "group__cluster", "broker", "lag", "unknown_lags", "waits_since", "observed_at")
+    told = list(rows.values_list(*columns, "missing"))
+    left = brokers_left(clusters={cluster for _, _, cluster, *_ in told})
+    again = _without_what_left({pk: cluster for pk, _, cluster, broker, *_ in told if (cluster, broker) in left})
+    for pk, group, _cluster, _broker, lag, unknown, since, at, missing in told:
+        figures = again.get(pk, (lag, unknown))
+        if figures is not None:
+            yield group, _waiting(figures, since, at, missing)
+
+
+def _without_what_left(rows: Mapping[int, int]) -> dict[int, tuple[int | None, int] | None]:
+    """Add answers up anew, by their rows, each with its cluster: how many wait, of how many it is unknown; or None."""
+    answers = list(Progress.objects.filter(pk__in=rows)) if rows else []
+    by_cluster: dict[int, list[Progress]] = {}
+    for row in answers:
+        by_cluster.setdefault(rows[row.pk], []).append(row)
+    found: dict[int, tuple[int | None, int] | None] = {}
+    for cluster, mine in by_cluster.items():
+        left = places_left(cluster=cluster, rows=mine)
+        away = without_any(cluster=cluster, brokers={row.broker for row in mine if not row.queues})
+        found |= {row.pk: None if row.broker in away and not row.queues else _stay(row, left) for row in mine}
+    return found
+
+
+def _stay(row: Progress, left: Mapping[Place, int]) -> tuple[int | None, int] | None:
+    """Count what waits in the queues that a route has; None where none of those that were told is in any."""
+    lags = [each.lag for each in queues_of(row) if each.place not in left]
+    known = [lag for lag in lags if lag is not None]
+    return (sum(known) if known else None, len(lags) - len(known)) if lags or not row.queues else None
+
+
+def _waiting(figures: tuple[int | None, int], since: int | None, at: int, missing: str | None) -> Waiting:
+    told, unknown = figures
+    lag = told if missing is None else None  # it may have become less since
+    return Waiting(lag, missing is None and not unknown, since if lag else at, at)
 
 
 def _together(one: Waiting, other: Waiting) -> Waiting:
@@ -123,8 +194,11 @@ def _together(one: Waiting, other: Waiting) -> Waiting:
 
 def lags_by_group(*, clusters: Collection[int]) -> dict[int, int]:
     """Give how far the groups of clusters are behind, as far as it is known: what a list of all is sorted by."""
-    rows = Progress.objects.filter(group__cluster__in=clusters, missing=None, lag__isnull=False)
-    return dict(rows.values_list("group").annotate(Sum("lag")))
+    found: dict[int, int] = {}
+    for pk, mine in _answers(Progress.objects.filter(group__cluster__in=clusters, missing=None, lag__isnull=False)):
+        if mine.lag is not None:
+            found[pk] = found.get(pk, 0) + mine.lag
+    return found
 
 
 def queues_of(row: Progress) -> Iterator[QueueLag]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dashboard.groups.models import Group, LagStep
 from dashboard.groups.models.lag import STEP_MS
+from dashboard.groups.unrouted import ends_of_brokers
 
 MOST_STEPS = 20_000
 MOST_POINTS = 1_500
+GONE = -1  # instead of a lag: the broker has no queue any more
+NONE: Mapping[str, int] = {}
 AFTER_MS = 60_000  # what a round makes wait has piled up by then
 
 Point = tuple[int, int | None]  # since when, how many messages behind; None is unknown
@@ -59,19 +62,32 @@ def lag_over(*, group: Group, since: int, until: int, peaks: int = 20) -> LagOve
     begins = since if is_whole else rows[0].began_at
     before = [_last_before(group, broker, begins) for broker in brokers] if is_whole else []
     highest = sorted((row for row in rows if row.most), key=lambda row: (-(row.most or 0), row.at))[:peaks]
-    points = add_up(brokers, [*(row for row in before if row is not None), *rows], begins, until)
+    known = [*(row for row in before if row is not None), *rows]
+    points = add_up(brokers, known, begins, until, ends=ends_of_brokers(group=group))
     return LagOverTime(tuple(thinned(points, MOST_POINTS)), tuple(map(_peak, highest)), is_whole)
 
 
-def add_up(brokers: Sequence[str], steps: Iterable[LagStep], begins: int, until: int) -> list[Point]:
-    """Add brokers up, between two times: unknown until each has told, and while any does not."""
-    changes = [(min(max(at, begins), until), index, broker, lag) for index, broker, at, lag in _changes(steps)]
+def add_up(
+    brokers: Sequence[str], steps: Sequence[LagStep], begins: int, until: int, *, ends: Mapping[str, int] = NONE
+) -> list[Point]:
+    """Add brokers up, between two times: unknown until each has told, and while any does not.
+
+    Of those that ``ends`` names no route has a queue any more since then: they count until then.
+    """
+    changes = [
+        (at, index, broker, lag) for index, broker, at, lag in _changes(steps) if at <= ends.get(broker, max(at, until))
+    ]
+    changes += [(at, 2 * len(steps), broker, GONE) for broker, at in ends.items() if at <= until]
     now: dict[str, int | None] = dict.fromkeys(brokers)
     points: list[Point] = []
-    for at, _index, broker, lag in sorted(changes, key=lambda change: change[:2]):
-        now[broker] = lag
+    for when, _index, broker, lag in sorted(changes, key=lambda change: change[:2]):
+        at = min(max(when, begins), until)
+        if lag == GONE:
+            now.pop(broker, None)
+        else:
+            now[broker] = lag
         known = [value for value in now.values() if value is not None]
-        total = sum(known) if len(known) == len(now) else None
+        total = sum(known) if known and len(known) == len(now) else None
         if points and points[-1][0] == at:
             points.pop()
         if not points or points[-1][1] != total:

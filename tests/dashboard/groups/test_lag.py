@@ -3,7 +3,8 @@ import pytest
 from dashboard.clusters.models import Cluster
 from dashboard.groups.lag import Waiting, lag_of, lags_by_group, standing, told_plainly, waiting_of
 from dashboard.groups.models import Group, Progress
-from tests.dashboard.story import T0
+from rebalance_engine.events import EXACT, RouteMissing
+from tests.dashboard.story import NAMESRV, T0, route, told
 from tests.dashboard.wrong_states import make_group
 
 
@@ -68,6 +69,55 @@ def test_nobody_is_behind_in_a_queue_that_never_had_a_message(group: Group) -> N
     tell(group, "east", 10, ["%RETRY%g", 0, 0, None, None], ["orders", 1, 9, 4, None])
 
     assert lag_of(group=group).total == 5
+
+
+def test_queues_that_left_the_route_do_not_count_and_are_told_apart(group: Group) -> None:
+    told(route(2), route(1, broker="west", topic="bills"))
+    tell(group, "east", 10, ["orders", 0, 9, 4, None], ["orders", 1, 9, 9, None])
+    tell(group, "west", 5, ["bills", 0, 70, 4, None])
+    tell(group, "north", 5, ["never routed", 0, 2, 1, None])
+    Progress.objects.filter(broker="west").update(lag=66)
+    Progress.objects.filter(broker="east").update(lag=5)
+    Progress.objects.filter(broker="north").update(lag=1)
+    assert (lag_of(group=group).total, lag_of(group=group).observed_at) == (72, T0 + 5)
+    assert waiting_of(groups=[group.pk])[group.pk].lag == 72
+
+    told(gone("bills", 60_000))
+    Progress.objects.filter(broker="north").delete()
+    lag = lag_of(group=group)
+
+    assert (lag.total, lag.observed_at) == (5, T0 + 10)
+    assert (lag.brokers_left, lag.last_known_total, lag.last_known_at) == (["west"], 66, T0 + 5)
+    assert (waiting_of(groups=[group.pk])[group.pk].lag, waiting_of(groups=[group.pk])[group.pk].observed_at) == (
+        5,
+        T0 + 10,
+    )
+    assert lags_by_group(clusters=[group.cluster_id]) == {group.pk: 5}
+
+
+def test_a_broker_that_is_gone_and_never_told_makes_nothing_unknown(group: Group) -> None:
+    told(route(1), route(1, broker="west", topic="bills"))
+    tell(group, "east", 10, ["orders", 0, 9, 4, None])
+    tell(group, "west", 10, missing="timeout")
+    assert (lag_of(group=group).untold, waiting_of(groups=[group.pk])[group.pk].is_whole) == (("west",), False)
+
+    told(gone("bills", 60_000))
+
+    assert (lag_of(group=group).total, lag_of(group=group).untold) == (5, ())
+    assert waiting_of(groups=[group.pk])[group.pk].is_whole
+
+
+def test_a_group_of_which_all_queues_are_gone_is_behind_by_nobody_knows_how_much(group: Group) -> None:
+    told(route(1))
+    tell(group, "east", 10, ["orders", 0, 9, 4, None])
+    told(gone("orders", 60_000))
+
+    assert lag_of(group=group).total is None
+    assert waiting_of(groups=[group.pk]) == {}
+
+
+def gone(topic: str, at: int) -> RouteMissing:
+    return RouteMissing(at=T0 + at, source=NAMESRV, exactness=EXACT, topic=topic)
 
 
 def answer(at: int, before: Progress | None, *queues: list[object]) -> Progress:

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.clusters.models import Cluster
-from dashboard.groups.models import Group, LagStep
+from dashboard.clusters.models import Cluster, Queue
+from dashboard.groups.models import Group, LagStep, Progress
 from dashboard.pauses.lagging import LagOverTime, Point, lag_over, thinned
-from tests.dashboard.story import T0
+from rebalance_engine.events import EXACT, RouteMissing
+from tests.dashboard.story import NAMESRV, T0, route, told
 from tests.dashboard.wrong_states import make_group
 
 BEGIN = T0 - T0 % 10_000
@@ -46,6 +47,21 @@ def test_brokers_are_added_up_once_each_has_told_and_while_each_does(group: Grou
     step(group, "east", 40_000, 0)
 
     assert moved(read(group, 0, 60_000).points) == [(1_000, None), (12_000, 12), (25_000, None), (40_000, 10)]
+
+
+def test_a_broker_counts_until_no_route_has_its_queues_any_more(group: Group) -> None:
+    told(route(1), route(1, broker="west", topic="bills"))
+    source = {"at": BEGIN, "observed_at": BEGIN, "origin": "admin answer"}
+    Progress.objects.create(group=group, broker="west", queues=[["bills", 0, 9, 4, None]], **source)
+    step(group, "east", 1_000, 2)
+    step(group, "west", 12_000, 5, 4)
+    step(group, "west", 35_000, None)
+    went = BEGIN + 15_000
+    told(RouteMissing(at=went, source=NAMESRV, exactness=EXACT, topic="bills"), at=15_000)
+    Queue.objects.filter(broker="west").update(since=BEGIN, gone_at=went)
+
+    assert moved(read(group, 0, 60_000).points) == [(1_000, None), (12_000, 7), (15_000, 2)]
+    assert moved(read(group, 20_000, 60_000).points) == [(20_000, 2)]
 
 
 def test_a_window_begins_with_what_held_before_it(group: Group) -> None:
