@@ -1,3 +1,4 @@
+import logging
 import os
 import signal
 import sqlite3
@@ -9,6 +10,7 @@ from contextlib import closing
 import pytest
 from django.conf import settings
 from django.db import connection
+from django_celery_beat.models import PeriodicTask
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.config import beat
@@ -52,6 +54,30 @@ def test_the_schedule_is_read_with_patience_and_after_that_no_write_waits_for_lo
 
     assert settings.CELERY_BEAT_SCHEDULER == "dashboard.config.beat:Scheduler"
     assert patient > connection.settings_dict["OPTIONS"]["timeout"] == beat.TURN_S
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="it holds SQLite's lock")
+def test_what_does_not_get_its_turn_is_written_the_next_time_and_no_error(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beat, "TURN_S", 0.05)
+    scheduler = beat.Scheduler(app=app)
+    names = ("export history", "forget old rows")
+    for name in names:
+        scheduler.reserve(scheduler.schedule[name])
+
+    with closing(sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        scheduler.sync()
+        writer.execute("ROLLBACK")
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    scheduler.sync()
+
+    assert not scheduler._dirty
+    written = PeriodicTask.objects.filter(last_run_at__isnull=False).values_list("name", flat=True)
+    assert set(names) <= set(written)
 
 
 @pytest.mark.django_db(transaction=True)
