@@ -148,4 +148,4 @@ class Facts:
                         logger.warning("the demo stated what is no fact: %s", error)
                     self.run, self.after = heard["run"], heard["n"]
         except (OSError, ValueError) as error:
-            raise NoDemo(f"the demo of {self.directory} does not answer: {error}") from error
+            raise NoDemo(f"the demo of {self.directory} does not answer: {type(error).__name__} {error}") from error

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dashboard.demo.control import MOST_LINE_BYTES, path_of
 from dashboard.demo.orders import BadOrder, Order
-from dashboard.demo.stage import PERSON, WATCHER, Stage
+from dashboard.demo.stage import PERSON, WATCHER, Stage, reason_of
 from rebalance_engine.events import CommandOutcome
 
 logger = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class _Door:
         except BadOrder as error:
             return {"outcome": CommandOutcome.REFUSED.value, "detail": str(error)}
         except (OSError, RuntimeError, TimeoutError) as error:
-            return {"outcome": CommandOutcome.FAILED.value, "detail": f"{type(error).__name__}: {error}"}
+            return {"outcome": CommandOutcome.FAILED.value, "detail": f"{type(error).__name__}: {reason_of(error)}"}
         return {"outcome": CommandOutcome.DONE.value, "detail": done.detail, "clients": done.clients}
 
     async def _follow(self, asked: Mapping[str, object], writer: asyncio.StreamWriter) -> None:

@@ -160,7 +160,7 @@ class Stage:
                 try:
                     done = await self.perform(act)
                 except (BadOrder, OSError, RuntimeError, TimeoutError) as error:
-                    logger.warning("%s did not happen: %s", act, error)
+                    logger.warning("%s did not happen: %s", act, reason_of(error))
                 else:
                     logger.info("%s", done.detail)
             self._changed.clear()
@@ -363,6 +363,14 @@ class Stage:
             await producer.send(message)
         except SendFailed as failed:
             logger.debug("%s could not send: %s", sender.group, failed)
+
+
+def reason_of(error: Exception) -> str:
+    """Say why an act did not happen; some errors have no words of their own."""
+    words = str(error).strip()
+    if not words and isinstance(error, TimeoutError):
+        return f"it took longer than {PATIENCE_S:g} s"
+    return words or type(error).__name__
 
 
 def _cast(group: str) -> Cast:

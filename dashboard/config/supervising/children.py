@@ -104,7 +104,7 @@ def children(wanted: Wanted) -> tuple[Child, ...]:
     if wanted.has_jobs:
         each.append(Child(name=JOBS, needs=needs_redis | {BEAT}, level=CLIENTS))
     if wanted.has_demo:
-        each.insert(0, Child(name=DEMO, level=SERVERS, is_probed=True, grace_ms=3_000))
+        each.insert(0, Child(name=DEMO, level=SERVERS, is_probed=True, grace_ms=9_000, leaves_ms=2_000))
     if wanted.has_own_redis:
         each.insert(0, Child(name=REDIS, level=FLOOR, is_probed=True, ready_within_ms=20_000, grace_ms=2_000))
     return tuple(each)

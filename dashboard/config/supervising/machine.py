@@ -28,7 +28,8 @@ class Child:
         answers_after: a milestone before which it cannot answer.
         ready_within_ms: one that does not answer by then, counted from its start or from the milestone, is killed, and
             started again.
-        grace_ms: how long it may take to stop.
+        grace_ms: how long it may take to stop, if all ends in time then.
+        leaves_ms: how much of the time in which all must end it leaves to those of lower levels.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Child:
     answers_after: str | None = None
     ready_within_ms: int = 90_000
     grace_ms: int = 11_000
+    leaves_ms: int = 0
 
 
 # ---- what it hears ----
@@ -295,7 +297,8 @@ class Supervisor:
             record.enter(State.GONE, at)
         elif record.state in {State.STARTING, State.READY} and self._is_its_turn(record):
             due = at + record.child.grace_ms
-            record.enter(State.STOPPING, at, due if self._stop_by is None else min(due, self._stop_by))
+            by = due if self._stop_by is None else self._stop_by - record.child.leaves_ms
+            record.enter(State.STOPPING, at, min(due, by))
             yield Terminate(name)
         elif record.state in {State.STARTING, State.READY}:
             record.due = self._stop_by

@@ -7,7 +7,8 @@ import pytest
 from dashboard.demo.control import Facts, NoDemo, ask_order, ask_status, ask_to_begin, path_of
 from dashboard.demo.door import serve
 from dashboard.demo.orders import ADD_CONSUMER, KILL_CONSUMER, SLOW_BROKER, Order
-from dashboard.demo.stage import Stage
+from dashboard.demo.script import Act, Script
+from dashboard.demo.stage import Done, Stage, reason_of
 from rebalance_engine.events import CommandOutcome, Fact
 from tests.dashboard.demo.test_reel import taken
 from tests.rebalance_engine.network.clusters import until
@@ -64,6 +65,33 @@ async def test_orders_come_back_with_what_became_of_them(tmp_path: Path) -> None
     assert refused.outcome is CommandOutcome.REFUSED
     assert "demo.dance" in refused.detail
     assert failed.outcome is CommandOutcome.FAILED
+
+
+class Stuck(Stage):
+    """One on which no act comes to an end."""
+
+    async def _carry_out(self, act: Act) -> Done:
+        await asyncio.Event().wait()
+        raise AssertionError(act)
+
+
+@on_a_loop
+async def test_what_takes_too_long_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("dashboard.demo.stage.PATIENCE_S", 0.01)
+    stage = Stuck(tmp_path, luck=Random(1))
+    async with serve(stage, tmp_path):
+        failed = await ask_order(tmp_path, Order(verb=ADD_CONSUMER, group="billing"))
+    playing = asyncio.create_task(stage._play(Script(-60_000, Random(1))))
+    await until(lambda: "did not happen" in caplog.text)
+    playing.cancel()
+    await asyncio.wait((playing,))
+
+    assert (failed.outcome, failed.detail) == (CommandOutcome.FAILED, "TimeoutError: it took longer than 0.01 s")
+    assert "Join(group='billing') did not happen: it took longer than 0.01 s" in caplog.text
+    assert reason_of(ConnectionResetError()) == "ConnectionResetError"
+    assert reason_of(OSError("no room")) == "no room"
 
 
 @on_a_loop
