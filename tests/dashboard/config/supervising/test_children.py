@@ -101,7 +101,8 @@ def test_who_uses_others_is_stopped_before_them() -> None:
 def end_of_all(clients_end_after: int) -> tuple[int, list[str]]:
     """Stop a home whose clients end so late, and whose others never do: when all are gone, and who was killed."""
     ours, supervisor = (*children(ALL), watcher("demo", is_demo=True)), Supervisor()
-    for event in (*map(Added, ours), Reached(PREPARED), *(Answered(each.name) for each in ours)):
+    began: list[Event] = [*map(Added, ours), Reached(PREPARED), *(Answered(each.name) for each in ours)]
+    for event in began:
         supervisor.handle(event, 0)
     level = {child.name: child.level for child in ours}
     at, killed, ends, heard = 0, list[str](), dict[str, int](), list[Event]([Stop()])
