@@ -79,7 +79,7 @@ def _lag(each: Lately) -> dict[str, str]:
     }
     text, mark = (str(waiting.lag), "exact") if waiting.is_whole else (f"≥ {waiting.lag}", "bound")
     if not waiting.is_whole:
-        note = f"{note}; {_('not known of every queue')}"
+        note = _("%(note)s; not known of every queue") % {"note": note}
     if (old := each.known_until - waiting.observed_at) > OLD_MS:
         return _cell(text, "old" if waiting.is_whole else mark, note, _("as of %(age)s ago") % {"age": age(old)})
     if not waiting.lag:

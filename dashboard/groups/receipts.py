@@ -124,7 +124,10 @@ def conclusion_of(order: Order) -> str:
 
 def _of_members(counts: Mapping[str, int]) -> str:
     if counts[ReceiptAnswer.CHANGED.value]:
-        return _("Members disagreed with what they should have, and repaired it.")
+        return _(
+            "Members hold other queues than before: they had not what they should have,"
+            " or something else changed in the same seconds."
+        )
     if counts[ReceiptAnswer.UNKNOWN.value] or counts[ReceiptAnswer.NOT_ASKED.value]:
         return _("No member is known to have changed anything; of some it is not known.")
     return _("Nothing changed: every member computed again, and came to what it held.")

@@ -123,4 +123,5 @@ def _wave(each: CauseCost, group: Group) -> dict[str, object]:
 
 
 def _between_two(from_client: str, to_client: str) -> str:
-    return f"{from_client or _('nobody')} → {to_client or _('nobody yet')}"
+    one, other = from_client or _("nobody"), to_client or _("nobody yet")
+    return f"{one} → {other}"

@@ -120,6 +120,8 @@ def test_a_phone_leads_to_every_page_and_can_be_read(turn: Turn, page: Page) -> 
         page.goto(address.format(group=group.pk, cluster=group.cluster_id))
         expect(page.locator("h1")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+        mark = page.locator(".top .mark").bounding_box()
+        assert mark is not None and mark["y"] >= 8, (address, mark)
         tabs = page.locator(".top nav a")
         assert tabs.count() >= 6
         for tab in tabs.all():

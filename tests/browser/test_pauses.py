@@ -58,10 +58,16 @@ def test_charts_are_drawn_in_both_themes_and_keep_nobody_out(page: Page, group: 
 def test_a_round_is_chosen_by_arrows_and_opened_by_enter(page: Page, group: Group) -> None:
     open_page(page, group)
 
+    says = page.locator("[data-chart=spikes] + [data-says]")
+    expect(says).to_contain_text("Arrow keys choose a round")
     page.locator("[data-chart=spikes]").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("[data-chart=spikes] + [data-says]")).to_contain_text("Round 2, member left: C2")
+    expect(says).to_contain_text("Round 2, member left: C2")
+    page.keyboard.press("Escape")
+    expect(says).to_contain_text("Arrow keys choose a round")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
 
     page.wait_for_url(f"**/groups/{group.pk}/rounds/2/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from pathlib import Path
@@ -111,6 +112,21 @@ def test_nothing_in_a_template_is_out_of_the_catalogues_reach() -> None:
 )
 def test_a_text_without_a_mark_is_found(template: str, found: list[str]) -> None:
     assert literals_of(template) == found
+
+
+def test_no_word_stands_inside_an_f_string_where_it_is_not_found() -> None:
+    assert [
+        where for path in files("dashboard/*.py") for where in hidden_in((ROOT / path).read_text(), str(path))
+    ] == []
+    assert hidden_in("f\"{note}; {_('unknown')}\"", "a.py") == ["a.py:1"]
+
+
+def hidden_in(code: str, where: str) -> list[str]:
+    """Name the lines of f-strings that translate a word inside: nothing that finds words looks there."""
+    inside = (each for node in ast.walk(ast.parse(code)) if isinstance(node, ast.JoinedStr) for each in ast.walk(node))
+    calls = (each.func for each in inside if isinstance(each, ast.Call))
+    names = {"_", "gettext", "ngettext", "pgettext"}
+    return [f"{where}:{each.lineno}" for each in calls if isinstance(each, ast.Name) and each.id in names]
 
 
 def test_every_call_of_gettext_in_javascript_is_found(found: dict[str, Catalog]) -> None:

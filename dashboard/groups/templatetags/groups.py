@@ -12,7 +12,7 @@ from dashboard.clusters.models import Cluster
 from dashboard.clusters.silences import is_silent
 from dashboard.common.shown import shown
 from dashboard.common.spans import age, span
-from dashboard.groups.asking import outcome_words, receipt_words
+from dashboard.groups.asking import outcome_words, receipt_words, words_of
 from dashboard.groups.models import Finding
 from dashboard.groups.proofs import proven_at
 from dashboard.groups.rounds import Load
@@ -33,6 +33,12 @@ def cause(value: str | None) -> str:
 def round_state(value: str) -> str:
     """Put a round's state into words."""
     return round_state_words(value)
+
+
+@register.filter
+def verb(value: str) -> str:
+    """Put what was ordered into words; what is no order stays as it is."""
+    return words_of(value)
 
 
 @register.filter

@@ -57,6 +57,7 @@ export class Chart {
   constructor(box, { Plotly, build, stops, zooms = false }) {
     Object.assign(this, { box, Plotly, build, stops, zooms, at: -1 });
     this.says = box.nextElementSibling?.matches("[data-says]") ? box.nextElementSibling : null;
+    this.hint = this.says?.textContent ?? "";
     this.press = (event) => this.onKey(event);
     box.addEventListener("keydown", this.press);
   }
@@ -84,7 +85,7 @@ export class Chart {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -this.stops.length, End: this.stops.length }[event.key];
     if (event.key === "Escape" && this.at >= 0) {
       this.at = -1;
-      if (this.says) this.says.textContent = "";
+      if (this.says) this.says.textContent = this.hint;
       this.draw();
     } else if (step && this.stops.length) {
       event.preventDefault();

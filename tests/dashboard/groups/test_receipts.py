@@ -56,7 +56,7 @@ def test_a_receipt_is_kept_of_each_member_when_nothing_changed_too(group: Group)
 @pytest.mark.parametrize(
     ("answers", "begins"),
     [
-        ({"A": "changed", "B": "unchanged"}, "Members disagreed"),
+        ({"A": "changed", "B": "unchanged"}, "Members hold other queues than before"),
         ({"A": "unchanged", "B": "unknown"}, "No member is known to have changed"),
         ({"A": "unchanged", "B": "not asked"}, "No member is known to have changed"),
         ({}, "No member was asked"),

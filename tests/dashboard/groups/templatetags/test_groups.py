@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboard.groups.rounds import Load
-from dashboard.groups.templatetags.groups import cause, dumbbells, of_a_kind, round_state, round_when, tails
+from dashboard.groups.templatetags.groups import cause, dumbbells, of_a_kind, round_state, round_when, tails, verb
 from dashboard.push.messages import Fault, Row
 
 ROW = Row(
@@ -29,6 +29,7 @@ ROW = Row(
 def test_values_become_words() -> None:
     assert cause("member joined") == "member joined"
     assert round_state("open") == "open"
+    assert (verb("group.recompute"), verb("grant a role")) == ("Recompute now", "grant a role")
 
 
 def test_a_row_says_how_its_latest_round_stands() -> None:
