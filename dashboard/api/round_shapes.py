@@ -22,6 +22,10 @@ class RoundRow(Schema):
     """A round. It began between ``opened_low`` (null: unknown) and ``opened_at``, and took what lies between bounds.
 
     ``wave`` is the first round of a chain in which each superseded the one before: a deploy.
+
+    ``moves`` is how many queues changed owner in it; while it is open, how many are to. One that passed several hands
+    (1 to 5, 5 to 3) counts once, and has as many handoffs (``/moves``); one that somebody took beside its owner and let
+    go again has a handoff, and does not count.
     """
 
     number: int
@@ -65,7 +69,14 @@ class RoundOut(RoundRow):
 
     ``longest_unowned`` and ``longest_overlap`` are of queues that had no owner, or two, for certain, in its time; each
     lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. In as many as ``unowned_perhaps_queues`` and
-    ``overlap_perhaps_queues`` besides it is possible and not known, for so many ms at most.
+    ``overlap_perhaps_queues`` besides it is possible and not known, for so many ms at most. ``longest_unowned`` or
+    ``longest_overlap`` null: of no queue it is known for certain, and where ``unowned_perhaps_queues`` or
+    ``overlap_perhaps_queues`` is 0 too, none was seen. Of the queues without owner ``unowned_unmoved_queues`` were not
+    handed over in it: nobody had them before either, so they are not among its ``handoffs`` (rows of ``/moves``).
+
+    ``longest_pause`` is from letting go to the first pull, of all queues that were let go; where no first pull is
+    known, at least as long as nobody had it. 0 to 0: there was none; null is unknown, and ``unknown`` says why. It is
+    known of ``pause_queues`` that nobody pulled them for a while; of ``pause_unknown`` handoffs the end is not known.
 
     ``twice`` messages at least were consumed twice; ``twice_unknown`` is the number of handoffs of which it is unknown.
     """
@@ -81,6 +92,7 @@ class RoundOut(RoundRow):
     loads: list[LoadOut]
     longest_unowned: Bounds | None
     unowned_queues: int
+    unowned_unmoved_queues: int | None
     is_unowned_lasting: bool
     unowned_perhaps_queues: int
     unowned_perhaps_most: int | None
@@ -91,6 +103,8 @@ class RoundOut(RoundRow):
     overlap_perhaps_most: int | None
     longest_pause: Bounds | None
     pause_queues: int
+    pause_unknown: int
+    handoffs: int
     twice: int | None
     twice_unknown: int | None
     previous: int | None
@@ -100,10 +114,11 @@ class RoundOut(RoundRow):
 class MoveOut(Schema):
     """One queue's handoff in a round, worst first; no client is nobody, unless ``unknown`` names it.
 
-    ``is_waiting``: nobody has taken it yet. ``is_shared``: two have it so far. ``is_unknown``: somebody who does not
-    answer may have it. ``is_older``: the other had taken it in an earlier round, and two had it since. That nobody had
-    it, or two, is known where ``unowned_low``, or ``overlap_low``, is more than 0, and else only possible. At least
-    ``twice`` messages were consumed twice, those from the offset ``twice_first`` on: by what both members report.
+    A queue that passed several hands has a row for each. ``is_waiting``: nobody has taken it yet. ``is_shared``: two have it so far. ``is_unknown``: somebody who does not
+    answer may have it. ``is_older``: the other had taken it in an earlier round, and two had it since. ``is_gone``: it
+    left the route before anybody took it, as was seen ``gone_at``. That nobody had it, or two, is known where
+    ``unowned_low``, or ``overlap_low``, is more than 0, and else only possible. At least ``twice`` messages were
+    consumed twice, those from the offset ``twice_first`` on: by what both members report.
     """
 
     topic: Text
@@ -124,6 +139,8 @@ class MoveOut(Schema):
     is_shared: bool
     is_unknown: bool
     is_older: bool
+    is_gone: bool
+    gone_at: Instant | None
     twice: int | None
     twice_first: int | None
     unknown: Unknown
@@ -158,6 +175,7 @@ class HandoffOut(Schema):
 
 
 FIRST_SEEN = "it was first seen with who has it, who may have had it all the time"
+LEFT = "it left the route, and nobody waits for it any more"
 SPANS = ("unowned", "overlap", "pause")
 
 
@@ -227,11 +245,15 @@ def move_out(lane: Lane, known: Mapping[Lane, Twice], why_not_twice: str = NO_OF
         is_shared=lane.is_shared,
         is_unknown=lane.is_unknown,
         is_older=lane.is_older,
+        is_gone=lane.is_gone,
+        gone_at=lane.gone_at,
         twice=twice.count if twice is not None else None,
         twice_first=twice.first if twice is not None and twice.count else None,
         unknown={},
     )
-    out.unknown = _why(out, "it is waited for still" if lane.is_waiting else "")
+    out.unknown = _why(out, "it is waited for still" if lane.is_waiting else LEFT if lane.is_gone else "")
+    if lane.is_gone and lane.gone_at is None:
+        out.unknown["gone_at"] = "it is back in the route, and when it had left is not kept"
     if lane.is_first_seen:
         out.unknown["from_client"] = FIRST_SEEN
     if twice is None:

@@ -9,9 +9,11 @@ from django.db.models import Q
 
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.ending import stories_of
-from dashboard.groups.handoffs import Story, pause_of
+from dashboard.groups.handoffs import Instant, Story, pause_of
+from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, told_until_of
+from rebalance_engine.model import MessageQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,8 @@ class Lane:
 
     ``is_unknown``: nobody said to have it, but somebody does not answer, and may have it. ``is_first_seen``: it was
     first seen with who has it; whose it was before is unknown. ``is_older``: the other one had taken it in an earlier
-    round, and two had it since then.
+    round, and two had it since then. ``is_gone``: nobody took it until it left the route, which was seen ``gone_at``;
+    None: before it came back.
     """
 
     topic: str
@@ -39,6 +42,8 @@ class Lane:
     is_unknown: bool = False
     is_first_seen: bool = False
     is_older: bool = False
+    is_gone: bool = False
+    gone_at: int | None = None
 
     @property
     def is_overlap(self) -> bool:
@@ -72,8 +77,9 @@ class Lane:
 def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
     """Give the handoffs of a round, worst first."""
     if round_row.closed_at is None:
-        told_until = told_until_of(round_row.group_id)
-        lanes = [_lane(story, now, told_until) for story in stories_of(round_row)]
+        told_until, stories = told_until_of(round_row.group_id), stories_of(round_row)
+        ends = ends_of(round_row, [story.queue for story in stories if story.taken is None])
+        lanes = [_lane(story, now, told_until, ends.get(story.queue)) for story in stories]
         lanes = _with_those_who_had(round_row, lanes)
     else:
         lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
@@ -106,14 +112,18 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
         return [_told_lane(each) for each in handoffs]
     since = min(each.dropped_at for each in handoffs if each.dropped_at is not None)
     rows = Holding.objects.filter(Q(until=None) | Q(until__gt=since), group=round_row.group_id).order_by("at")
-    held: dict[tuple[str, str, int], list[_Hold]] = {}
+    held: dict[MessageQueue, list[_Hold]] = {}
     for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
-        place = (row.queue.topic.name, row.queue.broker, row.queue.queue_id)
-        held.setdefault(place, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
+        held.setdefault(row.queue.message_queue, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
     closed = round_row.closed_at or now
+    ends = ends_of(round_row, [_queue_of(each) for each in handoffs if each.taken_at is None])
     told_until = told_until_of(round_row.group_id)
-    lanes = [_until(each, held.get((each.topic, each.broker, each.queue_id), []), closed, now) for each in handoffs]
+    lanes = [_until(each, held.get(_queue_of(each), []), ends.get(_queue_of(each)), closed, now) for each in handoffs]
     return [_doubted(lane, told_until) for lane in lanes]
+
+
+def _queue_of(row: Handoff) -> MessageQueue:
+    return MessageQueue(row.topic, row.broker, row.queue_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +136,7 @@ class _Hold:
     until: int | None
 
 
-def _until(row: Handoff, held: Sequence[_Hold], closed: int, now: int) -> Lane:
+def _until(row: Handoff, held: Sequence[_Hold], end: End | None, closed: int, now: int) -> Lane:
     lane, dropped = _told_lane(row), row.dropped_at
     if row.taken_at is not None or dropped is None:
         return lane
@@ -135,24 +145,33 @@ def _until(row: Handoff, held: Sequence[_Hold], closed: int, now: int) -> Lane:
     if kept is not None:  # another one had it all the time: nobody missed it
         return replace(lane, to_client=kept.client, taken_at=dropped, unowned=(0, 0))
     came = next((hold for hold in later if hold.at >= closed), None)
+    if end is not None and end.at <= (now if came is None else came.at):
+        return _ended(lane, end, Instant(dropped, row.dropped_low, row.dropped_high))
     low, high = (now, now) if came is None else (came.at_low, came.at)
     at_least = max(0, low - (row.dropped_high or dropped)) if low is not None else 0
     at_most = max(at_least, high - (row.dropped_low or dropped))
     return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
 
 
+def _ended(lane: Lane, end: End, dropped: Instant) -> Lane:
+    """Let a queue that left the route be waited for no longer: nobody had it until then."""
+    at_least = 0 if end.low is None else max(0, end.low - (dropped.high or dropped.at))
+    at_most = max(at_least, end.at - (dropped.low or dropped.at))
+    return replace(lane, unowned=(at_least, at_most), is_waiting=False, is_gone=True, gone_at=end.gone_at)
+
+
 def _doubted(lane: Lane, told_until: int | None) -> Lane:
     """Say no more than is known of a queue that nobody is known to have, while somebody does not answer."""
-    if not lane.is_waiting or told_until is None or lane.dropped_at is None:
+    if not (lane.is_waiting or lane.is_gone) or told_until is None or lane.dropped_at is None:
         return lane
     low, high = lane.unowned
     known = max(0, told_until - lane.dropped_at)
-    return replace(lane, unowned=(min(low or 0, known), high), is_waiting=False, is_unknown=True)
+    return replace(lane, unowned=(min(low or 0, known), high), is_waiting=False, is_unknown=not lane.is_gone)
 
 
 def _with_those_who_had(round_row: Round, lanes: list[Lane]) -> list[Lane]:
     """Name who has a queue that another one let go, where he took it before the round began."""
-    if not any(lane.is_waiting or lane.is_unknown for lane in lanes):
+    if not any(lane.is_waiting or lane.is_unknown or lane.is_gone for lane in lanes):
         return lanes
     rows = Holding.objects.filter(group=round_row.group_id, until=None).values_list(
         "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at"
@@ -162,11 +181,11 @@ def _with_those_who_had(round_row: Round, lanes: list[Lane]) -> list[Lane]:
 
 
 def _had(lane: Lane, has: tuple[str, int] | None) -> Lane:
-    if has is None or lane.dropped_at is None or not (lane.is_waiting or lane.is_unknown):
+    if has is None or lane.dropped_at is None or not (lane.is_waiting or lane.is_unknown or lane.is_gone):
         return lane
     client, at = has
-    gap = (0, max(0, at - lane.dropped_at))
-    return replace(lane, to_client=client, taken_at=at, unowned=gap, is_waiting=False, is_unknown=False)
+    gap, taken = (0, max(0, at - lane.dropped_at)), replace(lane, to_client=client, taken_at=at)
+    return replace(taken, unowned=gap, is_waiting=False, is_unknown=False, is_gone=False, gone_at=None)
 
 
 def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:
@@ -234,7 +253,7 @@ def _with_what_was_known(round_row: Round, lanes: list[Lane]) -> list[Lane]:
     return [lane if lane.from_client else replace(lane, is_first_seen=True) for lane in lanes]
 
 
-def _lane(story: Story, now: int, told_until: int | None) -> Lane:
+def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> Lane:
     dropped, taken = story.dropped, story.taken
     is_waiting = taken is None and dropped is not None
     unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
@@ -255,4 +274,6 @@ def _lane(story: Story, now: int, told_until: int | None) -> Lane:
         pause=(pause.low, pause.high) if pause else (None, None),
         is_first_seen=story.from_client is None and taken is not None and taken.low is None,
     )
+    if is_waiting and dropped is not None and end is not None and end.gone_at is not None:
+        lane = _ended(lane, end, dropped)
     return _doubted(lane, told_until)

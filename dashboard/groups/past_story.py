@@ -143,6 +143,8 @@ def cut_at(lane: Lane, at: int) -> Lane | None:
     if dropped is None and taken is None:
         return None
     if taken is None and dropped is not None:
+        if lane.is_gone and (lane.gone_at is None or lane.gone_at <= at):
+            return lane
         gone = at - dropped
         low = min(lane.unowned[0] or 0, gone) if lane.is_unknown else gone
         return replace(
@@ -155,6 +157,8 @@ def cut_at(lane: Lane, at: int) -> Lane | None:
             pause=(None, None),
             is_waiting=not lane.is_unknown,
             is_shared=False,
+            is_gone=False,
+            gone_at=None,
         )
     cut = replace(
         lane, dropped_at=dropped, first_pull_at=pulled, pause=lane.pause if pulled is not None else (None, None)

@@ -247,7 +247,9 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     lanes = lanes_of(row, now=now)
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
-    worst = {**story.worst(lanes, owned.shares_in(row=row, now=now).values()), "twice": twice.count}
+    shares = owned.shares_in(row=row, now=now)
+    unmoved = owned.count_unmoved(shares=shares, moved={lane.place for lane in lanes})
+    worst = {**story.worst(lanes, shares.values()), "twice": twice.count, "unowned_unmoved": unmoved}
     context = {
         "group": found,
         "round": row,
@@ -319,6 +321,8 @@ def plain_lanes(
                 "is_older": lane.is_older,
                 "is_unknown": lane.is_unknown,
                 "is_first_seen": lane.is_first_seen,
+                "is_gone": lane.is_gone,
+                "gone_at": lane.gone_at,
                 "twice": twice[lane].count if twice and lane in twice else None,
             }
             for lane in lanes[: story.MOST_LANES]

@@ -242,6 +242,21 @@ test("a handoff of which only the most is known may have had nobody, or two: nei
   assert.deepEqual(verdict({ ...lane, is_shared: true }), ["word-unknown", "perhaps two owners so far, ≤ 1.0 s"]);
 });
 
+test("a queue that left the route before anybody took it is gone, and waited for no longer", () => {
+  const lane = { from: "A", to: "", is_gone: true, is_gap: true, unowned: [30_000, 61_000], overlap: [null, null] };
+
+  assert.deepEqual(verdict(lane), ["word-none", "30.0 s – 1 min 01 s no owner, then queue gone"]);
+  assert.deepEqual(verdict({ ...lane, unowned: [0, 61_000], is_gap: false, is_perhaps_gap: true })[1], "queue gone, perhaps no owner before, ≤ 1 min 01 s");
+  assert.deepEqual(verdict({ ...lane, unowned: [0, 0], is_gap: false }), ["word-unknown", "queue gone"]);
+});
+
+test("a queue of somebody who may have kept it has perhaps no owner so far", () => {
+  const lane = { from: "A", to: "", is_waiting: true, is_gap: false, is_perhaps_gap: true, unowned: [0, 30_000], overlap: [null, null] };
+
+  assert.deepEqual(verdict(lane), ["word-unknown", "perhaps no owner so far, ≤ 30.0 s"]);
+  assert.deepEqual(verdict({ ...lane, is_gap: true, unowned: [30_000, 30_000] }), ["word-none", "30.0 s no owner so far"]);
+});
+
 test("numbers of queues never run into each other, however many digits they have", () => {
   const queues = ["east", "west"].flatMap((broker) => Array.from({ length: 401 }, (_, id) => ({ topic: "orders", broker, id: id + 9900 })));
   const { columns, cell } = place(order(queues), 400);

@@ -14,7 +14,7 @@ const BEFORE_MS = 60_000; // of what was taken long before the round no more is 
 export function drawLanes(host, story) {
   if (!host || !story?.lanes.length) return host?.replaceChildren();
   const end = story.closed_at ?? story.now;
-  const instants = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at]).filter((at) => at !== null);
+  const instants = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at, lane.gone_at]).filter((at) => at !== null);
   const isWaiting = story.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown);
   const since = Math.max(Math.min(story.opened_at, ...instants), story.opened_at - BEFORE_MS);
   const until = Math.max(isWaiting ? end : 0, ...instants, since + 200);
@@ -85,7 +85,7 @@ function drawLane(lane, y, scale, first, last, end) {
     const known = dropped + (lane.unowned[0] ?? 0);
     bar("lane-none", dropped, known, 3, 13);
     bar("lane-unknown", known, end, 3, 13);
-  } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? end, 3, 13);
+  } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end), 3, 13);
   if (lane.first_pull_at !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(lane.first_pull_at)} ${y + 2}V${y + ROW - 2}` }));
   return group;
 }
@@ -99,6 +99,8 @@ export function verdict(lane) {
   if (isShared) return ["word-unknown", fill(gettext("perhaps two owners so far, %(span)s"), { span: bounds(overlap) })];
   if (isOverlap && lane.is_older) return ["word-two", fill(gettext("%(span)s two owners, since an earlier round"), { span: bounds(overlap) })];
   if (isOverlap) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
+  if (lane.is_gone) return [isGap ? "word-none" : "word-unknown", gone(lane)];
+  if (isWaiting && !isGap) return ["word-unknown", fill(gettext("perhaps no owner so far, %(span)s"), { span: bounds(unowned) })];
   if (isWaiting) return ["word-none", fill(gettext("%(span)s no owner so far"), { span: bounds(unowned) })];
   if (isGap) return ["word-none", fill(gettext("%(span)s no owner"), { span: bounds(unowned) })];
   if (lane.is_perhaps_gap || lane.is_perhaps_overlap) return ["word-unknown", perhaps(lane)];
@@ -113,6 +115,12 @@ function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: 
   return fill(gettext("perhaps two owners, %(span)s"), { span: bounds(overlap) });
 }
 
+/** A queue that nobody took until it left the route. */
+function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps }) {
+  if (isGap) return fill(gettext("%(span)s no owner, then queue gone"), { span: bounds(unowned) });
+  return isPerhaps ? fill(gettext("queue gone, perhaps no owner before, %(span)s"), { span: bounds(unowned) }) : gettext("queue gone");
+}
+
 function bounds([low, high]) {
   if (low === high) return span(low);
   if (high === null) return `≥ ${span(low)}`;
@@ -121,7 +129,7 @@ function bounds([low, high]) {
 
 const whoOf = (lane) => `${lane.from ? short(lane.from) : noneBefore(lane)} → ${lane.to ? short(lane.to) : noneYet(lane)}`;
 const noneBefore = (lane) => (lane.is_first_seen ? gettext("unknown") : gettext("nobody"));
-const noneYet = (lane) => (lane.is_unknown ? gettext("unknown") : gettext("nobody yet"));
+const noneYet = (lane) => (lane.is_gone ? gettext("queue gone") : lane.is_unknown ? gettext("unknown") : gettext("nobody yet"));
 
 /** The part of a client id that tells it from others. */
 const short = (client) => shown(client.slice(client.indexOf("@") + 1), 18);

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.models import Round
+from dashboard.groups.past_story import cut_at
+from rebalance_engine.events import Departure, Exactness, RouteSeen
+from tests.dashboard.groups.test_story import join, settle, turn
+from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def shrunk(at: int, low: int) -> RouteSeen:
+    """The route has two queues of the four, since some moment after the look at ``low``."""
+    return replace(route(2, at), exactness=Exactness.between(T0 + low, T0 + at))
+
+
+def leave() -> Round:
+    """Both leave at once: all four queues have nobody, and the round is over."""
+    settle()
+    told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
+    told(left("A", 5_000, Departure.UNREGISTERED), left("B", 5_000, Departure.UNREGISTERED))
+    turn(5_100)
+    row = Round.objects.get()
+    assert row.closed_at == T0 + 5_000
+    return row
+
+
+def lanes(row: Round, at: int) -> dict[int, Lane]:
+    return {lane.queue_id: lane for lane in lanes_of(row, now=T0 + at)}
+
+
+def test_a_queue_that_leaves_the_route_is_waited_for_no_longer() -> None:
+    row = leave()
+    told(shrunk(65_000, 35_000))
+    turn(65_100)
+
+    told_of = lanes(row, 300_000)
+
+    assert (told_of[1].is_waiting, told_of[1].is_gone, told_of[1].gone_at) == (True, False, None)
+    assert (told_of[3].is_waiting, told_of[3].is_gone, told_of[3].gone_at) == (False, True, T0 + 65_000)
+    assert told_of[3].unowned == (0, 61_000)  # of a group without members no cause is kept, nor its bounds
+    assert told_of[3].is_perhaps_gap
+    assert lanes(row, 900_000)[3] == told_of[3]
+
+
+def test_a_queue_that_was_gone_when_its_owner_let_go_was_missed_by_nobody() -> None:
+    settle()
+    told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
+    told(shrunk(5_000, 4_000))
+    turn(5_100)
+    told(held("A", 7_000, [0]), held("B", 7_000, [1]))
+    turn(7_100)
+
+    told_of = lanes(Round.objects.get(), 300_000)
+
+    assert (told_of[3].is_gone, told_of[3].is_waiting, told_of[3].unowned) == (True, False, (0, 1_000))
+    assert not told_of[3].is_gap
+
+
+def test_a_queue_that_leaves_the_route_while_the_round_is_open_is_waited_for_no_longer() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, []))
+    turn(6_100)
+    told(shrunk(16_000, 11_000))
+
+    told_of = lanes(Round.objects.get(), 60_000)
+
+    assert (told_of[3].is_gone, told_of[3].is_waiting, told_of[3].unowned) == (True, False, (5_000, 15_990))
+
+
+def test_a_queue_that_came_back_after_its_round_had_ended_had_been_gone() -> None:
+    row = leave()
+    told(shrunk(65_000, 35_000))
+    told(route(4, 80_000))
+    turn(80_100)
+
+    lane = lanes(row, 300_000)[3]
+
+    assert (lane.is_gone, lane.gone_at, lane.is_waiting, lane.unowned) == (True, None, False, (0, 76_000))
+
+
+def test_who_took_a_queue_before_it_left_the_route_ended_the_time_without_owner() -> None:
+    row = leave()
+    told(joined("C", 20_000, low=19_000), *seen("C", 20_000)[1:], held("C", 21_000, [0, 1, 2, 3]))
+    turn(21_100)
+    told(shrunk(65_000, 35_000))
+
+    lane = lanes(row, 300_000)[3]
+
+    assert (lane.is_gone, lane.unowned) == (False, (14_000, 17_000))
+
+
+def test_while_somebody_does_not_answer_no_more_is_certain_of_a_queue_that_left() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, []), missed("C", 7_500))
+    turn(7_600)
+    told(shrunk(16_000, 11_000))
+
+    lane = lanes(Round.objects.get(), 60_000)[3]
+
+    assert (lane.is_gone, lane.is_unknown, lane.unowned) == (True, False, (500, 15_990))
+
+
+def test_at_an_instant_before_a_queue_left_the_route_it_was_waited_for() -> None:
+    row = leave()
+    told(shrunk(65_000, 35_000))
+    lane = lanes(row, 300_000)[3]
+
+    early, late = cut_at(lane, T0 + 25_000), cut_at(lane, T0 + 200_000)
+
+    assert early is not None
+    assert (early.is_waiting, early.is_gone, early.gone_at, early.unowned[1]) == (True, False, None, 20_000)
+    assert late == lane
