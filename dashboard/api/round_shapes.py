@@ -71,8 +71,8 @@ class RoundOut(RoundRow):
     lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. In as many as ``unowned_perhaps_queues`` and
     ``overlap_perhaps_queues`` besides it is possible and not known, for so many ms at most. ``longest_unowned`` or
     ``longest_overlap`` null: of no queue it is known for certain, and where ``unowned_perhaps_queues`` or
-    ``overlap_perhaps_queues`` is 0 too, none was seen. Of the queues without owner ``unowned_unmoved_queues`` were not
-    handed over in it: nobody had them before either, so they are not among its ``handoffs`` (rows of ``/moves``).
+    ``overlap_perhaps_queues`` is 0 too, none was seen. Of the queues without owner ``unowned_unmoved_queues`` had none
+    before it either: they are not among its ``handoffs``, the number of rows of ``/moves``.
 
     ``longest_pause`` is from letting go to the first pull, of all queues that were let go; where no first pull is
     known, at least as long as nobody had it. 0 to 0: there was none; null is unknown, and ``unknown`` says why. It is
@@ -114,11 +114,12 @@ class RoundOut(RoundRow):
 class MoveOut(Schema):
     """One queue's handoff in a round, worst first; no client is nobody, unless ``unknown`` names it.
 
-    A queue that passed several hands has a row for each. ``is_waiting``: nobody has taken it yet. ``is_shared``: two have it so far. ``is_unknown``: somebody who does not
-    answer may have it. ``is_older``: the other had taken it in an earlier round, and two had it since. ``is_gone``: it
-    left the route before anybody took it, as was seen ``gone_at``. That nobody had it, or two, is known where
-    ``unowned_low``, or ``overlap_low``, is more than 0, and else only possible. At least ``twice`` messages were
-    consumed twice, those from the offset ``twice_first`` on: by what both members report.
+    A queue that passed several hands has a row for each. ``is_waiting``: nobody has taken it yet. ``is_shared``: two
+    have it so far. ``is_unknown``: somebody who does not answer may have it. ``is_older``: the other had taken it in an
+    earlier round, and two had it since. ``is_gone``: it left the route before anybody took it, as was seen ``gone_at``.
+    That nobody had it, or two, is known where ``unowned_low``, or ``overlap_low``, is more than 0, and else only
+    possible. At least ``twice`` messages were consumed twice, those from the offset ``twice_first`` on: by what both
+    members report.
     """
 
     topic: Text

@@ -28,10 +28,14 @@ from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
+from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.twice import Totals, add_up, twice_in
 from dashboard.groups.views import find_group
+
+NOT_TOLD_YET = "it has just ended, and its handoffs are not told yet"
+NO_FIRST_PULL = "of {n} handoffs the first pull is not known: members report it, brokers do not"
 
 
 class Within(Paging):
@@ -60,7 +64,9 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
     if not asked.at:
         lanes = lanes_of(row, now=now)
         twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
-        worst = {**story.worst(lanes, owned.shares_in(row=row, now=now).values()), "twice": twice.count}
+        shares = owned.shares_in(row=row, now=now)
+        unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
+        worst = {**story.worst(lanes, shares.values()), "twice": twice.count, "unowned_unmoved": unmoved}
         return _round(row, worst, read.causes_of(row), now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     worst = story.worst(past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at))
@@ -88,12 +94,16 @@ def _round(
     if twice is None or twice.count is None:
         out.unknown["twice"] = NOT_THEN if twice is None else NO_OFFSETS
     if twice is None:
-        out.unknown["twice_unknown"] = NOT_THEN
+        out.unknown |= dict.fromkeys(("twice_unknown", "unowned_unmoved_queues"), NOT_THEN)
+    if row.closed_at is not None and row.told_at is None:
+        out.unknown["longest_pause"] = NOT_TOLD_YET
+    elif worst["pause"] == UNKNOWN_PAUSE:
+        out.unknown["longest_pause"] = NO_FIRST_PULL.format(n=worst["pause_unknown"])
     return RoundOut(
         **out.model_dump(),
         at=now,
         sentence=read.sentence_of(row, worst, now=now),
-        waits_for=row.waits_for or None,
+        waits_for=(row.waits_for or None) if row.closed_at is None else None,
         members_before=row.members_before,
         members_after=row.members_after,
         unsettled=row.unsettled,
@@ -102,6 +112,7 @@ def _round(
         loads=[load_out(each) for each in read.loads_of(row)],
         longest_unowned=_bounds(worst["unowned"]),
         unowned_queues=int(str(worst["unowned_queues"])),
+        unowned_unmoved_queues=_most(worst.get("unowned_unmoved")),
         is_unowned_lasting=bool(worst["is_waiting"]),
         unowned_perhaps_queues=int(str(worst["unowned_perhaps_queues"])),
         unowned_perhaps_most=_most(worst["unowned_perhaps"]),
@@ -110,8 +121,10 @@ def _round(
         is_overlap_lasting=bool(worst["is_shared"]),
         overlap_perhaps_queues=int(str(worst["overlap_perhaps_queues"])),
         overlap_perhaps_most=_most(worst["overlap_perhaps"]),
-        longest_pause=_bounds(worst["pause"]),
+        longest_pause=None if "longest_pause" in out.unknown else _bounds(worst["pause"]),
         pause_queues=int(str(worst["pause_queues"])),
+        pause_unknown=int(str(worst["pause_unknown"])),
+        handoffs=int(str(worst["handoffs"])),
         twice=twice.count if twice is not None else None,
         twice_unknown=twice.unknown if twice is not None else None,
         previous=before.number if before is not None else None,

@@ -244,3 +244,30 @@ def pause_of(story: Story) -> Bounds | None:
     if dropped is None or pull is None or (story.taken is not None and pull < (story.taken.low or pull)):
         return None
     return _after(dropped, Instant(pull, pull, pull))
+
+
+Pause = tuple[int | None, int | None]
+"""How long nobody pulled a queue, in ms: at least, and at most; None is unknown on that side."""
+
+NO_PAUSE: Pause = (0, 0)
+UNKNOWN_PAUSE: Pause = (None, None)
+
+
+def stood_still(pause: Pause, unowned_low: int | None) -> Pause:
+    """Bound how long nobody pulled; where no first pull is known, at least as long as nobody had it: who could pull?"""
+    return pause if pause != UNKNOWN_PAUSE else (unowned_low, None)
+
+
+def longest_pause(pauses: Sequence[Pause]) -> Pause:
+    """Bound the longest of some pauses, as pages, API and metrics all tell it. Of none it is ``NO_PAUSE``.
+
+    It is at least the longest lower bound, and has no upper one where any has none. At least 0 and at most anything is
+    ``UNKNOWN_PAUSE``.
+    """
+    low = max((low for low, _ in pauses if low is not None), default=None)
+    highs = [high for _, high in pauses if high is not None]
+    if not pauses:
+        return NO_PAUSE
+    if len(highs) == len(pauses):
+        return low, max(highs)
+    return (low, None) if low else UNKNOWN_PAUSE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db.models import Exists, F, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
@@ -57,6 +57,18 @@ def shares_by_round(
         once=once,
     )
     return dict(zip(windows, found, strict=True)), is_whole
+
+
+def count_unmoved(*, shares: Mapping[int, Share], moved: Collection[tuple[str, str, int]]) -> int:
+    """Count the queues without owner in a round that were not handed over in it, as such that nobody ever had.
+
+    Args:
+        shares: by its row, how long each queue had no owner.
+        moved: topic, broker and queue id of those that have a handoff.
+    """
+    gaps = [pk for pk, share in shares.items() if share.is_gap]
+    names = Queue.objects.filter(pk__in=gaps).values_list("topic__name", "broker", "queue_id") if gaps else ()
+    return sum(place not in moved for place in names)
 
 
 def told_until_of(group: int) -> int | None:

@@ -172,7 +172,7 @@ def _with_two(found: Mapping[str, object]) -> Iterator[str]:
 
 
 def _without_owner(found: Mapping[str, object]) -> Iterator[str]:
-    """Say how many queues had nobody for certain, and how many perhaps."""
+    """Say how many queues had nobody for certain, those that nobody handed over among them, and how many perhaps."""
     known, perhaps = int(str(found["unowned_queues"])), int(str(found["unowned_perhaps_queues"]))
     if isinstance(bounds := found["unowned"], tuple):
         figures = {"n": known, "span": between(*bounds)[0]}
@@ -193,6 +193,15 @@ def _without_owner(found: Mapping[str, object]) -> Iterator[str]:
                     known,
                 )
                 % figures
+            )
+        if unmoved := _whole(found.get("unowned_unmoved")):
+            yield (
+                ngettext(
+                    "%(n)s of them had none before it either, and no handoff in it.",
+                    "%(n)s of them had none before it either, and no handoff in it.",
+                    unmoved,
+                )
+                % {"n": unmoved}
             )
     if perhaps:
         yield (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from django.db.models import Q
 
 from dashboard.clusters.models import Broker
 from dashboard.groups.bands import Step
+from dashboard.groups.handoffs import NO_PAUSE, longest_pause, stood_still
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
 from dashboard.groups.owned import bands_of, told_until_of
@@ -89,13 +90,14 @@ def worst(lanes: Sequence[Lane], shares: Collection[Share]) -> dict[str, object]
     """Give the longest time without owner and with two, each with its bounds and the number of queues.
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not. What is only
-    possible is told apart: in how many queues, and how long at most.
+    possible is told apart: in how many queues, and how long at most. ``pause`` is the longest of the queues that were
+    let go, as ``handoffs.longest_pause`` says; of ``pause_unknown`` handoffs its end is not known.
     """
     unowned = [share.unowned for share in shares if share.is_gap]
     overlap = [share.overlap for share in shares if share.is_overlap]
     perhaps_unowned = [share.unowned.high for share in shares if share.is_perhaps_gap]
     perhaps_overlap = [share.overlap.high for share in shares if share.is_perhaps_overlap]
-    pauses = [lane.pause for lane in lanes if lane.pause != (None, None)]
+    pauses = [(_place(lane), stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
     return {
         "unowned": _longest([(each.low, each.high) for each in unowned]),
         "unowned_queues": len(unowned),
@@ -105,12 +107,29 @@ def worst(lanes: Sequence[Lane], shares: Collection[Share]) -> dict[str, object]
         "overlap_queues": len(overlap),
         "overlap_perhaps": max(perhaps_overlap, default=None),
         "overlap_perhaps_queues": len(perhaps_overlap),
-        "pause": max(pauses, key=_high, default=None),
-        "pause_queues": len(pauses),
+        "pause": longest_pause([pause for _, pause in pauses]),
+        "pause_queues": len({place for place, (low, _) in pauses if low}),
+        "pause_unknown": sum(high is None for _, (_, high) in pauses),
+        "handoffs": len(lanes),
         "unknown_queues": sum(lane.is_unknown for lane in lanes),
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares),
         "is_shared": any(share.is_overlap and share.is_shared for share in shares),
     }
+
+
+def _has_pause(lane: Lane) -> bool:
+    """Whether somebody let the queue go, which is still in a route, and no other one had it all the time."""
+    was_kept = lane.taken_at == lane.dropped_at and lane.unowned == NO_PAUSE == (lane.pause[0] or 0, lane.pause[1] or 0)
+    return lane.dropped_at is not None and not lane.is_gone and not was_kept
+
+
+def places_of(lanes: Iterable[Lane]) -> set[tuple[str, str, int]]:
+    """Name the queues of handoffs: topic, broker and queue id."""
+    return {_place(lane) for lane in lanes}
+
+
+def _place(lane: Lane) -> tuple[str, str, int]:
+    return lane.topic, lane.broker, lane.queue_id
 
 
 def _longest(spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
@@ -144,10 +163,6 @@ def queue_story(*, group: Group, topic: str, broker: str, queue_id: int, most: i
         }
         for row in rows.select_related("member")[:most]
     ]
-
-
-def _high(bounds: tuple[int | None, int | None]) -> float:
-    return float("inf") if bounds[1] is None else bounds[1]
 
 
 def _round(row: Round, names: str) -> dict[str, object]:

@@ -248,7 +248,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
     shares = owned.shares_in(row=row, now=now)
-    unmoved = owned.count_unmoved(shares=shares, moved={lane.place for lane in lanes})
+    unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
     worst = {**story.worst(lanes, shares.values()), "twice": twice.count, "unowned_unmoved": unmoved}
     context = {
         "group": found,

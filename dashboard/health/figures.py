@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from dashboard.clusters.models import ASIDE, Cluster, OutboxLine, Watch
+from dashboard.groups.handoffs import NO_PAUSE, UNKNOWN_PAUSE, longest_pause
 from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.models import Finding, Group, Handoff, Round
 from dashboard.groups.showing import row_of
@@ -124,25 +125,28 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
         labels=[*GROUP, "bound"],
     )
     newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))
-    rows = Round.objects.filter(pk__in=[row["last"] for row in newest]).only("pk", "group", "opened_low", "closed_at")
+    rows = Round.objects.filter(pk__in=[row["last"] for row in newest]).only(
+        "pk", "group", "opened_low", "closed_at", "told_at"
+    )
     of_round = {row.pk: names[row.group_id] for row in rows if row.group_id in names}
     for row in rows:
         if row.pk in of_round:
             _add(latency, of_round[row.pk], None if row.took_high is None else row.took_high / 1_000)
+    told = {row.pk for row in rows if row.told_at is not None}
     lasting = lasting_pauses(rounds=of_round, now=now)
     moved = Handoff.objects.filter(round__in=of_round, dropped_at__isnull=False, taken_at__isnull=False)
     ended = moved.values("round").annotate(
-        low=Max(Coalesce("pause_low", "unowned_low")),  # nobody pulls what nobody has
+        low=Max(Coalesce("pause_low", "unowned_low")),  # as ``stood_still`` says of each, ``longest_pause`` of all
         high=Max("pause_high"),
         unknown=Count("pk", filter=Q(pause_high__isnull=True)),
     )
     bounds = {each["round"]: (each["low"], None if each["unknown"] else each["high"]) for each in ended}
     for number, labels in of_round.items():
-        low, high = bounds.get(number, (None, None))
+        low, high = bounds.get(number, NO_PAUSE if number in told else UNKNOWN_PAUSE)
         if number in lasting:
             low, high = max(low or 0, lasting[number]), None
-        is_known = low is not None and (low > 0 or high is not None)  # at least 0, and at most anything, is unknown
-        _add(pause, [*labels, "low"], low / 1_000 if low is not None and is_known else None)
+        low, high = longest_pause([(low, high)])
+        _add(pause, [*labels, "low"], None if low is None else low / 1_000)
         _add(pause, [*labels, "high"], None if high is None else high / 1_000)
     yield from (latency, pause)
 

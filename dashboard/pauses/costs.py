@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dashboard.groups.handoffs import longest_pause, stood_still
+
 LONGEST_MS = 2**53  # more than anything that is measured
 
 
@@ -35,6 +37,7 @@ class Told:
         pause: from the drop to the first pull. Without a first pull at least as long as nobody had it.
         unowned, overlap: how long nobody had it, or two.
         is_seen: ``at`` is when it was let go.
+        has_pause: somebody let it go, and there is a pause to tell of.
         dropped, taken, pulled: when it was let go, taken and pulled first, at the earliest and at the latest.
     """
 
@@ -47,6 +50,7 @@ class Told:
     unowned: Between
     overlap: Between
     is_seen: bool
+    has_pause: bool = True
     dropped: Between = UNKNOWN
     taken: Between = UNKNOWN
     pulled: Between = UNKNOWN
@@ -79,7 +83,7 @@ def cost_of(handoffs: Sequence[Told]) -> Cost:
     """Add up what handoffs cost together: the time in which several of them overlap in one queue counts once."""
     return Cost(
         queues=len({each.queue for each in handoffs}),
-        longest=longest_of([each.pause for each in handoffs]),
+        longest=longest_of([each.pause for each in handoffs if each.has_pause]),
         paused=_sum_once([_Part(each.queue, each.pause, each.dropped, each.pulled) for each in handoffs]),
         unowned=_sum_once([_Part(each.queue, each.unowned, each.dropped, each.taken) for each in handoffs]),
         overlap=_sum_once([_Part(each.queue, each.overlap, each.taken, each.dropped) for each in handoffs]),
@@ -139,12 +143,8 @@ def _length(spans: Iterable[tuple[int, int] | None]) -> int:
 
 
 def longest_of(spans: Sequence[Between]) -> Between:
-    """Bound the longest of some durations: it is at least the longest lower bound; one without an end has none."""
-    if not spans:
-        return Between(0, 0)
-    lows = [each.low for each in spans if each.low is not None]
-    highs = [each.high for each in spans if each.high is not None]
-    return Between(max(lows, default=None), max(highs) if len(highs) == len(spans) else None)
+    """Bound the longest of some pauses, as pages of rounds, API and metrics do."""
+    return Between(*longest_pause([(each.low, each.high) for each in spans]))
 
 
 def sum_of(spans: Iterable[Between]) -> Sum:
@@ -159,4 +159,4 @@ def sum_of(spans: Iterable[Between]) -> Sum:
 
 def pause_of(pause: Between, unowned: Between) -> Between:
     """Bound how long nobody pulled; where no first pull is known, at least as long as nobody had the queue."""
-    return pause if pause.is_known else Between(unowned.low, None)
+    return Between(*stood_still((pause.low, pause.high), unowned.low))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.whose import whose
 from dashboard.pauses.costs import Between, Cost, Told, cost_of, pause_of
@@ -77,7 +78,9 @@ def pauses_of(*, group: Group, since: int, now: int) -> Pauses:
     by_pk = {row.pk: row for row in rows}
     told = list(Handoff.objects.filter(round__in=by_pk).order_by("-round__number", "pk")[: MOST_HANDOFFS + 1])
     left_out = {row.round_id for row in told[MOST_HANDOFFS:]}  # a round is added up whole, or not at all
-    handoffs = tuple(_told(row, by_pk[row.round_id]) for row in told[:MOST_HANDOFFS] if row.round_id not in left_out)
+    kept_told = [row for row in told[:MOST_HANDOFFS] if row.round_id not in left_out]
+    lasting = lasting_handoffs(rounds={row.round_id for row in kept_told if row.taken_at is None}, now=now)
+    handoffs = tuple(_told(row, by_pk[row.round_id], lasting.get(row.pk)) for row in kept_told)
     by_round: dict[int, list[Told]] = {}
     for each in handoffs:
         by_round.setdefault(each.round, []).append(each)
@@ -137,8 +140,9 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
     )
 
 
-def _told(row: Handoff, of: Round) -> Told:
+def _told(row: Handoff, of: Round, lasting: tuple[int, int] | None) -> Told:
     unowned = Between(row.unowned_low, row.unowned_high)
+    still = unowned if lasting is None else Between(lasting[1])
     at = row.dropped_at if row.dropped_at is not None else row.taken_at
     return Told(
         queue=f"{row.topic}/{row.broker}/{row.queue_id}",
@@ -146,10 +150,11 @@ def _told(row: Handoff, of: Round) -> Told:
         at=of.opened_at if at is None else at,
         from_client=row.from_client,
         to_client=row.to_client,
-        pause=pause_of(Between(row.pause_low, row.pause_high), unowned),
+        pause=pause_of(Between(row.pause_low, row.pause_high), still),
         unowned=unowned,
         overlap=Between(row.overlap_low, row.overlap_high),
         is_seen=row.dropped_at is not None,
+        has_pause=row.dropped_at is not None and (row.taken_at is not None or lasting is not None),
         dropped=Between(row.dropped_low, row.dropped_high),
         taken=Between(row.taken_low, row.taken_high),
         pulled=Between(row.first_pull_at, row.first_pull_at),

@@ -5,13 +5,17 @@ import io
 
 import pytest
 from django.test import Client
+from prometheus_client.registry import CollectorRegistry
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.groups.ending import tell_ended
-from dashboard.groups.models import Group
+from dashboard.groups.models import Finding, Group, Handoff, Round
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.health.figures import Figures
+from dashboard.pauses.queries import pauses_of
+from rebalance_engine.findings import FindingKind
 from tests.dashboard.api.conftest import Get
-from tests.dashboard.story import T0, held, joined, seen, told
+from tests.dashboard.story import T0, held, joined, left, route, seen, told
 
 
 def test_rounds_are_listed_newest_first_and_by_time(get: Get, group: Group) -> None:
@@ -100,3 +104,119 @@ def test_questions_do_not_grow_with_the_rounds(
 
     with django_assert_max_num_queries(20):
         assert client.get(f"/api/v1/groups/{group.pk}/{where}").status_code == 200
+
+
+def paused(get: Get, group: Group, now: int) -> tuple[object, object, object]:
+    """Give the longest pause of the latest round: by the API, by what rounds cost, and by the metrics in ms."""
+    number = Round.objects.filter(group=group).latest("number").number
+    row = get(f"/groups/{group.pk}/rounds/{number}")
+    assert (row["longest_pause"] is None) is ("longest_pause" in row["unknown"])
+    assert row["handoffs"] == get(f"/groups/{group.pk}/rounds/{number}/moves")["count"]
+    read = pauses_of(group=group, since=0, now=now).rounds[-1]
+    assert read.cost is not None
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Figures(now=now))
+    labels = {"cluster": "shop", "group": "g"}
+    found = [registry.get_sample_value("queue_pause_seconds", {**labels, "bound": bound}) for bound in ("low", "high")]
+    metrics = tuple(None if each is None else round(each * 1_000) for each in found)
+    api = (None, None) if row["longest_pause"] is None else tuple(row["longest_pause"].values())
+    return api, (read.cost.longest.low, read.cost.longest.high), metrics
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr("dashboard.api.rounds.now_ms", lambda: T0 + 99_000)
+    return T0 + 99_000
+
+
+def test_a_pause_of_which_nothing_is_known_is_unknown_wherever_it_is_told(get: Get, group: Group, now: int) -> None:
+    Round.objects.update(told_at=None)
+    row = get(f"/groups/{group.pk}/rounds/1")
+    assert row["unknown"]["longest_pause"] == "it has just ended, and its handoffs are not told yet"
+
+    tell_ended(group=group.pk, now=T0 + 7_000)
+
+    assert paused(get, group, now) == ((None, None),) * 3
+    row = get(f"/groups/{group.pk}/rounds/1")
+    assert row["unknown"]["longest_pause"].startswith("of 1 handoffs the first pull is not known: members report it")
+    assert (row["pause_queues"], row["pause_unknown"]) == (0, 1)
+
+
+def test_a_pause_lasts_at_least_as_long_as_nobody_had_the_queue_wherever_it_is_told(
+    get: Get, group: Group, now: int
+) -> None:
+    told(held("B", 20_000, []), held("B", 24_000, []), held("C", 20_000, [3]), held("C", 28_000, [2, 3]))
+    rebalance_once(group=group.pk, now=T0 + 28_100)
+    told(held("A", 29_000, [0, 1]), held("C", 30_000, [3]), held("B", 31_000, [2]))
+    rebalance_once(group=group.pk, now=T0 + 31_100)
+    tell_ended(group=group.pk, now=T0 + 62_000)
+    Handoff.objects.update(unowned_low=1_500)
+
+    assert paused(get, group, now) == ((1_500, None),) * 3
+
+
+def test_a_pause_that_is_reported_is_the_same_wherever_it_is_told(get: Get, group: Group, now: int) -> None:
+    tell_ended(group=group.pk, now=T0 + 7_000)
+    Handoff.objects.update(pause_low=400, pause_high=900, first_pull_at=T0 + 7_000)
+
+    assert paused(get, group, now) == ((400, 900),) * 3
+
+
+def test_that_nothing_paused_is_told_as_that_wherever_it_is_told(get: Get, group: Group, now: int) -> None:
+    tell_ended(group=group.pk, now=T0 + 7_000)
+    Handoff.objects.all().delete()
+
+    assert paused(get, group, now) == ((0, 0),) * 3
+
+
+def test_a_pause_that_lasts_is_as_long_wherever_it_is_told(get: Get, group: Group, now: int) -> None:
+    told(left("C", 60_000))
+    rebalance_once(group=group.pk, now=T0 + 60_100)
+    tell_ended(group=group.pk, now=T0 + 62_000)
+    Round.objects.update(state="closed", closed_at=T0 + 61_000, settled_at=T0 + 61_000, told_at=T0 + 62_000)
+    row = Round.objects.latest("number")
+    columns = {"dropped_at": T0 + 60_000, "dropped_low": T0 + 60_000, "dropped_high": T0 + 60_000}
+    Handoff.objects.create(
+        round=row, topic="orders", broker="east", queue_id=3, from_client="C", to_client="", nth=0, **columns
+    )
+
+    assert paused(get, group, now) == ((39_000, None),) * 3
+
+
+def test_a_queue_that_passed_several_hands_moved_once_and_has_a_handoff_for_each(get: Get, group: Group) -> None:
+    row = Round.objects.get()
+    Handoff.objects.create(
+        round=row, topic="orders", broker="east", queue_id=3, from_client="C", to_client="A", nth=0, taken_at=T0 + 6_600
+    )
+
+    found = get(f"/groups/{group.pk}/rounds/1")
+
+    assert (found["moves"], found["handoffs"]) == (1, 2)
+    assert get(f"/groups/{group.pk}/rounds/1/moves")["count"] == 2
+
+
+def test_a_round_that_was_superseded_waits_for_nothing(get: Get, group: Group) -> None:
+    Round.objects.update(waits_for="members have not been looked at since the last change")
+
+    assert get(f"/groups/{group.pk}/rounds/1")["waits_for"] is None
+
+
+def test_a_queue_without_owner_that_nobody_handed_over_is_told_apart(get: Get, group: Group) -> None:
+    tell_ended(group=group.pk, now=T0 + 7_000)
+    queue = {
+        "subject": "%RETRY%g/east/0",
+        "subject_key": "%RETRY%g/east/0",
+        "kind": FindingKind.RETRY_UNOWNED.value,
+        "proof": ["x"],
+        "sentence": "x",
+    }
+    told(route(1, topic="%RETRY%g"))
+    Finding.objects.create(
+        cluster=group.cluster, group=group, suspected_at=T0 + 100, confirmed_at=T0 + 100, origin="derived", **queue
+    )
+
+    row = get(f"/groups/{group.pk}/rounds/1")
+
+    assert (row["unowned_queues"], row["unowned_unmoved_queues"]) == (1, 1)
+    assert "1 of them had none before it either, and no handoff in it." in row["sentence"]
+    assert {move["topic"] for move in get(f"/groups/{group.pk}/rounds/1/moves")["rows"]} == {"orders"}
