@@ -13,13 +13,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from rebalance_engine.effects import Address, Failure
-from rebalance_engine.network.asking import Asker, Calls, Outcome, check_fields
+from rebalance_engine.effects import Address
+from rebalance_engine.network.asking import Asker, Calls, Outcome, check_fields, is_silence
 from rebalance_engine.network.breaker import Breaker
 from rebalance_engine.network.budget import BROKER_LIMITS, NAME_SERVER_LIMITS, Limits
 from rebalance_engine.network.checking import check_call
 from rebalance_engine.network.gate import NotAsked
-from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.nameservers import NameServers
 from rebalance_engine.network.rules import seconds_left
 from rebalance_engine.remoting.bodies.clients import ConsumerConnection, ProducerConnection, ProducerTableInfo
@@ -127,6 +126,10 @@ class Admin:
     def resting(self) -> int:
         """How many clients did not answer, and are left alone for now."""
         return self._silent.resting(asyncio.get_running_loop().time())
+
+    def renew(self, group: str, client: str) -> bool:
+        """Let a client be asked at once: it has registered anew. Tell whether it was silent, or was left alone."""
+        return self._silent.renewed((group, client), asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         """Give up what is under way; the transport stays its owner's."""
@@ -268,15 +271,15 @@ class Admin:
     async def _ask_client(self, broker: Address, group: str, client: str, timeout_s: float) -> ConsumerRunningInfo:
         request = clients.GetConsumerRunningInfo(consumer_group=group, client_id=client)
         loop = asyncio.get_running_loop()
+        asked_at = loop.time()
 
         def learn(outcome: Outcome) -> None:
-            if _is_silence(outcome):
-                self._silent.failed((group, client), loop.time())
+            if is_silence(outcome):
+                self._silent.failed((group, client), loop.time(), asked_at=asked_at)
             else:
                 self._silent.answered((group, client))
 
-        limits = self._broker_limits
-        answer = await self.asker.ask(broker, request, timeout_s=timeout_s, limits=limits, learn=learn)
+        answer = await self.asker.ask(broker, request, timeout_s=timeout_s, limits=self._broker_limits, learn=learn)
         info = _granted(broker, request, answer).body
         shown = {key: value for key, value in info.properties.items() if key in SHOWN_PROPERTIES}
         return replace(info, properties=shown, jstack=None)
@@ -391,10 +394,3 @@ def _granted(address: Address, request: Request[R], answer: R | Refused) -> R:
     if isinstance(answer, Refused):
         raise Denied(address, request, answer)
     return answer
-
-
-def _is_silence(outcome: Outcome) -> bool:
-    """Say whether a client did not answer: its broker says so, or does not answer either."""
-    if isinstance(outcome, NoAnswer):
-        return outcome.failure is Failure.TIMEOUT
-    return isinstance(outcome, Refused) and outcome.code == ResponseCode.CONSUME_MSG_TIMEOUT

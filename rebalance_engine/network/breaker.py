@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 
 @dataclass(slots=True)
@@ -19,13 +20,14 @@ class _Trouble:
 class Breaker:
     """A pause for each name that fails: the first, doubled by each further failure, up to the longest.
 
-    Once its pause is over a name may be asked again; only an answer ends its trouble. Names that have been quiet for
-    ten of the longest pauses are forgotten.
+    Once its pause is over a name may be asked again; only an answer ends its trouble, or that whoever has the name has
+    come anew. Names that have been quiet for ten of the longest pauses are forgotten.
     """
 
     first_s: float
     longest_s: float
     _troubles: dict[Hashable, _Trouble] = field(default_factory=dict)
+    _renewed: dict[Hashable, float] = field(default_factory=dict)
 
     def pause_s(self, name: Hashable, at: float) -> float:
         """Say for how many seconds it is not to be asked; 0 if it may be."""
@@ -40,9 +42,11 @@ class Breaker:
         """Count who is not to be asked now."""
         return sum(trouble.until > at for trouble in self._troubles.values())
 
-    def failed(self, name: Hashable, at: float) -> float:
-        """Note that it did not answer; give the pause."""
+    def failed(self, name: Hashable, at: float, *, asked_at: float | None = None) -> float:
+        """Note that it did not answer; give the pause: none where it has come anew since it was asked."""
         self._forget_old(at)
+        if asked_at is not None and asked_at <= self._renewed.get(name, asked_at - 1):
+            return 0.0
         known = self._troubles.get(name)
         times = 0 if known is None else known.times
         pause = min(self.first_s * 2.0 ** min(times, 60), self.longest_s)
@@ -53,7 +57,16 @@ class Breaker:
         """Note that it did."""
         self._troubles.pop(name, None)
 
+    def renewed(self, name: Hashable, at: float) -> bool:
+        """Note that it has come anew; tell whether it did not answer before."""
+        self._forget_old(at)
+        self._renewed.pop(name, None)
+        self._renewed[name] = at
+        return self._troubles.pop(name, None) is not None
+
     def _forget_old(self, at: float) -> None:
         old = at - 10 * self.longest_s
+        for name in list(takewhile(lambda each: self._renewed[each] < old, self._renewed)):  # in order of time
+            del self._renewed[name]
         for name in [name for name, trouble in self._troubles.items() if trouble.until < old]:
             del self._troubles[name]

@@ -238,6 +238,10 @@ class Agenda:
         if question in self._due:
             self._at(question, at)
 
+    def is_under_way(self, question: Question) -> bool:
+        """Whether it was asked, and has no answer yet."""
+        return question in self._under_way
+
     def hasten_routes(self, name_server: Address, at: int) -> None:
         """Let a NameServer be asked for all routes, in turns and within its rate: first of groups that are viewed."""
         routes = [each for each in self.paces if each.kind is Kind.ROUTE and each.place == name_server]

@@ -14,7 +14,16 @@ from itertools import count
 from random import Random
 from typing import TypeVar
 
-from rebalance_engine.events import DeadLettersSeen, Fact, HeldSeen, Missing, ProducersSeen, ProgressSeen
+from rebalance_engine.events import (
+    DeadLettersSeen,
+    Fact,
+    HeldSeen,
+    MemberJoined,
+    Missing,
+    PresenceSeen,
+    ProducersSeen,
+    ProgressSeen,
+)
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.link import NoAnswer
@@ -284,11 +293,23 @@ class Watcher:
         facts = await self._ears.heard(question, by, within)
         if question.kind is Kind.LIST and facts:
             self._hasten(question.group, replace(by, at=self.clock.now()))
+        for fact in facts:
+            if isinstance(fact, MemberJoined | PresenceSeen):
+                self._renew(fact.group, fact.client)
         for name_server in self._ears.take_rearranged():
             self._agenda.hasten_routes(name_server, self.clock.now())
         if question.kind is Kind.HELD and self.memory.changed_at(question.group) != before:
             self.look_again(question.group)
         return facts
+
+    def _renew(self, group: str, client: str) -> None:
+        """Who did not answer, and has come again or by another address, is asked at once."""
+        question = Question(Kind.HELD, "", group, client)
+        was_silent = self.admin.renew(group, client)
+        if self._agenda.is_under_way(question):
+            self._retry.add(question)  # what is under way may be for who was there before
+        elif was_silent:
+            self._agenda.hasten(question, self.clock.now())
 
     def _retry_elsewhere(self, question: Question) -> None:
         """Another broker that lists the member is asked at once."""

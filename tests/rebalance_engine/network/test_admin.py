@@ -314,6 +314,25 @@ def test_a_client_that_does_not_answer_is_left_alone_and_the_others_are_asked(si
     run(main())
 
 
+def test_a_client_that_has_registered_anew_is_asked_at_once_and_what_was_under_way_does_not_count() -> None:
+    async def main() -> None:
+        admin, calls = admin_of(Refused(code=207))
+        with pytest.raises(Denied):
+            await admin.running_info(EAST, "G", "A")
+        assert admin.renew("G", "A")
+        assert admin.resting == 0
+
+        under_way = asyncio.create_task(admin.running_info(EAST, "G", "A"))
+        await asyncio.sleep(0)
+        assert not admin.renew("G", "A")
+        with pytest.raises(Denied):
+            await under_way
+        assert (admin.resting, len(calls.asked)) == (0, 2)
+        await admin.close()
+
+    run(main())
+
+
 def test_clients_that_were_silent_never_take_all_places_when_they_are_asked_again() -> None:
     async def main() -> None:
         hung = [f"hung-{number}" for number in range(4)]

@@ -44,3 +44,18 @@ def test_those_who_rest_are_counted_until_their_pause_is_over() -> None:
     breaker.failed("D", 30.0)
 
     assert [breaker.resting(at) for at in (0.0, 59.0, 60.0, 90.0)] == [2, 2, 1, 0]
+
+
+def test_who_has_registered_anew_may_be_asked_at_once_and_what_was_asked_before_does_not_count() -> None:
+    breaker = Breaker(first_s=60, longest_s=600)
+    breaker.failed("C", 100.0, asked_at=90.0)
+
+    assert breaker.renewed("C", 110.0)
+    assert breaker.pause_s("C", 110.0) == 0
+    assert not breaker.is_suspect("C")
+
+    assert breaker.failed("C", 115.0, asked_at=105.0) == 0
+    assert not breaker.is_suspect("C")
+    assert breaker.failed("C", 121.0, asked_at=111.0) == 60
+
+    assert not breaker.renewed("D", 110.0)

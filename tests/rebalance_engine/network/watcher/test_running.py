@@ -21,13 +21,15 @@ from rebalance_engine.events import (
     ProgressSeen,
     RouteSeen,
 )
-from rebalance_engine.network import Consumer, Message, Producer
+from rebalance_engine.network import Consumer, Message, Producer, admin
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher import Watcher, WatcherClock, agenda
 from rebalance_engine.network.watcher.agenda import Rank
 from rebalance_engine.network.watcher.hearing import is_unreachable
+from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
+from rebalance_engine.remoting.codes import ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.clusters import QUICK, cluster, until
 from tests.rebalance_engine.network.ghosts import ghost
@@ -55,8 +57,8 @@ async def watching(
     names: str, viewed: Callable[[], set[str]] = lambda: {"G"}, clock: WatcherClock | None = None
 ) -> AsyncIterator[tuple[Watcher, Stated]]:
     stated = Stated()
-    async with admin_of(names) as admin:
-        watcher = Watcher(admin, stated.take, viewed=viewed, clock=clock)
+    async with admin_of(names) as asking:
+        watcher = Watcher(asking, stated.take, viewed=viewed, clock=clock)
         task = asyncio.create_task(watcher.run())
         try:
             yield watcher, stated
@@ -134,6 +136,22 @@ async def test_a_member_that_refuses_is_stated_as_missing() -> None:
 
     [missed] = stated.of(AnswerMissed)
     assert (missed.missing, missed.client, missed.request) == (Missing.REFUSED, "ghost", "307")
+
+
+@on_a_loop
+async def test_a_client_that_was_silent_and_has_registered_anew_is_asked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admin, "SILENT_CLIENT_S", (3_600.0, 3_600.0))
+    async with cluster() as east, watching(east.namesrv) as (watcher, stated):
+        address = east.broker("broker-a").address
+        async with ghost(address, says=lambda: Refused(code=ResponseCode.CONSUME_MSG_TIMEOUT)):
+            await until(lambda: bool(stated.of(AnswerMissed)))
+            await until(lambda: watcher.admin.resting == 1)
+        async with ghost(address, says=ConsumerRunningInfo):
+            await until(lambda: bool(stated.of(HeldSeen)))
+
+    assert {fact.client for fact in stated.of(HeldSeen)} == {"ghost"}
 
 
 @on_a_loop
