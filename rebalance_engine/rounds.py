@@ -2,10 +2,10 @@
 
 A round opens at the first change. A further join, leave, kill, broker change or other by-config assignment more than
 3 s after the last cause closes it as superseded and opens the next; anything else that happens meanwhile belongs to
-it, also taking later what it left unowned. What changed first need not be seen first: a round that opened because
-queues changed hands, and nothing told why, gets its cause from a change that is seen later and may have come before.
-It closes when held equals target, and stays open while either is unknown; after 120 s it is said not to have
-converged. Recomputing without any change is no round.
+it, also taking later what it left unowned, and what may be the same change of brokers or routes, seen by another look.
+What changed first need not be seen first: a round that opened because queues changed hands, and nothing told why, gets
+its cause from a change that is seen later and may have come before. It closes when held equals target, and stays open
+while either is unknown; after 120 s it is said not to have converged. Recomputing without any change is no round.
 
 Looks of several members and brokers are not one: what a change did may be seen, and told, before the change is. So a
 round opened by the time at which anything of it was seen, whatever became known first.
@@ -114,6 +114,16 @@ class OpenRound:
         """Whether a change of routes may be what the going or coming of a broker in this round did."""
         brokers = (other for other in self.happenings if other.cause in BROKERS_CHANGE)
         return each.cause is Cause.ROUTE_CHANGED and any(each.earliest <= other.at + SAME_CAUSE_MS for other in brokers)
+
+    def coincides(self, each: Happening) -> bool:
+        """Whether a change may have come before the first one of its kind in this round was seen, and be the same one.
+
+        A broker that goes takes its queues out of every topic's route, and out of every NameServer's: each is looked at
+        for itself, some seconds apart.
+        """
+        same = [other.at for other in self.happenings if other.cause is each.cause]
+        since = max(each.earliest, each.at - ROUTES_TOLD_MS)
+        return each.cause in BROKERS_CHANGE | {Cause.ROUTE_CHANGED} and bool(same) and since < min(same)
 
     def may_follow(self, each: Happening) -> bool:
         """Whether routes changed in this round by the going or coming of a broker, perhaps, which was seen later."""
@@ -248,7 +258,7 @@ def waits_for_routes(current: OpenRound | None, changes: Sequence[Happening], no
 def _supersedes(each: Happening, current: OpenRound) -> bool:
     if current.explains(each) and (current.cause in SEEN_AFTER or each.cause in BROKERS_CHANGE):
         return False
-    if current.follows(each):
+    if current.follows(each) or current.coincides(each):
         return False
     return each.cause in SUPERSEDING and each.at - current.last_cause_at > SAME_CAUSE_MS
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.rebalancing import due_groups, rebalance_once
 from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Exactness, Fact, HeldSeen, RouteSeen
-from tests.dashboard.story import EAST, NAMESRV, T0, joined, queue, seen, told
+from tests.dashboard.story import EAST, NAMESRV, T0, joined, queue, seen, subscribes, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 WEST = "127.0.0.1:2"
@@ -164,3 +166,22 @@ def test_a_broker_that_is_gone_and_whose_queues_stay_is_a_round_once_its_routes_
 
     assert rounds() == [(1, "open", "broker gone", ["broker gone"])]
     assert Round.objects.get().opened_at == T0 + 100_000
+
+
+def test_a_broker_whose_loss_two_looks_at_routes_saw_some_seconds_apart_makes_one_round() -> None:
+    both()
+    told(*(subscribes(client, 30, "orders", "bills") for client in "AB"))
+    told(replace(routed(0, 40, "east", "west"), topic="bills"))
+    turn(60)
+    before = Round.objects.count()
+
+    told(routed(75_000, 105_000, "east"))
+    turn(105_100)
+    told(replace(routed(78_000, 109_400, "east"), topic="bills"))
+    turn(109_500)
+    told(away(100_000, 110_000))
+    turn(110_100)
+
+    [row] = Round.objects.order_by("number")[before:]
+    assert (row.cause, row.opened_at, row.superseded_by) == ("broker gone", T0 + 105_000, None)
+    assert row.causes.filter(cause="route changed").count() == 2
