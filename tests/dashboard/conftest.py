@@ -66,7 +66,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
     finally:
         server.terminate()
-        server.wait(timeout=10)
+        server.wait(timeout=30)
 
 
 def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes]) -> None:
@@ -83,6 +83,6 @@ def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes]) -> None:
 @pytest.fixture
 def redis(redis_server: str) -> Iterator[Redis]:
     """Connect to the test's Redis, emptied."""
-    with Redis.from_url(redis_server, socket_timeout=5) as redis:
+    with Redis.from_url(redis_server, socket_timeout=30) as redis:
         redis.flushall()
         yield redis

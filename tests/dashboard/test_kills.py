@@ -73,7 +73,7 @@ class Server:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGKILL)
-    process.wait(timeout=10)
+    process.wait(timeout=30)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_worker_that_is_killed_while_it_rebalances_leaves_all_to_the_next(
 ) -> None:
     group = settle()
     worker = start_worker()
-    with Redis.from_url(server.url, socket_timeout=5) as redis:
+    with Redis.from_url(server.url, socket_timeout=30) as redis:
         with transaction.atomic():  # it has the group's lock by then, and waits for the row
             Group.objects.select_for_update().get(pk=group)
             send_what_beat_sends(server)
@@ -233,7 +233,7 @@ def test_watcher_worker_and_redis_are_killed_while_somebody_joins_and_all_is_tol
     server: Server, start_watcher: Start, start_worker: Start, tmp_path: Path
 ) -> None:
     """On real processes and sockets: who joins while nobody looks has come within true bounds, and makes one round."""
-    with running_embedded(Setup(release="5.5.0")) as cluster, Redis.from_url(server.url, socket_timeout=5) as redis:
+    with running_embedded(Setup(release="5.5.0")) as cluster, Redis.from_url(server.url, socket_timeout=30) as redis:
         options: dict[str, Option] = {
             "namesrv": cluster.namesrv,
             "group": "g",

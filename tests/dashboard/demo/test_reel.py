@@ -38,7 +38,7 @@ def test_the_oldest_go_when_there_are_too_many() -> None:
 def test_who_waits_is_woken_by_the_next_fact() -> None:
     async def wait() -> int:
         reel = Reel()
-        async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
             waiting = tasks.create_task(reel.wait())
             await asyncio.sleep(0)
             assert not waiting.done()

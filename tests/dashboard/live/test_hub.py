@@ -42,7 +42,7 @@ class Ear:
         self.news.set()
 
     async def wait_for(self, seq: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while seq not in self.heard:
                 self.news.clear()
                 await self.news.wait()
