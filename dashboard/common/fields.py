@@ -5,6 +5,7 @@ Every instant is UTC epoch milliseconds in a bigint, as in the facts, on the wir
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import Enum
 from typing import TypeVar
@@ -14,6 +15,8 @@ from django.db.models import F, Q
 
 from rebalance_engine.events import Bound, Fact, Origin
 
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+WRITTEN_OUT = re.compile(r"\\u(0000|d[89a-f][0-9a-f]{2})")
 MAX_AT = 253_402_300_799_999  # the last ms of the year 9999, as facts have it
 
 
@@ -125,5 +128,10 @@ def _instant(bound: int | None) -> int | None:
 
 
 def printable(text: str) -> str:
-    """Make a text for people storable: what no database takes becomes a question mark."""
-    return text.replace("\0", "?").encode("utf-8", "replace").decode()
+    r"""Make a text for people storable: what no database takes is written as names have it, ``\uXXXX``."""
+    return UNSTORABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def as_it_was(text: str) -> str:
+    """Read what :func:`printable` wrote: only for who writes it out at once, so that nobody can pose as another."""
+    return WRITTEN_OUT.sub(lambda found: chr(int(found[1], 16)), text) if "\\u" in text else text

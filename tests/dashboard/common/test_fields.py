@@ -1,4 +1,4 @@
-from dashboard.common.fields import observed_at, printable, source_columns
+from dashboard.common.fields import as_it_was, observed_at, printable, source_columns
 from rebalance_engine.events import EXACT, Exactness, MemberJoined, Origin, Source
 from tests.dashboard.story import T0
 
@@ -27,4 +27,8 @@ def test_a_fact_was_observed_when_it_happened_unless_it_says_otherwise() -> None
 
 
 def test_texts_for_people_are_made_storable() -> None:
-    assert printable("a\0b\ud800<é>") == "a?b?<é>"
+    odd = "a\0b\ud800<é>"
+
+    assert printable(odd) == r"a\u0000b\ud800<é>"
+    assert as_it_was(printable(odd)) == odd
+    assert as_it_was(r"C:\users\u0041") == r"C:\users\u0041"

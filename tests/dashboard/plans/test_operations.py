@@ -159,7 +159,7 @@ def test_nothing_is_kept_without_a_reason(reason: str) -> None:
 
 
 def test_a_reason_may_hold_what_no_database_takes() -> None:
-    assert keep(a_group(), draft(reason="\0\ud800")).reason == "??"
+    assert keep(a_group(), draft(reason="\0\ud800")).reason == r"\u0000\ud800"
 
 
 def test_whoever_comes_to_use_config_has_the_target_at_once() -> None:

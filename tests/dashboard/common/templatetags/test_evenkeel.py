@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from django.template import Context, Template
 
+from dashboard.common.fields import printable
+
 
 def render(text: str, **values: object) -> str:
     return Template("{% load evenkeel %}" + text).render(Context(values))
@@ -17,6 +19,13 @@ def test_figures_say_where_they_come_from() -> None:
 
 def test_a_strangers_text_stays_text() -> None:
     assert "<b>" not in render("{% figure name %}", name="<b>")
+
+
+def test_what_no_database_takes_is_written_alike_in_a_name_and_in_a_stored_sentence() -> None:
+    name = "a\0b\ud800"
+
+    assert render("{{ sentence|said|shown }}", sentence=printable(f"{name} joined")) == "a⟨U+0000⟩b⟨U+D800⟩ joined"
+    assert "a⟨U+0000⟩b⟨U+D800⟩" in render("{% ident name %}", name=name)
 
 
 def test_instants_are_whole_for_machines() -> None:
