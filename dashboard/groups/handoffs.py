@@ -8,7 +8,7 @@ handoff. One that somebody took beside an owner who kept it is told too, with th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from rebalance_engine.model import MessageQueue
@@ -203,7 +203,7 @@ def _story(lost: Span | None, got: Span | None, way: Way) -> Story:
     known = lost or got
     assert known is not None
     dropped, taken = lost.until if lost and way is not Way.BESIDE else None, got.since if got else None
-    unowned, overlap = _after(dropped, taken), _after(taken, dropped)
+    unowned, overlap = _after(dropped, taken), _after(taken, _as_member(dropped))
     if way is not Way.HANDED and lost is not None and got is not None:
         unowned, overlap = Bounds(0, 0), _both(lost, got)
     return Story(
@@ -222,7 +222,12 @@ def _story(lost: Span | None, got: Span | None, way: Way) -> Story:
 def _both(one: Span, other: Span) -> Bounds | None:
     """Bound how long two had a queue, of whom one had it at the end of the other's time."""
     ends = [span.until for span in (one, other) if span.until is not None]
-    return _after(max(one.since, other.since, key=_at), min(ends, key=_at, default=None))
+    return _after(max(one.since, other.since, key=_at), _as_member(min(ends, key=_at, default=None)))
+
+
+def _as_member(end: Instant | None) -> Instant | None:
+    """Give when somebody had something no more as a member: who was lost may have it still, and owns it no longer."""
+    return end if end is None or end.high is not None else replace(end, high=end.at)
 
 
 def _at(instant: Instant) -> int:

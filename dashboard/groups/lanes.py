@@ -53,7 +53,7 @@ class Lane:
     @property
     def is_gap(self) -> bool:
         """Whether nobody had it for a while, for certain."""
-        return self.is_waiting or bool(self.unowned[0])
+        return bool(self.unowned[0])
 
     @property
     def is_perhaps_overlap(self) -> bool:
@@ -148,14 +148,14 @@ def _until(row: Handoff, held: Sequence[_Hold], end: End | None, closed: int, no
     if end is not None and end.at <= (now if came is None else came.at):
         return _ended(lane, end, Instant(dropped, row.dropped_low, row.dropped_high))
     low, high = (now, now) if came is None else (came.at_low, came.at)
-    at_least = max(0, low - (row.dropped_high or dropped)) if low is not None else 0
+    at_least = max(0, low - row.dropped_high) if low is not None and row.dropped_high is not None else 0
     at_most = max(at_least, high - (row.dropped_low or dropped))
     return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
 
 
 def _ended(lane: Lane, end: End, dropped: Instant) -> Lane:
     """Let a queue that left the route be waited for no longer: nobody had it until then."""
-    at_least = 0 if end.low is None else max(0, end.low - (dropped.high or dropped.at))
+    at_least = 0 if end.low is None or dropped.high is None else max(0, end.low - dropped.high)
     at_most = max(at_least, end.at - (dropped.low or dropped.at))
     return replace(lane, unowned=(at_least, at_most), is_waiting=False, is_gone=True, gone_at=end.gone_at)
 
@@ -258,7 +258,8 @@ def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> La
     is_waiting = taken is None and dropped is not None
     unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
     if is_waiting and dropped is not None:
-        unowned = (max(0, now - (dropped.high or dropped.at)), max(0, now - (dropped.low or dropped.at)))
+        at_least = 0 if dropped.high is None else max(0, now - dropped.high)  # who was lost may have it still
+        unowned = (at_least, max(0, now - (dropped.low or dropped.at)))
     overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)
     pause = pause_of(story)
     lane = Lane(

@@ -102,12 +102,14 @@ def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[
         Bounded(queue, member, at, at_low, at_high, end, end_low, end_high, at if told is None else told)
         for queue, member, at, at_low, at_high, end, end_low, end_high, told in rows[:MOST_SPANS]
     ]
-    ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"))
+    lost = Max("until", filter=Q(until_high=None))
+    ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"), lost=lost)
     for row in ended[:MOST_SPANS]:
         last = row["last"]
-        spans.append(Bounded(row["queue_id"], 0, last, last, last, last, last, last, told_until=last))
-    lost = Queue.objects.filter(topic__cluster=group.cluster_id, gone_at__gt=since).values_list("pk", "gone_at")
-    gone = {pk: at for pk, at in lost if at is not None}
+        high = None if row["lost"] == last else last
+        spans.append(Bounded(row["queue_id"], 0, last, last, last, last, last, high, told_until=last))
+    left = Queue.objects.filter(topic__cluster=group.cluster_id, gone_at__gt=since).values_list("pk", "gone_at")
+    gone = {pk: at for pk, at in left if at is not None}
     return spans, gone, len(spans) < MOST_SPANS
 
 

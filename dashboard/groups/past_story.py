@@ -146,7 +146,7 @@ def cut_at(lane: Lane, at: int) -> Lane | None:
         if lane.is_gone and (lane.gone_at is None or lane.gone_at <= at):
             return lane
         gone = at - dropped
-        low = min(lane.unowned[0] or 0, gone) if lane.is_unknown else gone
+        low = min(lane.unowned[0] or 0, gone)
         return replace(
             lane,
             to_client="" if lane.taken_at is not None else lane.to_client,

@@ -7,8 +7,8 @@ bound them: nobody had a queue for certain while nobody can have had it, and at 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from dashboard.groups.bands import (
     EVER,
@@ -151,11 +151,26 @@ def _threes(
 ) -> tuple[_Three, _Three]:
     known = until if told_until is None else min(until, told_until)
     seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
-    least_none, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=gone)
+    least_none, _ = stretches(_as_kept(spans), until=until, orphans=orphans, gone=gone)
+    _, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=gone)
     most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=gone)
     _, least_two = stretches(map(as_told, spans), until=until, gone=gone)
     nobody = _Three(_until(least_none, known), _until(seen_none, known), most_none)
     return nobody, _Three(least_two, seen_two, most_two)
+
+
+def _as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
+    """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
+    began: dict[int, list[int]] = {}
+    for span in spans:
+        began.setdefault(span.queue, []).append(span.at)
+    began = {queue: sorted(times) for queue, times in began.items()}
+    for span in spans:
+        held = as_possible(span)
+        if span.until is not None and span.until_high is None:
+            later = began[span.queue][bisect_right(began[span.queue], span.until) :][:1]
+            held = replace(held, until=later[0] if later else None)
+        yield held
 
 
 def _until(each: Stretches, until: int) -> Stretches:

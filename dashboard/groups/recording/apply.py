@@ -147,9 +147,12 @@ class Ledger:
 
     def _left(self, fact: MemberLeft) -> bool:
         member = self.groups.member(fact.group, fact.client)
+        seen_at = None if member is None else member.left_at
         changed = members.member_left(self.groups, fact)
-        if changed and member is not None:
+        if changed and member is not None and seen_at is None:
             self.held.left(fact, member)
+        elif changed and member is not None and seen_at is not None:
+            self.held.left_cleanly(fact, member, seen_at)
         return changed
 
     def _held(self, fact: HeldFact) -> bool:
@@ -171,8 +174,10 @@ class Ledger:
     def _late(self, fact: HeldFact) -> bool:
         """Take in what somebody tells who was seen to leave before it was told."""
         member = self.groups.member(fact.group, fact.client)
-        if member is None or isinstance(fact, HeldSeen) or fact.at > (member.left_at or 0):
+        if member is None or isinstance(fact, HeldSeen):
             return False
+        if fact.at > (member.left_at or 0) and not isinstance(fact, QueueDropped):
+            return False  # who was lost may let go only later
         return self.held.late(fact, member)
 
     def _tell_groups(self) -> None:

@@ -59,7 +59,11 @@ class Span:
 
 @dataclass
 class HeldBook:
-    """The open spans of the members that a batch of facts is about; ``lately`` has when those were that it ended."""
+    """The open spans of the members that a batch of facts is about; ``lately`` has when those were that it ended.
+
+    ``back`` are members who told again what they hold, by when; ``clean`` those of whom it is known only now that they
+    left cleanly, each with when looks had seen it.
+    """
 
     book: GroupBook
     routes: RouteBook
@@ -69,6 +73,8 @@ class HeldBook:
     endings: list[bulk.Values] = field(default_factory=list)
     refined: dict[int, Holding] = field(default_factory=dict)
     lately: dict[tuple[GroupAndClient, Key], list[tuple[int, int]]] = field(default_factory=dict)
+    back: dict[int, int] = field(default_factory=dict)
+    clean: list[tuple[int, int, MemberLeft]] = field(default_factory=list)
 
     @classmethod
     def open(cls, book: GroupBook, routes: RouteBook, facts: Sequence[Fact]) -> HeldBook:
@@ -89,6 +95,7 @@ class HeldBook:
     def write(self) -> None:
         """Write what ended, became exact, or began."""
         bulk.update(Holding, END, self.endings)
+        self._bound_what_was_lost()
         if self.refined:
             replace_rows(Holding, list(self.refined.values()))
         rows = self.routes.rows_of(new.queue for new in self.new)
@@ -114,6 +121,8 @@ class HeldBook:
             return False
         was_silent = member.is_silent
         mine = self.of(member)
+        if before is None and not member._state.adding:
+            self.back[member.pk] = fact.at  # what it had when it was lost it has no longer than it tells now
         held = dict.fromkeys(self.routes.key(known_queue(queue), fact.at) for queue in fact.queues)
         gone = [queue for queue in mine if queue not in held and mine[queue].at <= when]
         came = [queue for queue in held if queue not in mine and not self._was_had(member, queue, when, fact.at)]
@@ -203,10 +212,31 @@ class HeldBook:
         return ended is not None and self._refine(fact, ended, **_told(fact))
 
     def left(self, fact: MemberLeft, member: Member) -> None:
-        """Who left holds nothing any more; when it let go is known only to lie after the last look."""
+        """Who left holds nothing any more as a member; when it let go is known only to lie after the last look.
+
+        Whoever said good-bye had let go by then. Who is listed no more for want of a heartbeat or a connection, or
+        nobody knows why, may be stopped, or cut off, and have its queues still: that has no upper bound.
+        """
         mine = self.of(member)
         reason = REASON_OF.get(fact.departure, DropReason.UNKNOWN)
-        self._end(fact, member, list(mine), reason, low=member.held_seen_at, high=fact.at)
+        high = fact.at if fact.departure is Departure.UNREGISTERED else None
+        self._end(fact, member, list(mine), reason, low=member.held_seen_at, high=high)
+
+    def left_cleanly(self, fact: MemberLeft, member: Member, seen_at: int) -> None:
+        """Looks saw at ``seen_at`` that somebody was gone; a log or a report tells now that it had said good-bye."""
+        if fact.departure is Departure.UNREGISTERED and not member._state.adding:
+            self.clean.append((member.pk, seen_at, fact))
+
+    def _bound_what_was_lost(self) -> None:
+        """Give an upper bound to the ends of what was held by who was lost, as far as one is known now."""
+        open_ended = Holding.objects.filter(until_high=None, until__isnull=False)
+        for member, seen_at, fact in self.clean:
+            last = Q(until_low=None) | Q(until_low__lte=fact.at)
+            open_ended.filter(last, member=member, until=seen_at, at__lte=fact.at).update(
+                until=fact.at, until_high=fact.at, reason=DropReason.STOPPED.value
+            )
+        for member, at in self.back.items():
+            open_ended.filter(member=member, until__lte=at).update(until_high=at)
 
     # ---- spans ----
 
@@ -228,15 +258,16 @@ class HeldBook:
         reason: DropReason,
         *,
         low: int | None,
-        high: int,
+        high: int | None,
         committed: int | None = None,
     ) -> None:
         origin, mine, whose = fact.source.origin.value, self.of(member), member_key(member)
         for queue in queues:
             span = mine.pop(queue)
-            at_least = max(span.at, min(low, high) if low is not None else span.at)
+            at_least = max(span.at, min(low, fact.at) if low is not None else span.at)
             until = max(fact.at, at_least)
-            end: bulk.Values = (until, at_least, max(until, high), origin, reason.value, committed)
+            at_most = None if high is None else max(until, high)
+            end: bulk.Values = (until, at_least, at_most, origin, reason.value, committed)
             self.lately.setdefault((whose, queue), []).append((span.at, until))
             if span.new is not None:
                 span.new.columns.update(zip(END, end, strict=True))

@@ -5,6 +5,7 @@ import pytest
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round
+from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import join, settle, turn, worst_at
 from tests.dashboard.story import T0, held, joined, left, told
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("cluster")
 def test_what_all_members_let_go_of_at_once_has_nobody_so_far_in_the_rounds_figures_too() -> None:
     settle()
     told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
-    told(left("A", 5_000), left("B", 5_000))
+    told(left("A", 5_000, Departure.UNREGISTERED), left("B", 5_000, Departure.UNREGISTERED))
     turn(5_100)
     row = Round.objects.get()
     assert row.closed_at == row.opened_at == T0 + 5_000
@@ -24,6 +25,39 @@ def test_what_all_members_let_go_of_at_once_has_nobody_so_far_in_the_rounds_figu
     assert (found["unowned"], found["unowned_queues"], found["is_waiting"]) == ((295_000, 296_000), 4, True)
     assert {lane.unowned for lane in lanes} == {(295_000, 296_000)}
     assert all(lane.is_waiting for lane in lanes)
+
+
+@pytest.mark.parametrize("departure", [Departure.HEARTBEAT_EXPIRED, Departure.CONNECTION_CLOSED, Departure.UNKNOWN])
+def test_what_members_had_who_are_only_listed_no_more_has_perhaps_nobody(departure: Departure) -> None:
+    settle()
+    told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
+    told(left("A", 5_000, departure), left("B", 5_000, departure))
+    turn(5_100)
+
+    found, lanes = worst_at(300_000), lanes_of(Round.objects.get(), now=T0 + 300_000)
+
+    assert {(lane.unowned, lane.is_waiting, lane.is_gap, lane.is_perhaps_gap) for lane in lanes} == {
+        ((0, 296_000), True, False, True)
+    }
+    assert (found["unowned"], found["unowned_perhaps_queues"], found["unowned_perhaps"]) == (None, 4, 296_000)
+    assert (found["overlap_perhaps_queues"], found["is_waiting"]) == (0, False)
+
+
+def test_what_somebody_took_from_who_was_lost_has_one_owner_and_had_perhaps_nobody_before() -> None:
+    settle()
+    told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
+    told(left("B", 5_000, Departure.HEARTBEAT_EXPIRED))
+    turn(5_100)
+    told(held("A", 24_000, [0, 1]), held("A", 25_000, [0, 1, 2, 3]))
+    turn(25_100)
+
+    found = worst_at(300_000)
+    lane = {lane.queue_id: lane for lane in lanes_of(Round.objects.get(), now=T0 + 300_000)}[2]
+
+    assert (lane.from_client, lane.to_client, lane.unowned, lane.is_perhaps_gap) == ("B", "A", (0, 21_000), True)
+    assert not lane.is_perhaps_overlap
+    assert (found["unowned_queues"], found["unowned_perhaps_queues"], found["unowned_perhaps"]) == (0, 2, 21_000)
+    assert (found["overlap_queues"], found["overlap_perhaps_queues"]) == (0, 0)
 
 
 def keep_two() -> None:

@@ -142,7 +142,7 @@ def test_lanes_of_a_round_that_ended_stay_as_they_were() -> None:
 
 def test_what_nobody_took_over_is_without_owner_so_far_and_afterwards_until_somebody_came() -> None:
     settle()
-    told(left("A", 5_000), left("B", 5_000))
+    told(left("A", 5_000, Departure.UNREGISTERED), left("B", 5_000, Departure.UNREGISTERED))
     turn(5_100)
     row = Round.objects.get()
     assert row.closed_at is not None

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.groups.models import Holding
+from dashboard.groups.models import Holding, RoundCause
 from rebalance_engine.events import EXACT, Departure, DropReason, Exactness, QueueDropped, QueuePulled, QueueTaken
-from tests.dashboard.story import REPORT, T0, held, left, queue, route, seen, told
+from tests.dashboard.story import REPORT, T0, held, joined, left, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -89,12 +89,54 @@ def test_the_first_pull_is_the_earliest() -> None:
     assert Holding.objects.get().first_pull_at == T0 + 2_300
 
 
-def test_who_is_lost_may_have_let_go_any_time_after_the_last_look() -> None:
+def ends() -> set[tuple[int | None, int | None, int | None, str | None]]:
+    columns = ("until_low", "until", "until_high", "reason")
+    return {
+        (low and low - T0, until and until - T0, high and high - T0, reason)
+        for low, until, high, reason in Holding.objects.values_list(*columns)
+    }
+
+
+def test_who_is_lost_may_have_let_go_any_time_after_the_last_look_or_not_yet() -> None:
     told(held("A", 3_000, [0, 1]))
     told(left("A", 120_000, Departure.HEARTBEAT_EXPIRED))
 
-    for span in Holding.objects.all():
-        assert (span.until_low, span.until_high, span.reason) == (T0 + 3_000, T0 + 120_000, "lost")
+    assert ends() == {(3_000, 120_000, None, "lost")}
+
+
+def test_who_says_good_bye_had_let_go_by_then() -> None:
+    told(held("A", 3_000, [0, 1]))
+    told(left("A", 9_000, Departure.UNREGISTERED))
+
+    assert ends() == {(3_000, 9_000, 9_000, "stopped")}
+
+
+def test_a_report_that_somebody_had_said_good_bye_bounds_what_looks_left_open() -> None:
+    told(held("A", 3_000, [0, 1]))
+    told(left("A", 9_000))
+    assert ends() == {(3_000, 9_000, None, "unknown")}
+    RoundCause.objects.update(at_low=T0 + 8_000)  # between two looks
+
+    told(left("A", 8_500, Departure.UNREGISTERED))
+
+    assert ends() == {(3_000, 8_500, 8_500, "stopped")}
+
+
+def test_who_comes_back_had_what_it_does_not_have_now_until_it_tells_at_most() -> None:
+    told(held("A", 3_000, [0, 1]))
+    told(left("A", 120_000, Departure.HEARTBEAT_EXPIRED))
+    told(joined("A", 150_000, low=149_000), held("A", 151_000, []))
+
+    assert ends() == {(3_000, 120_000, 151_000, "lost")}
+
+
+def test_who_was_lost_may_tell_later_that_it_let_go_later() -> None:
+    told(held("A", 3_000, [0]))
+    told(left("A", 120_000, Departure.HEARTBEAT_EXPIRED))
+
+    told(QueueDropped(**about(140_000), reason=DropReason.NOT_IN_TARGET))
+
+    assert ends() == {(140_000, 140_000, 140_000, "not in target")}
 
 
 def test_what_was_taken_and_dropped_in_one_batch_is_stored_as_one_span_that_ended() -> None:
