@@ -39,6 +39,9 @@ def read(text: str) -> Assignment:
         raise BadAssignment([f"The document has {len(text):,} characters; at most {LONGEST:,} are read."])
     try:
         pairs = json.loads(text or "{}", object_pairs_hook=_Pairs)
+        json.dumps(pairs, ensure_ascii=False).encode()  # "\\ud800" is JSON, and no text that an answer can have
+    except UnicodeEncodeError:
+        raise BadAssignment(["A name has half a character, as \\ud800 is; needed are whole ones."]) from None
     except (ValueError, RecursionError) as error:
         raise BadAssignment([f"This is no JSON: {error}."]) from error
     if not isinstance(pairs, _Pairs):

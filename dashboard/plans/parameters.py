@@ -25,6 +25,9 @@ def read_params(text: str) -> dict[str, object]:
         return {}
     try:
         params = json.loads(text)
+        json.dumps(params, ensure_ascii=False).encode()  # "\\ud800" is JSON, and no text that an answer can have
+    except UnicodeEncodeError:
+        raise BadQuestion(["The parameters have half a character, as \\ud800 is; needed are whole ones."]) from None
     except (ValueError, RecursionError) as error:
         raise BadQuestion([f"The parameters are no JSON: {error}."]) from error
     if not isinstance(params, dict):

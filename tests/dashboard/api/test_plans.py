@@ -55,6 +55,15 @@ def test_a_version_is_kept_given_and_listed(client: Client, group: Group) -> Non
     assert AuditEntry.objects.latest("number").verb == "by-config.publish"
 
 
+def test_a_name_that_no_answer_could_have_is_refused(client: Client, group: Group) -> None:
+    client.force_login(person(Role.ADMIN, name="ada"))
+
+    status, said = keep(client, group, {"half \ud800": ["orders/east/0"]})
+
+    assert (status, ByConfig.objects.count()) == (422, 0)
+    assert "half a character" in said["problem"]
+
+
 def test_a_version_that_was_made_from_an_older_one_is_a_conflict(client: Client, group: Group) -> None:
     client.force_login(person(Role.ADMIN, name="ada"))
     keep(client, group)

@@ -47,6 +47,8 @@ def test_nothing_is_an_empty_assignment() -> None:
         ("{", "This is no JSON"),
         ("[" * 100_000, "This is no JSON"),
         ("[]", "Needed is a JSON object"),
+        ('{"\\ud800": []}', "A name has half a character"),
+        ('{"A": ["\\ud800/east/0"]}', "A name has half a character"),
         ('{"A": "orders/east/0"}', "A has no list of queues"),
         ('{"A": {"x": 1}}', "A has no list of queues"),
         ('{"A": [7]}', "A is given 7; needed is TOPIC/BROKER/NUMBER"),

@@ -23,6 +23,8 @@ def test_parameters_are_read_as_strategies_take_them() -> None:
         ("{", "no JSON"),
         ("[" * 100_000, "no JSON"),
         ("[]", "needed is a JSON object"),
+        ('{"\\ud800": 1}', "have half a character"),
+        ('{"inner": "\\udfff"}', "have half a character"),
         ('{"config": {}}', "config is no parameter of a dry run"),
         ('{"virtual_nodes": 1000000}', "a dry run takes 0 to 1,000"),
         ('{"virtual_nodes": "many"}', "a dry run takes 0 to 1,000"),
