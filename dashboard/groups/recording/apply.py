@@ -161,6 +161,8 @@ class Ledger:
         member = members.here(self.groups, fact)
         if member is None:
             return self._late(fact)
+        if not isinstance(fact, HeldSeen) and fact.at < (member.at_low or 0):
+            return self.held.late(fact, member)  # of an earlier life
         match fact:
             case HeldSeen():
                 return self.held.seen(fact, member)

@@ -98,8 +98,8 @@ def member_seen(book: GroupBook, fact: MemberSeen) -> bool:
 def strategy_seen(book: GroupBook, fact: MemberStrategySeen) -> bool:
     """A member said by which strategy it divides."""
     row = here(book, fact)
-    if row is None:
-        return False
+    if row is None or observed_at(fact) < (row.at_low or 0):
+        return False  # it is not there, or used it in an earlier life
     before = row.strategy
     if not book.members.update(row, strategy=printable(fact.strategy)):
         return False

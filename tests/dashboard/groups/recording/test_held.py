@@ -203,3 +203,13 @@ def test_an_answer_that_was_asked_for_after_a_take_ends_it_and_after_a_drop_take
 
     told(held("A", 5_000, [0], asked=4_500))
     assert Holding.objects.get(until=None).at == T0 + 5_000
+
+
+def test_a_report_of_an_earlier_life_takes_nothing_in_this_one() -> None:
+    told(held("A", 3_000, []), left("A", 20_000), joined("A", 30_000, low=25_000), held("A", 31_000, []))
+
+    assert told(QueueTaken(**about(15_000))).facts == 0
+    assert not Holding.objects.exists()
+
+    told(QueueTaken(**about(32_000)))
+    assert Holding.objects.get().at == T0 + 32_000

@@ -85,6 +85,15 @@ def test_a_strategy_that_becomes_known_is_no_change_and_another_one_is() -> None
     assert causes() == ["A uses CONFIG now, not AVG"]
 
 
+def test_the_strategy_of_an_earlier_life_is_no_change_of_this_one() -> None:
+    told(*seen("A"), left("A", 20), joined("A", 30, low=25), uses("A", 31, "AVG"))
+    before = causes()
+
+    assert told(uses("A", 15, "CONFIG")).facts == 0
+
+    assert (Member.objects.get().strategy, causes()) == ("AVG", before)
+
+
 def test_an_id_that_a_broker_lists_twice_is_registered_twice() -> None:
     told(*seen("A"), MemberListSeen(**about(5), broker="east", clients=("A", "A")))
     told(MemberListSeen(**about(6), broker="west", clients=("A",)))
