@@ -21,17 +21,7 @@ def read_params(text: str) -> dict[str, object]:
     Raises:
         BadQuestion: they are no JSON object, or one of them cannot be asked for here.
     """
-    if not text:
-        return {}
-    try:
-        params = json.loads(text)
-        json.dumps(params, ensure_ascii=False).encode()  # "\\ud800" is JSON, and no text that an answer can have
-    except UnicodeEncodeError:
-        raise BadQuestion(["The parameters have half a character, as \\ud800 is; needed are whole ones."]) from None
-    except (ValueError, RecursionError) as error:
-        raise BadQuestion([f"The parameters are no JSON: {error}."]) from error
-    if not isinstance(params, dict):
-        raise BadQuestion([f"The parameters are {type(params).__name__}; needed is a JSON object."])
+    params = _object_of(text) if text else {}
     unknown = sorted(params.keys() - set(TAKEN))
     if unknown:
         raise BadQuestion([f"{unknown[0]} is no parameter of a dry run; there are {', '.join(TAKEN)}."])
@@ -47,6 +37,20 @@ def read_params(text: str) -> dict[str, object]:
         if not isinstance(rooms, list) or not all(isinstance(room, str) for room in rooms):
             raise BadQuestion(["consumer_idcs is no list of rooms."])
         params["consumer_idcs"] = frozenset(rooms)
+    return params
+
+
+def _object_of(text: str) -> dict[str, object]:
+    """Read a JSON object that can be told again."""
+    try:
+        params = json.loads(text)
+        json.dumps(params, ensure_ascii=False).encode()  # "\\ud800" is JSON, and no text that an answer can have
+    except UnicodeEncodeError:
+        raise BadQuestion(["The parameters have half a character, as \\ud800 is; needed are whole ones."]) from None
+    except (ValueError, RecursionError) as error:
+        raise BadQuestion([f"The parameters are no JSON: {error}."]) from error
+    if not isinstance(params, dict):
+        raise BadQuestion([f"The parameters are {type(params).__name__}; needed is a JSON object."])
     return params
 
 
