@@ -19,8 +19,8 @@ class GroupRow(Schema):
 
     ``silent`` members do not tell what they hold, ``untold`` brokers not who is a member; ``orphans`` are queues that
     nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by answers too far apart
-    to tell whether they did at one time. ``is_converged``: held equals target; false also where queues wait and nobody
-    is a member, null where it is unknown, or there is nothing to hold and nobody.
+    to tell whether they did at one time. ``is_converged``: held equals target; false also where queues certainly have
+    no owner, or two, as of members that disagree; null where it is unknown, or there is nothing to hold and nobody.
     """
 
     id: int

@@ -185,22 +185,27 @@ def fault(row: Finding, *, is_explained: bool = False) -> Fault:
     )
 
 
-def converged(is_held_as_wanted: bool | None, *, members: int | None, orphans: int | None) -> bool | None:
+def converged(
+    is_held_as_wanted: bool | None, *, members: int | None, orphans: int | None, doubles: int | None
+) -> bool | None:
     """Say whether a group has converged, wherever that is told; None is unknown, or there is nothing to hold.
 
-    A round ends where nobody is left: nobody should hold anything, and nobody does. But that is no good end where
-    queues wait for somebody.
+    A round ends where every member has what it wants, and where nobody is left: nobody should hold anything, and
+    nobody does. But that is no good end where queues certainly have no owner, or two: members that disagree on the
+    strategy want just that, and where nobody is left queues may wait for somebody.
     """
-    if is_held_as_wanted is None or members != 0:
-        return is_held_as_wanted
-    return False if orphans else None
+    if orphans or doubles:
+        return False
+    return None if members == 0 else is_held_as_wanted
 
 
 def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
     """Give a group's row of the overview; ``is_behind`` is asked of the group where it is not said."""
     if is_behind is None:
         is_behind = group.inputs_version > group.done_version
-    is_held_as_wanted = converged(group.is_converged, members=group.member_count, orphans=group.orphan_count)
+    is_held_as_wanted = converged(
+        group.is_converged, members=group.member_count, orphans=group.orphan_count, doubles=group.double_count
+    )
     return Row(
         id=group.pk,
         group=printable(group.name),

@@ -61,7 +61,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,
         "perhaps_twice": count(state.head.perhaps_twice),
-        "is_converged": converged(head.is_converged, members=members, orphans=head.orphans),
+        "is_converged": converged(head.is_converged, members=members, orphans=head.orphans, doubles=head.doubles),
     }
 
 

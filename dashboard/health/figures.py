@@ -87,7 +87,9 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     members = GaugeMetricFamily("group_members", "Members of a group.", labels=GROUP)
     silent = GaugeMetricFamily("group_silent_members", "Members of which is unknown what they hold.", labels=GROUP)
     converged = GaugeMetricFamily(
-        "group_converged", "1 where held equals target, 0 where not, or where nobody is there to hold it.", labels=GROUP
+        "group_converged",
+        "1 where held equals target, 0 where not, or where queues have no owner, or two.",
+        labels=GROUP,
     )
     for group in groups:
         labels = [group.cluster.name, group.name]

@@ -3,7 +3,7 @@ import pytest
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.showing import count_orphans, number_queues, row_of, said_by_all
+from dashboard.groups.showing import converged, count_orphans, number_queues, row_of, said_by_all
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Queues
 from dashboard.push.publish import group_state
@@ -190,3 +190,27 @@ def test_a_state_tells_what_each_should_have_and_has() -> None:
         ("A", (0, 2), (0, 3)),
         ("B", (2, 2), None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("is_held_as_wanted", "members", "orphans", "doubles", "is_converged"),
+    [
+        (True, 4, 0, 0, True),
+        (True, 4, 2, 2, False),  # members that disagree: each holds what it wants
+        (True, 4, 0, 1, False),
+        (None, 4, None, 1, False),  # somebody does not answer, and two have one for certain
+        (None, 4, None, None, None),
+        (False, 4, 0, 0, False),
+        (True, None, 0, 0, True),
+        (True, 0, 3, 0, False),
+        (True, 0, 0, 0, None),
+    ],
+)
+def test_what_certainly_has_no_owner_or_two_has_not_converged_though_it_is_held_as_wanted(
+    is_held_as_wanted: bool | None,
+    members: int | None,
+    orphans: int | None,
+    doubles: int | None,
+    is_converged: bool | None,
+) -> None:
+    assert converged(is_held_as_wanted, members=members, orphans=orphans, doubles=doubles) is is_converged
