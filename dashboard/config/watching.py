@@ -21,6 +21,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connections
 from redis import Redis
+from redis.exceptions import RedisError
 
 from dashboard.clusters import leases, orders
 from dashboard.clusters.models import Cluster, Command, Watch
@@ -29,7 +30,8 @@ from dashboard.config.carrying import carry_out
 from dashboard.demo.control import Facts, NoDemo
 from dashboard.groups.gone import note_gone
 from dashboard.groups.locks import connect
-from dashboard.groups.operations import LeaseLost
+from dashboard.groups.operations import LeaseLost, start_owed
+from dashboard.groups.pulsing import pulse_answers
 from dashboard.groups.vanished import SETTLED_MS, departures, quiet_members
 from dashboard.groups.viewing import viewed
 from dashboard.groups.watching import Writer, known_of, stored_until
@@ -188,6 +190,7 @@ class _Watch:
                 del health["lists_at"]  # whom these lists named may not be stored yet
             try:
                 await self._threads.look(partial(_store_health, row.pk, health))
+                await self._threads.look(partial(_tell_viewers, row.pk, self._viewed, health["answered_at"]))
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
@@ -297,6 +300,17 @@ def _store_health(cluster: int, columns: dict[str, object]) -> None:
     Watch.objects.update_or_create(cluster_id=cluster, defaults=columns)
     if columns["answered_at"] is not None:
         Cluster.objects.filter(pk=cluster).update(watched_at=columns["answered_at"])
+
+
+def _tell_viewers(cluster: int, names: frozenset[str], answered_at: object) -> None:
+    """Tell whoever looks at a group that its watcher is at work, whatever it found; and start what Redis kept back."""
+    start_owed()
+    if not names or not isinstance(answered_at, int):
+        return
+    try:
+        pulse_answers(cluster=cluster, names=names, watched_at=answered_at, now=now_ms())
+    except RedisError as error:
+        logger.warning("nobody can be told that the cluster answers: %s", error)
 
 
 @asynccontextmanager

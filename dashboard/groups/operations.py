@@ -22,6 +22,7 @@ from rebalance_engine.events import Cause, Fact
 logger = logging.getLogger(__name__)
 
 MOST_TASKS = 100  # of more groups that change at once, one task goes through all
+_owed: set[int] = set()  # groups of this process for which no task could be started
 
 
 class LeaseLost(RuntimeError):
@@ -72,7 +73,7 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
 
 
 def start_rebalancing(groups: Mapping[int, Cause]) -> None:
-    """Start a task for each group; of very many one task for all. What cannot be started, beat finds."""
+    """Start a task for each group; of very many one task for all. What cannot be started, ``start_owed`` starts."""
     try:
         if len(groups) > MOST_TASKS:
             rebalance_due_groups.delay()
@@ -80,7 +81,25 @@ def start_rebalancing(groups: Mapping[int, Cause]) -> None:
         for group, cause in groups.items():
             rebalance_group.delay(group=group, cause=cause.value)
     except OperationalError as error:
-        logger.warning("no task can be started, so that %d groups wait for beat: %s", len(groups), error)
+        _owed.update(groups)
+        logger.warning("no task can be started, so that %d groups wait until one can: %s", len(groups), error)
+
+
+def start_owed() -> bool:
+    """Start one task for all groups for which none could be started; say whether none is owed any more.
+
+    Whoever states facts calls it every other second, so that what waited for Redis does not wait for beat besides.
+    """
+    if not _owed:
+        return True
+    waited = frozenset(_owed)
+    try:
+        rebalance_due_groups.delay()
+    except OperationalError:
+        return False
+    _owed.difference_update(waited)
+    logger.info("tasks can be started again; one was for all that is due, as %d groups waited for it", len(waited))
+    return True
 
 
 def _pulse(cluster: int, facts: Sequence[Fact], now: int) -> None:

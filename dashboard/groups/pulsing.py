@@ -1,11 +1,12 @@
 """Who shows a group hears when its members were last looked at, also where nothing changed.
 
-What is not heard of greys out with its age. The watcher's writer says it, once for each batch that it has stored.
+What is not heard of greys out with its age. The watcher's writer says it, once for each batch that it has stored; and
+the watcher itself every other second, so that a group of which nobody can be looked at is not taken for an old one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dashboard.common.fields import observed_at
 from dashboard.common.names import known_as
@@ -34,9 +35,21 @@ def pulse_looks(*, cluster: int, facts: Sequence[Fact], now: int) -> int:
         wanted = looks.keys() & {known_as(name) for name in viewed(redis=redis, cluster=cluster, now=now)}
     if not wanted:
         return 0
+    watched_at = min(now, max(max(seen.values()) for seen in looks.values()))
     groups = Group.objects.filter(cluster=cluster, name__in=wanted).values_list("pk", "name")
     for pk, name in groups:
-        pulse(
-            stream=group_stream(pk), seen=tuple(Seen(client, at) for client, at in sorted(looks[name].items())), at=now
-        )
+        seen = tuple(Seen(client, at) for client, at in sorted(looks[name].items()))
+        pulse(stream=group_stream(pk), seen=seen, at=now, watched_at=watched_at)
+    return len(groups)
+
+
+def pulse_answers(*, cluster: int, names: Collection[str], watched_at: int, now: int) -> int:
+    """Tell the sockets of groups that somebody looks at when their cluster answered last; give how many groups.
+
+    Args:
+        names: those groups, as the watcher knows them.
+    """
+    groups = list(Group.objects.filter(cluster=cluster, name__in=map(known_as, names)).values_list("pk", flat=True))
+    for pk in groups:
+        pulse(stream=group_stream(pk), seen=(), at=now, watched_at=watched_at)
     return len(groups)

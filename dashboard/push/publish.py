@@ -106,10 +106,10 @@ def publish_rows(*, cluster: int, put: tuple[Row, ...], gone: tuple[int, ...] = 
     return seq
 
 
-def pulse(*, stream: str, seen: tuple[Seen, ...], at: int) -> None:
-    """Send, without keeping it, when members were last looked at: by the watcher, ``at`` now."""
+def pulse(*, stream: str, seen: tuple[Seen, ...], at: int, watched_at: int) -> None:
+    """Send, without keeping it, when members were last looked at, and the cluster answered: ``at`` now."""
     seq = current_seq(stream=stream)
-    _send(stream, seq, encode(Pulse(VERSION, "pulse", stream, seq, at, at, seen)), is_step=False)
+    _send(stream, seq, encode(Pulse(VERSION, "pulse", stream, seq, at, watched_at, seen)), is_step=False)
 
 
 def end_streams(*, names: Collection[str]) -> int:

@@ -20,6 +20,12 @@ test("a page that is not connected is as of what it heard last", () => {
   assert.equal(shownAt({ now: 100000, heard: 70000, watched: [20000] }), 20000);
 });
 
+test("the page of a group is as of the last word of its watcher, and of nothing later", () => {
+  assert.equal(shownAt({ now: 100000, heard: null, watched: [97000], isViewed: true }), 97000);
+  assert.equal(shownAt({ now: 100000, heard: 96000, watched: [97000], isViewed: true }), 96000);
+  assert.equal(shownAt({ now: 100000, heard: null, watched: [null], isViewed: true }), null);
+});
+
 /** A page with the head that tells of when it is. */
 function pageWithHead() {
   const parts = Object.fromEntries(["mode", "age", "now"].map((name) => [name, { textContent: "" }]));
@@ -32,10 +38,10 @@ function pageWithHead() {
   return { parts, head, classes, aging, lasting, querySelector: () => head, querySelectorAll, body: { classList } };
 }
 
-function begin(context) {
+function begin(context, more = {}) {
   context.mock.timers.enable({ apis: ["setInterval", "Date"], now: 1_000_000 });
   const page = pageWithHead();
-  const asOf = new AsOf(page, { now: 1_000_000, watched: { "group-1": 1_000_000 } });
+  const asOf = new AsOf(page, { now: 1_000_000, watched: { "group-1": 1_000_000 }, ...more });
   context.after(() => asOf.close());
   asOf.status("open");
   return { page, asOf };
@@ -83,4 +89,28 @@ test("what lasts is counted on, as of what is shown", (context) => {
   asOf.status("away");
   context.mock.timers.tick(60000);
   assert.equal(page.lasting.textContent, "for 5 s");
+});
+
+test("a watcher that stops makes the page of its group old after 8 s, and the time of what is shown never goes on", (context) => {
+  const { page, asOf } = begin(context, { isViewed: true });
+  const began = page.parts.now.textContent;
+  context.mock.timers.tick(2000);
+  asOf.heard({ ...pulse(Date.now()), watched_at: 1_000_000 }); // the line is there, and the watcher says nothing
+  context.mock.timers.tick(6000);
+  assert.deepEqual([page.head.dataset.mode, page.parts.now.textContent, page.aging.textContent], ["live", began, ""]);
+
+  context.mock.timers.tick(1000);
+
+  assert.deepEqual([page.head.dataset.mode, page.parts.now.textContent], ["stale", began]);
+  assert.equal(page.aging.textContent, "as of 9 s ago");
+});
+
+test("what is told late of when a cluster answered makes nothing older", (context) => {
+  const { page, asOf } = begin(context, { isViewed: true });
+  context.mock.timers.tick(5000);
+  asOf.heard(pulse(1_005_000));
+  asOf.heard({ ...pulse(1_005_000), watched_at: 1_001_000 });
+  context.mock.timers.tick(5000);
+
+  assert.equal(page.head.dataset.mode, "live");
 });

@@ -4,15 +4,19 @@ import { age, clock } from "../lib/time.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 
 const STALE_MS = 20000;
+export const VIEWED_STALE_MS = 8000; // of a group that is looked at: its watcher says something every 2 s
 const LOST_MS = 15000; // the server says something every 10 s
 const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
 
-/** Of when is what is shown: of now, or of when the last was heard, or of when any cluster of it answered last. */
-export function shownAt({ now, heard, watched }) {
+/**
+ * Of when is what is shown: of now, or of when the last was heard, or of when any cluster of it answered last. What one
+ * watcher tells every other second, of a group that is looked at, is of its last word, and never of a later time.
+ */
+export function shownAt({ now, heard, watched, isViewed = false }) {
   const at = heard ?? now;
   const last = Math.max(...watched.map((each) => each ?? -Infinity));
-  if (!watched.length || at - last <= STALE_MS) return at;
-  return last === -Infinity ? null : last;
+  if (!watched.length || (!isViewed && at - last <= STALE_MS)) return at;
+  return last === -Infinity ? null : Math.min(at, last);
 }
 
 export class AsOf {
@@ -25,11 +29,18 @@ export class AsOf {
   #heardAt;
   #openedAt = -Infinity;
   #ended = null;
+  #isViewed;
+  #staleMs;
   #timer;
 
-  /** `changes` are the numbers of the newest steps that are shown, by their streams. */
-  constructor(page, { now, watched, changes = {} }) {
+  /**
+   * `changes` are the numbers of the newest steps that are shown, by their streams. `isViewed`: it is the page of one
+   * group, of which its watcher tells more often.
+   */
+  constructor(page, { now, watched, changes = {}, isViewed = false }) {
     this.#page = page;
+    this.#isViewed = isViewed;
+    this.#staleMs = isViewed ? VIEWED_STALE_MS : STALE_MS;
     this.#offset = now - Date.now();
     this.#heardAt = now;
     for (const [stream, at] of Object.entries(watched)) this.#watched.set(stream, at);
@@ -54,7 +65,8 @@ export class AsOf {
     if (message.kind === "pulse") this.#offset = message.at - Date.now();
     this.#heardAt = this.now();
     if (message.kind !== "pulse") return;
-    this.#watched.set(message.stream, message.watched_at);
+    const before = this.#isViewed ? (this.#watched.get(message.stream) ?? null) : null; // of what is told often some comes late
+    this.#watched.set(message.stream, before === null ? message.watched_at : Math.max(before, message.watched_at ?? before));
     this.show();
   }
 
@@ -109,12 +121,12 @@ export class AsOf {
     const at = this.#watched.get(stream) ?? null;
     if (at === null) return Infinity;
     const old = this.now() - (!this.#isLost() ? at : Math.min(at, this.#heardAt));
-    return old > STALE_MS ? old : null;
+    return old > this.#staleMs ? old : null;
   }
 
   /** Of how many streams nothing answers. */
   #silent() {
-    return [...this.#watched.values()].filter((at) => at === null || this.now() - at > STALE_MS).length;
+    return [...this.#watched.values()].filter((at) => at === null || this.now() - at > this.#staleMs).length;
   }
 
   show() {
@@ -129,7 +141,7 @@ export class AsOf {
     const isPictureOld = mode === "away" || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
     this.#page.body.classList.toggle("stale", isPictureOld);
     put("mode", words[mode]);
-    const at = shownAt({ now: this.now(), heard: mode !== "away" ? null : this.#heardAt, watched: [...this.#watched.values()] });
+    const at = shownAt({ now: this.now(), heard: mode !== "away" ? null : this.#heardAt, watched: [...this.#watched.values()], isViewed: this.#isViewed });
     put("now", at === null ? "–" : clock(at));
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));

@@ -29,7 +29,7 @@ const FEW_LANES = 60; // that are drawn anew as time goes on, and not only when 
 export function mountGroup(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const stream = `group-${facts.group}`;
-  const asOf = new AsOf(page, { now: facts.around.now, watched: { [stream]: facts.around.watched_at }, changes: facts.snapshot ? { [stream]: facts.snapshot.seq } : {} });
+  const asOf = new AsOf(page, { now: facts.around.now, watched: { [stream]: facts.around.watched_at }, changes: facts.snapshot ? { [stream]: facts.snapshot.seq } : {}, isViewed: true });
   const follower = new Follower(stream, { seq: facts.snapshot?.seq ?? null, state: facts.snapshot?.state ?? null });
   const says = page.querySelector("#says");
   const base = location.pathname;

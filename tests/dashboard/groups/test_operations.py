@@ -6,7 +6,7 @@ from kombu.exceptions import OperationalError
 from dashboard.clusters.models import Cluster, OutboxLine, Queue
 from dashboard.clusters.outbox import WrongCluster
 from dashboard.groups.models import Group, Holding, Member, RoundCause
-from dashboard.groups.operations import LeaseLost, record
+from dashboard.groups.operations import LeaseLost, record, start_owed
 from dashboard.groups.rebalancing import due_groups
 from rebalance_engine.eventlog import read
 from rebalance_engine.events import Cause, MemberJoined, Origin, Source
@@ -170,4 +170,30 @@ def test_without_a_broker_for_tasks_facts_are_stored_and_beat_finds_the_group(
 
     assert due_groups(now=T0 + 20) == [Group.objects.get().pk]
     assert [(row.levelname, row.exc_info) for row in caplog.records] == [("WARNING", None)]
-    assert "1 groups wait for beat: Connection refused" in caplog.text
+    assert "1 groups wait until one can: Connection refused" in caplog.text
+
+
+def test_groups_that_waited_for_redis_are_sent_at_once_when_it_is_back_and_not_by_beat(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: pytest.FixtureRequest
+) -> None:
+    sent: list[str] = []
+    is_back = False
+
+    def send(**_: object) -> None:
+        if not is_back:
+            raise OperationalError("Connection refused")
+        sent.append("all that are due")
+
+    monkeypatch.setattr("dashboard.groups.operations._owed", set())
+    monkeypatch.setattr("dashboard.groups.operations.rebalance_group.delay", send)
+    monkeypatch.setattr("dashboard.groups.operations.rebalance_due_groups.delay", send)
+    assert start_owed()
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a factory
+        told(joined("A", 5))
+
+    assert not start_owed()
+    is_back = True
+    assert start_owed()
+    assert start_owed()
+
+    assert sent == ["all that are due"]

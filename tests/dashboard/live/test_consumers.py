@@ -110,7 +110,7 @@ def test_a_pulse_is_passed_on(viewer: User) -> None:
             name = await sync_to_async(stream)()
             await browser.ask(follow=name, seq=None)
             await browser.hear()
-            await sync_to_async(pulse)(stream=name, seen=(), at=T0 + 50)
+            await sync_to_async(pulse)(stream=name, seen=(), at=T0 + 50, watched_at=T0)
             return await browser.hear()
 
     assert isinstance(look(), Pulse)

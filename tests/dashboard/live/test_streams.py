@@ -60,7 +60,7 @@ def test_a_pulse_says_when_members_were_looked_at() -> None:
 
     assert isinstance(message, Pulse)
     assert (message.at, message.watched_at, [look.client for look in message.seen]) == (T0 + 5, None, ["A"])
-    pulse(stream=stream.name, seen=(), at=T0)  # nobody follows: nothing happens
+    pulse(stream=stream.name, seen=(), at=T0, watched_at=T0)  # nobody follows: nothing happens
 
 
 def test_a_pulse_names_the_groups_that_no_rebalance_has_seen_since_they_changed(groups: dict[str, Group]) -> None:

@@ -116,7 +116,7 @@ def test_sockets_get_the_step_after_the_transaction_and_the_pulse() -> None:
 
     publish(state((0, 1)))
     event = async_to_sync(layer.receive)("browser")
-    pulse(stream="group-1", seen=(Seen("A", 5),), at=6)
+    pulse(stream="group-1", seen=(Seen("A", 5),), at=6, watched_at=5)
     beat = async_to_sync(layer.receive)("browser")
 
     assert (event["type"], event["seq"]) == ("push.step", 1)
