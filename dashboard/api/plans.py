@@ -87,7 +87,7 @@ class DraftIn(Schema):
     acknowledged: list[str] = Field(default=[], max_length=100)
 
 
-@reads("/groups/{int:pk}/plan", name="api plan", answer=dict[str, object], is_table=True)
+@reads("/groups/{int:pk}/plan", name="api plan", answer=dict[str, object], is_table=True, is_trial=True)
 def plan(request: HttpRequest, pk: int, asked: Query[DryRunAsked]) -> dict[str, object] | HttpResponse:
     """Try out what would be; nothing is written. The answer is that of ``manage.py whatif`` and of the page."""
     found = find_group(request, pk)

@@ -19,13 +19,19 @@ from django.views.decorators.http import require_GET
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from dashboard.api.door import READING
 from dashboard.api.errors import ADDRESS, Problem, refused
 from dashboard.api.shapes import Refusal
+from dashboard.common.clock import now_ms
 from dashboard.people.gate import needs
+from dashboard.people.operations import wait_for_turn
 from dashboard.people.roles import Role
 
 F = TypeVar("F", bound=Callable[..., object])
 PROBLEMS = dict.fromkeys((401, 403, 404, 422), Refusal)
+CHANGES_A_MINUTE = TRIALS_A_MINUTE = 120  # of one person; a script that waits for each answer rarely gets there
+WITHIN_MS = 60_000
+TRIALS: set[str] = set()  # names of addresses that compute something anew, however often they are asked
 ROLES: dict[str, dict[str, Role]] = {}  # name of an address -> method -> role
 ABOUT = """Everything that the pages of Evenkeel show, and what they do, with the same permissions.
 
@@ -46,9 +52,11 @@ api = NinjaAPI(
 )
 
 
-def reads(where: str, *, name: str, answer: object, is_table: bool = False) -> Callable[[F], F]:
-    """Declare what answers GET; of a table also as CSV. Viewers may."""
+def reads(where: str, *, name: str, answer: object, is_table: bool = False, is_trial: bool = False) -> Callable[[F], F]:
+    """Declare what answers GET; of a table also as CSV; of a trial so many times a minute. Viewers may."""
     ROLES.setdefault(name, {})["GET"] = Role.VIEWER
+    if is_trial:
+        TRIALS.add(name)
     extra: dict[str, object] = {"x-needs-role": Role.VIEWER.value}
     if is_table:
         extra["responses"] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
@@ -66,7 +74,7 @@ def does(role: Role, where: str, *, name: str, status: int, answer: object) -> C
     """Declare what answers POST: it changes something, and is refused with 409 where that cannot be now."""
     ROLES.setdefault(name, {})["POST"] = role
     extra = {"x-needs-role": role.value}
-    responses = {status: answer, 409: Refusal, **PROBLEMS}
+    responses = {status: answer, 409: Refusal, 429: Refusal, **PROBLEMS}
     return api.post(where, response=responses, url_name=name, openapi_extra=extra)
 
 
@@ -74,7 +82,9 @@ def ends(role: Role, where: str, *, name: str, answer: object) -> Callable[[F], 
     """Declare what answers DELETE: it ends something for good."""
     ROLES.setdefault(name, {})["DELETE"] = role
     extra = {"x-needs-role": role.value}
-    return api.delete(where, response={200: answer, 409: Refusal, **PROBLEMS}, url_name=name, openapi_extra=extra)
+    return api.delete(
+        where, response={200: answer, 409: Refusal, 429: Refusal, **PROBLEMS}, url_name=name, openapi_extra=extra
+    )
 
 
 @api.exception_handler(Problem)
@@ -127,10 +137,24 @@ def _guarded(pattern: URLPattern) -> Callable[..., HttpResponseBase]:
     view: Callable[..., HttpResponseBase] = pattern.callback
 
     def guarded(request: HttpRequest, *arguments: object, **named: object) -> HttpResponseBase:
-        return view(request, *arguments, **named)
+        return _too_often(request, pattern.name) or view(request, *arguments, **named)
 
     lowest = min(roles.values(), key=lambda role: role.rank)
     return of_the_api(needs(lowest, by_method=roles)(guarded))
+
+
+def _too_often(request: HttpRequest, name: str | None) -> HttpResponseBase | None:
+    """Refuse a change, or a trial, of somebody who made too many in the last minute."""
+    is_trial = name in TRIALS
+    if request.method in READING and not is_trial:
+        return None
+    what, most = ("trials", TRIALS_A_MINUTE) if is_trial else ("changes", CHANGES_A_MINUTE)
+    wait_s = wait_for_turn(what=f"api {what} of {request.user.pk}", most=most, within_ms=WITHIN_MS, now=now_ms())
+    if not wait_s:
+        return None
+    answer = refused(429, f"that were {most} {what} within a minute, the most of one person; wait {wait_s} s")
+    answer["Retry-After"] = str(wait_s)
+    return answer
 
 
 def of_the_api(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -66,7 +66,7 @@ def try_once(*, what: str, most: int, within_ms: int, now: int) -> bool:
     Counted in the database, so that all web processes count together. A refused attempt is not noted: who waits
     comes through again.
     """
-    key = hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()
+    key = _key(what)
     with transaction.atomic():
         Attempt.objects.filter(at__lt=now - 24 * 3_600_000).delete()
         if Attempt.objects.filter(key=key, at__gt=now - within_ms).count() >= most:
@@ -75,8 +75,21 @@ def try_once(*, what: str, most: int, within_ms: int, now: int) -> bool:
     return True
 
 
+def wait_for_turn(*, what: str, most: int, within_ms: int, now: int) -> int:
+    """Note an attempt as ``try_once`` does: 0, or in how many seconds there is room for one again."""
+    if try_once(what=what, most=most, within_ms=within_ms, now=now):
+        return 0
+    newest = Attempt.objects.filter(key=_key(what), at__gt=now - within_ms).order_by("-at")
+    times = list(newest.values_list("at", flat=True)[:most])
+    return max(1, -((now - within_ms - times[-1]) // 1_000)) if times else 1
+
+
 def forget_attempts(*, what: str, only_last: bool = False) -> None:
     """Take attempts back: it went well. All of them, or the last one, where others are counted under the same key."""
-    key = hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()
+    key = _key(what)
     rows = Attempt.objects.filter(key=key).order_by("-at")
     Attempt.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[: 1 if only_last else None])).delete()
+
+
+def _key(what: str) -> str:
+    return hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()

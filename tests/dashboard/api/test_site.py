@@ -7,11 +7,13 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client, RequestFactory
 from ninja.errors import HttpError
 
-from dashboard.api import clusters
+from dashboard.api import clusters, site
 from dashboard.api.site import ROLES, _failed, _forbid, _unreadable, addresses, description
+from dashboard.groups.models import Group
 from dashboard.people.gate import needed_role
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person
+from tests.dashboard.story import T0
 
 
 def test_the_description_has_every_operation_with_its_role_and_its_refusals() -> None:
@@ -88,3 +90,24 @@ def test_refusals_of_the_pages_own_functions_come_as_problems() -> None:
     assert _unreadable(request, HttpError(415, "no")).status_code == 415
     with pytest.raises(ZeroDivisionError):
         _failed(request, ZeroDivisionError())
+
+
+def test_changes_and_trials_of_one_person_are_bounded_each_by_itself(
+    client: Client, group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "CHANGES_A_MINUTE", 2)
+    monkeypatch.setattr(site, "TRIALS_A_MINUTE", 1)
+    monkeypatch.setattr(site, "now_ms", lambda: T0)
+    client.force_login(person(Role.ADMIN, name="ada"))
+
+    def change() -> tuple[int, str | None]:
+        answer = client.delete("/api/v1/report-tokens/1")
+        return answer.status_code, answer.get("Retry-After")
+
+    assert [change() for _ in range(3)] == [(404, None), (404, None), (429, "60")]
+    answers = [client.get(f"/api/v1/groups/{group.pk}/plan") for _ in range(2)]
+    assert [each.status_code for each in answers] == [200, 429]
+    assert answers[1].json()["problem"] == "that were 1 trials within a minute, the most of one person; wait 60 s"
+    assert client.get(f"/api/v1/groups/{group.pk}").status_code == 200
+    client.force_login(person(Role.ADMIN, name="bob"))
+    assert change() == (404, None)

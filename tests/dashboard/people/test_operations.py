@@ -6,7 +6,14 @@ from django.contrib.auth.models import User
 
 from dashboard.audit.models import AuditEntry
 from dashboard.people.models import Attempt, Grant
-from dashboard.people.operations import forget_attempts, grant, make_first_admin, reset_password, try_once
+from dashboard.people.operations import (
+    forget_attempts,
+    grant,
+    make_first_admin,
+    reset_password,
+    try_once,
+    wait_for_turn,
+)
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person
 from tests.dashboard.story import T0
@@ -79,3 +86,11 @@ def test_attempts_are_taken_back_and_old_ones_forgotten() -> None:
     assert Attempt.objects.count() == 1
     forget_attempts(what="y")
     assert not Attempt.objects.exists()
+
+
+def test_who_has_to_wait_hears_how_long(db: None) -> None:  # noqa: ARG001 - it is counted there
+    def wait(at: int) -> int:
+        return wait_for_turn(what="x", most=2, within_ms=60_000, now=T0 + at)
+
+    assert [wait(0), wait(20_000), wait(20_500), wait(59_999)] == [0, 0, 40, 1]
+    assert wait(60_001) == 0
