@@ -16,7 +16,7 @@ from dashboard.common.names import known_as
 from dashboard.common.sayings import in_words
 from dashboard.demo import orders as demo
 from dashboard.demo.script import Going
-from dashboard.demo.shop import BROKERS
+from dashboard.demo.shop import BROKERS, cast_of
 from dashboard.groups.models import Group, Member
 from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.people.operations import try_once
@@ -142,6 +142,7 @@ def buttons(*, group: Group, access: Access, now: int) -> dict[str, object]:
     return {
         "orders": told(cluster=group.cluster, group=group, now=now),
         "recompute_obstacle": obstacle_to_recompute(group=group, access=access),
+        "is_played": is_demo and cast_of(group.name) is not None,
         "play_obstacle": obstacle_to_play(group=group, access=access) if is_demo else "",
         "clients": list(members.values_list("client_id", flat=True)[:MOST_MEMBERS]) if is_demo else [],
     }

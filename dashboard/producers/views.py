@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -97,6 +98,8 @@ def switch_canary(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         canaries.switch(cluster=visible_cluster(pk=pk, access=access), wish=wish, access=access, now=now_ms())
     except canaries.Refused as refusal:
+        if refusal.is_forbidden:
+            raise PermissionDenied(str(refusal)) from refusal
         messages.error(request, str(refusal))
     return redirect(f"{reverse('producers')}#canary")
 

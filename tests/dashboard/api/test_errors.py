@@ -35,3 +35,10 @@ def test_pages_keep_their_own_words(client: Client) -> None:
     assert bad_request(PAGE, ValueError())["Content-Type"].startswith("text/html")
     assert failed(PAGE).status_code == 500
     assert csrf_failed(PAGE, "no cookie").status_code == 403
+
+
+def test_what_failed_is_a_page_of_its_own_look_that_needs_no_database() -> None:
+    page = failed(PAGE).content.decode()
+
+    assert "This failed" in page and "css/" in page
+    assert 'action="/logout/"' not in page

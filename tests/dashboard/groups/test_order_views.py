@@ -109,3 +109,10 @@ def test_a_cluster_that_is_no_demo_has_no_such_page(operator: Client, group: Gro
     assert operator.get(f"/demo/{group.cluster_id}/").status_code == 404
     assert operator.post(f"/demo/{group.cluster_id}/order", {}).status_code == 404
     assert "Add a consumer" not in operator.get("/groups/1/").content.decode()
+
+
+def test_a_group_that_the_demo_does_not_play_has_no_buttons_of_it(operator: Client, group: Group) -> None:
+    other = Group.objects.create(cluster_id=group.cluster_id, name="guest", added_at=T0)
+
+    assert "Add a consumer" in operator.get("/groups/1/").content.decode()
+    assert "Add a consumer" not in operator.get(f"/groups/{other.pk}/").content.decode()

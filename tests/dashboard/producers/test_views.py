@@ -153,6 +153,16 @@ def test_who_is_no_admin_sees_a_canary_and_no_switch(viewer: Client, cluster: Cl
     assert not Canary.objects.exists()
 
 
+def test_an_admin_of_some_groups_is_refused_with_a_word(client: Client, cluster: Cluster) -> None:
+    client.force_login(person(Role.ADMIN, name="ada", groups="orders-*"))
+
+    answer = client.post(f"/producers/canary/{cluster.pk}", ON)
+
+    assert answer.status_code == 403
+    assert "needs the role admin for all groups of this cluster" in answer.content.decode()
+    assert not Canary.objects.exists()
+
+
 def test_an_admin_of_other_clusters_finds_none_to_switch(client: Client, cluster: Cluster) -> None:
     client.force_login(person(Role.ADMIN, name="ada", clusters="elsewhere"))
 
