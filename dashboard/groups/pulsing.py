@@ -38,8 +38,8 @@ def pulse_looks(*, cluster: int, facts: Sequence[Fact], now: int) -> int:
     watched_at = min(now, max(max(seen.values()) for seen in looks.values()))
     groups = Group.objects.filter(cluster=cluster, name__in=wanted).values_list("pk", "name")
     for pk, name in groups:
-        seen = tuple(Seen(client, at) for client, at in sorted(looks[name].items()))
-        pulse(stream=group_stream(pk), seen=seen, at=now, watched_at=watched_at)
+        looked = tuple(Seen(client, at) for client, at in sorted(looks[name].items()))
+        pulse(stream=group_stream(pk), seen=looked, at=now, watched_at=watched_at)
     return len(groups)
 
 
