@@ -14,7 +14,8 @@ from pathlib import Path
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.harmless import harmless
 from rebalance_engine.pipeline.page import page
-from rebalance_engine.pipeline.reports import NoReport, read_report, summary
+from rebalance_engine.pipeline.reports import NoReport, read_report
+from rebalance_engine.pipeline.summary import summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

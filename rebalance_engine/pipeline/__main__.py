@@ -139,7 +139,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     asked = replace(asked, troubles={file.path: file.trouble for file in files if file.trouble})
     with alone_in(asked.target), _session(words, is_small=sum(file.size for file in files) < SMALL) as spark:
         told = job.run(spark, asked, fresh, _say)
-    return _answer(job, files, told, asked)
+    return answer(job, files, told, asked)
 
 
 @contextmanager
@@ -153,6 +153,10 @@ def _session(words: argparse.Namespace, *, is_small: bool) -> Iterator[SparkSess
     _say(f"Spark {spark.version}: {time.monotonic() - began:.1f} s")
     try:
         yield spark
+    except KeyboardInterrupt:
+        with suppress(Py4JError, PySparkException, OSError):
+            spark.sparkContext.setLogLevel("OFF")  # what is cut short would say so with stacks of Java
+        raise
     finally:
         with suppress(Py4JError, PySparkException, OSError):
             spark.stop()
@@ -191,7 +195,8 @@ def _plan(files: list[SourceFile], fresh: list[SourceFile]) -> str:
     return f"{len(files)} files of {len({file.host for file in files})} hosts: {sizes or 'none'}; {len(fresh)} to read"
 
 
-def _answer(job: Job, files: list[SourceFile], told: Told, asked: Asked) -> int:
+def answer(job: Job, files: list[SourceFile], told: Told, asked: Asked) -> int:
+    """Say what a run came to, and give its status: 1 where a host was refused, or files went away or were not read."""
     for file in files:
         if file.trouble:
             _say(f"{file.path}: {file.trouble}")
@@ -203,7 +208,7 @@ def _answer(job: Job, files: list[SourceFile], told: Told, asked: Asked) -> int:
         _say(sentence)
     sys.stdout.write(f"{job.tell(asked.target)}\n\nwritten to {asked.target}\n")
     is_missed = any(file.is_missed for file in files)
-    return FAILED if told.misses_holds or told.gone or is_missed else 0
+    return FAILED if told.refused or told.gone or is_missed else 0
 
 
 def _say(line: str) -> None:

@@ -38,11 +38,14 @@ from rebalance_engine.pipeline.record import (
     states_of,
 )
 from rebalance_engine.pipeline.schemas import BACKTEST, day_of, shaped
+from rebalance_engine.pipeline.wording import lasting
 from rebalance_engine.plan import Plan, target
 
 # Strategies that need what only people know (rooms, lists of queues) cannot be tried on a record.
 TRIED = tuple(name for name, kind in STRATEGIES.items() if not kind.needs and not name.endswith("CONFIG"))
 NEEDS_A_PLAN = tuple(name for name in TRIED if "previous" in STRATEGIES[name].takes)
+# A strategy is changed for something: for a tenth of the handoffs, and for ten seconds, where pauses are known.
+LEAST_SHARE_SAVED, LEAST_PAUSE_SAVED_MS = 0.1, 10_000
 SKEW_MAY_GROW = 0.05  # max over mean: one queue more on one of twenty
 AS_HELD = "as held"
 NO_ROUTE = "unknown: no line tells how many queues its topics had"
@@ -158,14 +161,27 @@ def recommend(replays: Iterable[Replay], now: str) -> tuple[str, str]:
     if best.handoffs >= current.handoffs:
         none = f"none that is as even moves less than its {current.handoffs} handoffs"
         return current.strategy, f"{keep}: {none}"
+    if not _is_clearly_better(best, current):
+        none = f"none is clearly better: {best.strategy} has {best.handoffs} handoffs instead of {current.handoffs}"
+        return current.strategy, f"{keep}: {none}{_pauses_less(best, current)}"
     happened = "" if is_known else f" that happened (strategy: {now})"
     less = f"{best.handoffs} handoffs instead of {current.handoffs}{happened}"
-    pauses = ""
-    if best.pause_ms is not None and current.pause_ms is not None:
-        pauses = f", {(current.pause_ms - best.pause_ms) / 1000:.1f} s of pauses less"
     even = f", skew {best.mean_skew or 1.0:.2f} instead of {current.mean_skew or 1.0:.2f}"
     how = " (the group must follow a plan)" if best.strategy in NEEDS_A_PLAN else ""
-    return best.strategy, f"{best.strategy}{how}: {less}{pauses}{even}, over {best.steps} states"
+    return best.strategy, f"{best.strategy}{how}: {less}{_pauses_less(best, current)}{even}, over {best.steps} states"
+
+
+def _is_clearly_better(best: Replay, current: Replay) -> bool:
+    saves_pauses = (
+        best.pause_ms is None or current.pause_ms is None or current.pause_ms - best.pause_ms >= LEAST_PAUSE_SAVED_MS
+    )
+    return saves_pauses and current.handoffs - best.handoffs >= LEAST_SHARE_SAVED * current.handoffs
+
+
+def _pauses_less(best: Replay, current: Replay) -> str:
+    if best.pause_ms is None or current.pause_ms is None:
+        return ""
+    return f", {lasting(current.pause_ms - best.pause_ms)} of pauses less"
 
 
 # ---- frames ----

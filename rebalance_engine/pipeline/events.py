@@ -68,15 +68,12 @@ def signs_of_life(lines: DataFrame, zones: DataFrame) -> DataFrame:
 
 
 def refused_hosts(lines: DataFrame, zones: DataFrame) -> DataFrame:
-    """Name the hosts whose lines cannot be placed in time: host, layout, lines, holds (how many tell of holding)."""
+    """Name the hosts whose lines cannot be placed in time: host, layout, lines."""
     unknown = [name for name, layout in LAYOUTS.items() if layout.zone_ms is None]
     without = lines.where(F.col("layout").isin(unknown) & F.col("wall_ms").isNotNull()).join(
         F.broadcast(zones), on=["host", "layout"], how="left_anti"
     )
-    is_hold = F.col("what").isin("added", "removed", "result")
-    return without.groupBy("host", "layout").agg(
-        F.count(F.lit(1)).alias("lines"), F.count(F.when(is_hold, 1)).alias("holds")
-    )
+    return without.groupBy("host", "layout").agg(F.count(F.lit(1)).alias("lines"))
 
 
 def _with_siblings(files: Iterable[tuple[str, str, str]]) -> list[str]:

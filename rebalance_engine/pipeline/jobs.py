@@ -24,6 +24,7 @@ from rebalance_engine.pipeline import (
     reports,
     schemas,
     stories,
+    summary,
     zones,
 )
 from rebalance_engine.pipeline.keeping import computed_once
@@ -62,7 +63,6 @@ class Told:
     unparsed: int = 0
     gone: dict[str, str] = field(default_factory=dict)  # troubles of files that went away meanwhile, by path
     refused: list[str] = field(default_factory=list)  # a sentence for each host
-    misses_holds: bool = False  # a refused host's lines tell of holding
     told_anew: list[str] = field(default_factory=list)  # groups whose rounds, handoffs and loads were computed
     changed: dict[str, list[str]] = field(default_factory=dict)  # by table, the partitions that differ from before
 
@@ -169,7 +169,6 @@ def _refuse(all_lines: DataFrame, known: DataFrame, told: Told) -> None:
     for row in refused:
         why = NAMES_OTHERS if (row["host"], row["layout"]) in strangers else MEETS_NONE
         told.refused.append(REFUSED.format(**row.asDict(), why=why))
-        told.misses_holds |= row["holds"] > 0
 
 
 REFUSED = (
@@ -285,12 +284,12 @@ JOBS = {
     "logs": Job(
         "read RocketMQ's own logs, and tell what rebalancing cost",
         run_logs,
-        lambda folder: reports.summary(reports.read_report(folder)),
+        lambda folder: summary.summary(reports.read_report(folder)),
     ),
     "backtest": Job(
         "replay a finished run's record under every strategy",
         run_backtest,
-        lambda folder: reports.advice(reports.read_backtest(folder)),
+        lambda folder: summary.advice(reports.read_backtest(folder)),
         reads_logs=False,
     ),
 }

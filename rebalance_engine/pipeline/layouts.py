@@ -74,10 +74,10 @@ CPP = Layout(  # Logging.cpp: Boost.Log's default time stamp, local time
     is_client=True,
     is_verified=False,
 )
-GO = Layout(  # rlog/log.go: logrus' TextFormatter, RFC 3339 with its offset
+GO = Layout(  # rlog/log.go: logrus' TextFormatter, RFC 3339 with its offset; a fraction where its format has one
     "go",
     'time="20',
-    re.compile(rf'time="{_DAY}T{_CLOCK}(?:Z|[+-]\d\d:\d\d)" level=\w+ msg='),
+    re.compile(rf'time="{_DAY}T{_CLOCK}(?:\.\d{{1,9}})?(?:Z|[+-]\d\d:\d\d)" level=\w+ msg='),
     0,
     1000,
     is_client=True,

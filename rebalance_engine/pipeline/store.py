@@ -269,9 +269,12 @@ class Store:
 def alone_in(folder: Path) -> Iterator[None]:
     """Hold a folder for one run at a time; the lock ends with the process, however it ends.
 
+    A folder that was made for it, and into which nothing was written, is not left behind.
+
     Raises:
         Busy: another run holds it.
     """
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -283,3 +286,5 @@ def alone_in(folder: Path) -> Iterator[None]:
     finally:
         os.close(lock)
         shutil.rmtree(folder / ".staged", ignore_errors=True)
+        if is_new and [path.name for path in folder.iterdir()] == [".lock"]:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -43,6 +43,8 @@ JAVA_CLIENT = (
     Template("no route", "doRebalance, ", " not exist."),
     Template("pop added", "doRebalance, ", ", add a new pop mq, "),
     Template("pop removed", "doRebalance, ", ", remove unnecessary pop mq, "),
+    Template("pop removed", "doRebalance, ", ", truncateMessageQueueNotMyTopic remove unnecessary pop mq, "),
+    Template("pop kept", "doRebalance, ", ", mq pop already exists, "),
     Template("pull expired", "[BUG]doRebalance, ", "try remove unnecessary mq, "),
     Template("expired and removed", "[BUG]doRebalance, ", ", remove unnecessary mq, "),
     Template("removed to repair", "Fix Offset, "),
@@ -77,6 +79,8 @@ JAVA_CLIENT = (
     Template("unregistered", "unregister client["),
     Template("heartbeat", "send heart beat to broker[", "] success"),
     Template("heartbeat failed", "send heart beat to broker["),
+    # 5.1.3 and later with useHeartbeatV2: sendHeartbeatToBrokerV2.
+    Template("heartbeat failed", "sendHeartbeatToAllBrokerV2 send heart beat to broker["),
     Template("heartbeat data", "HeartbeatData [clientID="),
     Template("route changed", "the topic[", "] route info changed, "),
     Template("broker gone", "the broker[", "is offline, remove it"),
@@ -162,4 +166,6 @@ TEMPLATES = {
 }
 QUEUE = r"MessageQueue \[topic=([^,\]]+), brokerName=([^,\]]+), queueId=(-?\d+)\]"
 ADDS = ("added",)
+POPS = ("pop added", "pop removed", "pop kept")  # of queues out of which brokers hand messages to whoever asks
+BROADCASTING, POP = "broadcasting", "POP"  # groups whose queues have no owners
 REMOVES = ("removed", "not subscribed", "expired and removed", "removed to repair")

@@ -19,8 +19,9 @@ from redis import Redis
 
 from dashboard.groups.models import Handoff, Holding, Round, RoundCause
 from rebalance_engine.pipeline.jobs import Asked, run_logs
-from rebalance_engine.pipeline.reports import Row, read_table
+from rebalance_engine.pipeline.reports import read_table
 from rebalance_engine.pipeline.sources import find_files
+from rebalance_engine.pipeline.wording import Row
 from tests.cluster.contract import Cluster
 from tests.dashboard.conftest import redis, redis_server  # noqa: F401 - fixtures
 from tests.matrix.room import Room, ms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from importlib.resources import files
 
@@ -10,9 +11,13 @@ from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly
 
 from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.page.tables import tables_of
-from rebalance_engine.pipeline.reports import Report, by_group, found, minutes, missing, total
+from rebalance_engine.pipeline.reports import Report, by_group, total
+from rebalance_engine.pipeline.summary import found, missing
+from rebalance_engine.pipeline.wording import counted, lasting
 
 NOTE = "Pauses are lower bounds unless a first pull was logged. Times are UTC. What no line tells is called unknown."
+
+OPTION, WHOLE = re.compile(r"--[a-z]+"), r"<span class='option'>\g<0></span>"  # a line may break after its hyphens
 
 
 def page(report: Report) -> str:
@@ -42,8 +47,8 @@ def _head(report: Report) -> list[str]:
     said, *silent = (escape(line) for line in found(report))
     days = sorted({str(row["day"]) for row in report.costs})
     of = f" {days[0]}." if len(days) == 1 else f" {days[0]} to {days[-1]}, {len(days)} days with any." if days else ""
-    unparsed = f"<p>{report.unparsed} lines of text did not parse; they are kept.</p>" if report.unparsed else ""
-    wrong = [f"<p>{escape(line)}</p>" for line in missing(report)]
+    unparsed = f"<p>{counted(report.unparsed, 'line')} of text did not parse, and kept.</p>" if report.unparsed else ""
+    wrong = [f"<p>{OPTION.sub(WHOLE, escape(line))}</p>" for line in missing(report)]
     head = [f"<p>{said}{of}</p>", *(f"<p>{line}</p>" for line in silent)]
     return [*head, _facts(report) if groups else "", f"<p class='note'>{NOTE}</p>", unparsed, *wrong]
 
@@ -52,12 +57,14 @@ def _facts(report: Report) -> str:
     groups = by_group(report.costs)
     names = ("pause_ms", "unowned_ms", "unowned_open_ms", "overlap_staying_ms", "duplicates_least")
     paused, unowned, still, both, twice = (total(groups, name) for name in names)
+    locked = total(groups, "pause_locked_ms")
+    waiting = f"; {lasting(locked)} of it waiting for locks" if locked else ""
     told = [
-        ("paused", minutes(paused), "at least, all queues together"),
-        ("unowned", minutes(unowned), f"{minutes(still)} of it not taken since" if still else "until somebody took it"),
-        ("two owners", minutes(both), "both there to stay"),
+        ("paused", lasting(paused), f"at least, all queues together{waiting}"),
+        ("unowned", lasting(unowned), f"{lasting(still)} of it not taken since" if still else "until somebody took it"),
+        ("two owners", lasting(both), "both there to stay"),
         ("consumed twice", "unknown" if twice is None else f"{twice:.0f}", "messages, at least"),
-        ("worst group", escape(str(groups[0]["group"])), f"paused {minutes(groups[0]['pause_ms'])}"),
+        ("worst group", escape(str(groups[0]["group"])), f"paused {lasting(groups[0]['pause_ms'])}"),
     ]
     facts = (f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>" for name, value, more in told)
     return f"<dl class='facts'>{''.join(facts)}</dl>"

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from rebalance_engine.pipeline.reports import Report, Row, by_group
+from rebalance_engine.pipeline.reports import Report, by_group
+from rebalance_engine.pipeline.wording import Row
 
 MOST_GROUPS = 20
 COSTS = (

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from rebalance_engine.pipeline.reports import (
-    NOBODY_LOOKED,
-    Report,
-    avoided,
-    bursts,
-    by_group,
-    minutes,
+from rebalance_engine.pipeline.reports import Report, avoided, bursts, by_group, storms_of
+from rebalance_engine.pipeline.summary import NOBODY_LOOKED, unknown_in, without_owners
+from rebalance_engine.pipeline.wording import (
+    idle,
+    lasting,
     moment,
     overlap,
+    paused,
+    percent,
+    silent,
     twice,
     unheard,
-    unknown_in,
     unowned,
 )
 
@@ -26,41 +26,42 @@ MOST_ROWS = 50
 def tables_of(report: Report) -> list[tuple[str, str, str]]:
     """Give name, heading and table of each; one without rows says why."""
     groups: list[tuple[object, ...]] = [
-        (row["group"], row["rounds"], row["handoffs"], minutes(row["pause_ms"]), unowned(row), overlap(row),
-         twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], unheard(row))
+        (row["group"], row["rounds"], row["handoffs"], paused(row), unowned(row), overlap(row), silent(row),
+         twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], idle(row), unheard(row))
         for row in by_group(report.costs)
     ]  # fmt: skip
     storms: list[tuple[object, ...]] = [
-        (moment(r["at_ms"]), r["group"], r["rounds"], r["starter"], r["cause"], minutes(r["pause_ms"]))
-        for r in report.storms
+        (moment(r["at_ms"]), r["group"], r["rounds"], r["starter"], r["cause"], lasting(r["pause_ms"]))
+        for r in storms_of(report)
     ]
     waves: list[tuple[object, ...]] = [
-        (moment(r["at_ms"]), r["group"], _names(r["left"]), _names(r["joined"]), r["handoffs"], minutes(r["pause_ms"]))
+        (moment(r["at_ms"]), r["group"], _names(r["left"]), _names(r["joined"]), r["handoffs"], lasting(r["pause_ms"]))
         for r in report.waves
     ]
     brokers: list[tuple[object, ...]] = [
         (
             r["day"],
             r["broker"],
-            minutes(r["isolated_ms"]),
-            r["isolated_share"],
+            lasting(r["isolated_ms"]),
+            percent(r["isolated_share"]),
             r["resent"],
-            minutes(r["failed_slowest_ms"]),
-            minutes(r["failed_mean_ms"]),
-            minutes(r["went_well_slowest_ms"]),
+            lasting(r["failed_slowest_ms"]),
+            lasting(r["failed_mean_ms"]),
+            lasting(r["went_well_slowest_ms"]),
         )
         for r in avoided(report.brokers)
     ]
     spikes: list[tuple[object, ...]] = [
-        (moment(r["at_ms"]), r["group"], r["before_per_s"], r["peak_per_s"], r["factor"], minutes(r["recovered_ms"]))
+        (moment(r["at_ms"]), r["group"], r["before_per_s"], r["peak_per_s"], r["factor"], lasting(r["recovered_ms"]))
         for r in bursts(report.spikes)
     ]
     tested: list[tuple[object, ...]] = [
-        (r["group"], r["strategy"], r["handoffs"], minutes(r["pause_ms"]), r["mean_skew"], r["idle"], r["says"] or "")
+        (r["group"], r["strategy"], r["handoffs"], lasting(r["pause_ms"]), r["mean_skew"], r["idle"], r["says"] or "")
         for r in report.backtest
     ]
     beats: list[tuple[object, ...]] = [(r["day"], r["host"], r["failed"], r["expired"]) for r in report.heartbeats]
-    by_title = {"Groups": groups, "Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
+    by_title = {"Groups": groups} | ({ALL_HAVE: without_owners(report)} if report.models else {})
+    by_title |= {"Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
     by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, "Back-test": tested}
     return [
         (
@@ -89,7 +90,9 @@ def _missing(report: Report, title: str) -> str:
     return f"<p class='note'>{escape(silent[0].upper() + silent[1:])}.</p>" if silent else ""
 
 
+ALL_HAVE = "Broadcasting and POP groups"
 TOLD_BY = {
+    ALL_HAVE: ("holds",),
     "Groups": ("holds",),
     "Storms": ("holds",),
     "Deploys": ("holds",),
@@ -100,8 +103,9 @@ TOLD_BY = {
 
 
 HEADS = {
-    "Groups": "group,rounds,handoffs,paused (at least),unowned,two owners,consumed twice,moves above the fewest,"
-    "back and forth,refused pulls,members unknown",
+    "Groups": "group,rounds,handoffs,paused (at least),unowned,two owners,not consumed while moved,"
+    "consumed twice,moves above the fewest,back and forth,refused pulls,members idle,members unknown",
+    ALL_HAVE: "group,whose queues have no owners",
     "Storms": "when,group,rounds,begun by,cause,paused",
     "Deploys": "when,group,gone,come,handoffs,paused",
     "Bursts after rounds": "when,group,messages/s before,highest,times,over after",

@@ -7,6 +7,7 @@ from pyspark.errors import AnalysisException
 
 from rebalance_engine.pipeline import __main__ as program
 from rebalance_engine.pipeline.__main__ import main
+from rebalance_engine.pipeline.jobs import Asked, Job, Told
 from rebalance_engine.pipeline.store import alone_in
 from tests.rebalance_engine.pipeline.runs import logs
 from tests.rebalance_engine.pipeline.test_reports import note
@@ -70,6 +71,7 @@ def test_without_java_spark_is_off_and_says_why(
 
     assert status == 3
     assert "Spark is off: there is no java on the PATH; Spark needs Java 17 or later" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_missing_folder_fails_with_a_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,3 +153,16 @@ def test_a_back_test_of_a_cluster_of_which_there_is_no_run_is_refused(
     assert main(["backtest", "--in", str(tmp_path), "--out", str(tmp_path), "--dry-run"]) == 1
     assert "has no run of cluster default; it has of east: --cluster" in capsys.readouterr().err
     assert main(["backtest", "--in", str(tmp_path), "--out", str(tmp_path), "--cluster=east", "--dry-run"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [(Told(), 0), (Told(refused=["refused: 9 lines of web1 (java4)"]), 1), (Told(gone={"web1/a.log": "gone"}), 1)],
+)
+def test_whoever_was_refused_or_went_away_lets_the_run_end_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], told: Told, status: int
+) -> None:
+    job = Job("", lambda *_: told, lambda _: "what it came to")
+
+    assert program.answer(job, [], told, Asked(source=tmp_path, target=tmp_path)) == status
+    assert capsys.readouterr().out.startswith("what it came to\n")

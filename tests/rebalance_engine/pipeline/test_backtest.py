@@ -43,12 +43,26 @@ def test_skew_and_idle_members_are_weighted_by_time() -> None:
 
 
 def test_fewer_handoffs_at_the_same_evenness_are_recommended_with_the_evidence() -> None:
-    best, says = recommend([replay(STATES, name, 250.0) for name in TRIED], "AVG")
+    best, says = recommend([replay(STATES, name, 2_500.0) for name in TRIED], "AVG")
 
     assert best == "STICKY"
     assert "14 handoffs instead of 18" in says
-    assert "1.0 s of pauses less" in says
+    assert "10.0 s of pauses less" in says
     assert "must follow a plan" in says
+
+
+@pytest.mark.parametrize(("handoffs", "paused_ms"), [(14, 250.0), (96, 60_000.0)])
+def test_for_a_second_of_pauses_or_a_few_handoffs_in_a_hundred_no_strategy_is_changed(
+    handoffs: int, paused_ms: float
+) -> None:
+    now = replace(replay(STATES, "AVG", paused_ms), handoffs=18 if handoffs == 14 else 100)
+    now = replace(now, pause_ms=now.handoffs * paused_ms)
+    other = replace(now, strategy="STICKY", handoffs=handoffs, pause_ms=handoffs * paused_ms)
+
+    best, says = recommend([now, other], "AVG")
+
+    assert best == "AVG"
+    assert says.startswith(f"keep AVG: none is clearly better: STICKY has {handoffs} handoffs instead of ")
 
 
 def test_an_uneven_strategy_is_not_recommended_however_little_it_moves() -> None:
@@ -61,9 +75,9 @@ def test_an_uneven_strategy_is_not_recommended_however_little_it_moves() -> None
 
 def test_an_unknown_strategy_is_compared_with_what_was_held_and_said_to_be_unknown() -> None:
     holds = [Hold(queue, "A" if n < 11 else "B", 0, 4000) for n, queue in enumerate(QUEUES)]
-    held = as_held(STATES[1:], holds, Recorded(moves=30, handoffs=20, pause_ms=5_000.0))
+    held = as_held(STATES[1:], holds, Recorded(moves=30, handoffs=20, pause_ms=50_000.0))
 
-    best, says = recommend([held, *(replay(STATES, name, 250.0) for name in TRIED)], "MINE")
+    best, says = recommend([held, *(replay(STATES, name, 2_500.0) for name in TRIED)], "MINE")
 
     assert held.mean_skew == pytest.approx((2 * (11 / 6) + 1 * (11 / 4)) / 3)
     assert held.idle == pytest.approx(1 / 3)

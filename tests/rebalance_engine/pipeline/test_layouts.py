@@ -13,6 +13,8 @@ LINES = [
     ("2026-11-21 16:17:58 INFO HeartbeatThread_2 - new consumer connected", BROKER),
     ("[2026-11-21 16:17:58.123456](info):Add mq:MessageQueue[addMessageQueue:12]", CPP),
     ('time="2026-11-21T16:17:58+08:00" level=info msg="MessageQueue do balance done"', GO),
+    ('time="2026-11-21T16:17:58.123456+08:00" level=info msg="MessageQueue do balance done"', GO),
+    ('time="2026-11-21T08:17:58.5Z" level=info msg="MessageQueue do balance done"', GO),
     ('{"v":1,"event":"MemberJoined","at":1700000000000}', HISTORY),
 ]
 

@@ -41,6 +41,12 @@ def test_every_layout_gives_wall_clock_kind_and_message(spark: SparkSession, tmp
         'time="2026-11-21T08:00:05+08:00" level=info msg="MessageQueue do balance done" topic=orders\n',
     )
 
+    put(
+        tmp_path,
+        "gofraction/app.log",
+        'time="2026-11-21T08:00:05.250+08:00" level=info msg="MessageQueue do balance done" topic=orders\n',
+    )
+
     rows = {row["host"]: row for row in read_lines(spark, tmp_path).collect()}
 
     eight_hours = 8 * 3_600_000
@@ -50,6 +56,7 @@ def test_every_layout_gives_wall_clock_kind_and_message(spark: SparkSession, tmp
         "east": 3000 + eight_hours,
         "cpp": 4123,
         "go": 5000,
+        "gofraction": 5250,
     }
     assert {host: row["what"] for host, row in rows.items()} == {
         "five": "added",
@@ -57,6 +64,7 @@ def test_every_layout_gives_wall_clock_kind_and_message(spark: SparkSession, tmp
         "east": "joined",
         "cpp": "added",
         "go": "result",
+        "gofraction": "result",
     }
     assert rows["five"]["message"] == rows["four"]["message"] == added("g", Q)
     assert (rows["five"]["process"], rows["five"]["thread"]) == ("7", "RebalanceService")

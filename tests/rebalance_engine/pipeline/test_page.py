@@ -9,7 +9,8 @@ import pytest
 from rebalance_engine.pipeline import reports
 from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import read_report
-from tests.rebalance_engine.pipeline.test_reports import COST, LOOKED, folder, note, put
+from rebalance_engine.pipeline.summary import summary
+from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, LOOKED, folder, note, put
 
 __all__ = ["folder"]
 
@@ -126,6 +127,49 @@ def test_only_the_recommended_strategy_has_a_verdict_and_that_of_the_others_is_n
 
     assert "<td>2 handoffs less</td>" in table
     assert "unknown" not in table
+
+
+def test_groups_without_owners_have_a_table_only_where_there_are_any(folder: Path) -> None:
+    before = page(read_report(folder))
+    put(folder, "models", {"group": "<news>", "model": "broadcasting"})
+
+    told = page(read_report(folder))
+
+    assert "Broadcasting and POP groups" not in before
+    assert "&lt;news&gt;</td><td>broadcasting: every member holds every queue" in told
+
+
+def test_waiting_for_locks_silence_and_idle_time_are_told(tmp_path: Path) -> None:
+    note(tmp_path)
+    waited = {"pause_locked_ms": 60_000, "silence_most_ms": 12_000, "silence_unbounded": 1}
+    put(tmp_path, "costs", {"group": "g", **COST, **waited, "idle_ms": 3, "present_ms": 12})
+
+    told = page(read_report(tmp_path))
+
+    assert "<td>90.0 s, of it 60.0 s waiting for locks</td>" in told
+    assert "<td>at most 12.0 s in 3 handoffs, unknown in the rest</td>" in told
+    assert "<td>0.0 s (25.00 % of their time)</td>" in told
+    assert "at least, all queues together; 60.0 s of it waiting for locks" in told
+
+
+def test_storms_stand_in_one_order_and_shares_are_percent_as_in_the_summary(folder: Path) -> None:
+    storm = {"at_ms": 0, "until_ms": 9, "starter": "A", "cause": "member joined", "pause_ms": 1}
+    put(folder, "storms", {**storm, "group": "early", "rounds": 4}, {**storm, "group": "most", "rounds": 9, "at_ms": 9},
+        day="2026-11-23")  # fmt: skip
+    put(folder, "brokers", {**BROKER, "broker": "east", "isolated_ms": 5, "isolated_share": 0.0556, "isolations": 1})
+
+    report = read_report(folder)
+    shown, said = page(report).split("Storms</h2>")[1], summary(report).split("Storms: ")[1]
+
+    for told in (shown, said):
+        assert told.index("most") < told.index("slow") < told.index("early")
+        assert "5.56 %" in told
+
+
+def test_an_option_is_not_broken_after_its_hyphens(folder: Path) -> None:
+    note(folder, refused=["refused: give it, as --zone web1=Asia/Shanghai"])
+
+    assert "as <span class='option'>--zone</span> web1=Asia/Shanghai" in page(read_report(folder))
 
 
 def test_of_each_cluster_none_was_seen_only_where_somebody_looked(folder: Path) -> None:

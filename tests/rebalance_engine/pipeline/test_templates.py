@@ -37,7 +37,20 @@ def test_an_expired_pull_is_a_removal_only_where_it_removes() -> None:
     assert kind("java4", f"[BUG]doRebalance, g, remove unnecessary mq, {queue}, {because}") in REMOVES
 
 
+def test_heartbeats_lost_are_told_in_the_words_of_both_versions() -> None:
+    lost = "send heart beat to broker[east 0 10.0.0.9:10911] failed"
+    gone = "send heart beat to broker[east 0 10.0.0.9:10911] exception, because the broker not up, forget it"
+
+    assert kind("java5", "send heart beat to broker[east 0 10.0.0.9:10911] success") == "heartbeat"
+    for line in (lost, gone):
+        assert kind("java5", line) == kind("java5", f"sendHeartbeatToAllBrokerV2 {line}") == "heartbeat failed"
+
+
 def test_queues_of_pop_consumers_are_in_another_table() -> None:
     queue = "MessageQueue [topic=orders, brokerName=east, queueId=-1]"
 
     assert kind("java5", f"doRebalance, g, add a new pop mq, {queue}") == "pop added"
+    assert kind("java5", f"doRebalance, g, mq pop already exists, {queue}") == "pop kept"
+    assert kind("java5", f"doRebalance, g, remove unnecessary pop mq, {queue}") == "pop removed"
+    unsubscribed = f"doRebalance, g, truncateMessageQueueNotMyTopic remove unnecessary pop mq, {queue}"
+    assert kind("java5", unsubscribed) == "pop removed"

@@ -1,0 +1,153 @@
+"""What matters most of a finished run, in lines for a terminal; its sentences are on the page too. Plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalance_engine.harmless import harmless
+from rebalance_engine.pipeline.reports import Report, avoided, by_group, storms_of
+from rebalance_engine.pipeline.templates import BROADCASTING, POP
+from rebalance_engine.pipeline.wording import (
+    Row,
+    counted,
+    fitted,
+    idle,
+    lasting,
+    moment,
+    number,
+    overlap,
+    paused,
+    percent,
+    silent,
+    twice,
+    unheard,
+    unowned,
+)
+
+WORST = 10
+NAME = 40  # columns for a group's
+
+
+def summary(report: Report) -> str:
+    """Tell what matters most, for a terminal of 100 columns, which obeys nothing of it."""
+    groups = by_group(report.costs)
+    lines = found(report)
+    if report.unparsed:
+        lines.append(f"{counted(report.unparsed, 'line')} of text did not parse, kept in lines/")
+    lines += missing(report)
+    if groups:
+        lines += ["", "Groups by pause:"]
+    lines += [line for row in groups[:WORST] for line in _group_lines(row)]
+    if report.models:
+        lines += ["", "Groups whose queues have no owners:"]
+    lines += [f"  {fitted(group, NAME)} {said}" for group, said in without_owners(report)]
+    storms = storms_of(report)
+    lines += ["", f"Storms: {how_many(report, storms, 'holds')}"]
+    lines += [_storm_line(row) for row in storms[:WORST]]
+    slow = avoided(report.brokers)
+    lines += ["", f"Brokers that producers backed away from: {how_many(report, slow, 'sends', 'isolations')}"]
+    lines += [_broker_line(row) for row in slow[:WORST]]
+    told = [harmless(line) for line in lines]
+    if report.backtest:
+        told += ["", advice(report.backtest)]
+    return "\n".join(told)
+
+
+def found(report: Report) -> list[str]:
+    """Say in sentences how many groups, rounds and handoffs there were, and of which clusters nobody tells it."""
+    unheard_in = report.silent_on("holds")
+    if unheard_in == report.clusters and not report.costs:
+        return [NO_HOLDS]
+    more = [f"In cluster {', '.join(unheard_in)}: {NO_HOLDS}"] if unheard_in and len(report.clusters) > 1 else []
+    return [f"{_counted(report)}.", *more]
+
+
+def _counted(report: Report) -> str:
+    numbers = (len(by_group(report.costs)), report.round_count, report.handoff_count)
+    words = zip(numbers, ("group", "round", "handoff"), strict=True)
+    more = counted(len({row["group"] for row in report.models}), "group") if report.models else ""
+    return f"{', '.join(counted(*each) for each in words)}{f'; {more} whose queues have no owners' if more else ''}"
+
+
+def without_owners(report: Report) -> list[tuple[str, str]]:
+    """Name the groups of whose queues no owner is told, and say why."""
+    told = {(str(row["group"]), str(row["model"])) for row in report.models}
+    return [(group, NO_OWNERS[model]) for group, model in sorted(told)]
+
+
+NO_OWNERS = {
+    BROADCASTING: "broadcasting: every member holds every queue, so none is handed over or missed",
+    POP: "POP: brokers hand messages out of its queues to whoever asks, so no member owns one",
+}
+
+
+def missing(report: Report) -> list[str]:
+    """Name what has no share in the figures: clusters whose run goes on, files with a trouble, refused hosts."""
+    named = [f"  {path}: {trouble}" for path, trouble in sorted(report.troubles.items())]
+    were = f"{counted(len(named), 'file')} {'was' if len(named) == 1 else 'were'} read in part, or not:"
+    files = [were, *named[:WORST]] if named else []
+    more = [f"  and {len(named) - WORST} more"] if len(named) > WORST else []
+    left_out = [f"left out: {sentence}" for sentence in report.unfinished]
+    return [*left_out, *files, *more, *report.refused]
+
+
+def how_many(report: Report, rows: Sequence[Row], *what: str) -> str:
+    """Say how many there were: none only where somebody would have told them, of each cluster."""
+    silent = unknown_in(report, *what)
+    if not rows and report.silent_on(*what) == report.clusters:
+        return f"unknown: {NOBODY_LOOKED[what]}"
+    return f"{len(rows) or 'none'}{'; ' if silent else ''}{silent}"
+
+
+def unknown_in(report: Report, *what: str) -> str:
+    """Say of which of several clusters nobody would have told it, and why; nothing where there is none such."""
+    silent = report.silent_on(*what) if len(report.clusters) > 1 else []
+    return f"unknown in cluster {', '.join(silent)}: {NOBODY_LOOKED[what]}" if silent else ""
+
+
+NO_HOLDS = (
+    "What members held is unknown, and so are rounds and handoffs: no log of a consumer was read, nor its history."
+)
+NOBODY_LOOKED = {
+    ("holds",): "no log of a consumer was read",
+    ("sends",): "no log of a producer was read",
+    ("sends", "isolations"): "no log was read of a producer that tells it (Java 5.1 and later)",
+    ("offsets",): "no offsets were read",
+    ("heartbeats", "expiries"): "of clients' logs and brokers' logs not both were read",
+}
+
+
+def advice(backtest: Sequence[Row]) -> str:
+    """Tell the recommended strategy of every group, and why."""
+    best = [row for row in backtest if row["is_best"]]
+    lines = [harmless(f"  {fitted(harmless(str(row['group'])), NAME)} {row['says']}") for row in best]
+    return "\n".join(["By the back-test:" if best else "No group has a record that could be replayed.", *lines])
+
+
+def _group_lines(row: Row) -> list[str]:
+    moved = f"{counted(number(row['handoffs']), 'handoff')}, twice: {twice(row)}"
+    told = [f"paused at least {paused(row)}, overlap {overlap(row)}, {moved}"]
+    if row["handoffs"]:
+        told.append(f"a queue that moved was not consumed for {silent(row)}")
+    if row["idle_ms"]:
+        told.append(f"members idle {idle(row)}")
+    if row["unowned_ms"] or row["unowned_most_ms"]:
+        told.append(f"unowned {unowned(row)}")
+    if row["unheard"]:
+        told.append(unheard(row))
+    names = [fitted(harmless(str(row["group"])), NAME), *[" " * NAME] * len(told)]
+    return [f"  {name} {said}" for name, said in zip(names, told, strict=False)]
+
+
+def _storm_line(row: Row) -> str:
+    by = f"begun by {row['starter'] or 'unknown'} ({row['cause']})"
+    return f"  {moment(row['at_ms'])}  {row['group']}: {counted(number(row['rounds']), 'round')}, {by}"
+
+
+def _broker_line(row: Row) -> str:
+    share = row["isolated_share"]
+    told = f"{percent(share)} of the time" if isinstance(share, float) else "a share that is unknown"
+    isolated = f"isolated {lasting(row['isolated_ms'])}, {told}"
+    failed = f"{counted(number(row['resent']), 'send')} failed or {'was' if row['resent'] == 1 else 'were'} tried again"
+    slowest = f", the slowest of these after {lasting(row['failed_slowest_ms'])}" if row["resent"] else ""
+    return f"  {row['day']}  {row['broker']}: {isolated}; {failed}{slowest}"

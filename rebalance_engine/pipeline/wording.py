@@ -1,0 +1,116 @@
+"""How figures of a finished run are said: durations, bounds, what is unknown. The same in the terminal and on the page.
+
+A figure that is a bound says so. Plain Python.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+
+UNITS = ((172_800, 86_400, "d"), (7_200, 3_600, "h"), (120, 60, "min"), (0, 1, "s"))  # s from which on, s of one
+Row = dict[str, object]
+
+
+def lasting(value: object) -> str:
+    """Say a duration in ms as people say it; an unknown one as such."""
+    if not isinstance(value, int | float):
+        return "unknown"
+    seconds = value / 1000
+    return next(f"{seconds / of_one:.1f} {unit}" for least, of_one, unit in UNITS if seconds >= least or not least)
+
+
+def counted(count: float, word: str) -> str:
+    """Say how many there are of what a word names.
+
+    >>> counted(1, "line"), counted(2, "line")
+    ('1 line', '2 lines')
+    """
+    return f"{count:.0f} {word}{'' if count == 1 else 's'}"
+
+
+def percent(share: object) -> str:
+    """Say a share of 1; an unknown one as such.
+
+    >>> percent(0.0556)
+    '5.56 %'
+    """
+    return f"{100 * share:.2f} %" if isinstance(share, int | float) else "unknown"
+
+
+def fitted(text: str, width: int) -> str:
+    """Cut a text, or fill it up with blanks, to a width in columns: a terminal gives two to characters of East Asia."""
+    kept, taken = "", 0
+    for character in text:
+        takes = 0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
+        if taken + takes > width:
+            break
+        kept, taken = kept + character, taken + takes
+    return kept + " " * (width - taken)
+
+
+def moment(value: object) -> str:
+    """Say a time in UTC."""
+    return datetime.fromtimestamp(number(value) / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def unowned(row: Row) -> str:
+    """Say for how long queues had no owner, as far as it is known, and what of it had not ended with the input."""
+    least, most, still = (number(row[f"unowned_{name}ms"]) for name in ("", "most_", "open_"))
+    known = lasting(row["unowned_ms"])
+    told = f"{known} to {lasting(most)}" if most > least else known
+    return f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
+
+
+def paused(row: Row) -> str:
+    """Say for how long nobody pulled, at least, and for how much of it the new owner waited for a lock."""
+    locked = number(row.get("pause_locked_ms"))
+    return f"{lasting(row['pause_ms'])}{f', of it {lasting(locked)} waiting for locks' if locked else ''}"
+
+
+def silent(row: Row) -> str:
+    """Say for how long a queue was not consumed, at most, while it moved; of some handoffs no line may bound it."""
+    most, unbounded = row.get("silence_most_ms"), number(row.get("silence_unbounded"))
+    if most is None:
+        return "a time that is unknown" if number(row["handoffs"]) else ""
+    bounded = counted(number(row["handoffs"]) - unbounded, "handoff")
+    return f"at most {lasting(most)}{f' in {bounded}, unknown in the rest' if unbounded else ''}"
+
+
+def idle(row: Row) -> str:
+    """Say for how long members had no queue, all together, and what share that was of their time."""
+    there = number(row.get("present_ms"))
+    share = (
+        f" ({percent(number(row['idle_ms']) / there)} of their time)" if there and row["idle_ms"] is not None else ""
+    )
+    return f"{lasting(row['idle_ms'])}{share}"
+
+
+def overlap(row: Row) -> str:
+    """Say for how long queues had two owners, apart from what a member still held while it shut down."""
+    stopping = number(row["overlap_stopping_ms"])
+    apart = f", and {lasting(stopping)} while one shut down" if stopping else ""
+    return f"{lasting(row['overlap_staying_ms'])}{apart}"
+
+
+def twice(row: Row) -> str:
+    """Say how many messages were consumed twice, as far as it is bounded: of some handoffs, perhaps, it is not."""
+    least, most, unbounded = row["duplicates_least"], row["duplicates_most"], number(row["duplicates_unbounded"])
+    surely = f"at least {number(least):.0f}" if least else ""  # at least none is all that is known of any
+    if most is None:
+        return surely or "unknown"
+    if not unbounded:
+        return f"{number(least):.0f} to {number(most):.0f}"
+    of = counted(number(row["handoffs"]) - unbounded, "handoff")
+    return f"{surely}{', ' if surely else ''}at most {number(most):.0f} in {of}, unknown in the rest"
+
+
+def unheard(row: Row) -> str:
+    """Say of how many members nobody tells what they held; empty where there are none."""
+    count = number(row["unheard"])
+    return f"members named by brokers only, of whom nobody tells what they held: {count:.0f}" if count else ""
+
+
+def number(value: object) -> float:
+    """Give a number; 0 where there is none: what is unknown has been said by then."""
+    return float(value) if isinstance(value, int | float) else 0.0

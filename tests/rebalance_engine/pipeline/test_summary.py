@@ -1,0 +1,123 @@
+from pathlib import Path
+
+from rebalance_engine.pipeline.reports import by_group, read_backtest, read_report
+from rebalance_engine.pipeline.summary import advice, summary
+from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, LOOKED, folder, note, put
+
+__all__ = ["folder"]
+
+
+def test_the_summary_tells_groups_storms_and_brokers(folder: Path) -> None:
+    told = summary(read_report(folder))
+
+    assert "slow" in told
+    assert "paused at least 3.0 min" in told
+    assert "overlap 1.6 s, and 2.5 s while one shut down" in told
+    assert "overlap 2.0 s, " in told
+    assert "twice: at least 4" in told
+    assert "1970-01-01 00:00:00 UTC  slow: 5 rounds, begun by A (member joined)" in told
+    assert "Brokers that producers backed away from: unknown: no log was read of a producer" in told
+
+
+def test_there_is_none_only_where_somebody_would_have_told(folder: Path) -> None:
+    put(folder, "looked", {**LOOKED, "sends": 2, "isolations": 1})
+    healthy = {"isolations": 0, "isolated_ms": 0, "isolated_share": 0.0, "unreachable": 0, "resent": 0}
+    put(folder, "brokers", {"broker": "east", **healthy, "went_well_slowest_ms": 9})
+
+    assert "Brokers that producers backed away from: none" in summary(read_report(folder))
+
+
+def test_a_folder_in_which_no_consumer_speaks_tells_nothing_about_holds(tmp_path: Path) -> None:
+    note(tmp_path, troubles={"x": "empty"}, refused=["no"])
+    put(tmp_path, "looked", {**LOOKED, "expiries": 2})
+
+    told = summary(read_report(tmp_path))
+
+    assert told.startswith("What members held is unknown, and so are rounds and handoffs")
+    assert "Storms: unknown: no log of a consumer was read" in told
+    assert "1 file was read in part, or not:\n  x: empty\nno\n" in told
+
+
+def test_groups_of_equal_name_are_told_by_cluster(folder: Path) -> None:
+    note(folder, cluster="7")
+    put(folder, "costs", {"group": "slow", **COST, "pause_ms": 5}, cluster="7")
+    put(folder, "brokers", {**BROKER, "broker": "east", "resent": 2}, cluster="7")
+    put(folder, "heartbeats", {"host": "web1", "failed": 3, "expired": None})
+    best = {"is_best": True, "group": "slow"}
+    put(folder, "backtest", {**best, "says": "keep"})
+    put(folder, "backtest", {**best, "says": "change"}, cluster="7")
+
+    report = read_report(folder)
+    told = summary(report)
+
+    paused = {row["group"]: row["pause_ms"] for row in by_group(report.costs)}
+    assert paused == {"default: slow": 180_000, "default: <b>quick": 10, "7: slow": 5}
+    assert told.startswith("3 groups, ")
+    assert "default: slow: 5 rounds" in told
+    assert "7: east: isolated" in told
+    assert [row["host"] for row in report.heartbeats] == ["default: web1"]
+    assert [line.split() for line in advice(read_backtest(folder)).splitlines()[1:]] == [
+        ["7:", "slow", "change"],
+        ["default:", "slow", "keep"],
+    ]
+
+
+def test_of_each_cluster_there_is_none_only_where_somebody_would_have_told(folder: Path) -> None:
+    note(folder, cluster="b")
+    put(folder, "looked", {**LOOKED, "holds": 2, "sends": 1, "isolations": 1})
+
+    told = summary(read_report(folder)).splitlines()
+
+    silent = "no log of a consumer was read"
+    assert told[1].startswith("In cluster b: What members held is unknown")
+    assert f"Storms: 1; unknown in cluster b: {silent}" in told
+    backed = "no log was read of a producer that tells it (Java 5.1 and later)"
+    assert f"Brokers that producers backed away from: none; unknown in cluster b: {backed}" in told
+
+
+def test_a_terminal_obeys_nothing_of_a_log(folder: Path) -> None:
+    bell = "a\x1b[2J\x07\nb"
+    note(folder, troubles={bell: "empty"}, refused=[bell])
+    put(folder, "costs", {"group": bell, **COST}, day="2026-11-23")
+    put(folder, "storms", {"group": bell, "at_ms": 0, "until_ms": 9, "rounds": 5, "starter": bell, "cause": "x"},
+        day="2026-11-23")  # fmt: skip
+    put(folder, "backtest", {"is_best": True, "group": bell, "says": "keep"})
+
+    told = summary(read_report(folder))
+
+    assert told.count(r"a\x1b[2J\x07\nb") == 6
+    assert "".join(told.split("\n")).isprintable()
+
+
+def test_groups_whose_queues_have_no_owners_are_named_and_why(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "looked", {**LOOKED, "holds": 1})
+    put(tmp_path, "models", {"group": "news", "model": "broadcasting"}, {"group": "jobs", "model": "POP"})
+    put(tmp_path, "models", {"group": "news", "model": "broadcasting"}, day="2026-11-22")
+
+    told = summary(read_report(tmp_path)).splitlines()
+
+    assert told[0] == "0 groups, 0 rounds, 0 handoffs; 2 groups whose queues have no owners."
+    at = told.index("Groups whose queues have no owners:")
+    assert [line.split()[:2] for line in told[at + 1 : at + 3]] == [["jobs", "POP:"], ["news", "broadcasting:"]]
+
+
+def test_lock_waits_silence_and_idle_time_are_told(tmp_path: Path) -> None:
+    note(tmp_path)
+    waited = {"pause_locked_ms": 60_000, "silence_most_ms": 12_000, "silence_unbounded": 1}
+    put(tmp_path, "costs", {"group": "g", **COST, **waited, "idle_ms": 30_000, "present_ms": 120_000})
+
+    told = summary(read_report(tmp_path))
+
+    assert "paused at least 90.0 s, of it 60.0 s waiting for locks" in told
+    assert "a queue that moved was not consumed for at most 12.0 s in 3 handoffs, unknown in the rest" in told
+    assert "members idle 30.0 s (25.00 % of their time)" in told
+
+
+def test_names_of_east_asia_stand_in_columns(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {"group": "订单消费组", **COST}, {"group": "orders", **COST})
+
+    lines = [line for line in summary(read_report(tmp_path)).splitlines() if " paused " in line]
+
+    assert [len(line.split(" paused ")[0].encode("gb18030")) for line in lines] == [42, 42]

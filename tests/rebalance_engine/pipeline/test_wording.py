@@ -1,0 +1,99 @@
+import pytest
+
+from rebalance_engine.pipeline.reports import total
+from rebalance_engine.pipeline.wording import (
+    counted,
+    fitted,
+    idle,
+    lasting,
+    paused,
+    percent,
+    silent,
+    twice,
+    unowned,
+)
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [
+        (0, "0.0 s"),
+        (119_000, "119.0 s"),
+        (120_000, "2.0 min"),
+        (7_200_000, "2.0 h"),
+        (172_800_000, "2.0 d"),
+        (50_309_184_000, "582.3 d"),
+    ],
+)
+def test_a_duration_has_the_unit_that_a_person_would_choose(ms: int, said: str) -> None:
+    assert lasting(ms) == said
+
+
+def test_one_is_one_and_shares_are_percent() -> None:
+    assert (counted(1, "line"), counted(0, "line")) == ("1 line", "0 lines")
+    assert (percent(0.0556), percent(None)) == ("5.56 %", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("orders", "orders  "), ("订单组", "订单组  "), ("订单消费组", "订单消费"), ("a订单消费", "a订单消 ")],
+)
+def test_names_are_as_wide_as_a_terminal_shows_them(text: str, shown: str) -> None:
+    assert fitted(text, 8) == shown
+
+
+def test_a_pause_says_how_much_of_it_was_waiting_for_locks() -> None:
+    assert paused({"pause_ms": 622_930, "pause_locked_ms": 604_756}) == "10.4 min, of it 10.1 min waiting for locks"
+    assert paused({"pause_ms": 5_000, "pause_locked_ms": None}) == "5.0 s"
+
+
+@pytest.mark.parametrize(
+    ("most", "unbounded", "said"),
+    [
+        (12_000, 0, "at most 12.0 s"),
+        (12_000, 3, "at most 12.0 s in 1 handoff, unknown in the rest"),
+        (None, 4, "a time that is unknown"),
+    ],
+)
+def test_silence_is_told_as_far_as_it_is_bounded(most: int | None, unbounded: int, said: str) -> None:
+    assert silent({"handoffs": 4, "silence_most_ms": most, "silence_unbounded": unbounded}) == said
+    assert silent({"handoffs": 0, "silence_most_ms": None, "silence_unbounded": 0}) == ""
+
+
+def test_idle_time_has_its_share_where_it_is_known_who_was_there() -> None:
+    assert idle({"idle_ms": 60_000, "present_ms": 240_000}) == "60.0 s (25.00 % of their time)"
+    assert idle({"idle_ms": None, "present_ms": None}) == "unknown"
+
+
+def test_unowned_time_says_what_is_not_known_of_it_and_what_has_not_ended() -> None:
+    known: dict[str, object] = {"unowned_ms": 4_000, "unowned_most_ms": 4_000, "unowned_open_ms": 0}
+
+    assert unowned(known) == "4.0 s"
+    assert unowned({**known, "unowned_open_ms": 3_000}) == "4.0 s, of it 3.0 s of queues that nobody has taken since"
+    assert unowned({**known, "unowned_most_ms": 9_000}) == "4.0 s to 9.0 s"
+
+
+def test_what_is_unknown_is_called_so() -> None:
+    assert lasting(None) == "unknown"
+    assert total([{"x": None}], "x") is None
+    assert twice({"duplicates_least": None, "duplicates_most": None, "duplicates_unbounded": 1}) == "unknown"
+    assert twice({"duplicates_least": 1, "duplicates_most": 4, "duplicates_unbounded": 0}) == "1 to 4"
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "handoffs", "unbounded", "said"),
+    [
+        (None, 40, 5, 2, "at most 40 in 3 handoffs, unknown in the rest"),
+        (0, 7, 2, 1, "at most 7 in 1 handoff, unknown in the rest"),
+        (6, 40, 5, 2, "at least 6, at most 40 in 3 handoffs, unknown in the rest"),
+        (6, None, 5, 5, "at least 6"),
+        (0, None, 5, 5, "unknown"),
+        (None, 40, 5, 0, "0 to 40"),
+    ],
+)
+def test_what_came_twice_is_told_as_far_as_it_is_bounded(
+    least: int | None, most: int | None, handoffs: int, unbounded: int, said: str
+) -> None:
+    row: dict[str, object] = {"duplicates_least": least, "duplicates_most": most, "duplicates_unbounded": unbounded}
+
+    assert twice({**row, "handoffs": handoffs}) == said
