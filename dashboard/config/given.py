@@ -27,6 +27,7 @@ class Given:
     is_https: bool
     is_debug: bool
     retention_days: int
+    jobs_memory_mb: int
     home: Path
     secret_key: str = field(repr=False)
     metrics_token: str = field(repr=False)
@@ -50,6 +51,7 @@ def all_given(env: Environment, *, before_home: Callable[[Mapping[str, object]],
         is_https=read_bool(env, "EVENKEEL_HTTPS", default=False),
         is_debug=read_bool(env, "EVENKEEL_DEBUG", default=False),
         retention_days=read_int(env, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650),
+        jobs_memory_mb=read_int(env, "EVENKEEL_JOBS_MEMORY_MB", default=1024, low=512),
         secret_key=env.get("EVENKEEL_SECRET_KEY", ""),
         metrics_token=env.get("EVENKEEL_METRICS_TOKEN", "").strip(),
         redis_url=read_redis_url(env),

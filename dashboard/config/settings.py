@@ -125,6 +125,7 @@ CHANNEL_LAYERS = {
 # History lines are written here, one folder a day.
 HISTORY = HOME / "history"
 REPORTS = HOME / "reports"  # of jobs over the history
+JOBS_MEMORY_MB = given.jobs_memory_mb
 AUDIT_ANCHOR = HOME / "audit" / "anchor"  # which entries of the audit log were there, outside of the database
 # Without it, callers on this machine read /metrics; with it, whoever sends it as a bearer token.
 METRICS_TOKEN = given.metrics_token

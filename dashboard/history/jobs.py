@@ -36,15 +36,22 @@ def clusters_in(history: Path) -> list[str]:
 
 
 def run_jobs(
-    *, history: Path, reports: Path, within_s: float, only: str | None = None, program: Sequence[str] = PROGRAM
+    *,
+    history: Path,
+    reports: Path,
+    within_s: float,
+    memory_mb: int = 1024,
+    only: str | None = None,
+    program: Sequence[str] = PROGRAM,
 ) -> dict[str, dict[str, object]]:
     """Bring every cluster's report and back-test up to date; give, and keep, each run's status and what it said.
 
     A run goes on where the one before ended; one that takes too long, or is interrupted, is stopped, and what it had
-    finished is whole.
+    finished is whole. The cluster that was finished least recently comes first, so that none is left out every night.
 
     Args:
         within_s: for all clusters together.
+        memory_mb: of Spark's driver.
         only: this cluster alone; what is kept of the others stays.
 
     Raises:
@@ -57,10 +64,16 @@ def run_jobs(
     if only is not None and only not in clusters:
         raise NoHistory(f"{history} has no history of {only!r}; it has of {', '.join(clusters) or 'no cluster'}")
     with _alone(reports):
-        before = _kept(reports) if only is not None else {}
-        for cluster in clusters if only is None else [only]:
-            status, said = _run_both(program, history, reports / cluster, cluster, ends)
-            told[cluster] = {"status": status, "said": said, "at": time.time_ns() // 1_000_000}
+        kept = _kept(reports)
+        before = {cluster: one for cluster, one in kept.items() if cluster in clusters}
+        finished = {cluster: int(str(one.get("finished_at") or 0)) for cluster, one in before.items()}
+        in_turn = sorted(clusters, key=lambda cluster: finished.get(cluster, 0))
+        for cluster in in_turn if only is None else [only]:
+            memory = (f"--memory={memory_mb}m",)
+            status, said = _run_both(program, history, reports / cluster, (f"--cluster={cluster}", *memory), ends)
+            now = time.time_ns() // 1_000_000
+            finished_at = now if status in (0, SOMETHING_MISSED) else finished.get(cluster)
+            told[cluster] = {"status": status, "said": said, "at": now, "finished_at": finished_at}
             beside = reports / f".{LAST}"
             beside.write_text(json.dumps(before | told, indent=1))
             beside.replace(reports / LAST)
@@ -75,14 +88,14 @@ def _kept(reports: Path) -> dict[str, dict[str, object]]:
     return kept
 
 
-def _run_both(program: Sequence[str], history: Path, report: Path, cluster: str, ends: float) -> tuple[int, str]:
+def _run_both(program: Sequence[str], history: Path, report: Path, more: Sequence[str], ends: float) -> tuple[int, str]:
     """Read the history, and replay what it tells under every strategy, where it has been read to its end."""
-    common = ("--out", str(report), f"--cluster={cluster}")
+    common = ("--out", str(report), *more)
     status, said = _run([*program, "logs", "--in", str(history), *common], ends - time.monotonic())
     if status not in (0, SOMETHING_MISSED):
         return status, said
-    tested, more = _run([*program, "backtest", "--in", str(report), *common], ends - time.monotonic())
-    return status or tested, f"{said}{more}"
+    tested, also = _run([*program, "backtest", "--in", str(report), *common], ends - time.monotonic())
+    return status or tested, f"{said}{also}"
 
 
 def _run(arguments: Sequence[str], within_s: float) -> tuple[int, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from celery import shared_task
 from django.conf import settings
 
@@ -9,10 +11,20 @@ from dashboard.history.jobs import run_jobs
 
 MOST_S = 6 * 3_600
 LEAVES_S = 300  # to stop what runs
+logger = logging.getLogger(__name__)
 
 
 # Not acknowledged late: Redis would hand a job that runs for hours to a second worker.
 @shared_task(name="history.run_jobs", acks_late=False, soft_time_limit=MOST_S, time_limit=MOST_S + LEAVES_S)
 def run_history_jobs() -> dict[str, dict[str, object]]:
     """Bring the reports of all clusters up to date with their history."""
-    return run_jobs(history=settings.HISTORY, reports=settings.REPORTS, within_s=MOST_S - LEAVES_S)
+    told = run_jobs(
+        history=settings.HISTORY,
+        reports=settings.REPORTS,
+        within_s=MOST_S - LEAVES_S,
+        memory_mb=settings.JOBS_MEMORY_MB,
+    )
+    for cluster, one in told.items():
+        if one["status"] != 0:
+            logger.error("the report of cluster %s ended with %s: %s", cluster, one["status"], one["said"])
+    return told

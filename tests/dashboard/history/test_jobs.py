@@ -37,7 +37,7 @@ def test_every_cluster_is_run_once_into_a_folder_of_its_own(tmp_path: Path) -> N
     told = run_jobs(history=source, reports=reports, within_s=60, program=program(WRITES_ARGUMENTS))
 
     assert clusters_in(source) == list(told) == ["east", "west"]
-    to = ["--out", str(reports / "west"), "--cluster=west"]
+    to = ["--out", str(reports / "west"), "--cluster=west", "--memory=1024m"]
     assert [json.loads(line) for line in str(told["west"]["said"]).splitlines()] == [
         ["logs", "--in", str(source), *to],
         ["backtest", "--in", str(reports / "west"), *to],
@@ -51,7 +51,7 @@ def test_one_cluster_is_run_alone_and_what_is_kept_of_the_others_stays(tmp_path:
 
     one = run_jobs(history=source, reports=reports, within_s=60, only="-east", program=program(WRITES_ARGUMENTS))
 
-    assert str(one["-east"]["said"]).count('"--cluster=-east"]') == 2
+    assert str(one["-east"]["said"]).count('"--cluster=-east", ') == 2
     assert json.loads((reports / LAST).read_text()) == both | one
     with pytest.raises(NoHistory, match="no history of 'north'; it has of -east, west"):
         run_jobs(history=source, reports=reports, within_s=60, only="north", program=program(SAYS))
@@ -62,6 +62,21 @@ def test_what_was_read_is_back_tested_also_where_something_was_missed(tmp_path: 
 
     assert told["a"]["status"] == 1
     assert [line.split('"')[1] for line in str(told["a"]["said"]).splitlines()] == ["logs", "backtest"]
+
+
+def test_who_was_finished_least_recently_comes_first_and_the_memory_is_as_asked(tmp_path: Path) -> None:
+    """West is not finished, as there is no time; the night after it comes before those that were."""
+    source, reports = history(tmp_path, "east", "north", "west"), tmp_path / "reports"
+    fails_west = f"{WRITES_ARGUMENTS}; sys.exit(3 if '--cluster=west' in sys.argv else 0)"
+
+    first = run_jobs(history=source, reports=reports, within_s=60, program=program(fails_west))
+    second = run_jobs(history=source, reports=reports, within_s=60, only="east", program=program(WRITES_ARGUMENTS))
+    third = run_jobs(history=source, reports=reports, within_s=60, memory_mb=4096, program=program(WRITES_ARGUMENTS))
+
+    assert list(first) == ["east", "north", "west"]
+    assert (first["west"]["finished_at"], second["east"]["finished_at"]) == (None, second["east"]["at"])
+    assert list(third) == ["west", "north", "east"]
+    assert str(third["west"]["said"]).count("--memory=4096m") == 2
 
 
 def test_why_spark_is_off_is_kept(tmp_path: Path) -> None:

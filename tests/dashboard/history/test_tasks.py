@@ -1,8 +1,11 @@
+import logging
 from pathlib import Path
 
+import pytest
 from django.test import override_settings
 
 from dashboard.config.celery import app
+from dashboard.history import tasks
 from dashboard.history.jobs import LAST
 from dashboard.history.tasks import run_history_jobs
 
@@ -12,6 +15,18 @@ def test_without_history_there_is_nothing_to_run(tmp_path: Path) -> None:
         assert run_history_jobs() == {}
 
     assert not (tmp_path / "reports" / LAST).exists()
+
+
+def test_a_report_that_failed_is_logged_as_an_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended = {"east": {"status": 0, "said": "done"}, "west": {"status": 3, "said": "Spark is off: no java"}}
+    monkeypatch.setattr(tasks, "run_jobs", lambda **_: ended)
+
+    with caplog.at_level(logging.ERROR, "dashboard.history.tasks"):
+        assert run_history_jobs() == ended
+
+    assert caplog.messages == ["the report of cluster west ended with 3: Spark is off: no java"]
 
 
 def test_jobs_have_a_queue_of_their_own_and_run_every_night() -> None:

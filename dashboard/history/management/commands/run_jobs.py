@@ -25,7 +25,13 @@ class Command(BaseCommand):
             CommandError: one did not end well, or none could begin.
         """
         try:
-            told = run_jobs(history=settings.HISTORY, reports=settings.REPORTS, within_s=MOST_S, only=cluster)
+            told = run_jobs(
+                history=settings.HISTORY,
+                reports=settings.REPORTS,
+                within_s=MOST_S,
+                memory_mb=settings.JOBS_MEMORY_MB,
+                only=cluster,
+            )
         except (Busy, NoHistory) as error:
             raise CommandError(str(error)) from None
         if not told:
