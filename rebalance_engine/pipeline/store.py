@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 from pyspark.sql.types import StructField, StructType
 
+from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.notes import ClusterNotes, read_notes, text_of
 from rebalance_engine.pipeline.sources import SourceFile
 
@@ -204,11 +205,10 @@ class Store:
 
     def _checksums(self, staged: Path, schema: StructType) -> dict[str, str]:
         frame = self.spark.read.schema(schema).parquet(str(staged))
-        columns = [name for name in schema.names if name not in ("cluster", "day")]
-        # A sum does not care for the order of rows, which differs from run to run; nor for columns that are empty.
+        # A sum does not care for the order of rows, which differs from run to run; nor a hash for columns' names.
         shape = f"{zlib.crc32(schema.simpleString().encode()):08x}"
         # In two halves, so that no sum is beyond 64 bits: adding decimals takes as long as making the hashes.
-        hashed = frame.select("cluster", "day", F.xxhash64(*columns).alias("hash"))
+        hashed = frame.select("cluster", "day", hash_of(schema, "cluster", "day").alias("hash"))
         high, low = F.sum(F.shiftright("hash", 32)), F.sum(F.col("hash").bitwiseAND(F.lit(0xFFFFFFFF)))
         rows = hashed.groupBy("cluster", "day").agg(
             F.count(F.lit(1)).alias("rows"), high.alias("high"), low.alias("low")
