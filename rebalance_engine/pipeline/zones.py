@@ -25,6 +25,7 @@ EARLIEST_MS, LATEST_MS = -12 * 3_600_000, 14 * 3_600_000  # the zones of the wor
 JOIN_WITHIN_MS = 12_000  # from "start OK" to the broker's line, or back; a first heartbeat waits for a connection
 NOTIFIED_WITHIN_MS = 3_000
 SHIFTS_MS, SHIFT_SIGNS = (1_800_000, 3_600_000), 2  # by which clocks are put on in summer; one may meet by chance
+PUT_BACK_SLOT_MS, PUT_BACK_SLOTS = 300_000, (2, 13)  # by no less than some minutes, by no more than an hour
 # Of one group, and of one host, in a quarter of an hour, which is one of both clocks: a sample over the whole time, for
 # brokers may have been there long before the client, and a clock may be put on long after. More of a broker's, because
 # several of its lines may go with one of a client.
@@ -39,7 +40,8 @@ TELLS_ITS_CLIENT = (
     "heartbeat data",
 )
 PHASE_MS, DAY_MS = 15_000, 86_400_000  # pairs are looked for by the place within the quarter, and on neighbouring days
-# One of zone_ms (ahead of UTC) and zone_name (which may change it twice a year); signs: how many lines prove it.
+# zone_ms: ahead of UTC. zone_name: it may change twice a year; zone_ms beside it is what brokers tell of the lines that
+# the name leaves open, if they do. signs: how many lines prove it.
 ZONES = "host string, layout string, zone_ms long, zone_name string, signs long"
 
 
@@ -104,7 +106,21 @@ def infer_zones(lines: DataFrame) -> DataFrame:
         .select("host", "layout", "zone_ms", F.lit(None).cast("string").alias("zone_name"), "signs")
     )
     found = computed_once(found)
-    return found.join(_changed(found, pairs), on=["host", "layout"], how="left_anti")
+    moved = _changed(found, pairs).unionByName(put_back(lines))
+    return found.join(moved.distinct(), on=["host", "layout"], how="left_anti")
+
+
+def put_back(lines: DataFrame) -> DataFrame:
+    """Name the hosts in one of whose logs the clock jumps back, by up to an hour: host, layout.
+
+    A log is written in order, but for moments: of the lines of a time all stand before those of ten minutes later.
+    """
+    slot = F.floor(F.col("wall_ms") / PUT_BACK_SLOT_MS).cast("bigint").alias("slot")
+    file = ["host", "layout", "file"]
+    known = _unzoned(lines).where(F.col("wall_ms").isNotNull())
+    slots = known.groupBy(*file, slot).agg(F.min("place").alias("first"), F.max("place").alias("last"))
+    later = F.min("first").over(Window.partitionBy(*file).orderBy("slot").rangeBetween(*PUT_BACK_SLOTS))
+    return slots.withColumn("later", later).where(F.col("last") > F.col("later")).select("host", "layout").distinct()
 
 
 def strangers(lines: DataFrame) -> DataFrame:
@@ -169,11 +185,12 @@ def _near(said: DataFrame) -> DataFrame:
 def _changed(found: DataFrame, pairs: DataFrame) -> DataFrame:
     """Find hosts whose clock was put on or back within their log: what the zone does not fit lies at one end of it.
 
-    One zone would place a part of their lines an hour off; only its name tells when it changes.
+    Or it is a rolled part of its own. One zone would place a part of their lines an hour off; only its name tells when
+    it changes.
     """
-    met = pairs.select("host", "layout", "kind", "key", "wall_ms", "zone_ms").dropDuplicates()
+    met = pairs.select("host", "layout", "file", "kind", "key", "wall_ms", "zone_ms").dropDuplicates()
     fits = met.join(found.select("host", "layout", "zone_ms"), on=["host", "layout", "zone_ms"], how="left_semi")
-    rest = met.join(fits.drop("zone_ms"), on=["host", "layout", "kind", "key", "wall_ms"], how="left_anti")
+    rest = met.join(fits.drop("zone_ms", "file"), on=["host", "layout", "kind", "key", "wall_ms"], how="left_anti")
     mine = fits.groupBy("host", "layout", F.col("zone_ms").alias("mine_ms")).agg(
         F.min("wall_ms").alias("first_ms"), F.max("wall_ms").alias("last_ms")
     )
@@ -181,12 +198,20 @@ def _changed(found: DataFrame, pairs: DataFrame) -> DataFrame:
         F.min("wall_ms").alias("from_ms"), F.max("wall_ms").alias("to_ms"), F.count(F.lit(1)).alias("signs")
     )
     both = mine.join(other, on=["host", "layout"], how="inner")
-    is_shift = F.abs(F.col("zone_ms") - F.col("mine_ms")).isin(*SHIFTS_MS) & (F.col("signs") >= SHIFT_SIGNS)
+    shift = F.col("zone_ms") - F.col("mine_ms")
+    is_shift = F.abs(shift).isin(*SHIFTS_MS) & (F.col("signs") >= SHIFT_SIGNS)
     # The hour that is put back is there twice; a log of few hours has all its signs at both ends.
     hour = max(SHIFTS_MS)
     is_apart = (F.col("from_ms") > F.col("last_ms") - hour) | (F.col("to_ms") < F.col("first_ms") + hour)
     is_long = F.col("last_ms") - F.col("first_ms") > 3 * hour
-    return both.where(is_shift & is_apart & is_long).select("host", "layout")
+    # Put on, the clock leaves the hour out: that is seen in a log of any length.
+    skipped = F.when(shift > 0, F.col("from_ms") - F.col("last_ms")).otherwise(F.col("first_ms") - F.col("to_ms"))
+    is_put_on = skipped >= F.abs(shift) - JOIN_WITHIN_MS
+    part = ["host", "layout", "file"]
+    of_part = rest.join(fits, on=part, how="left_anti").groupBy(*part, "zone_ms").agg(F.count(F.lit(1)).alias("signs"))
+    apart = of_part.join(mine, on=["host", "layout"], how="inner").where(is_shift)
+    within = both.where(is_shift & ((is_apart & is_long) | is_put_on))
+    return within.select("host", "layout").unionByName(apart.select("host", "layout")).distinct()
 
 
 def _meeting_half(votes: DataFrame, said: DataFrame, named: DataFrame) -> DataFrame:
@@ -206,7 +231,7 @@ def _meeting_half(votes: DataFrame, said: DataFrame, named: DataFrame) -> DataFr
 def _client_signs(clients: DataFrame) -> DataFrame:
     """Give what a client says of its own coming and going, and what it is told of others'.
 
-    Columns: host, layout, wall_ms, kind, key (the group), within_ms.
+    Columns: host, layout, file, wall_ms, kind, key (the group), within_ms.
     """
     group = F.regexp_extract("message", r"the (?:consumer|producer) \[([^\]]+)\]", 1)
     told = F.regexp_extract("message", r"group: ?(\S+) changed", 1)
@@ -224,6 +249,7 @@ def _client_signs(clients: DataFrame) -> DataFrame:
     shaped = signs.select(
         "host",
         "layout",
+        "file",
         "wall_ms",
         "kind",
         key.alias("key"),

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rebalance_engine.pipeline.zones import BadZone, given_zones, infer_zones, strangers
+from rebalance_engine.pipeline.zones import BadZone, given_zones, infer_zones, put_back, strangers
 from tests.rebalance_engine.pipeline.frames import broker, java4, joined, read_lines
 
 
@@ -121,6 +121,31 @@ def test_a_clock_that_is_put_back_within_a_log_is_of_no_one_zone(spark: SparkSes
     found = {row["host"]: row["zone_ms"] for row in infer_zones(read_lines(spark, tmp_path)).collect()}
 
     assert found == {"winter": 3_600_000}
+
+
+@pytest.mark.spark
+def test_a_clock_that_is_put_on_or_back_within_minutes_of_log_is_of_no_one_zone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """All are told of the same, every 40 s; of three the clock is moved after the sixth time, of one while it rolls."""
+    at = [3_600 + 40 * n + n * n for n in range(10)]
+    moved = {"steady": (1, 1), "back": (2, 1), "on": (1, 2), "rolled": (2, 1)}
+    for host, (before, after) in moved.items():
+        lines = [java4(one + 0.4, NOTIFIED, zone_hours=before if n < 6 else after) for n, one in enumerate(at)]
+        parts = {"rocketmq_client.log": lines}
+        if host == "rolled":
+            parts = {"rocketmq_client.log.1": lines[:6], "rocketmq_client.log": lines[6:]}
+        for number, (name, those) in enumerate(parts.items()):
+            begin = [java4(at[0] - 9, made(host), zone_hours=before)] if not number else []
+            put(tmp_path, f"{host}/{name}", *begin, *those)
+    who = (*moved, *map(str, at))
+    put(tmp_path, "east/broker.log", *(broker(one, joined("g", name)) for one, name in zip(at, who, strict=False)))
+    read = read_lines(spark, tmp_path)
+
+    found = {row["host"]: row["zone_ms"] for row in infer_zones(read).collect()}
+
+    assert found == {"steady": 3_600_000}
+    assert [row["host"] for row in put_back(read).collect()] == ["back"]
 
 
 @pytest.mark.spark
