@@ -28,7 +28,11 @@ def last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFram
     """
     own = events.where(F.col("client_id").isNotNull() & F.col("group").isNotNull() & (F.col("layout") != "broker"))
     of_log, process = Window.partitionBy(*KEY), ["cluster", "process"]
-    members = own.select(*MEMBER).dropDuplicates().withColumn("members", F.count(F.lit(1)).over(of_log))
+    # Of a member that broadcasts no line names both group and client: only what it took tells that it was there.
+    there = (
+        own.select(*MEMBER).unionByName(begun.where(F.col("client_id").isNotNull()).select(*MEMBER)).dropDuplicates()
+    )
+    members = there.withColumn("members", F.count(F.lit(1)).over(of_log))
     asked = begun.select(*MEMBER, "reborn_ms").dropDuplicates()
     asked = asked.join(members, on=MEMBER, how="left").join(_named(events), on=process, how="left")
     is_alone = (F.col("members") == 1) & F.coalesce(F.col("clients") <= 1, F.lit(True))

@@ -24,6 +24,7 @@ from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
 from rebalance_engine.pipeline.templates import QUEUE
 
 QUEUE_DATA = r"QueueData \[brokerName=([^,]+), readQueueNums=(\d+), writeQueueNums=\d+, perm=(\d+)"
+BROADCASTER = r"ConsumerData \[groupName=([^,\]]+), consumeType=[^,\]]*, messageModel=BROADCASTING"
 GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\]\"]+)"
 REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"
 QUEUE_BEGINS = "MessageQueue [topic="
@@ -206,6 +207,7 @@ def _told() -> list[Column]:
         .alias("number2"),
         F.when(is_result, _found(message, r"[sS]trategyName=([^,]+),")).alias("strategy"),
         _queues(message, what).alias("queues"),
+        _broadcasting(message, what).alias("broadcasting"),
     ]
 
 
@@ -299,6 +301,18 @@ def _queues(message: Column, what: Column) -> Column:
             what == "heartbeat data",
             F.regexp_extract_all(message, F.lit(r"ConsumerData \[groupName=([^,\]]+)"), F.lit(1)),
         )
+    )
+
+
+def _broadcasting(message: Column, what: Column) -> Column:
+    """List the groups that a start, a broker's line or a heartbeat says to broadcast (``MessageModel``)."""
+    starts = (what == "consumer starting") & message.contains("messageModel=BROADCASTING")
+    joins = (what == "joined") & message.contains(" BROADCASTING channel: ")
+    beats = (what == "heartbeat data") & message.contains("BROADCASTING")
+    return (
+        F.when(starts, F.array(_found(message, r"\[([^\]]+)\]")))
+        .when(joins, F.array(_found(message, GROUP)))
+        .when(beats, F.regexp_extract_all(message, F.lit(BROADCASTER), F.lit(1)))
     )
 
 

@@ -63,7 +63,10 @@ def _event(facts: DataFrame, what: Column, **columns: Column) -> DataFrame:
         "broker": F.coalesce(F.try_element_at("queue", F.lit(2)), F.col("broker")),
         "queue_id": F.try_element_at("queue", F.lit(3)).try_cast("int"),
     }
-    empty = {name: F.lit(None).cast(EVENTS[name].dataType) for name in ("other", "number", "number2", "queues")}
+    empty = {
+        name: F.lit(None).cast(EVENTS[name].dataType)
+        for name in ("other", "number", "number2", "queues", "broadcasting")
+    }
     kept = facts.withColumns({**told, **empty, **columns}).where(F.col("what").isNotNull())
     return kept.select(*(name for name in EVENTS.names if name != "day"))
 

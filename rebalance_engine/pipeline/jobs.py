@@ -21,6 +21,7 @@ from rebalance_engine.pipeline import (
     holds,
     lines,
     measures,
+    models,
     reports,
     schemas,
     stories,
@@ -207,8 +208,10 @@ STORIES = {
 def _publish_stories(store: Store, asked: Asked, life: DataFrame, told: Told) -> None:
     """Tell the groups' stories anew whose spans or clues differ from when they were told last; the others stay."""
     spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
-    mine = spans.where(F.col("cluster") == asked.cluster)
-    clues = computed_once(stories.clues_of(store.read("events", EVENTS), changes, mine, life))
+    all_events = store.read("events", EVENTS)
+    of_cluster = F.col("cluster") == asked.cluster
+    mine = models.with_owners(spans.where(of_cluster), all_events.where(of_cluster))
+    clues = computed_once(stories.clues_of(all_events, changes, mine, life))
     inputs = computed_once(stories.inputs_of(mine, clues))
     known = store.read("inputs", schemas.INPUTS).where(F.col("cluster") == asked.cluster)
     before = _checksums(known) if all(map(store.is_whole, STORIES)) else {}
@@ -245,6 +248,7 @@ def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
     _publish(store, asked, told, "heartbeats", measures.heartbeats_of(all_events))
     _publish(store, asked, told, "brokers", measures.brokers_of(all_events))
     _publish(store, asked, told, "looked", measures.looked_of(all_events))
+    _publish(store, asked, told, "models", models.models_of(all_events))
 
 
 def _publish(store: Store, asked: Asked, told: Told, table: str, frame: DataFrame) -> None:

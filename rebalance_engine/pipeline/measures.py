@@ -20,7 +20,7 @@ from rebalance_engine.pipeline.schemas import (
     day_of,
     shaped,
 )
-from rebalance_engine.pipeline.templates import ADDS, REMOVES
+from rebalance_engine.pipeline.templates import ADDS, POPS, REMOVES
 
 OF_DAY = ["cluster", "day", "group"]
 OF_GROUP = ["cluster", "group"]
@@ -46,6 +46,9 @@ def costs_of(
         ).alias("refused_pulls"),
         *(F.sum(name).alias(name) for name in ("duplicates_least", "duplicates_most")),
         F.count(F.when(F.col("duplicates_most").isNull(), 1)).alias("duplicates_unbounded"),
+        F.sum(_locked()).alias("pause_locked_ms"),
+        F.max("silence_most_ms").alias("silence_most_ms"),
+        F.count(F.when(F.col("silence_most_ms").isNull(), 1)).alias("silence_unbounded"),
     )
     lasted = F.col("until_ms") - F.col("at_ms")
     is_unowned = F.size("clients") == 0
@@ -81,7 +84,17 @@ def costs_of(
         "above_fewest",
         "flaps",
     )
-    return shaped(whole.fillna(0, subset=[*counts, "duplicates_unbounded"]), COSTS)
+    return shaped(whole.fillna(0, subset=[*counts, "duplicates_unbounded", "silence_unbounded"]), COSTS)
+
+
+def _locked() -> Column:
+    """Give how long after the release the new owner still waited for the lock: as long as it has waited, at most.
+
+    Empty where no lock was refused, or where somebody may have held the queue of whom nobody tells.
+    """
+    apart = F.col("taken_ms") - F.col("released_ms")
+    is_known = F.col("lock_wait_ms").isNotNull() & F.col("pause_ms").isNotNull() & (apart > 0)
+    return F.when(is_known, F.least("lock_wait_ms", apart, "pause_ms"))
 
 
 def flaps_of(handoffs: DataFrame) -> DataFrame:
@@ -306,7 +319,7 @@ def looked_of(events: DataFrame) -> DataFrame:
     sends = starts | is_alone | what.isin("isolated", "unreachable", "reachable", "resent", "send failed", "sent")
     told = {
         "holds": (layout != "broker")
-        & (what.isin(*ADDS, *REMOVES, "result") | ((what == "persisted all") & F.col("client_id").isNotNull())),
+        & (what.isin(*ADDS, *REMOVES, *POPS, "result") | ((what == "persisted all") & F.col("client_id").isNotNull())),
         "offsets": what == "persisted all",
         "sends": sends,
         "isolations": sends & ~layout.isin(*SILENT_ON_ISOLATION),

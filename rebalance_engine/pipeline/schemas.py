@@ -44,7 +44,7 @@ LINES = _schema(
 
 # at_ms is within resolution_ms: the event was at at_ms or up to resolution_ms - 1 later. other: a second client of the
 # event (whoever holds the lock), or an address. number, number2: counts, offsets or ms, by kind of event.
-# queues: "topic|broker|queue id" each.
+# queues: "topic|broker|queue id" each. broadcasting: the groups that the line says to broadcast.
 EVENTS = _schema(
     cluster=TEXT,
     day=TEXT,
@@ -67,6 +67,7 @@ EVENTS = _schema(
     number2=LONG,
     strategy=TEXT,
     queues=TEXTS,
+    broadcasting=TEXTS,
 )
 
 # Each time a queue entered a client's process-queue table until it left it; what the issue and kept checks name.
@@ -169,6 +170,9 @@ COSTS = _schema(
     rounds=LONG,
     handoffs=LONG,
     pause_ms=LONG,
+    pause_locked_ms=LONG,  # of it, while the new owner waited for a lock
+    silence_most_ms=LONG,  # the longest of any handoff; silence_unbounded: handoffs of which no line bounds it
+    silence_unbounded=LONG,
     unowned_ms=LONG,  # at least; unowned_most_ms: if members of whom no log tells held nothing
     unowned_most_ms=LONG,
     unowned_open_ms=LONG,  # of unowned_ms, of queues that nobody had taken when the input ended
@@ -201,6 +205,8 @@ BROKERS = _schema(
 LOOKED = _schema(
     cluster=TEXT, day=TEXT, holds=LONG, offsets=LONG, sends=LONG, isolations=LONG, heartbeats=LONG, expiries=LONG
 )
+# Groups whose queues have no owners, by what their logs say: "broadcasting" or "POP", see models.py.
+MODELS = _schema(cluster=TEXT, day=TEXT, group=TEXT, model=TEXT)
 SPIKES = _filed(round=INT, before_per_s=DOUBLE, peak_per_s=DOUBLE, factor=DOUBLE, recovered_ms=LONG)
 BACKTEST = _filed(
     strategy=TEXT,

@@ -26,7 +26,7 @@ from rebalance_engine.pipeline.rounds import CAUSES, GOES, Cause, Round, presenc
 from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sweep import Hold, Stretch, left_alone, stopping_ms, stretches, with_holds
-from rebalance_engine.pipeline.templates import ADDS, REMOVES
+from rebalance_engine.pipeline.templates import ADDS, POPS, REMOVES
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
 TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes")
@@ -59,10 +59,11 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     own = own.withColumn(
         "what", F.when(F.col("what") == "consumer starting", "consumer started").otherwise(F.col("what"))
     )
+    popped = events.where(F.col("what").isin(*POPS) & F.col("group").isNotNull()).withColumn("what", F.lit("popped"))
     columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number"]
     chosen = of_queue.select(*columns)
     signs = _signs(events, own)
-    for more in (_heard(by_group, events, spans), own, signs, changed, _beside_changes(events, members)):
+    for more in (_heard(by_group, events, spans), own, signs, changed, popped, _beside_changes(events, members)):
         chosen = chosen.unionByName(more.select(*columns))
     for more in (_routes(events, spans), _ends(spans, life)):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
@@ -205,6 +206,7 @@ class Clues:
         signs: what tells that a process, or one of its clients, had reached a broker.
         unheard: the members that brokers name and no other log.
         end_ms: of the input; None where nobody says.
+        popped: by topic, from when on brokers hand its messages out to whoever asks.
     """
 
     by_queue: dict[MessageQueue, list[Clue]]
@@ -213,6 +215,7 @@ class Clues:
     routes: dict[str, list[tuple[int, Route]]]
     unheard: set[str]
     end_ms: int | None
+    popped: dict[str, int]
 
 
 def tell(
@@ -261,7 +264,7 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
 
 
 def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
-    found = Clues({}, [], [], {}, set(), None)
+    found = Clues({}, [], [], {}, set(), None, {})
     ends = []
     for clue in clues:
         what, at = str(clue["what"]), _int(clue["at_ms"])
@@ -275,6 +278,8 @@ def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
             found.signs.append(Cause(at, what, named, str(clue["process"])))
         elif what == "route":
             found.routes.setdefault(str(clue["topic"]), []).append((at, read_route(clue["queues"])))
+        elif what == "popped":
+            found.popped[str(clue["topic"])] = min(at, found.popped.get(str(clue["topic"]), at))
         elif what == "input ends":
             ends.append(at)
         elif clue["queue_id"] is not None:
@@ -360,7 +365,8 @@ def _stretch_rows(
 ) -> Iterator[tuple[str, dict[str, object]]]:
     for queue, those in holds.items():
         end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
-        alone = left_alone(those, gone(queue, clues.routes.get(queue.topic, ()), end_ms), end_ms)
+        owned_ms = min(end_ms, clues.popped.get(queue.topic, end_ms))  # from then on it needs no owner
+        alone = left_alone(those, gone(queue, clues.routes.get(queue.topic, ()), end_ms), owned_ms)
         for stretch, holding in with_holds((*stretches(those), *alone), those):
             if len(stretch.clients) != 1:
                 yield (

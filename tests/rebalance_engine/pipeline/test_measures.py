@@ -88,6 +88,25 @@ def test_refused_pulls_and_pauses_that_nobody_tells_are_no_zero(spark: SparkSess
     assert {row["group"]: row["pause_ms"] for row in told} == {"g": None, "h": 0, "i": 2, "j": 3, "k": 0}
 
 
+def test_of_a_pause_it_is_told_how_long_the_new_owner_waited_for_the_lock(spark: SparkSession) -> None:
+    """It waited since before the release, since after it, and not at all; of a fourth nobody knows the pause."""
+    moved = frame(
+        spark,
+        schemas.HANDOFFS,
+        handoff(1_000, "A", "B", taken_ms=5_000, pause_ms=4_500, lock_wait_ms=9_000, silence_most_ms=7_000),
+        handoff(2_000, "A", "B", taken_ms=5_000, pause_ms=3_500, lock_wait_ms=1_000, silence_most_ms=9_000),
+        handoff(3_000, "A", "B", taken_ms=5_000, pause_ms=2_500),
+        handoff(4_000, "A", "B", taken_ms=5_000, pause_ms=None, lock_wait_ms=1_000),
+    )
+    kinds = (schemas.ROUNDS, schemas.STRETCHES, schemas.MEMBER_LOADS, schemas.GROUP_LOADS)
+    rounds, stretches, members, groups = (frame(spark, kind).limit(0) for kind in kinds)
+
+    (row,) = measures.costs_of(rounds, moved, stretches, members, groups).collect()
+
+    assert (row["pause_ms"], row["pause_locked_ms"]) == (10_500, 4_000 + 1_000)
+    assert (row["silence_most_ms"], row["silence_unbounded"]) == (9_000, 2)
+
+
 def test_rounds_that_follow_each_other_closely_are_a_storm_and_the_first_began_it(spark: SparkSession) -> None:
     rounds = [opened(n, 20_000 * n, who=[f"C{n}"]) for n in range(1, 6)]
     quiet = [opened(n, 1_000_000 * n) for n in range(6, 9)]
@@ -192,6 +211,7 @@ def test_who_would_have_told_of_what_is_counted(spark: SparkSession) -> None:
 
     inner: dict[str, object] = {"what": "producer started", "group": "CLIENT_INNER_PRODUCER"}
     assert looked({"what": "added"}, inner) == {"holds": 1, "heartbeats": 1}
+    assert looked({"what": "pop added"}) == {"holds": 1, "heartbeats": 1}
     assert looked({"what": "producer started"}, {"what": "persisted all", "layout": "go", "process": "q"}) == {
         "sends": 1, "isolations": 1, "heartbeats": 1, "holds": 1, "offsets": 1,
     }  # fmt: skip

@@ -87,6 +87,16 @@ def test_a_queue_that_nobody_takes_any_more_is_unowned_until_the_input_ends() ->
     assert (stretch["clients"], stretch["is_open"], stretch["unheard"]) == ([], True, 0)
 
 
+def test_a_queue_out_of_which_brokers_hand_messages_needs_no_owner() -> None:
+    spans = [span("A", 1_000, 60_000)]
+    popped = [clue("popped", at, topic="orders", process="A", queue_id=-1) for at in (61_000, 80_000)]
+
+    (stretch,) = kinds(list(tell(spans, [clue("joined", 500, client_id="A"), clue("input ends", 90_000), *popped])),
+                       "stretch")  # fmt: skip
+
+    assert (stretch["at_ms"], stretch["until_ms"], stretch["is_open"]) == (60_000, 61_000, False)
+
+
 @pytest.mark.parametrize(
     ("routes", "unowned"),
     [
