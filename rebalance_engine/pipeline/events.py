@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.clocks import in_named_zone, with_second_hours
 from rebalance_engine.pipeline.history import facts_of
 from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS
 from rebalance_engine.pipeline.naming import (
@@ -38,7 +39,7 @@ def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
         lines: as ``LINES``.
         zones: as ``ZONES``, of the clients whose log does not tell its zone.
     """
-    told = lines.where(F.col("wall_ms").isNotNull() & (F.col("what") != "alive"))
+    told = with_second_hours(lines.where(F.col("wall_ms").isNotNull()), zones).where(F.col("what") != "alive")
     # Asked first: what there is nothing of costs a reading of all lines for each part of the plan that looks for it.
     seen = lines.select("host", "layout", "file").distinct().collect()
     files = [(row["host"], row["layout"], row["file"]) for row in seen]
@@ -64,7 +65,7 @@ def _day_of() -> Column:
 
 def signs_of_life(lines: DataFrame, zones: DataFrame) -> DataFrame:
     """Give the last line of every process: host, process, last_ms."""
-    known = _in_utc(lines.where(F.col("wall_ms").isNotNull()), zones)
+    known = _in_utc(with_second_hours(lines.where(F.col("wall_ms").isNotNull()), zones), zones)
     return known.groupBy("cluster", "host", "process").agg(F.max("at_ms").alias("last_ms"))
 
 
@@ -98,11 +99,11 @@ def _without_copies(lines: DataFrame, with_siblings: list[str]) -> DataFrame:
         return lines
     same = ["host", "family", "process", "wall_ms", "message"]
     in_file = Window.partitionBy(*same, "file").orderBy("place")
-    among_files = Window.partitionBy(*same, "time").orderBy("file")
+    among_files = Window.partitionBy(*same, "time").orderBy(F.col("again_ms").isNull(), "file")
     is_one_of_several = F.col("file").isin(with_siblings)
     once = (
         lines.where(is_one_of_several)
-        .withColumn("family", F.when(F.col("layout").isin(*PIDS), F.col("layout")).otherwise(_family()))
+        .withColumn("family", family_of())
         .withColumn("time", F.row_number().over(in_file))
         .withColumn("copy", F.row_number().over(among_files))
         .where(F.col("copy") == 1)
@@ -120,6 +121,11 @@ FAMILY = re.compile(rf"(?i)(?:^{_KEPT_AS}[-._ ]|\.gz|\.log|[-._]\d+|[-._ ]{_KEPT
 
 def _family() -> Column:
     return F.regexp_replace(F.substring_index("file", "/", -1), FAMILY.pattern, "")
+
+
+def family_of() -> Column:
+    """Name the log that a file is a part of, among those of its host."""
+    return F.when(F.col("layout").isin(*PIDS), F.col("layout")).otherwise(_family())
 
 
 def process_of() -> Column:
@@ -142,17 +148,16 @@ def _in_utc(lines: DataFrame, zones: DataFrame) -> DataFrame:
     told = zones.select("host", "layout", "zone_ms", "zone_name")
     joined = lines.join(F.broadcast(told), on=["host", "layout"], how="left")
     zone = F.coalesce(fixed[F.col("layout")], F.col("zone_ms"))
-    by_name = F.unix_millis(F.to_utc_timestamp(F.timestamp_millis("wall_ms"), F.col("zone_name")))
     return (
         joined.withColumns(
             {
-                "at_ms": F.coalesce(F.col("wall_ms") - zone, by_name),
+                "at_ms": F.when(F.col("zone_name").isNull(), F.col("wall_ms") - zone).otherwise(in_named_zone()),
                 "resolution_ms": resolution[F.col("layout")],
                 "process": process_of(),
             }
         )
         .where(F.col("at_ms").isNotNull())
-        .drop("zone_ms", "zone_name")
+        .drop("zone_ms", "zone_name", "again_ms")
     )
 
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 from rebalance_engine.pipeline import (
     backtest,
     clients,
+    clocks,
     events,
     holds,
     lines,
@@ -155,21 +156,51 @@ def _zones(store: Store, asked: Asked, told: Told) -> tuple[DataFrame, bool]:
     if any(file["layout"] in unzoned for file in store.mine.files.values()):
         all_lines = store.lines(LINES)
         rows += [tuple(row) for row in zones.infer_zones(all_lines).collect() if row["host"] not in asked.zones]
+        rows = _with_open_hours(all_lines, rows)
     known = store.spark.createDataFrame(rows, zones.ZONES)
     if any(file["layout"] in unzoned for file in store.mine.files.values()):
         _refuse(store.lines(LINES), known, told)
-    now = {f"{host} {layout}": f"{zone_ms if name is None else name}" for host, layout, zone_ms, name, _ in rows}
+    now = {f"{host} {layout}": _called(zone_ms, name) for host, layout, zone_ms, name, _ in rows}
     have_moved = now != store.mine.zones
     store.mine.zones = now
     return known, have_moved
 
 
+def _called(zone_ms: int | None, name: str | None) -> str:
+    return " ".join(str(part) for part in (name, zone_ms) if part is not None)
+
+
+def _with_open_hours(
+    all_lines: DataFrame, rows: list[tuple[str, str, int | None, str | None, int]]
+) -> list[tuple[str, str, int | None, str | None, int]]:
+    """Let brokers tell of lines of an hour that a named zone has twice, by themselves, which of the two they mean."""
+    if all(name is None for *_, name, _ in rows):
+        return rows
+    known = all_lines.sparkSession.createDataFrame(rows, zones.ZONES)
+    left_open = computed_once(clocks.open_lines(all_lines, known).select(*all_lines.columns))
+    if left_open.isEmpty():
+        return rows
+    found = zones.infer_zones(left_open.unionByName(all_lines.where(F.col("layout") == "broker"))).collect()
+    told = {(row["host"], row["layout"]): row["zone_ms"] for row in found}
+    return [
+        (host, layout, zone_ms if name is None else told.get((host, layout)), name, signs)
+        for host, layout, zone_ms, name, signs in rows
+    ]
+
+
 def _refuse(all_lines: DataFrame, known: DataFrame, told: Told) -> None:
     refused = events.refused_hosts(all_lines, known).orderBy("host").collect()
-    strangers = {(row["host"], row["layout"]) for row in zones.strangers(all_lines).collect()} if refused else set()
+    reasons: dict[tuple[str, str], str] = {}
+    for why, find in ((NAMES_OTHERS, zones.strangers), (PUT_BACK, zones.put_back)):
+        rows = find(all_lines).collect() if refused else []
+        reasons |= {(row["host"], row["layout"]): why for row in rows}
     for row in refused:
-        why = NAMES_OTHERS if (row["host"], row["layout"]) in strangers else MEETS_NONE
+        why = reasons.get((row["host"], row["layout"]), MEETS_NONE)
         told.refused.append(REFUSED.format(**row.asDict(), why=why))
+    if known.where(F.col("zone_name").isNotNull()).isEmpty():
+        return
+    by_host = clocks.open_lines(all_lines, known).groupBy("host", "layout").agg(F.count(F.lit(1)).alias("lines"))
+    told.refused += [LEFT_OPEN.format(**row.asDict()) for row in by_host.orderBy("host").collect()]
 
 
 REFUSED = (
@@ -177,6 +208,11 @@ REFUSED = (
     " --zone {host}=Asia/Shanghai"
 )
 MEETS_NONE = "no broker's log tells of the same group and client at the same time, the same from beginning to end"
+PUT_BACK = "within it the clock was put back, so that no one offset fits"
+LEFT_OPEN = (
+    "refused: {lines} lines of {host} ({layout}): they are of an hour that its zone has twice, and neither the log nor"
+    " a broker's tells of which; give its offset, as --zone {host}=+01:00, if it is one from beginning to end"
+)
 NAMES_OTHERS = "of its groups the brokers' logs name other clients only, none of its own"
 
 
