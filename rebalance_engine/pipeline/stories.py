@@ -20,16 +20,19 @@ from pyspark.sql.types import StructType
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
+from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
-from rebalance_engine.pipeline.rounds import CAUSES, GOES, Cause, Round, presence_of, rounds_of
+from rebalance_engine.pipeline.logends import log_ends_of
+from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sweep import Hold, Stretch, left_alone, stopping_ms, stretches, with_holds
 from rebalance_engine.pipeline.templates import ADDS, POPS, REMOVES
+from rebalance_engine.pipeline.unheard import cut_off, let_go, presence_of_strangers, there_meanwhile
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
-TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes")
+TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard")
 QUEUE_KEY = ["cluster", "process", "topic", "broker", "queue_id"]
 
 
@@ -65,7 +68,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     signs = _signs(events, own)
     for more in (_heard(by_group, events, spans), own, signs, changed, popped, _beside_changes(events, members)):
         chosen = chosen.unionByName(more.select(*columns))
-    for more in (_routes(events, spans), _ends(spans, life)):
+    for more in (_routes(events, spans), _ends(spans, life), log_ends_of(events, spans, life)):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
     return chosen
 
@@ -147,7 +150,7 @@ def inputs_of(spans: DataFrame, clues: DataFrame) -> DataFrame:
     """
     sums = [
         rows.groupBy("cluster", "group").agg(
-            F.count(F.lit(1)).alias("rows"), F.sum(F.xxhash64(*rows.columns).cast("decimal(38,0)")).alias("sum")
+            F.count(F.lit(1)).alias("rows"), F.sum(hash_of(rows.schema).cast("decimal(38,0)")).alias("sum")
         )
         for rows in (_told_from(spans), clues)
     ]
@@ -206,6 +209,7 @@ class Clues:
         signs: what tells that a process, or one of its clients, had reached a broker.
         unheard: the members that brokers name and no other log.
         end_ms: of the input; None where nobody says.
+        log_ends: of members whose logs may have been cut, the last line of each one's.
         popped: by topic, from when on brokers hand its messages out to whoever asks.
     """
 
@@ -216,6 +220,7 @@ class Clues:
     unheard: set[str]
     end_ms: int | None
     popped: dict[str, int]
+    log_ends: dict[str, int]
 
 
 def tell(
@@ -224,31 +229,22 @@ def tell(
     """Tell one group's story, as (kind, row): rounds, handoffs, stretches without one owner, loads."""
     holds = _holds(spans)
     found = _sorted_out(clues)
-    causes = [*arrived(found.causes, holds, found.signs), *_losses(holds)]
+    reached = arrived(found.causes, holds, found.signs)
+    causes = [*reached, *_losses(holds)]
     rounds = rounds_of(holds, causes)
     yield from (("round", _round_row(one)) for one in rounds)
-    unheard = _presence_of_unheard(found)
-    for one in handoffs_of(holds, found.by_queue):
+    unheard = presence_of_strangers(found.unheard, found.causes, found.end_ms or 0)
+    cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
+    unheard |= cut
+    sure = let_go(holds, cut)
+    for one in handoffs_of(sure, found.by_queue):
         is_return = one.change.giver.client == one.change.taker.client
         yield "return" if is_return else "handoff", _handoff_row(one, rounds) | _unsure(one, unheard)
-    yield from _stretch_rows(holds, found, unheard)
-    there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in unheard}
+    yield from _stretch_rows(sure, found, unheard)
+    there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in found.unheard}
     members, groups = loads_of(holds, there)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
     yield from (("group load", _group_row(one, unheard)) for one in groups)
-
-
-def _presence_of_unheard(clues: Clues) -> dict[str, list[tuple[int, int]]]:
-    """Tell when they were there; whose going alone is told was there from the beginning."""
-    causes = sorted((one for one in clues.causes if one.client in clues.unheard), key=lambda one: one.at_ms)
-    there = presence_of({}, causes, clues.end_ms or 0)
-    seen: set[str] = set()
-    for one in causes:
-        if one.client is not None and one.client not in seen:
-            seen.add(one.client)
-            if one.what in GOES:
-                there.setdefault(one.client, []).append((0, one.at_ms))
-    return there
 
 
 def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]:
@@ -264,8 +260,8 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
 
 
 def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
-    found = Clues({}, [], [], {}, set(), None, {})
-    ends = []
+    found = Clues({}, [], [], {}, set(), None, {}, {})
+    ends: dict[str, dict[str, int]] = {"log ends": found.log_ends, "input ends": {}}
     for clue in clues:
         what, at = str(clue["what"]), _int(clue["at_ms"])
         client = clue["client_id"]
@@ -280,14 +276,14 @@ def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
             found.routes.setdefault(str(clue["topic"]), []).append((at, read_route(clue["queues"])))
         elif what == "popped":
             found.popped[str(clue["topic"])] = min(at, found.popped.get(str(clue["topic"]), at))
-        elif what == "input ends":
-            ends.append(at)
+        elif what in ("log ends", "input ends"):
+            ends[what][str(named)] = at
         elif clue["queue_id"] is not None:
             one = Clue(at, what, str(clue["process"]), _known(clue["number"]))
             found.by_queue.setdefault(_queue(clue), []).append(one)
     for told in found.routes.values():
         told.sort(key=lambda one: one[0])
-    return replace(found, end_ms=max(ends, default=None))
+    return replace(found, end_ms=max(ends["input ends"].values(), default=None))
 
 
 def _int(value: object) -> int:
@@ -347,7 +343,7 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
 def _unsure(one: Handoff, unheard: Presence) -> dict[str, object]:
     """Say what is not known where another may have held the queue in between, of whom nobody tells."""
     between = Stretch(one.change.giver.until_ms, one.change.taker.from_ms, ())
-    is_unsure = bool(one.change.unowned_ms) and _there(between, unheard)
+    is_unsure = bool(one.change.unowned_ms) and there_meanwhile(between, unheard)
     return {"unowned_ms": 0, "pause_ms": None, "pause_is": "unknown"} if is_unsure else {}
 
 
@@ -380,13 +376,6 @@ def _stretch_rows(
                         "clients": list(stretch.clients),
                         "stopping_ms": stopping_ms(stretch, holding),
                         "is_open": stretch.until_ms == clues.end_ms,
-                        "unheard": _there(stretch, unheard) if not stretch.clients else 0,
+                        "unheard": there_meanwhile(stretch, unheard) if not stretch.clients else 0,
                     },
                 )
-
-
-def _there(stretch: Stretch, unheard: Presence) -> int:
-    """Count the members that were there meanwhile, for some time, and of whom nobody tells what they held."""
-    return sum(
-        any(begin < stretch.until_ms and stretch.from_ms < end for begin, end in spans) for spans in unheard.values()
-    )

@@ -160,6 +160,35 @@ def test_who_is_only_seen_to_leave_was_there_before() -> None:
     assert [(row["at_ms"], row["unheard"]) for row in rows] == [(60_000, 1), (69_000, 1)]
 
 
+def test_a_pause_in_which_a_member_whose_log_was_cut_may_have_had_the_queue_is_unknown() -> None:
+    """C is there until 80,000, and its log ends at 50,000: it may have had what A let go at 60,000."""
+    clues = [
+        clue("joined", 500, client_id="C"),
+        clue("closed", 80_000, client_id="C"),
+        clue("log ends", 50_000, client_id="C"),
+        clue("input ends", 90_000),
+    ]
+    spans = [
+        span("A", 1_000, 60_000),
+        span("B", 76_000, 90_000, ended="open"),
+        span("C", 2_000, 80_000, queue_id=1, ended="lost"),
+        span("A", 70_000, 90_000, queue_id=1, ended="open"),
+    ]
+
+    whole = list(tell(spans, [one for one in clues if one["what"] != "log ends"]))
+    cut = list(tell(spans, clues))
+
+    known = {row["queue_id"]: row for row in kinds(whole, "handoff")}
+    assert (known[0]["pause_ms"], known[1]["overlap_ms"]) == (16_500, 10_000)
+    unsure = {row["queue_id"]: row for row in kinds(cut, "handoff")}
+    assert {(row["pause_ms"], row["pause_is"], row["unowned_ms"]) for row in unsure.values()} == {(None, "unknown", 0)}
+    assert (unsure[0]["unowned_most_ms"], unsure[1]["unowned_most_ms"]) == (16_000, 20_000)
+    assert (unsure[0]["overlap_ms"], unsure[1]["overlap_ms"]) == (0, 0)
+    assert [row["clients"] for row in kinds(cut, "stretch") if row["unheard"] != 1 and row["at_ms"] < 80_000] == []
+    assert [row["unheard"] for row in kinds(cut, "group load")] == [1]
+    assert {row["client"] for row in kinds(cut, "member load")} == {"A", "B", "C"}
+
+
 def test_a_process_that_never_reached_a_broker_was_no_member() -> None:
     """It starts, finds no NameServer, and stops again, before A takes a queue."""
     own = [clue(f"consumer {what}", at, process="web2") for what, at in (("started", 500), ("stopped", 9_000))]

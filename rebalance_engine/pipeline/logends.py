@@ -1,0 +1,45 @@
+"""Where the logs of members end: one that was cut, or copied earlier than others, does not tell what came later.
+
+A log is what one host has under one name, rolled parts and all; where lines have pids, whatever the host has of them.
+That a process falls silent in a log that goes on is its own end.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.events import family_of
+
+WRITERS = ("java5", "java4")  # they persist the offsets of what they hold every 5 s; the others may be silent for long
+
+
+def log_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Give as clues of groups, ``log ends``, the last line of each member's log.
+
+    A member that took queues, and of which no line persists an offset, may be silent as well: it is left out.
+    """
+    own = events.where(F.col("layout").isin(*WRITERS))
+    log = ["cluster", "host", "family"]
+    of_file = own.groupBy("cluster", "host", "layout", "file").agg(F.max("at_ms").alias("said_ms"))
+    ends = of_file.groupBy("cluster", "host", family_of().alias("family")).agg(F.max("said_ms").alias("said_ms"))
+    beats = own.where(F.col("what") == "heartbeat data").withColumn("group", F.explode("queues"))
+    member = ["cluster", "group", "client_id"]
+    both = own.where(F.col("group").isNotNull()).unionByName(beats.select(own.columns))
+    named = both.where(F.col("client_id").isNotNull())
+    persists = F.max(F.col("what") == "persisted all").alias("persists")
+    in_log = named.groupBy(*member, "host", "process", "layout", "file").agg(persists)
+    processes = life.select("cluster", "process", F.col("last_ms").alias("process_ms"))
+    taken = spans.select(*member, F.lit(True).alias("took")).distinct()
+    groups = spans.select("cluster", "group").distinct()
+    return (
+        in_log.withColumn("family", family_of())
+        .join(ends, on=log, how="inner")
+        .join(processes, on=["cluster", "process"], how="left")
+        .groupBy(*member)
+        .agg(F.max(F.greatest("said_ms", "process_ms")).alias("at_ms"), F.max("persists").alias("persists"))
+        .join(groups, on=["cluster", "group"], how="left_semi")
+        .join(taken, on=member, how="left")
+        .where(F.col("persists") | F.col("took").isNull())
+        .select("cluster", "group", F.lit("log ends").alias("what"), "at_ms", "client_id")
+    )

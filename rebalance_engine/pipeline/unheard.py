@@ -1,0 +1,117 @@
+"""Of whom nobody tells what they held, and when: members of no log, and those whose log ends before they do.
+
+Plain Python. What seems unowned meanwhile may have been theirs. A Java member that holds something writes every 5 s: a
+log that says nothing for longer, while its member is there and others' holds change, was cut or copied too early.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.loads import Presence
+from rebalance_engine.pipeline.rounds import COMES, GOES, SAID_WITHIN_MS, Cause, presence_of
+from rebalance_engine.pipeline.sweep import Hold, Stretch
+
+WRITES_WITHIN_MS = 6_000  # offsets are persisted every 5 s
+Holds = Mapping[MessageQueue, Sequence[Hold]]
+Spans = dict[str, list[tuple[int, int]]]
+
+
+def presence_of_strangers(names: Collection[str], causes: Iterable[Cause], end_ms: int) -> Spans:
+    """Tell when members of no log were there; whose going alone is told was there from the beginning."""
+    mine = sorted((one for one in causes if one.client in names), key=lambda one: one.at_ms)
+    there = presence_of({}, mine, end_ms)
+    seen: set[str] = set()
+    for one in mine:
+        if one.client is not None and one.client not in seen:
+            seen.add(one.client)
+            if one.what in GOES:
+                there.setdefault(one.client, []).append((0, one.at_ms))
+    return there
+
+
+def cut_off(holds: Holds, causes: Sequence[Cause], log_ends: Mapping[str, int], end_ms: int) -> Spans:
+    """Tell from when until when members were there of whom their own logs say nothing any more.
+
+    Where nothing tells that a member ended, it is there until the input ends. A time in which nobody else takes or lets
+    go anything is left out: nothing that was told of it depends on this member.
+
+    Args:
+        causes: what is told of comings and goings, by logs alone: that a log ends is none.
+        log_ends: the last line of each member's log.
+    """
+    there = presence_of(_as_if_open(holds, log_ends), [*causes, *_first_takes(holds, causes, log_ends)], end_ms)
+    edges = _edges(holds)
+    found: Spans = {}
+    for client, last_ms in log_ends.items():
+        for begin, end in there.get(client, ()):
+            until = _lost_ms(holds, client, end)
+            if until > last_ms + WRITES_WITHIN_MS and _changes(edges, client, max(begin, last_ms), end):
+                found.setdefault(client, []).append((max(begin, last_ms), until))
+    return found
+
+
+def let_go(holds: Holds, cut: Presence) -> dict[MessageQueue, list[Hold]]:
+    """Let members whose log was cut hold, from there on, nothing that another took: they let it go in between."""
+    return {queue: [_let_go(hold, those, cut) for hold in those] for queue, those in holds.items()}
+
+
+def _let_go(hold: Hold, those: Sequence[Hold], cut: Presence) -> Hold:
+    for since, _ in cut.get(hold.client, ()):
+        if hold.from_ms <= since < hold.until_ms and any(
+            other.client != hold.client and since < other.from_ms < hold.until_ms for other in those
+        ):
+            return replace(hold, until_ms=since, until_after_ms=None)
+    return hold
+
+
+def _as_if_open(holds: Holds, log_ends: Mapping[str, int]) -> dict[MessageQueue, list[Hold]]:
+    """Take no log's end for its member's; in a log that goes on a silence is its own end."""
+
+    def is_last(hold: Hold) -> bool:
+        last_ms = log_ends.get(hold.client)
+        return last_ms is not None and 0 <= last_ms - hold.until_ms <= WRITES_WITHIN_MS
+
+    return {
+        queue: [replace(hold, ended="open") if hold.ended == "lost" and is_last(hold) else hold for hold in those]
+        for queue, those in holds.items()
+    }
+
+
+def _first_takes(holds: Holds, causes: Iterable[Cause], log_ends: Mapping[str, int]) -> list[Cause]:
+    """Let members come with their first take of whose coming and going no line tells."""
+    told = {one.client for one in causes if one.what in COMES | GOES}
+    first: dict[str, int] = {}
+    for those in holds.values():
+        for hold in those:
+            if hold.client in log_ends and hold.client not in told:
+                first[hold.client] = min(hold.from_ms, first.get(hold.client, hold.from_ms))
+    return [Cause(at, "joined", client) for client, at in first.items()]
+
+
+def _edges(holds: Holds) -> list[tuple[int, str]]:
+    takes = {(hold.from_ms, hold.client) for those in holds.values() for hold in those}
+    drops = {(hold.until_ms, hold.client) for those in holds.values() for hold in those if hold.ended != "open"}
+    return sorted(takes | drops)
+
+
+def _changes(edges: Sequence[tuple[int, str]], client: str, since_ms: int, until_ms: int) -> bool:
+    """Tell whether another takes or lets go something in a time."""
+    begin = bisect_right(edges, since_ms, key=lambda edge: edge[0])
+    return any(who != client for _, who in edges[begin : bisect_right(edges, until_ms, key=lambda edge: edge[0])])
+
+
+def _lost_ms(holds: Holds, client: str, end_ms: int) -> int:
+    """Give when its holds were lost where a broker tells only the second of its end."""
+    ends = [hold.until_ms for those in holds.values() for hold in those if hold.client == client]
+    return max([end_ms, *(at for at in ends if end_ms < at <= end_ms + SAID_WITHIN_MS)])
+
+
+def there_meanwhile(stretch: Stretch, unheard: Presence) -> int:
+    """Count the members that were there meanwhile, for some time, and of whom nobody tells what they held."""
+    return sum(
+        any(begin < stretch.until_ms and stretch.from_ms < end for begin, end in spans) for spans in unheard.values()
+    )

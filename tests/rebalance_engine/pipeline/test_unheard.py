@@ -1,0 +1,76 @@
+import pytest
+
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.rounds import Cause
+from rebalance_engine.pipeline.sweep import Hold
+from rebalance_engine.pipeline.unheard import cut_off, let_go
+
+QUEUE, OTHER = MessageQueue("orders", "east", 0), MessageQueue("orders", "east", 1)
+CAME = Cause(500, "joined", "C", "east")
+END_MS = 200_000
+# Somebody else lets a queue go at 70,000, and somebody takes it at 90,500.
+MOVED = [Hold(2_000, 70_000, "A"), Hold(90_500, END_MS, "B", "open")]
+
+
+def mine(until_ms: int, ended: str) -> dict[MessageQueue, list[Hold]]:
+    return {QUEUE: MOVED, OTHER: [Hold(1_000, until_ms, "C", ended)]}
+
+
+def test_from_its_logs_last_line_to_what_brokers_see_of_its_end_a_members_holds_are_unknown() -> None:
+    closed = Cause(90_000, "closed", "C", "east")
+
+    assert cut_off(mine(90_300, "lost"), [CAME, closed], {"C": 60_000}, END_MS) == {"C": [(60_000, 90_300)]}
+
+
+def test_a_member_of_whose_end_nothing_tells_is_there_until_the_input_ends() -> None:
+    """That its log says nothing more is no word of its end."""
+    for causes in ([CAME], []):
+        for ended, until in (("lost", 60_000), ("open", END_MS)):
+            assert cut_off(mine(until, ended), causes, {"C": 60_000}, END_MS) == {"C": [(60_000, END_MS)]}
+
+
+@pytest.mark.parametrize(
+    ("last_ms", "until_ms", "ended", "causes"),
+    [
+        (85_000, 90_000, "lost", [Cause(90_000, "closed", "C", "east")]),
+        (60_000, 60_000, "stopped", [Cause(60_000, "consumer stopped", "C", "web3")]),
+        (60_000, 60_000, "stopped", [Cause(60_000, "left", "C", "east"), Cause(60_100, "consumer stopped", "C", "w")]),
+        (60_000, 64_000, "lost", []),
+        (80_000, 60_000, "lost", []),
+        (199_000, END_MS, "open", []),
+    ],
+    ids=[
+        "killed",
+        "stopped",
+        "stopped as a broker saw",
+        "killed as others were told",
+        "killed in a log that goes on",
+        "there to the last",
+    ],
+)
+def test_a_log_that_goes_on_until_its_member_ends_is_not_cut(
+    last_ms: int, until_ms: int, ended: str, causes: list[Cause]
+) -> None:
+    assert cut_off(mine(until_ms, ended), [CAME, *causes], {"C": last_ms}, END_MS) == {}
+
+
+def test_a_log_that_was_copied_before_the_others_leaves_nothing_open_while_nothing_changes() -> None:
+    quiet = {OTHER: [Hold(1_000, END_MS, "C", "open")], QUEUE: [Hold(2_000, END_MS, "A", "open")]}
+
+    assert cut_off(quiet, [CAME], {"C": 100_000, "A": END_MS}, END_MS) == {}
+
+
+def test_a_member_that_comes_back_after_its_logs_end_is_unknown_then_too() -> None:
+    causes = [CAME, Cause(80_000, "closed", "C", "east"), Cause(95_000, "joined", "C", "east")]
+    holds = {QUEUE: [*MOVED[:1], Hold(120_000, END_MS, "B", "open")], OTHER: [Hold(1_000, 80_000, "C", "lost")]}
+
+    assert cut_off(holds, causes, {"C": 60_000}, END_MS) == {"C": [(60_000, 80_000), (95_000, END_MS)]}
+
+
+def test_what_another_takes_from_a_member_whose_log_was_cut_it_had_let_go_before() -> None:
+    cut = {"C": [(60_000, 90_000)]}
+    taken = {QUEUE: [Hold(1_000, 90_000, "C", "lost"), Hold(70_000, END_MS, "A", "open")]}
+    kept = {QUEUE: [Hold(1_000, 90_000, "C", "lost"), Hold(90_400, END_MS, "A", "open")]}
+
+    assert let_go(taken, cut)[QUEUE][0] == Hold(1_000, 60_000, "C", "lost")
+    assert let_go(kept, cut) == kept
