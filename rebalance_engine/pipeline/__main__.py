@@ -144,7 +144,11 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
 
 @contextmanager
 def _session(words: argparse.Namespace, *, is_small: bool) -> Iterator[SparkSession]:
-    """Start Spark and end it; of a Java that a signal has ended before us nothing is said."""
+    """Start Spark and end it; of a Java that a signal has ended before us nothing is said.
+
+    Raises:
+        KeyboardInterrupt: a signal came, whatever Spark's bridge made of it.
+    """
     began = time.monotonic()
     logging.getLogger("py4j").addHandler(logging.NullHandler())
     logging.getLogger("py4j").propagate = False
@@ -153,13 +157,22 @@ def _session(words: argparse.Namespace, *, is_small: bool) -> Iterator[SparkSess
     _say(f"Spark {spark.version}: {time.monotonic() - began:.1f} s")
     try:
         yield spark
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Py4JError) as error:
+        if not _is_stop(error):
+            raise
         with suppress(Py4JError, PySparkException, OSError):
             spark.sparkContext.setLogLevel("OFF")  # what is cut short would say so with stacks of Java
-        raise
+        raise KeyboardInterrupt from error
     finally:
         with suppress(Py4JError, PySparkException, OSError):
             spark.stop()
+
+
+def _is_stop(error: BaseException | None) -> bool:
+    """Tell whether a signal is behind an error: the bridge may fail over it (``clientserver.py``, shutdown_socket)."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:

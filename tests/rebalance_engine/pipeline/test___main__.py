@@ -1,8 +1,9 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped] # py4j has no types
+from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped] # py4j has no types
 from pyspark.errors import AnalysisException
 
 from rebalance_engine.pipeline import __main__ as program
@@ -112,6 +113,42 @@ def test_arguments_that_make_no_sense_end_with_2(
 
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+class Bridge:
+    """A Spark that ran until a signal came."""
+
+    version = "4"
+
+    def __init__(self) -> None:
+        self.sparkContext, self.did = self, list[str]()
+
+    def setLogLevel(self, level: str) -> None:  # noqa: N802 - Spark's name
+        self.did.append(level)
+
+    def stop(self) -> None:
+        self.did.append("stopped")
+
+
+@pytest.mark.parametrize("breaks", [True, False])
+def test_a_signal_over_which_sparks_bridge_breaks_is_a_stop_as_any_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, breaks: bool
+) -> None:
+    bridge = Bridge()
+
+    def run(*_: object) -> Told:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            if breaks:
+                raise Py4JError("Gateway must be connected to send cancel cmd.")
+
+    monkeypatch.setattr(program, "start", lambda *_, **__: bridge)
+    monkeypatch.setitem(program.JOBS, "logs", replace(program.JOBS["logs"], run=run))
+
+    assert main(words(logs("scale_out-4.9.7"), tmp_path / "out")) == 130
+    assert capsys.readouterr().err.splitlines()[-1].startswith("stopped; what was finished is whole")
+    assert bridge.did == ["OFF", "stopped"]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_run_that_is_stopped_leaves_whole_tables_and_the_next_one_goes_on(tmp_
     """Stopped twice, each time later and in the other way; the third run ends it."""
     target = tmp_path / "out"
     for number, stage, done, missing in (
-        (signal.SIGTERM, "holds", "events", "spans"),
+        (signal.SIGINT, "holds", "events", "spans"),
         (signal.SIGTERM, "measures", "rounds", "costs"),
     ):
         with program(*pipeline(target, "--master", "local[1]")) as run:
