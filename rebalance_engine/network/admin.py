@@ -129,6 +129,7 @@ class Admin:
 
     def renew(self, group: str, client: str) -> bool:
         """Let a client be asked at once: it has registered anew. Tell whether it was silent, or was left alone."""
+        check_call(group=group, client=client)
         return self._silent.renewed((group, client), asyncio.get_running_loop().time())
 
     async def close(self) -> None:

@@ -177,9 +177,11 @@ def check_retry(answer: Answer) -> Answer:
 
 OF_CALLS: Mapping[str, Rule] = {
     "broker": maybe(text),
+    "client": text,
     "config": a(TopicConfig),
     "drain_s": maybe(seconds),
     "expression": text,
+    "group": text,
     "keeps_connections": flag,
     "most_kept": whole(1, sys.maxsize),
     "names": texts,
