@@ -33,8 +33,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep the tests that start large programs together, each kind in one process, so that its fixtures start once.
 
     Alone they run last, after what is quick to fail. Beside others (-n) they begin first: each cluster's tests mostly
-    wait, and take longest. Browser tests come after all others: in their process a loop goes on running, in which no
-    other can run one. And pytest-django has an order of its own, so this one is made after it.
+    wait, and take longest, as the run on PostgreSQL does. Browser tests come after all others: in their process a loop
+    goes on running, in which no other can run one. And pytest-django has an order of its own, so this one is made after
+    it.
     """
     for item in items:
         kinds = [kind for kind in PROGRAMS if item.get_closest_marker(kind)]
@@ -56,6 +57,8 @@ def _release(item: pytest.Item) -> str | None:
 def _turn(item: pytest.Item, *, is_beside: bool) -> int:
     if item.get_closest_marker("browser"):
         return 2
+    if is_beside and item.get_closest_marker("postgres"):
+        return -2
     if item.get_closest_marker("xdist_group") is None:
         return 0
     return 1 if not is_beside else -2 if _release(item) else -1
