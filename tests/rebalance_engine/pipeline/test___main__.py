@@ -8,7 +8,7 @@ from pyspark.errors import AnalysisException
 
 from rebalance_engine.pipeline import __main__ as program
 from rebalance_engine.pipeline.__main__ import main
-from rebalance_engine.pipeline.jobs import Asked, Job, Told
+from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
 from rebalance_engine.pipeline.store import alone_in
 from tests.rebalance_engine.pipeline.runs import logs
 from tests.rebalance_engine.pipeline.test_reports import note
@@ -144,7 +144,7 @@ def test_a_signal_over_which_sparks_bridge_breaks_is_a_stop_as_any_other(
                 raise Py4JError("Gateway must be connected to send cancel cmd.")
 
     monkeypatch.setattr(program, "start", lambda *_, **__: bridge)
-    monkeypatch.setitem(program.JOBS, "logs", replace(program.JOBS["logs"], run=run))
+    monkeypatch.setitem(JOBS, "logs", replace(JOBS["logs"], run=run))
 
     assert main(words(logs("scale_out-4.9.7"), tmp_path / "out")) == 130
     assert capsys.readouterr().err.splitlines()[-1].startswith("stopped; what was finished is whole")
