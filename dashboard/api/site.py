@@ -23,13 +23,13 @@ from dashboard.api.door import READING
 from dashboard.api.errors import ADDRESS, Problem, refused
 from dashboard.api.shapes import Refusal
 from dashboard.common.clock import now_ms
+from dashboard.people import operations
 from dashboard.people.gate import needs
-from dashboard.people.operations import wait_for_turn
 from dashboard.people.roles import Role
 
 F = TypeVar("F", bound=Callable[..., object])
 PROBLEMS = dict.fromkeys((401, 403, 404, 422), Refusal)
-CHANGES_A_MINUTE = TRIALS_A_MINUTE = 120  # of one person; a script that waits for each answer rarely gets there
+CHANGES_A_MINUTE = 120  # of one person; a script that waits for each answer rarely gets there
 WITHIN_MS = 60_000
 TRIALS: set[str] = set()  # names of addresses that compute something anew, however often they are asked
 ROLES: dict[str, dict[str, Role]] = {}  # name of an address -> method -> role
@@ -148,8 +148,12 @@ def _too_often(request: HttpRequest, name: str | None) -> HttpResponseBase | Non
     is_trial = name in TRIALS
     if request.method in READING and not is_trial:
         return None
-    what, most = ("trials", TRIALS_A_MINUTE) if is_trial else ("changes", CHANGES_A_MINUTE)
-    wait_s = wait_for_turn(what=f"api {what} of {request.user.pk}", most=most, within_ms=WITHIN_MS, now=now_ms())
+    what, most = ("trials", operations.TRIALS_A_MINUTE) if is_trial else ("changes", CHANGES_A_MINUTE)
+    person, now = request.user.pk, now_ms()
+    if is_trial:
+        wait_s = operations.wait_for_trial(person=person, now=now)
+    else:
+        wait_s = operations.wait_for_turn(what=f"api changes of {person}", most=most, within_ms=WITHIN_MS, now=now)
     if not wait_s:
         return None
     answer = refused(429, f"that were {most} {what} within a minute, the most of one person; wait {wait_s} s")

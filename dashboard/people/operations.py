@@ -15,6 +15,7 @@ from dashboard.people.roles import Role
 
 FIRST_ADMIN = "admin"
 PASSWORD_BYTES = 15  # 20 characters, 120 bits
+TRIALS_A_MINUTE = 120  # of one person, by the page and by the API together; who waits for each answer rarely gets there
 
 
 def make_first_admin(*, now: int) -> str | None:
@@ -82,6 +83,11 @@ def wait_for_turn(*, what: str, most: int, within_ms: int, now: int) -> int:
     newest = Attempt.objects.filter(key=_key(what), at__gt=now - within_ms).order_by("-at")
     times = list(newest.values_list("at", flat=True)[:most])
     return max(1, -((now - within_ms - times[-1]) // 1_000)) if times else 1
+
+
+def wait_for_trial(*, person: int | None, now: int) -> int:
+    """Note that somebody has a dry run computed: 0, or in how many seconds there is room for one again."""
+    return wait_for_turn(what=f"trials of {person}", most=TRIALS_A_MINUTE, within_ms=60_000, now=now)
 
 
 def forget_attempts(*, what: str, only_last: bool = False) -> None:

@@ -16,6 +16,7 @@ from dashboard.common.sayings import in_words
 from dashboard.groups.listing import listed
 from dashboard.groups.models import Group
 from dashboard.groups.views import access_in, find_group
+from dashboard.people import operations
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 from dashboard.plans import answers
@@ -41,6 +42,9 @@ FORMATS = ("json", "csv")
 def plan(request: HttpRequest, pk: int) -> HttpResponse:
     """Try out what would be: ``?add= &remove= &rename= &queues= &broker= &strategy= &params= &format=json|csv``."""
     found, wanted = find_group(request, pk), request.GET.get("format", "")
+    wait_s = operations.wait_for_trial(person=request.user.pk, now=now_ms())
+    if wait_s:
+        return _too_often(request, found, wanted, wait_s)
     view, known = read_group(group=found)
     problems: tuple[str, ...] = ()
     question = Question()
@@ -63,6 +67,22 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
     context = _context(request, found, trial, question, expected)
     context |= {"problems": problems, "earlier": earlier, "curl": _as_curl(request, found, question)}
     return render(request, "plans/plan.html", context, status=400 if problems else 200)
+
+
+def _too_often(request: HttpRequest, group: Group, wanted: str, wait_s: int) -> HttpResponse:
+    """Say that nothing is computed for now, and when it is again; the address still holds the question."""
+    most, headers = operations.TRIALS_A_MINUTE, {"Retry-After": str(wait_s)}
+    words = ngettext(
+        "That was %(most)s dry run within a minute, the most of one person. Wait %(wait)s s.",
+        "Those were %(most)s dry runs within a minute, the most of one person. Wait %(wait)s s.",
+        most,
+    ) % {"most": most, "wait": wait_s}
+    if wanted in FORMATS:
+        return JsonResponse({"problems": [words]}, status=429, headers=headers)
+    context = {"group": group, "words": words, "again": request.get_full_path()}
+    answer = render(request, "plans/too_often.html", context, status=429)
+    answer["Retry-After"] = headers["Retry-After"]
+    return answer
 
 
 def _context(

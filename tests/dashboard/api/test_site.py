@@ -10,6 +10,7 @@ from ninja.errors import HttpError
 from dashboard.api import clusters, site
 from dashboard.api.site import ROLES, _failed, _forbid, _unreadable, addresses, description
 from dashboard.groups.models import Group
+from dashboard.people import operations
 from dashboard.people.gate import needed_role
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person
@@ -96,7 +97,7 @@ def test_changes_and_trials_of_one_person_are_bounded_each_by_itself(
     client: Client, group: Group, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site, "CHANGES_A_MINUTE", 2)
-    monkeypatch.setattr(site, "TRIALS_A_MINUTE", 1)
+    monkeypatch.setattr(operations, "TRIALS_A_MINUTE", 1)
     monkeypatch.setattr(site, "now_ms", lambda: T0)
     client.force_login(person(Role.ADMIN, name="ada"))
 
