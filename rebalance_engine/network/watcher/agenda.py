@@ -1,8 +1,8 @@
 """What a watcher asks when: pure decisions, by ranks and periods that keep within a broker's budget.
 
 Of groups that somebody looks at the member lists are asked every second, and what members hold as often as half of
-the budget allows, all these groups together. The other half belongs to groups that changed lately, then to the rest,
-round robin. ``network.admin`` holds the budget itself; here is decided how it is used.
+the budget allows, all these groups together. The other half belongs to groups that changed lately; what they leave of
+it to the rest, round robin. ``network.admin`` holds the budget itself; here is decided how it is used.
 
 Times are ms; rates are for each broker.
 """
@@ -22,7 +22,7 @@ from rebalance_engine.effects import Address
 
 # Of 20 requests a second that a broker bears, 5 of them 307, viewed groups get half: 6 lists (38), 1 look at details
 # (203), half a one at offsets and dead letters (208, 202), 2.5 questions to members (307). Of the other half those
-# that changed get 4, the rest 5.25, the broker itself what is left.
+# that changed get 4, the rest 5.25 and what those that changed leave, the broker itself 0.75.
 LISTS_PER_S = {0: 6.0, 1: 2.0, 2: 3.75}
 DETAILS_PER_S = 1.0
 PROGRESS_PER_S = {0: 0.35, 2: 0.25}  # of groups that changed as of the rest
@@ -43,8 +43,8 @@ CHANGED_FOR_MS = 30_000
 JITTER = 0.1
 SHORTEST_SWEEP_MS = 60_000
 
-MOST_AT_ONCE = {True: 4, False: 2}  # under way at one broker: of viewed groups, of the others
-MOST_HELD_AT_ONCE = {True: 2, False: 1}
+MOST_AT_ONCE = {True: 4, False: 3}  # under way at one broker: of viewed groups, of the others
+MOST_HELD_AT_ONCE = {True: 2, False: 1}  # places of their own: a client that hangs takes none of a member list
 MOST_TRIED = 40  # of a bucket whose questions are asked here or there, at one time
 
 
@@ -89,7 +89,7 @@ class Pace:
     every_ms: float
 
 
-Bucket = tuple[Rank, str, bool]  # questions of one rank and place; those to members apart
+Bucket = tuple[Rank, str, str]  # questions of one rank, place and kind: of one period
 
 
 class Seen(Protocol):
@@ -123,21 +123,13 @@ def questions(seen: Seen, name_servers: Iterable[Address], viewed: Collection[st
     """List everything that is to be asked, and how often."""
     names, groups = tuple(name_servers), sorted(seen.groups)
     ranks = {group: _rank(seen, group, viewed, at) for group in groups}
-    brokers = max(1, len(seen.masters))
-    sizes = Counter(ranks.values())
-    members = Counter[Rank]()
-    for group, rank in ranks.items():
-        members[rank] += len(seen.members(group))
-    lists = {rank: max(LISTS_MS[rank], 1000 * sizes[rank] / LISTS_PER_S[rank]) for rank in Rank}
-    details = {rank: max(DETAILS_MS, 1000 * sizes[rank] / DETAILS_PER_S) for rank in Rank}
-    held = {rank: max(HELD_MS[rank], 1000 * members[rank] / (HELD_PER_S[rank] * brokers)) for rank in Rank}
+    paces = _paces(seen, ranks)
     asked = dict(_of_servers(seen, names, len(groups)))
     asked.update(_of_offsets(seen, groups, ranks))
     routes: dict[str, Rank] = {}
     for group in groups:
         rank = ranks[group]
-        paces = Pace(rank, lists[rank]), Pace(rank, details[rank]), Pace(rank, held[rank])
-        asked.update(_of_group(seen, group, *paces))
+        asked.update(_of_group(seen, group, *paces[rank]))
         for topic in seen.topics_of(group):
             routes[topic] = min(rank, routes.get(topic, Rank.REST))
     asked.update(_of_routes(routes, names))
@@ -149,6 +141,25 @@ def _rank(seen: Seen, group: str, viewed: Collection[str], at: int) -> Rank:
         return Rank.VIEWED
     changed_at = seen.changed_at(group)
     return Rank.CHANGED if changed_at is not None and at - changed_at < CHANGED_FOR_MS else Rank.REST
+
+
+def _paces(seen: Seen, ranks: Mapping[str, Rank]) -> dict[Rank, tuple[Pace, Pace, Pace]]:
+    """Say how often groups of each rank are asked for lists, details, and what members hold."""
+    sizes, members = Counter(ranks.values()), Counter[Rank]()
+    for group, rank in ranks.items():
+        members[rank] += len(seen.members(group))
+    brokers = max(1, len(seen.masters))
+    lists_per_s, held_per_s, details = dict(LISTS_PER_S), dict(HELD_PER_S), dict[Rank, float]()
+    lists, held = dict[Rank, float](), dict[Rank, float]()
+    for rank in Rank:  # what those that changed leave is given before the rest comes
+        lists[rank] = max(LISTS_MS[rank], 1000 * sizes[rank] / lists_per_s[rank])
+        details[rank] = max(DETAILS_MS, 1000 * sizes[rank] / DETAILS_PER_S)
+        held[rank] = max(HELD_MS[rank], 1000 * members[rank] / (held_per_s[rank] * brokers))
+        if rank is Rank.CHANGED:
+            used = 1000 * sizes[rank] * (1 / lists[rank] + 1 / details[rank])
+            lists_per_s[Rank.REST] += lists_per_s[rank] + DETAILS_PER_S - used
+            held_per_s[Rank.REST] += held_per_s[rank] - 1000 * members[rank] / (held[rank] * brokers)
+    return {rank: (Pace(rank, lists[rank]), Pace(rank, details[rank]), Pace(rank, held[rank])) for rank in Rank}
 
 
 def _of_servers(seen: Seen, names: Iterable[Address], groups: int) -> Iterator[tuple[Question, Pace]]:
@@ -163,12 +174,9 @@ def _of_servers(seen: Seen, names: Iterable[Address], groups: int) -> Iterator[t
 def _of_group(seen: Seen, group: str, lists: Pace, details: Pace, held: Pace) -> Iterator[tuple[Question, Pace]]:
     """Say what is asked of a group: of the rest details only, which have the list in them.
 
-    Where nobody is one broker is asked, another one each time: its ``place`` is empty.
+    Every broker is asked, also where nobody is: whoever comes may be known to one of them alone.
     """
     is_rest = lists.rank is Rank.REST
-    if is_rest and not seen.is_online(group):
-        yield Question(Kind.MEMBERS, "", group), lists
-        return
     for broker in seen.hosts(group):
         if not is_rest:
             yield Question(Kind.LIST, broker, group), lists
@@ -227,8 +235,8 @@ class Agenda:
             before = self.paces.get(question)
             if before is None:
                 self._at(question, at)
-            elif pace.every_ms < before.every_ms and question in self._due:
-                self._at(question, min(self._due[question], at + pace.every_ms))
+            elif pace.every_ms < before.every_ms and at + pace.every_ms < self._due.get(question, 0):
+                self._at(question, at + pace.every_ms)
             elif pace.rank is not before.rank and question in self._bucket:
                 self._at(question, self._due[question])
         self.paces = dict(asked)
@@ -259,13 +267,13 @@ class Agenda:
         while self._heap and self._heap[0][0] <= at:
             due, _, question = heapq.heappop(self._heap)
             if self._due.get(question) == due and question not in self._under_way:
-                bucket = (self.paces[question].rank, question.place, question.kind is Kind.HELD)
+                bucket = (self.paces[question].rank, question.place, question.kind.value)
                 self._ready.setdefault(bucket, {})[question] = None
                 self._bucket[question] = bucket
         busy: Counter[tuple[str, bool, bool]] = Counter()
         for question, (place, rank) in self._under_way.items():
             _occupy(busy, question, place, rank)
-        for bucket in sorted(self._ready):
+        for bucket in sorted((bucket for bucket, ready in self._ready.items() if ready), key=self._turn_of):
             for question in tuple(islice(self._ready[bucket], MOST_TRIED)):
                 place, rank = question.place or place_of(question), bucket[0]
                 if place and _fits(busy, question, place, rank):
@@ -297,6 +305,15 @@ class Agenda:
         """Say within what time everything is asked once: twice the longest period, a minute at least."""
         longest = max((pace.every_ms for pace in self.paces.values()), default=0)
         return max(SHORTEST_SWEEP_MS, round(2 * longest))
+
+    def _turn_of(self, bucket: Bucket) -> tuple[bool, float, Bucket]:
+        """Order what is ready: viewed groups first, all others by when they should have been asked once more.
+
+        Who changed has the shorter period, so that its turn comes first; at a broker too slow for everything the rest
+        has its turn once it is overdue, instead of none.
+        """
+        first = next(iter(self._ready[bucket]))
+        return bucket[0] is not Rank.VIEWED, self._due[first] + self.paces[first].every_ms, bucket
 
     def _unready(self, question: Question) -> None:
         bucket = self._bucket.pop(question, None)

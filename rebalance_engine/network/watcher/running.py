@@ -236,11 +236,8 @@ class Watcher:
         return list(self.memory.held_missed(question.group, question.name, by, Missing.NOT_ASKED))
 
     def _place_of(self, question: Question) -> str:
-        """Choose a broker for what names none: by turns."""
-        if question.kind is Kind.HELD:
-            places = self.memory.brokers_of(question.group, question.name)
-        else:
-            places = tuple(sorted(self.memory.hosts(question.group)))
+        """Choose a broker for what names none, a question to a member: by turns."""
+        places = self.memory.brokers_of(question.group, question.name)
         return places[next(self._turns) % len(places)] if places else ""
 
     # ---- asking ----

@@ -1,6 +1,8 @@
-from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count, pairwise
 from random import Random
 
 import pytest
@@ -97,14 +99,14 @@ def test_everything_together_stays_within_a_brokers_budget() -> None:
     assert sum(1000 / every for every in at_names) <= 10
 
 
-def test_the_rest_is_asked_slowly_and_nobody_online_by_one_broker() -> None:
+def test_the_rest_is_asked_slowly_who_is_a_member_by_every_broker_also_where_nobody_is() -> None:
     cluster = Cluster({"G": "AB", "empty": ""})
     asked = questions(cluster, ["names:1"], [], 0)
 
     assert every(cluster, Kind.HELD, "G") == HELD_MS[Rank.REST]
     assert every(cluster, Kind.MEMBERS, "G") == LISTS_MS[Rank.REST]
     who = {Kind.LIST, Kind.MEMBERS, Kind.HELD}
-    assert [question.place for question in asked if question.group == "empty" and question.kind in who] == [""]
+    assert [question.place for question in asked if question.group == "empty" and question.kind in who] == ["b0", "b1"]
     assert not [question for question in asked if question.kind is Kind.LIST]
 
 
@@ -230,3 +232,75 @@ def test_what_has_no_place_waits() -> None:
     agenda.set(ORDERS, 0)
 
     assert list(agenda.due(0, lambda _: "")) == []
+
+
+TICK_MS, WATCHED_MS = 50, 120_000
+
+
+def watched(
+    cluster: Cluster, takes: Callable[[Question], int], viewed: Collection[str] = ()
+) -> dict[tuple[Question, str], list[int]]:
+    """Ask for two minutes what an agenda says; ``takes`` is how long an answer is under way. Gives when each was."""
+    agenda, turns = Agenda(Random(1)), count()
+    asked: dict[tuple[Question, str], list[int]] = defaultdict(list)
+    under_way: list[tuple[int, int, Question]] = []
+    for at in range(0, WATCHED_MS, TICK_MS):
+        while under_way and under_way[0][0] <= at:
+            agenda.done(heappop(under_way)[2], at)
+        if at % 1_000 == 0:
+            agenda.set(questions(cluster, ["names:1"], viewed, at), at)
+        for question, place in agenda.due(at, lambda _: f"b{next(turns) % cluster.brokers}"):
+            asked[question, place].append(at)
+            heappush(under_way, (at + takes(question), next(turns), question))
+    return asked
+
+
+def longest_gaps(asked: Mapping[tuple[Question, str], list[int]], group: str) -> dict[str, int]:
+    """Give the longest time between two questions who is a member of a group, by broker."""
+    lists: dict[str, list[int]] = {place: [] for question, place in asked if question.kind is Kind.GROUPS}
+    for (question, place), times in asked.items():
+        if question.group == group and question.kind in {Kind.LIST, Kind.MEMBERS}:
+            lists[place] += times
+    bounded = {place: sorted([0, *times, WATCHED_MS]) for place, times in lists.items()}
+    return {place: max(after - before for before, after in pairwise(times)) for place, times in bounded.items()}
+
+
+def test_every_broker_is_asked_in_each_period_who_is_a_member_also_where_nobody_is() -> None:
+    cluster = Cluster({**{f"g{n}": f"{n}" for n in range(9)}, "empty": "", "empty too": ""}, brokers=3)
+
+    asked = watched(cluster, lambda _: 100)
+
+    gaps = [longest_gaps(asked, group) for group in cluster.groups]
+    assert max(max(each.values()) for each in gaps) <= 1.2 * LISTS_MS[Rank.REST]
+
+
+def test_a_member_that_hangs_delays_no_member_list() -> None:
+    cluster = Cluster({f"g{n}": f"{n}" for n in range(15)}, brokers=1)
+
+    asked = watched(cluster, lambda question: 15_000 if question.kind is Kind.HELD else 900)
+
+    assert max(max(longest_gaps(asked, group).values()) for group in cluster.groups) <= 1.5 * LISTS_MS[Rank.REST]
+
+
+def test_at_a_slow_broker_groups_that_change_all_the_time_do_not_starve_the_rest() -> None:
+    names = [f"g{number}" for number in range(12)]
+    cluster = Cluster(dict.fromkeys(names, "A"), brokers=1, changed=dict.fromkeys(names[:8], WATCHED_MS))
+
+    asked = watched(cluster, lambda _: 900)
+
+    rest = [max(longest_gaps(asked, group).values()) for group in names[8:]]
+    changed = [max(longest_gaps(asked, group).values()) for group in names[:8]]
+    assert max(rest) <= 3 * LISTS_MS[Rank.REST]
+    assert max(changed) < max(rest)
+
+
+def test_the_rest_uses_what_groups_that_changed_leave_of_their_half_and_no_more() -> None:
+    names = [f"g{number}" for number in range(300)]
+    quiet = Cluster({name: [f"{name}-{n}" for n in range(2)] for name in names})
+    busy = replace(quiet, changed=dict.fromkeys(names[:100], 0))
+
+    for cluster in (quiet, busy):
+        asked = questions(cluster, ["names:1"], [], 1)
+        per_second = sum(1000 / pace.every_ms for each, pace in asked.items() if each.group) / cluster.brokers
+        assert 9 <= per_second <= 10
+    assert every(quiet, Kind.MEMBERS, "g299") < every(busy, Kind.MEMBERS, "g299")
