@@ -27,6 +27,8 @@ from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.lines import GLOB
 from rebalance_engine.pipeline.notes import OtherVersion, read_notes
+from rebalance_engine.pipeline.planning import details, plan
+from rebalance_engine.pipeline.progress import Progress, every_s, tasks_of, told_every
 from rebalance_engine.pipeline.reports import NoReport, read_report
 from rebalance_engine.pipeline.session import SparkOff, start
 from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
@@ -127,18 +129,27 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
             raise NoReport(
                 f"{asked.source} has no run of cluster {asked.cluster}; it has of {', '.join(clusters)}: --cluster"
             )
-    files = _files(asked) if job.reads_logs else []
+    progress, often_s = Progress(_say), every_s(sys.stderr)
+    with told_every(often_s, progress, lambda: None), progress.stage("looking at the files", is_told=False):
+        files = _files(asked) if job.reads_logs else []
     notes = read_notes(asked.target).of(asked.cluster)
     fresh = [file for file in files if notes.is_fresh(file)]
     hosts = {file.host for file in files} | {str(file["host"]) for file in notes.files.values()}
     for host in asked.zones.keys() - hosts if job.reads_logs else ():
         _say(f"--zone {host}: no log is of a host of this name; it has no effect")
-    _say(_plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
+    _say(plan(files, fresh) if job.reads_logs else f"the run in {asked.source}")
     if words.dry_run:
+        for line in details(files, fresh, asked.zones, notes) if job.reads_logs else ():
+            _say(line)
         return 0
     asked = replace(asked, troubles={file.path: file.trouble for file in files if file.trouble})
-    with alone_in(asked.target), _session(words, is_small=sum(file.size for file in files) < SMALL) as spark:
-        told = job.run(spark, asked, fresh, _say)
+    is_small = sum(file.size for file in files) < SMALL
+    with (
+        alone_in(asked.target),
+        _session(words, is_small=is_small) as spark,
+        told_every(often_s, progress, lambda: tasks_of(spark)),
+    ):
+        told = job.run(spark, asked, fresh, progress)
     return answer(job, files, told, asked)
 
 
@@ -195,17 +206,6 @@ def _files(asked: Asked) -> list[SourceFile]:
         )
     mine = clusters if len(clusters) == 1 and asked.cluster == DEFAULT_CLUSTER else [asked.cluster]
     return [file for file in files if file.layout is not HISTORY or Path(file.path).stem in mine]
-
-
-def _plan(files: list[SourceFile], fresh: list[SourceFile]) -> str:
-    kinds: dict[str, list[SourceFile]] = {}
-    for file in files:
-        kinds.setdefault(file.layout.name if file.layout else "unknown", []).append(file)
-    sizes = ", ".join(
-        f"{len(those)} {kind} ({sum(file.size for file in those) / 1e6:.1f} MB)"
-        for kind, those in sorted(kinds.items())
-    )
-    return f"{len(files)} files of {len({file.host for file in files})} hosts: {sizes or 'none'}; {len(fresh)} to read"
 
 
 def answer(job: Job, files: list[SourceFile], told: Told, asked: Asked) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import reduce
@@ -31,11 +29,10 @@ from rebalance_engine.pipeline import (
 )
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import LAYOUTS, Layout
+from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
 from rebalance_engine.pipeline.sources import SourceFile, gone_since
 from rebalance_engine.pipeline.store import Store
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,16 +66,7 @@ class Told:
     changed: dict[str, list[str]] = field(default_factory=dict)  # by table, the partitions that differ from before
 
 
-@contextmanager
-def stage(name: str, say: Say) -> Iterator[None]:
-    """Say that a stage begins, and how long it took."""
-    began = time.monotonic()
-    say(f"{name} ...")
-    yield
-    say(f"{name}: {time.monotonic() - began:.1f} s")
-
-
-def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Say) -> Told:
+def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progress: Progress) -> Told:
     """Read new and changed logs, and bring every table to what all logs read so far say.
 
     Args:
@@ -88,23 +76,23 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Sa
     store.mine.is_finished = False
     store.save()
     if fresh:
-        with stage(f"lines of {len(fresh)} files", say):
+        with progress.stage(f"lines of {len(fresh)} files"):
             _read_lines(store, asked, fresh, told)
-    with stage("time zones", say):
+    with progress.stage("time zones"):
         known, have_moved = _zones(store, asked, told)
-    with stage("events", say):
+    with progress.stage("events"):
         is_whole = have_moved or "events" not in store.notes.partitions
         days = None if is_whole else _around({*store.mine.pending})  # those of a run that was stopped too
         if days is None or days:
             _publish_events(store, asked, known, days, told)
             store.mine.pending = []
             store.save()
-    with stage("holds", say):
+    with progress.stage("holds"):
         life = computed_once(events.signs_of_life(store.lines(LINES), known))
         _publish_holds(store, asked, life, told)
-    with stage("rounds, handoffs, loads", say):
+    with progress.stage("rounds, handoffs, loads"):
         _publish_stories(store, asked, life, told)
-    with stage("measures", say):
+    with progress.stage("measures"):
         _publish_measures(store, asked, told)
     store.remove_dead_lines()
     store.mine.troubles, store.mine.refused = {**asked.troubles, **told.gone}, told.refused
@@ -297,10 +285,10 @@ def _around(days: set[str]) -> set[str]:
     return {str(date.fromisoformat(day) + timedelta(days=more)) for day in days for more in (-1, 0, 1)}
 
 
-def run_backtest(spark: SparkSession, asked: Asked, fresh: list[SourceFile], say: Say) -> Told:
+def run_backtest(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progress: Progress) -> Told:
     """Replay what a finished run recorded under every strategy; ``asked.source`` is that run's folder."""
     record, store, told = Store(asked.source, spark), Store(asked.target, spark, asked.cluster), Told()
-    with stage(f"back-test of the run in {asked.source}, {len(fresh)} files", say):
+    with progress.stage(f"back-test of the run in {asked.source}, {len(fresh)} files"):
         rounds, handoffs = record.read("rounds", schemas.ROUNDS), record.read("handoffs", schemas.HANDOFFS)
         found = backtest.backtest_of(rounds, record.read("spans", SPANS), handoffs, record.read("events", EVENTS))
         _publish(store, asked, told, "backtest", found)
@@ -315,7 +303,7 @@ class Job:
     """
 
     says: str
-    run: Callable[[SparkSession, Asked, list[SourceFile], Say], Told]
+    run: Callable[[SparkSession, Asked, list[SourceFile], Progress], Told]
     tell: Callable[[Path], str]
     reads_logs: bool = True
 

@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 
 from rebalance_engine.pipeline import backtest, events, lines, schemas, zones
 from rebalance_engine.pipeline.jobs import Asked, run_logs
+from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
 from rebalance_engine.pipeline.session import start
 from rebalance_engine.pipeline.sources import find_files
@@ -78,7 +79,7 @@ def from_events(count: str, out: str) -> Told:
     store.add_lines(_multiplied_lines(spark, base, copies), [])
     asked = Asked(source=Path(out), target=store.folder, cluster=CLUSTER)
     with spending() as spent:
-        run_logs(spark, asked, [], said.append)
+        run_logs(spark, asked, [], Progress(said.append))
     many = _counts(store)
     expected = {table: rows * copies for table, rows in once.items()}
     assert many == expected, f"{copies} copies of {once} are told as {many}"
@@ -88,7 +89,7 @@ def from_events(count: str, out: str) -> Told:
 
 
 def _base(spark: SparkSession, out: Path) -> tuple[DataFrame, dict[str, int]]:
-    run_logs(spark, Asked(source=RUN, target=out, cluster=CLUSTER), find_files(RUN), lambda _: None)
+    run_logs(spark, Asked(source=RUN, target=out, cluster=CLUSTER), find_files(RUN), Progress(lambda _: None))
     store = Store(out, spark, CLUSTER)
     return store.lines(LINES).localCheckpoint(), _counts(store)
 

@@ -19,6 +19,7 @@ from redis import Redis
 
 from dashboard.groups.models import Handoff, Holding, Round, RoundCause
 from rebalance_engine.pipeline.jobs import Asked, run_logs
+from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.reports import read_table
 from rebalance_engine.pipeline.sources import find_files
 from rebalance_engine.pipeline.wording import Row
@@ -125,7 +126,7 @@ def _from_logs(cluster: Cluster, spark: SparkSession, homes: Path, folder: Path)
             if log.name in ("rocketmq_client.log", "broker.log") and log.stat().st_size:
                 (source / home.name).mkdir(parents=True, exist_ok=True)
                 shutil.copy(log, source / home.name)
-    run_logs(spark, Asked(source=source, target=target), find_files(source), print)
+    run_logs(spark, Asked(source=source, target=target), find_files(source), Progress(print))
     names = ("handoffs", "rounds", "events")
     return {name: [row for row in read_table(target / name) if row["group"] == GROUP] for name in names}
 

@@ -13,6 +13,8 @@ from rebalance_engine.pipeline.store import alone_in
 from tests.rebalance_engine.pipeline.runs import logs
 from tests.rebalance_engine.pipeline.test_reports import note
 
+CLIENT, WHO = "rocketmq_client", ("c1", "c2", "c3", "c4", "p1")
+
 
 def words(source: Path, target: Path, *more: str) -> list[str]:
     return ["logs", "--in", str(source), "--out", str(target), *more]
@@ -30,8 +32,15 @@ def test_a_dry_run_says_what_would_be_read_and_writes_nothing(
 ) -> None:
     status = main(words(logs("scale_out-4.9.7"), tmp_path / "out", "--dry-run"))
 
+    said = capsys.readouterr().err.splitlines()
     assert status == 0
-    assert "7 files of 7 hosts: 2 broker" in capsys.readouterr().err
+    assert said[0].startswith("7 files of 7 hosts: 2 broker")
+    assert [line.split()[-1] for line in said[2:9]] == [
+        f"{host}/{log}.log.gz"
+        for host, log in [*((f"broker-{name}", "broker") for name in "ab"), *((who, CLIENT) for who in WHO)]
+    ]
+    assert said[9].startswith("to be refused, unless brokers' logs tell it: 5 hosts")
+    assert said[10:] == [f"  {who} (java4)" for who in WHO]
     assert not (tmp_path / "out").exists()
 
 

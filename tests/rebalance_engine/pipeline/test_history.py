@@ -13,6 +13,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline import clients, holds, schemas, stories
 from rebalance_engine.pipeline.events import signs_of_life
 from rebalance_engine.pipeline.jobs import Asked, run_logs
+from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.reports import read_table
 from rebalance_engine.pipeline.sources import find_files
 from tests.rebalance_engine.pipeline.frames import MIDNIGHT_MS, no_zones, read_events, read_holds, read_lines
@@ -164,7 +165,7 @@ def test_a_cluster_whose_name_spark_would_hide_is_read_and_written_as_any_other(
     lines = (fact("QueueTaken", 1, **queue), fact("QueueDropped", 5, **queue, reason="not in target"))
     (source / "2026-11-21" / "_east.jsonl").write_text("".join(f"{line}\n" for line in lines))
 
-    told = run_logs(spark, Asked(source=source, target=target, cluster="_east"), find_files(source), print)
+    told = run_logs(spark, Asked(source=source, target=target, cluster="_east"), find_files(source), Progress(print))
 
     (hold,) = read_table(target / "holds")
     assert (hold["from_ms"], hold["until_ms"]) == (MIDNIGHT_MS + 1_000, MIDNIGHT_MS + 5_000)
@@ -188,7 +189,7 @@ def test_a_simulated_run_is_recovered_from_its_event_log(spark: SparkSession, tm
             span = (since.pop((one.client, one.queue)), one.at, ended)
             true[(GROUP, *one.queue, one.client)].append(span)
 
-    run_logs(spark, Asked(source=source, target=target), find_files(source), print)
+    run_logs(spark, Asked(source=source, target=target), find_files(source), Progress(print))
 
     found = {}
     for key, spans in as_holds(spark.read.parquet(str(target / "holds")).collect()).items():

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from rebalance_engine.pipeline import clients, events, holds, stories, zones
 from rebalance_engine.pipeline.jobs import STORIES, Asked, Told, run_logs
 from rebalance_engine.pipeline.notes import read_notes
+from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.reports import read_report, read_table
 from rebalance_engine.pipeline.sources import find_files
 from rebalance_engine.pipeline.summary import summary
@@ -96,7 +97,7 @@ def test_every_take_and_release_of_a_real_run_is_told_and_none_more(told: dict[s
 def test_a_job_tells_a_run_from_its_files_to_its_tables(spark: SparkSession, tmp_path: Path) -> None:
     name = "scale_out-4.9.7"
 
-    told = run_logs(spark, Asked(source=logs(name), target=tmp_path), find_files(logs(name)), ignore)
+    told = run_logs(spark, Asked(source=logs(name), target=tmp_path), find_files(logs(name)), Progress(ignore))
 
     assert (told.refused, told.unparsed, told.told_anew) == ([], 0, ["g_orders"])
     assert_all_are_told(
@@ -193,7 +194,7 @@ def test_late_and_repeated_input_changes_its_days_and_groups_only_and_comes_to_w
     def run(target: Path, say: Callable[[str], None] = ignore) -> Told:
         known = read_notes(target).of("default")
         fresh = [file for file in (find_files(source) if source.is_dir() else []) if known.is_fresh(file)]
-        return run_logs(spark, Asked(source=source, target=target), fresh, say)
+        return run_logs(spark, Asked(source=source, target=target), fresh, Progress(say))
 
     logs = {
         source / f"g{day}-{number}" / "a.log": (day, member)
@@ -274,9 +275,9 @@ def test_a_host_whose_zone_nobody_tells_is_refused_by_name_until_it_is_given(
     lines = [java4(1, added("g", queue), zone_hours=5.5), java4(2, result("g", "A", [queue]), zone_hours=5.5)]
     (source / "web1" / "a.log").write_text("".join(lines), newline="")
 
-    refused = run_logs(spark, Asked(source=source, target=target), find_files(source), ignore)
+    refused = run_logs(spark, Asked(source=source, target=target), find_files(source), Progress(ignore))
     before = spark.read.parquet(str(target / "holds")).count()
-    given = run_logs(spark, Asked(source=source, target=target, zones={"web1": "+05:30"}), [], ignore)
+    given = run_logs(spark, Asked(source=source, target=target, zones={"web1": "+05:30"}), [], Progress(ignore))
     after = spark.read.parquet(str(target / "holds")).collect()
 
     assert "refused: 2 lines of web1 (java4)" in refused.refused[0]
@@ -301,7 +302,7 @@ def test_what_is_no_log_is_counted_and_keeps_nobody_from_reading_the_logs_beside
     files = find_files(source)
     troubles = {file.path: file.trouble for file in files if file.trouble}
 
-    told = run_logs(spark, Asked(source=source, target=target, troubles=troubles), files, ignore)
+    told = run_logs(spark, Asked(source=source, target=target, troubles=troubles), files, Progress(ignore))
 
     assert (told.records, told.unparsed) == (9, 3)
     assert {row["client_id"] for row in read_table(target / "holds")} == {"a.log", "b.log.bz2", "c.zst"}
@@ -320,10 +321,10 @@ def test_a_file_that_is_rolled_away_meanwhile_is_named_and_read_under_its_new_na
     planned, rolled = find_files(source), source / "b" / "a.log.1"
     (source / "b" / "a.log").rename(rolled)
 
-    told = run_logs(spark, Asked(source=source, target=target), planned, ignore)
+    told = run_logs(spark, Asked(source=source, target=target), planned, Progress(ignore))
     of_first = {row["client_id"] for row in read_table(target / "holds")}
     fresh = [file for file in find_files(source) if read_notes(target).of("default").is_fresh(file)]
-    run_logs(spark, Asked(source=source, target=target), fresh, ignore)
+    run_logs(spark, Asked(source=source, target=target), fresh, Progress(ignore))
 
     assert list(told.gone) == ["b/a.log"]
     assert of_first == {"a"}
@@ -341,7 +342,7 @@ def test_clusters_in_one_folder_are_told_apart_and_the_zone_of_one_is_not_the_ot
     for cluster, zone in (("default", "+00:00"), ("b", "+01:00")):
         fresh = [file for file in find_files(source) if read_notes(target).of(cluster).is_fresh(file)]
         asked = Asked(source=source, target=target, cluster=cluster, zones={"web1": zone})
-        run_logs(spark, asked, fresh, ignore)
+        run_logs(spark, asked, fresh, Progress(ignore))
 
     begun = {row["cluster"]: row["from_ms"] for row in read_table(target / "spans")}
     assert begun == {"default": MIDNIGHT_MS + 1_000, "b": MIDNIGHT_MS + 1_000 - 3_600_000}
@@ -351,6 +352,6 @@ def test_clusters_in_one_folder_are_told_apart_and_the_zone_of_one_is_not_the_ot
 def test_an_empty_folder_gives_an_empty_table(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
 
-    run_logs(spark, Asked(source=tmp_path / "in", target=tmp_path / "out"), [], ignore)
+    run_logs(spark, Asked(source=tmp_path / "in", target=tmp_path / "out"), [], Progress(ignore))
 
     assert spark.read.parquet(str(tmp_path / "out" / "holds")).count() == 0
