@@ -119,7 +119,7 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     ends = ends_of(round_row, [_queue_of(each) for each in handoffs if each.taken_at is None])
     told_until = told_until_of(round_row.group_id)
     lanes = [_until(each, held.get(_queue_of(each), []), ends.get(_queue_of(each)), closed, now) for each in handoffs]
-    return [_doubted(lane, told_until) for lane in lanes]
+    return [_doubted(lane, told_until, each.dropped_high) for lane, each in zip(lanes, handoffs, strict=True)]
 
 
 def _queue_of(row: Handoff) -> MessageQueue:
@@ -160,12 +160,12 @@ def _ended(lane: Lane, end: End, dropped: Instant) -> Lane:
     return replace(lane, unowned=(at_least, at_most), is_waiting=False, is_gone=True, gone_at=end.gone_at)
 
 
-def _doubted(lane: Lane, told_until: int | None) -> Lane:
+def _doubted(lane: Lane, told_until: int | None, dropped_high: int | None) -> Lane:
     """Say no more than is known of a queue that nobody is known to have, while somebody does not answer."""
     if not (lane.is_waiting or lane.is_gone) or told_until is None or lane.dropped_at is None:
         return lane
     low, high = lane.unowned
-    known = max(0, told_until - lane.dropped_at)
+    known = max(0, told_until - (dropped_high or lane.dropped_at))
     return replace(lane, unowned=(min(low or 0, known), high), is_waiting=False, is_unknown=not lane.is_gone)
 
 
@@ -277,4 +277,4 @@ def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> La
     )
     if is_waiting and dropped is not None and end is not None and end.gone_at is not None:
         lane = _ended(lane, end, dropped)
-    return _doubted(lane, told_until)
+    return _doubted(lane, told_until, dropped.high if dropped else None)

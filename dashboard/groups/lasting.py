@@ -10,6 +10,8 @@ from dashboard.clusters.models import Queue
 from dashboard.groups.models import Handoff, Holding
 from dashboard.groups.owned import told_until_of_each
 
+COLUMNS = ("came_at", "came_low", "gone_at", "since")
+
 
 def lasting_pauses(*, rounds: Collection[int], now: int) -> dict[int, int]:
     """Give how long, in ms, the longest of each round (by its row) lasts at least; a round without any is left out."""
@@ -22,8 +24,10 @@ def lasting_pauses(*, rounds: Collection[int], now: int) -> dict[int, int]:
 def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, tuple[int, int]]:
     """Give by its row each handoff of rounds that lasts: its round's row, and for how long, in ms, at least.
 
-    One that ended since, because somebody came, lasted at least until he may have had it; of a queue that is gone, or
-    that somebody else had all the time, there is none. Who does not answer may have taken it since he told last.
+    That is what the lane of the round's page says (``lanes.py``). One that ended since, because somebody came, lasted
+    at least until he may have had it; of a queue that left the route before that, or that somebody else had all the
+    time, there is none. Who was lost may have his queues still: at least 0. Who does not answer may have taken it
+    since he told last.
     """
     spans = Holding.objects.filter(
         group=OuterRef("round__group"),
@@ -31,27 +35,29 @@ def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, tuple[in
         queue__broker=OuterRef("broker"),
         queue__queue_id=OuterRef("queue_id"),
     )
-    there = Queue.objects.filter(
+    queues = Queue.objects.filter(
         topic__cluster=OuterRef("round__group__cluster"),
         topic__name=OuterRef("topic"),
         broker=OuterRef("broker"),
         queue_id=OuterRef("queue_id"),
-        gone_at=None,
     )
     kept = spans.filter(Q(until=None) | Q(until__gt=OuterRef("dropped_at")), at__lte=OuterRef("dropped_at"))
     rows = (
         Handoff.objects.filter(round__in=rounds, dropped_at__isnull=False, taken_at=None)
-        .filter(Exists(there), ~Exists(kept))
+        .filter(Exists(queues), ~Exists(kept))
         .annotate(came_at=_first(spans, "at"), came_low=_first(spans, "at_low"))
-        .values_list("pk", "round", "round__group", "dropped_at", "dropped_high", "came_at", "came_low")
+        .annotate(gone_at=Subquery(queues.values("gone_at")[:1]), since=Subquery(queues.values("since")[:1]))
+        .values_list("pk", "round", "round__group", "round__closed_at", "dropped_high", *COLUMNS)
     )
     found = list(rows)
     told_until = told_until_of_each(groups=sorted({group for _, _, group, *_ in found}))
     lasting: dict[int, tuple[int, int]] = {}
-    for pk, number, group, dropped_at, dropped_high, came_at, came_low in found:
+    for pk, number, group, closed_at, dropped_high, came_at, came_low, gone_at, since in found:
+        left_at = since if closed_at is not None and since > closed_at else gone_at  # as ``leaving.ends_of`` says
+        if left_at is not None and left_at <= (now if came_at is None else came_at):
+            continue
         end = min(now, told_until.get(group, now)) if came_at is None else came_low
-        if end is not None and dropped_at is not None:
-            lasting[pk] = number, max(0, end - (dropped_high or dropped_at))
+        lasting[pk] = number, 0 if end is None or dropped_high is None else max(0, end - dropped_high)
     return lasting
 
 

@@ -2,20 +2,22 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 
 import pytest
 from django.test import Client
 from prometheus_client.registry import CollectorRegistry
 from pytest_django import DjangoAssertNumQueries
 
+from dashboard.clusters.models import Queue
 from dashboard.groups.ending import tell_ended
-from dashboard.groups.models import Finding, Group, Handoff, Round
+from dashboard.groups.models import Finding, Group, Handoff, Member, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import Figures
 from dashboard.pauses.queries import pauses_of
 from rebalance_engine.findings import FindingKind
 from tests.dashboard.api.conftest import Get
-from tests.dashboard.story import T0, held, joined, left, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
 
 
 def test_rounds_are_listed_newest_first_and_by_time(get: Get, group: Group) -> None:
@@ -169,18 +171,72 @@ def test_that_nothing_paused_is_told_as_that_wherever_it_is_told(get: Get, group
     assert paused(get, group, now) == ((0, 0),) * 3
 
 
-def test_a_pause_that_lasts_is_as_long_wherever_it_is_told(get: Get, group: Group, now: int) -> None:
-    told(left("C", 60_000))
-    rebalance_once(group=group.pk, now=T0 + 60_100)
-    tell_ended(group=group.pk, now=T0 + 62_000)
-    Round.objects.update(state="closed", closed_at=T0 + 61_000, settled_at=T0 + 61_000, told_at=T0 + 62_000)
-    row = Round.objects.latest("number")
-    columns = {"dropped_at": T0 + 60_000, "dropped_low": T0 + 60_000, "dropped_high": T0 + 60_000}
-    Handoff.objects.create(
-        round=row, topic="orders", broker="east", queue_id=3, from_client="C", to_client="", nth=0, **columns
-    )
+@pytest.fixture
+def leave(group: Group) -> Callable[[int | None], Round]:
+    """Let C's queue be taken by nobody until its round closed, let go at 60 s, until ``high`` at most."""
 
-    assert paused(get, group, now) == ((39_000, None),) * 3
+    def leave_until(high: int | None) -> Round:
+        told(left("C", 60_000))
+        rebalance_once(group=group.pk, now=T0 + 60_100)
+        tell_ended(group=group.pk, now=T0 + 62_000)
+        Round.objects.update(state="closed", closed_at=T0 + 61_000, settled_at=T0 + 61_000, told_at=T0 + 62_000)
+        row = Round.objects.latest("number")
+        Handoff.objects.create(
+            round=row, topic="orders", broker="east", queue_id=3, from_client="C", to_client="",
+            nth=0, dropped_at=T0 + 60_000, dropped_low=T0 + 59_000, dropped_high=None if high is None else T0 + high,
+        )  # fmt: skip
+        return row
+
+    return leave_until
+
+
+def test_a_pause_that_lasts_is_as_long_wherever_it_is_told(
+    get: Get, group: Group, now: int, leave: Callable[[int | None], Round]
+) -> None:
+    leave(60_500)
+
+    assert paused(get, group, now) == ((38_500, None),) * 3
+
+
+def test_who_was_lost_may_have_his_queues_still_wherever_it_is_told(
+    get: Get, group: Group, now: int, leave: Callable[[int | None], Round]
+) -> None:
+    leave(None)
+
+    assert paused(get, group, now) == ((None, None),) * 3
+    told(held("A", 70_000, [0, 1, 3]))
+    assert paused(get, group, now) == ((None, None),) * 3
+
+
+def test_a_pause_ends_when_somebody_may_have_had_the_queue_also_where_it_left_the_route_then(
+    get: Get, group: Group, now: int, leave: Callable[[int | None], Round]
+) -> None:
+    leave(60_000)
+    told(held("A", 70_000, [0, 1]), held("A", 71_000, [0, 1, 3]))
+    assert paused(get, group, now) == ((10_000, None),) * 3
+
+    Queue.objects.filter(queue_id=3).update(gone_at=T0 + 80_000)
+    assert paused(get, group, now) == ((10_000, None),) * 3
+
+
+@pytest.mark.parametrize("columns", [{"gone_at": T0 + 65_000}, {"since": T0 + 65_000}])
+def test_nobody_waits_for_a_queue_that_left_the_route_or_came_back_to_it(
+    get: Get, group: Group, now: int, leave: Callable[[int | None], Round], columns: dict[str, int]
+) -> None:
+    leave(60_000)
+    Queue.objects.filter(queue_id=3).update(**columns)
+
+    assert paused(get, group, now) == ((0, 0),) * 3
+
+
+def test_who_does_not_answer_may_have_taken_it_since_wherever_it_is_told(
+    get: Get, group: Group, now: int, leave: Callable[[int | None], Round]
+) -> None:
+    leave(60_500)
+    told(missed("A", 75_000))
+    Member.objects.filter(client_id="A").update(held_seen_at=T0 + 70_000)
+
+    assert paused(get, group, now) == ((9_500, None),) * 3
 
 
 def test_a_queue_that_passed_several_hands_moved_once_and_has_a_handoff_for_each(get: Get, group: Group) -> None:

@@ -5,6 +5,7 @@ import pytest
 from dashboard.clusters.models import Queue
 from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.models import Round
+from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import settle, turn
 from tests.dashboard.story import T0, held, joined, left, missed, told
 
@@ -18,7 +19,7 @@ def lasting(at: int) -> dict[int, int]:
 
 def left_behind() -> Round:
     settle()
-    told(left("A", 5_000), left("B", 5_000))
+    told(left("A", 5_000, Departure.UNREGISTERED), left("B", 5_000, Departure.UNREGISTERED))
     turn(5_100)
     return Round.objects.get()
 
@@ -34,6 +35,14 @@ def test_it_lasted_until_somebody_may_have_had_it() -> None:
     told(joined("C", 30_000), held("C", 31_000, [0, 1, 2, 3]))
 
     assert lasting(65_000) == {row.pk: 25_000}
+
+
+def test_who_is_only_listed_no_more_may_have_it_still() -> None:
+    settle()
+    told(left("A", 5_000), left("B", 5_000))
+    turn(5_100)
+
+    assert lasting(65_000) == {Round.objects.get().pk: 0}
 
 
 def test_who_does_not_answer_may_have_taken_it() -> None:

@@ -116,7 +116,7 @@ def test_a_pause_ends_with_the_first_pull_where_that_is_reported() -> None:
 
 def test_a_pause_that_lasts_is_at_least_so_long_and_a_group_without_members_has_not_converged() -> None:
     settle()
-    told(left("A", 5_000), left("B", 5_000))
+    told(left("A", 5_000, Departure.UNREGISTERED), left("B", 5_000, Departure.UNREGISTERED))
     turn(5_100)
 
     found = figures(500_000)
