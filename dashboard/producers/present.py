@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from dashboard.producers.absences import Absence
 from dashboard.producers.canaries import Seen as Canary
 from dashboard.producers.drawing import Box, draw, name_bands, steps, ticks
 from dashboard.producers.picking import Pick, Steps, steps_of
@@ -64,13 +65,13 @@ def history_of(row: Seen, read: Producers, *, now: int, at: int | None = None) -
     box = Box(1_000, 96, since, now)
     playhead = None if at is None else box.x(at)
     return [
-        _history(each, box, read.away.get((row.cluster.pk, each.broker)), playhead)
+        _history(each, box, read.absences.get((row.cluster.pk, each.broker), ()), playhead)
         for each in row.kept
         if each.told_at is not None
     ]
 
 
-def _history(each: Standing, box: Box, away_since: int | None, playhead: float | None) -> dict[str, object]:
+def _history(each: Standing, box: Box, absences: Sequence[Absence], playhead: float | None) -> dict[str, object]:
     bands = name_bands(box, each.backoffs)
     shown = [send for send in each.sends if send.at >= box.since]
     return {
@@ -78,7 +79,7 @@ def _history(each: Standing, box: Box, away_since: int | None, playhead: float |
         "picture": {
             **draw(box, each.sends, each.backoffs, STEPS),
             "playhead": playhead,
-            "away": _away(box, away_since),
+            "away": [_away(box, absence) for absence in absences if _is_seen(absence, box)],
         },
         "ticks": ticks(box),
         "steps": steps(box, STEPS),
@@ -93,13 +94,19 @@ def _history(each: Standing, box: Box, away_since: int | None, playhead: float |
         "since": box.since,
         "until": box.until,
         "backoffs": list(reversed(each.backoffs)),
-        "away_ms": None if away_since is None else max(0, box.until - away_since),
+        "away_ms": next((max(0, box.until - absence.at) for absence in absences if absence.until is None), None),
+        "were_away": [absence for absence in absences if absence.until is not None and _is_seen(absence, box)],
     }
 
 
-def _away(box: Box, since: int | None) -> dict[str, float] | None:
-    """Place the time since which a broker is away."""
-    return None if since is None else {"x": box.x(since), "width": round(box.width - box.x(since), 1)}
+def _is_seen(absence: Absence, box: Box) -> bool:
+    return absence.at < box.until and (absence.until is None or absence.until > box.since)
+
+
+def _away(box: Box, absence: Absence) -> dict[str, float]:
+    """Place a time in which a broker is, or was, away."""
+    until = box.until if absence.until is None else absence.until
+    return {"x": box.x(absence.at), "width": round(max(2.0, box.x(until) - box.x(absence.at)), 1)}
 
 
 def rate(count: int, length_ms: int) -> str:
@@ -170,5 +177,5 @@ def _cell(each: Standing, steps: Steps, key: tuple[int, str], read: Producers, n
         "per_second": rate(len(lately), LATELY_MS),
         "failed_share": share(each.failed(now), len(lately)),
         "picture": draw(Box(300, 46, now - LATELY_MS, now), lately, each.backoffs, LINES),
-        "is_away": key in read.away,
+        "is_away": any(absence.covers(now) for absence in read.absences.get(key, ())),
     }

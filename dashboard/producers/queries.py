@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Exists, OuterRef, Q
@@ -12,6 +12,7 @@ from dashboard.clusters.senders import gone_of
 from dashboard.clusters.silences import STALE_MS, is_silent
 from dashboard.common.names import unescape
 from dashboard.people.roles import Access, Role
+from dashboard.producers.absences import Absences, absences_of
 from dashboard.producers.picking import Fault, Pick, Steps, pick, queues_of, steps_of
 from dashboard.producers.standing import Standing, backoffs_of, sends_of
 from rebalance_engine.model import MessageQueue
@@ -75,15 +76,15 @@ class Seen:
 class Producers:
     """All producers of some clusters: those first that leave a broker alone, then those that report.
 
-    ``untold`` are brokers that did not say which producers they know, with the reason; ``away`` those that are gone,
-    with since when.
+    ``untold`` are brokers that did not say which producers they know, with the reason; ``absences`` are the times in
+    which brokers were away, also such as began after the instant that was asked for.
     """
 
     rows: tuple[Seen, ...]
     count: int
     brokers: tuple[str, ...]
     untold: tuple[tuple[str, str], ...]
-    away: Mapping[tuple[int, str], int]
+    absences: Absences
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
         len(rows),
         tuple(sorted({each.broker for row in shown for each in row.standings}))[:MOST_BROKERS],
         tuple((row.broker, row.missing or "") for row in untold.order_by("broker")[:MOST_SHOWN]),
-        {(pk, name): at for pk, name, at in gone.values_list("cluster_id", "name", "gone_at")[:MOST_ROWS] if at},
+        absences_of(clusters=mine),
     )
 
 

@@ -58,7 +58,10 @@ ASIDE = Q(lease_epoch__gt=0, lease_holder="")
 
 
 class Broker(Sourced):
-    """One broker process: a master (``broker_id`` 0) or a slave; gone since ``gone_at`` where that is set."""
+    """One broker process: a master (``broker_id`` 0) or a slave; gone since ``gone_at`` where that is set.
+
+    ``absences`` are those that ended, the last ones: [gone at, back at], as they were seen.
+    """
 
     cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="brokers")
     name = NameField()
@@ -66,6 +69,7 @@ class Broker(Sourced):
     address = models.TextField()
     version = models.TextField(blank=True, default="", help_text="empty is unknown")
     gone_at = AtField(null=True, blank=True)
+    absences = models.JSONField(null=True, blank=True, help_text="[[gone at, back at], …], the last ones; NULL: none")
 
     class Meta:
         """A cluster has a broker's id once."""

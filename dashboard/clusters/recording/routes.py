@@ -17,6 +17,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.rewriting import split_addresses
 
 TOGETHER_MS = 60_000  # a broker that goes takes its queues along: both are seen within this time
+MOST_ABSENCES = 16  # of a broker, that are kept
 FEW = 1_000  # queues on one broker, below which they are asked for one by one
 
 
@@ -199,6 +200,8 @@ class RouteBook:
             return False
         self.brokers.update(row, **source_columns(fact))
         if gone_at is not None:
+            ended = [*(row.absences or ()), [gone_at, max(gone_at, observed_at(fact))]]
+            self.brokers.update(row, absences=ended[-MOST_ABSENCES:])
             words = f"broker {fact.broker} ({fact.address}) is back"
             self.changes.append(RouteChange(fact, Cause.BROKER_BACK, words, broker=name, since=gone_at - TOGETHER_MS))
         return True

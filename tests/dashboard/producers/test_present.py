@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import pytest
+
 from dashboard.clusters.models import Broker, Cluster
+from dashboard.producers.absences import Absence
 from dashboard.producers.present import history_of, ladder_of, picks_of, rate, rows_of, share
 from dashboard.producers.queries import picks_of as picks
 from dashboard.producers.queries import producers_of, steps_for
@@ -78,7 +81,26 @@ def test_the_history_has_axes_and_bounds_of_what_was_sent_and_failed(reported: T
     assert [band["words"] for band in east["bands"]] == ["isolated 10.0 s"]
     assert (east["failed"], east["failed_share"], west["failed"], west["failed_share"]) == (1, 50, 0, 0)
     assert east["per_second"] == rate(2, NOW - east["since"])
-    assert (east["away_ms"], west["away_ms"], west["picture"]["away"]["width"] > 0) == (None, 1_000, True)
+    assert (east["away_ms"], west["away_ms"], west["picture"]["away"][0]["width"] > 0) == (None, 1_000, True)
+
+
+def test_a_broker_that_was_away_is_told_with_when_and_was_so_at_instants_of_then(reported: Teller) -> None:
+    assert reported.client == "P"
+    gone, back = T0 + 1_000, T0 + 2_000
+    known = {"at": T0, "observed_at": T0, "origin": "admin answer", "address": "a:1"}
+    before = [[NOW - 900_000, NOW - 800_000], [gone, back]]  # of which the first is older than the picture
+    defaults = {**known, "absences": before}
+    Broker.objects.update_or_create(cluster=Cluster.objects.get(), name="east", broker_id=0, defaults=defaults)
+    read = producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=NOW)
+
+    [east, west] = cast("Any", history_of(read.rows[0], read, now=NOW))
+
+    assert (east["were_away"], east["away_ms"], west["were_away"]) == ([Absence(gone, back)], None, [])
+    [band] = east["picture"]["away"]
+    assert band["width"] == pytest.approx(1_000 * (back - gone) / (NOW - east["since"]), abs=0.2)
+    for at, is_away in ((gone - 1, False), (gone, True), (back - 1, True), (back, False)):
+        [p, *_] = cast("Any", rows_of(read, {}, now=at))
+        assert p["cells"][0]["is_away"] is is_away
 
 
 def test_a_share_is_rounded_up_and_of_nothing_unknown() -> None:

@@ -4,6 +4,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from dashboard.clusters.models import Broker, Cluster, Producer, ProducerList
 from dashboard.people.roles import Access, Role, Scope
+from dashboard.producers.absences import Absence
 from dashboard.producers.queries import Neighbours, Producers, neighbours_of, picks_of, producers_of, steps_for
 from rebalance_engine.producer import Skip
 from tests.dashboard.producers.conftest import Teller, stock
@@ -71,7 +72,7 @@ def test_brokers_that_did_not_tell_and_those_that_are_gone_are_named(reported: T
     found = read()
 
     assert found.untold == (("west", "refused"),)
-    assert found.away == {(cluster.pk, "east"): T0}
+    assert found.absences == {(cluster.pk, "east"): (Absence(T0, None),)}
 
 
 def test_a_producer_that_is_gone_is_not_shown_as_if_it_were_there(reported: Teller, cluster: Cluster) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic
+from dashboard.clusters.recording.routes import MOST_ABSENCES
 from dashboard.groups.models import RoundCause
 from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Origin, RouteMissing, RouteSeen, Source
 from tests.dashboard.story import NAMESRV, T0, held, route, seen, told
@@ -94,6 +95,18 @@ def test_a_broker_that_goes_and_comes_back_is_a_cause_for_every_group_on_it() ->
         ("broker back", "broker east (127.0.0.1:10911) is back"),
     ]
     assert Broker.objects.get().gone_at is None
+
+
+def test_when_a_broker_was_away_is_kept_the_last_times_of_it() -> None:
+    told(broker_seen(1))
+    for number in range(MOST_ABSENCES + 2):
+        told(broker_gone(100 * number + 10))
+        told(broker_seen(100 * number + 60))
+        told(broker_seen(100 * number + 70))
+
+    kept = Broker.objects.get().absences
+
+    assert kept == [[T0 + 100 * number + 10, T0 + 100 * number + 60] for number in range(2, MOST_ABSENCES + 2)]
 
 
 def test_a_queue_that_is_held_though_no_route_has_it_is_known_as_gone() -> None:
