@@ -179,7 +179,7 @@ def _with_open_hours(
 def _refuse(all_lines: DataFrame, known: DataFrame, told: Told) -> None:
     refused = events.refused_hosts(all_lines, known).orderBy("host").collect()
     reasons: dict[tuple[str, str], str] = {}
-    for why, find in ((NAMES_OTHERS, zones.strangers), (PUT_BACK, zones.put_back)):
+    for why, find in ((NAMES_OTHERS, zones.strangers), (PUT_ON, zones.silences), (PUT_BACK, zones.put_back)):
         rows = find(all_lines).collect() if refused else []
         reasons |= {(row["host"], row["layout"]): why for row in rows}
     for row in refused:
@@ -197,6 +197,10 @@ REFUSED = (
 )
 MEETS_NONE = "no broker's log tells of the same group and client at the same time, the same from beginning to end"
 PUT_BACK = "within it the clock was put back, so that no one offset fits"
+PUT_ON = (
+    "within it is a silence as where a clock is put on, and no broker's log tells of the same group and client before"
+    " and after it at one offset"
+)
 LEFT_OPEN = (
     "refused: {lines} lines of {host} ({layout}): they are of an hour that its zone has twice, and neither the log nor"
     " a broker's tells of which; give its offset, as --zone {host}=+01:00, if it is one from beginning to end"

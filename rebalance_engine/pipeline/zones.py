@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from zoneinfo import available_timezones
 
 from pyspark.sql import Column, DataFrame, Window
@@ -26,6 +28,8 @@ JOIN_WITHIN_MS = 12_000  # from "start OK" to the broker's line, or back; a firs
 NOTIFIED_WITHIN_MS = 3_000
 SHIFTS_MS, SHIFT_SIGNS = (1_800_000, 3_600_000), 2  # by which clocks are put on in summer; one may meet by chance
 PUT_BACK_SLOT_MS, PUT_BACK_SLOTS = 300_000, (2, 13)  # by no less than some minutes, by no more than an hour
+# A client that runs writes every ten minutes at least: it logs every 20th of its heartbeats (``MQClientInstance``).
+SILENT_MS, SILENCE_SLOT_MS = 600_000, 60_000
 # Of one group, and of one host, in a quarter of an hour, which is one of both clocks: a sample over the whole time, for
 # brokers may have been there long before the client, and a clock may be put on long after. More of a broker's, because
 # several of its lines may go with one of a client.
@@ -106,7 +110,7 @@ def infer_zones(lines: DataFrame) -> DataFrame:
         .select("host", "layout", "zone_ms", F.lit(None).cast("string").alias("zone_name"), "signs")
     )
     found = computed_once(found)
-    moved = _changed(found, pairs).unionByName(put_back(lines))
+    moved = _changed(found, pairs).unionByName(put_back(lines)).unionByName(_untold_behind_silence(found, pairs, lines))
     return found.join(moved.distinct(), on=["host", "layout"], how="left_anti")
 
 
@@ -121,6 +125,30 @@ def put_back(lines: DataFrame) -> DataFrame:
     slots = known.groupBy(*file, slot).agg(F.min("place").alias("first"), F.max("place").alias("last"))
     later = F.min("first").over(Window.partitionBy(*file).orderBy("slot").rangeBetween(*PUT_BACK_SLOTS))
     return slots.withColumn("later", later).where(F.col("last") > F.col("later")).select("host", "layout").distinct()
+
+
+def silences(lines: DataFrame) -> DataFrame:
+    """Find where a log is silent for about as long as clocks are put on: host, layout, begin_ms, end_ms.
+
+    So does a log look whose clock was put on within it, and one whose process was not there.
+    """
+    file = ["host", "layout", "file"]
+    slot = F.floor(F.col("wall_ms") / SILENCE_SLOT_MS).alias("slot")
+    known = _unzoned(lines).where(F.col("wall_ms").isNotNull())
+    slots = known.groupBy(*file, slot).agg(F.min("wall_ms").alias("first"), F.max("wall_ms").alias("begin_ms"))
+    next_ms = F.lead("first").over(Window.partitionBy(*file).orderBy("slot"))
+    silent = F.col("end_ms") - F.col("begin_ms")
+    is_shift = reduce(or_, (silent.between(shift, shift + SILENT_MS) for shift in SHIFTS_MS))
+    return slots.withColumn("end_ms", next_ms).where(is_shift).select("host", "layout", "begin_ms", "end_ms")
+
+
+def _untold_behind_silence(found: DataFrame, pairs: DataFrame, lines: DataFrame) -> DataFrame:
+    """Name the hosts of whose clock nothing tells on one side of such a silence: it may have been put on meanwhile."""
+    met = pairs.join(found.select("host", "layout", "zone_ms"), on=["host", "layout", "zone_ms"], how="left_semi")
+    told = met.groupBy("host", "layout").agg(F.min("wall_ms").alias("first_ms"), F.max("wall_ms").alias("last_ms"))
+    both = silences(lines).join(told, on=["host", "layout"], how="inner")
+    is_told = (F.col("first_ms") <= F.col("begin_ms")) & (F.col("last_ms") >= F.col("end_ms"))
+    return both.where(~is_told).select("host", "layout").distinct()
 
 
 def strangers(lines: DataFrame) -> DataFrame:

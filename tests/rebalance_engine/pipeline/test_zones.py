@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rebalance_engine.pipeline.zones import BadZone, given_zones, infer_zones, put_back, strangers
+from rebalance_engine.pipeline.zones import BadZone, given_zones, infer_zones, put_back, silences, strangers
 from tests.rebalance_engine.pipeline.frames import broker, java4, joined, read_lines
 
 
@@ -66,9 +66,9 @@ def test_a_zone_is_never_taken_from_what_brokers_say_of_another_client(spark: Sp
         java4(60.4, NOTIFIED),
         java4(75, NOTIFIED),
     )
-    put(tmp_path, "told/rocketmq_client.log", java4(0, made("C"), zone_hours=3), java4(3675, NOTIFIED, zone_hours=3))
+    put(tmp_path, "told/rocketmq_client.log", java4(3670, made("C"), zone_hours=3), java4(3675, NOTIFIED, zone_hours=3))
     gone = "unregister client[Producer: null Consumer: g] from broker[east 0 10.0.0.9:10911] success"
-    put(tmp_path, "left/rocketmq_client.log", java4(0, made("D"), zone_hours=-2), java4(3702, gone, zone_hours=-2))
+    put(tmp_path, "left/rocketmq_client.log", java4(3700, made("D"), zone_hours=-2), java4(3702, gone, zone_hours=-2))
     info = "ClientChannelInfo [channel=[id: 0x1, L:/10.0.0.9:10911 - R:/10.0.0.2:5], clientId=D, language=JAVA]"
     put(
         tmp_path,
@@ -146,6 +146,27 @@ def test_a_clock_that_is_put_on_or_back_within_minutes_of_log_is_of_no_one_zone(
 
     assert found == {"steady": 3_600_000}
     assert [row["host"] for row in put_back(read).collect()] == ["back"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("is_told_after", "silent_s"), [(False, 3_605), (True, 3_605), (False, 5 * 3_600)])
+def test_a_silence_as_long_as_clocks_are_put_on_needs_a_sign_on_both_sides_of_it(
+    spark: SparkSession, tmp_path: Path, is_told_after: bool, silent_s: int
+) -> None:
+    """A member that is killed soon after its clock was put on has no sign of the time after; nor has one that slept."""
+    persisted = "[persistAll] Group: g ClientId: web1 updateConsumeOffsetToBroker MessageQueue [topic=t, brokerName=a"
+    offset = f"{persisted}, queueId=0] 7"
+    later = [java4(silent_s + 10, offset), *([java4(silent_s + 60.4, NOTIFIED)] if is_told_after else [])]
+    signs = (java4(0, made("web1")), java4(1, started("g")), java4(4.4, NOTIFIED), java4(5, offset))
+    put(tmp_path, "web1/rocketmq_client.log", *signs, *later)
+    more = [broker(silent_s + 60, joined("g", "C"))]
+    put(tmp_path, "east/broker.log", broker(1, joined("g", "web1")), broker(4, joined("g", "B")), *more)
+    lines = read_lines(spark, tmp_path)
+
+    found = {row["host"]: row["zone_ms"] for row in infer_zones(lines).collect()}
+
+    assert found == ({"web1": 0} if is_told_after or silent_s > 3_605 else {})
+    assert [row["host"] for row in silences(lines).collect()] == (["web1"] if silent_s == 3_605 else [])
 
 
 @pytest.mark.spark
