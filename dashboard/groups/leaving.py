@@ -34,7 +34,7 @@ def ends_of(row: Round, queues: Collection[MessageQueue]) -> dict[MessageQueue, 
     rows = Queue.objects.filter(topic__cluster=row.group.cluster_id, topic__name__in=topics, broker__in=brokers)
     columns = rows.values_list("topic__name", "broker", "queue_id", "since", "gone_at")
     stored = {MessageQueue(topic, broker, number): (since, gone) for topic, broker, number, since, gone in columns}
-    lows = _lows(row, {gone for _, gone in stored.values() if gone is not None})
+    lows = lows_of(group=row.group_id, times={gone for _, gone in stored.values() if gone is not None})
     found: dict[MessageQueue, End] = {}
     for queue in queues:
         since, gone_at = stored.get(queue, (0, None))
@@ -45,7 +45,9 @@ def ends_of(row: Round, queues: Collection[MessageQueue]) -> dict[MessageQueue, 
     return found
 
 
-def _lows(row: Round, times: Collection[int]) -> dict[int, int | None]:
+def lows_of(*, group: int, times: Collection[int]) -> dict[int, int | None]:
     """Give since when each of these changes of routes may have been, as far as the group's causes tell."""
-    causes = RoundCause.objects.filter(group=row.group_id, cause__in=CAUSES, at__in=list(times)[:500]).order_by("pk")
+    if not times:
+        return {}
+    causes = RoundCause.objects.filter(group=group, cause__in=CAUSES, at__in=list(times)[:500]).order_by("pk")
     return dict(causes.values_list("at", "at_low"))

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import Bounded, Held, Step, sweep
 from dashboard.groups.ending import low_of, since_of
+from dashboard.groups.leaving import lows_of
 from dashboard.groups.models import Finding, Group, Holding, Member, MemberList, Round
 from dashboard.groups.shares import Share, Window, shares_of
 from rebalance_engine.findings import FindingKind
@@ -53,6 +54,7 @@ def shares_by_round(
         until=now,
         orphans=_orphans(group, since),
         gone=gone,
+        gone_low=gone_low_of(group=group.pk, gone=gone),
         told_until=told_until_of(group.pk),
         once=once,
     )
@@ -111,6 +113,12 @@ def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[
     left = Queue.objects.filter(topic__cluster=group.cluster_id, gone_at__gt=since).values_list("pk", "gone_at")
     gone = {pk: at for pk, at in left if at is not None}
     return spans, gone, len(spans) < MOST_SPANS
+
+
+def gone_low_of(*, group: int, gone: Mapping[int, int]) -> dict[int, int | None]:
+    """Say since when each of these queues may have been gone, by when that was seen; None: nobody knows."""
+    lows = lows_of(group=group, times=set(gone.values()))
+    return {queue: lows.get(at) for queue, at in gone.items()}
 
 
 def _orphans(group: Group, since: int) -> list[Held]:

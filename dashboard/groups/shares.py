@@ -25,6 +25,7 @@ from dashboard.groups.bands import (
 
 Intervals = Sequence[tuple[int, int]]
 NONE: Intervals = ()
+UNKNOWN: Mapping[int, int | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +103,14 @@ class _Three:
         return Lasted(*(_within(each.get(queue, NONE), since, until) for each in (self.low, self.seen, self.high)))
 
 
-def shares_of(
+def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each has a default)
     spans: Iterable[Bounded],
     windows: Sequence[Window],
     *,
     until: int,
     orphans: Iterable[Held] = (),
     gone: Mapping[int, int] = NOTHING,
+    gone_low: Mapping[int, int | None] = UNKNOWN,
     told_until: int | None = None,
     once: bool = False,
 ) -> list[dict[int, Share]]:
@@ -119,12 +121,13 @@ def shares_of(
         windows: the rounds, in order.
         until: what is told ends then.
         orphans: when it was seen that nobody had a queue, also of such that nobody ever had.
-        gone: when queues went that are not there any more: nothing is told of them since.
+        gone: when it was seen that queues are not there any more: nothing is told of them since.
+        gone_low: since when each of them may have been gone, None: nobody knows; so long nobody had it for certain.
         told_until: when the first of those who do not answer told last; None: all answer.
         once: what a round of a wave told to the end is not told by a later one of it: figures that are added up.
     """
     spans, orphans = list(spans), list(orphans)
-    nobody, two = _threes(spans, orphans, until, told_until, gone)
+    nobody, two = _threes(spans, orphans, until, told_until, (gone, _left_at_least(spans, gone, gone_low)))
     found: list[dict[int, Share]] = [{} for _ in windows]
     for queue in sorted(nobody.high.keys() | nobody.seen.keys() | two.high.keys()):
         kinds = [(each.seen.get(queue, NONE), each.high.get(queue, NONE)) for each in (nobody, two)]
@@ -146,12 +149,29 @@ def shares_of(
     return found
 
 
+def _left_at_least(
+    spans: Iterable[Bounded], gone: Mapping[int, int], gone_low: Mapping[int, int | None]
+) -> dict[int, int]:
+    """Say until when queues were there for certain: where nobody knows, until somebody had them last."""
+    had: dict[int, int] = {}
+    for span in spans:
+        had[span.queue] = max(span.at if span.until is None else span.until, had.get(span.queue, EVER))
+    left = {queue: had.get(queue, EVER) if low is None else low for queue, low in gone_low.items()}
+    return {**gone, **left}
+
+
 def _threes(
-    spans: list[Bounded], orphans: list[Held], until: int, told_until: int | None, gone: Mapping[int, int]
+    spans: list[Bounded],
+    orphans: list[Held],
+    until: int,
+    told_until: int | None,
+    went: tuple[Mapping[int, int], Mapping[int, int]],
 ) -> tuple[_Three, _Three]:
+    """Tell what is so at least, as seen, and at most; ``went``: when it was seen that queues went, and the earliest."""
+    gone, gone_low = went
     known = until if told_until is None else min(until, told_until)
     seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
-    least_none, _ = stretches(_as_kept(spans), until=until, orphans=orphans, gone=gone)
+    least_none, _ = stretches(_as_kept(spans), until=until, orphans=orphans, gone=gone_low)
     _, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=gone)
     most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=gone)
     _, least_two = stretches(map(as_told, spans), until=until, gone=gone)

@@ -5,7 +5,7 @@ import pytest
 from dashboard.clusters.models import Queue
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
-from dashboard.groups.models import Group, Handoff, Holding, Member, Round
+from dashboard.groups.models import Group, Handoff, Holding, Member, Round, RoundCause
 from dashboard.groups.owned import shares_in
 from dashboard.groups.past import shown_at
 from dashboard.groups.past_story import lanes_at, shares_at
@@ -13,6 +13,7 @@ from dashboard.groups.rounds import sentence_of
 from dashboard.groups.shares import Share
 from dashboard.groups.story import time_bar, worst
 from dashboard.push.models import Step
+from rebalance_engine.events import Cause
 from tests.dashboard.groups.test_story import join, settle, turn
 from tests.dashboard.story import T0, held, told
 
@@ -129,6 +130,24 @@ def test_a_round_tells_of_queues_that_had_no_owner_throughout() -> None:
     assert shares[1].is_lasting is (row.closed_at is None)
     found = worst([], list(shares.values()))
     assert (found["unowned_queues"], found["unowned_perhaps_queues"]) == (1, 1)  # C may have taken queue 3 at once
+
+
+@pytest.mark.parametrize(("low", "certain"), [(5_120, 30), (None, 50)])
+def test_a_queue_that_went_has_certainly_nobody_until_it_may_have_gone(low: int | None, certain: int) -> None:
+    settle()
+    told(held("B", 1_000, [2]))
+    join()
+    before = by_queue(shares_in(row=Round.objects.latest("number"), now=T0 + 5_150))[3].unowned
+    Queue.objects.filter(queue_id=3).update(gone_at=T0 + 5_150)
+    cause = RoundCause.objects.latest("pk")
+    cause.pk, cause.cause, cause.at, cause.at_high = None, Cause.ROUTE_CHANGED.value, T0 + 5_150, T0 + 5_150
+    cause.at_low = None if low is None else T0 + low
+    cause.save(force_insert=True)
+
+    after = by_queue(shares_in(row=Round.objects.latest("number"), now=T0 + 60_000))[3].unowned
+
+    assert after.seen == before.seen
+    assert before.low - after.low == (before.low if low is None else certain)
 
 
 def test_a_queue_that_is_gone_has_no_owner_in_a_round_until_it_went() -> None:

@@ -64,6 +64,16 @@ def test_a_queue_that_went_has_nobody_no_more() -> None:
     assert found[7].unowned == exactly(12)
 
 
+def test_a_queue_that_went_has_nobody_for_certain_until_it_may_have_gone() -> None:
+    spans = [had(1, 0, 10), had(2, 15, 18)]
+
+    def lasted(low: int | None) -> Lasted:
+        [found] = shares_of(spans, [ALONE], until=END, gone={7: 22}, gone_low={7: low})
+        return found[7].unowned
+
+    assert [lasted(22), lasted(20), lasted(None)] == [Lasted(9, 9, 9), Lasted(7, 9, 9), Lasted(5, 9, 9)]
+
+
 def test_a_queue_that_nobody_ever_had_has_nobody_since_that_was_seen() -> None:
     [found] = shares_of([], [ALONE], until=END, orphans=[Held(7, 20, None)])
 
