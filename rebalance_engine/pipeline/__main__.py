@@ -26,7 +26,7 @@ from rebalance_engine.harmless import harmless
 from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.lines import GLOB
-from rebalance_engine.pipeline.notes import OtherVersion, read_notes
+from rebalance_engine.pipeline.notes import ClusterNotes, OtherVersion, read_notes
 from rebalance_engine.pipeline.planning import details, plan
 from rebalance_engine.pipeline.progress import Progress, every_s, tasks_of, told_every
 from rebalance_engine.pipeline.reports import NoReport, read_report
@@ -130,9 +130,9 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
                 f"{asked.source} has no run of cluster {asked.cluster}; it has of {', '.join(clusters)}: --cluster"
             )
     progress, often_s = Progress(_say), every_s(sys.stderr)
-    with told_every(often_s, progress, lambda: None), progress.stage("looking at the files", is_told=False):
-        files = _files(asked) if job.reads_logs else []
     notes = read_notes(asked.target).of(asked.cluster)
+    with told_every(often_s, progress, lambda: None), progress.stage("looking at the files", is_told=False):
+        files = _files(asked, notes) if job.reads_logs else []
     fresh = [file for file in files if notes.is_fresh(file)]
     hosts = {file.host for file in files} | {str(file["host"]) for file in notes.files.values()}
     for host in asked.zones.keys() - hosts if job.reads_logs else ():
@@ -191,13 +191,13 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
 
 
-def _files(asked: Asked) -> list[SourceFile]:
+def _files(asked: Asked, notes: ClusterNotes) -> list[SourceFile]:
     """Find what there is to read; of history, DAY/CLUSTER.jsonl, that of one cluster.
 
     Raises:
         SeveralClusters: nobody says of which cluster the history is to be read.
     """
-    files = find_files(asked.source)
+    files = find_files(asked.source, notes.files)
     clusters = sorted({Path(file.path).stem for file in files if file.layout is HISTORY})
     if len(clusters) > 1 and asked.cluster == DEFAULT_CLUSTER and DEFAULT_CLUSTER not in clusters:
         raise SeveralClusters(

@@ -68,7 +68,7 @@ def _without_cut_ends(records: DataFrame, files: Sequence[SourceFile], begin: in
 
 def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, separator: str, aside: Path) -> DataFrame:
     root = folder.resolve()
-    by_path = {str(_seen_by_spark(root / file.path, file.layout, aside)): file for file in files}
+    by_path = {str(_seen_by_spark(root / file.path, file, aside)): file for file in files}
     reader = spark.read.option("ignoreMissingFiles", "true")  # whoever reads looks again at what there still is
     text = reader.text([f"file://{path.translate(GLOB)}" for path in by_path], lineSep=separator)
     # The reader names files as Java escapes them.
@@ -84,9 +84,10 @@ def _records(spark: SparkSession, files: Sequence[SourceFile], folder: Path, sep
     return records.join(F.broadcast(named), on="path", how="inner").select("file", "host", "block", "value")
 
 
-def _seen_by_spark(path: Path, layout: Layout | None, aside: Path) -> Path:
+def _seen_by_spark(path: Path, file: SourceFile, aside: Path) -> Path:
     """Give the path by which Spark reads a file's text: its own, a link's, or that of a copy without its padding."""
-    has_padding = layout is not None and is_padded(path)
+    layout = file.layout
+    has_padding = layout is not None and (is_padded(path) if file.has_padding is None else file.has_padding)
     is_text = path.suffix not in UNPACKED_BY_NAME and not has_padding
     # Where a path has a pattern's sign, Hadoop takes it apart, and a part with a colon in it for an address.
     is_taken = not (":" in str(path) and any(chr(sign) in str(path) for sign in GLOB))

@@ -6,13 +6,14 @@ import gzip
 import hashlib
 import stat
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO
 
-from rebalance_engine.pipeline.ends import cut_of
-from rebalance_engine.pipeline.layouts import Layout, find_layout
+from rebalance_engine.pipeline.ends import Unpacked, cut_of, last_line, unpacked
+from rebalance_engine.pipeline.layouts import LAYOUTS, Layout, find_layout
 
 LOOKED_AT = 256 * 1024  # enough for a first line with a target of thousands of queues in it
 FINGERPRINTED = 64 * 1024
@@ -55,6 +56,7 @@ class SourceFile:
         trouble: what is wrong with the file itself; None where nothing is.
         cut: the end of its last line, where that is not whole, as :mod:`rebalance_engine.pipeline.ends` gives it.
         content: of its size, its beginning and its end: a log that was rolled has another name, and the same content.
+        has_padding: there is a NUL in its text; None where nobody has looked, because it is not packed.
     """
 
     path: str
@@ -66,6 +68,7 @@ class SourceFile:
     trouble: str | None = None
     cut: str = ""
     content: str = ""
+    has_padding: bool | None = None
 
     @property
     def is_readable(self) -> bool:
@@ -84,19 +87,26 @@ class SourceFile:
         return {**{name: getattr(self, name) for name in self.__slots__}, "layout": layout}
 
 
-def find_files(folder: Path) -> list[SourceFile]:
+Known = Mapping[str, Mapping[str, object]]
+
+
+def find_files(folder: Path, known: Known = MappingProxyType({})) -> list[SourceFile]:
     """Look at every file below a folder; what begins with a dot is left alone, and what an earlier run has written.
 
     What cannot be looked at is named with its trouble: logs may belong to another user, be rolled away meanwhile, or be
     packed or written as nothing here reads. So is what is no log, a link that leads nowhere, a pipe, and a file
     whose whole text another one of its host has, whatever it is called: a copy, of a log that grew since.
 
+    Args:
+        known: what earlier runs found, by path, as ``as_row`` gives it: a packed file that has not changed since is not
+            unpacked again.
+
     Raises:
         NoInput: there is no such folder.
     """
     if not folder.is_dir():
         raise NoInput(f"{folder} is no folder; it needs one that holds logs, a folder for each host")
-    files = [_told(path, folder) for path in sorted(_files_below(folder, frozenset({folder.resolve()})))]
+    files = [_told(path, folder, known) for path in sorted(_files_below(folder, frozenset({folder.resolve()})))]
     copies = _copies(files, folder)
     return [
         replace(file, trouble=f"{COPY}{copies[file.path]}", fingerprint=f"copy of {copies[file.path]}")
@@ -171,21 +181,21 @@ def _files_below(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
             yield path
 
 
-def _told(path: Path, folder: Path) -> SourceFile:
+def _told(path: Path, folder: Path, known: Known) -> SourceFile:
     relative = path.relative_to(folder)
     name = relative.as_posix().encode("utf-8", "backslashreplace").decode()
     trouble = "its name is not UTF-8"
     if name == relative.as_posix():
         try:
             if stat.S_ISREG(path.stat().st_mode):
-                return _look_at(path, folder)
+                return _look_at(path, folder, known.get(name, {}))
             trouble = "no plain file"
         except OSError as error:
             trouble = error.strerror or str(error)
     return SourceFile(name, name.split("/")[0], None, 0, trouble, "", f"not read: {trouble}")
 
 
-def _look_at(path: Path, folder: Path) -> SourceFile:
+def _look_at(path: Path, folder: Path, known: Mapping[str, object]) -> SourceFile:
     relative = path.relative_to(folder)
     host = relative.parts[0] if len(relative.parts) > 1 else folder.resolve().name
     status = path.stat()
@@ -195,33 +205,48 @@ def _look_at(path: Path, folder: Path) -> SourceFile:
         end = file.read(FINGERPRINTED)
     fingerprint = _hash(f"{status.st_size} {status.st_mtime_ns} ", beginning)
     content = _hash(f"{status.st_size} ", beginning, end)
-    trouble = _trouble(path, beginning)
+    if (known.get("fingerprint"), known.get("content")) == (fingerprint, content):
+        return _from_row(known)
     is_packed = beginning.startswith(GZIP)
+    through = unpacked(path) if is_packed and path.suffix == ".gz" else None
+    trouble = _trouble(path, beginning, through)
     text = _first_text(path, is_packed=is_packed)
     head = text[:HEAD].decode("latin-1")
     layout = find_layout(text.replace(b"\0", b"\n").decode("utf-8", "replace").split("\n"))
     cut = ""
     if trouble is None and layout:
-        with _opened(path) as file:
-            cut = cut_of(file, layout)
+        cut = cut_of(through.last if through else _last_line(path), layout)
         trouble = CUT if cut else None
     elif trouble is None:
         trouble = _strangeness(text if text or is_packed else beginning, status.st_size)
-    return SourceFile(relative.as_posix(), host, layout, status.st_size, fingerprint, head, trouble, cut, content)
+    has_padding = through.has_padding if through else None
+    return SourceFile(
+        relative.as_posix(), host, layout, status.st_size, fingerprint, head, trouble, cut, content, has_padding
+    )
+
+
+def _from_row(row: Mapping[str, object]) -> SourceFile:
+    told = {name: row[name] for name in SourceFile.__slots__ if name in row}
+    return SourceFile(**{**told, "layout": LAYOUTS.get(str(row["layout"]))})  # type: ignore[arg-type] # as it was written
+
+
+def _last_line(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return last_line(file)
 
 
 def _hash(facts: str, *parts: bytes) -> str:
     return hashlib.blake2b(facts.encode() + b"".join(parts), digest_size=12).hexdigest()
 
 
-def _trouble(path: Path, beginning: bytes) -> str | None:
+def _trouble(path: Path, beginning: bytes, through: Unpacked | None) -> str | None:
     """Spark unpacks by the name's ending, and of a packed file that is cut it silently keeps what it could read."""
     is_packed, is_called_packed = beginning.startswith(GZIP), path.suffix == ".gz"
     if is_packed and not is_called_packed:
         return "packed by gzip, but its name does not end in .gz"
     if is_called_packed and not is_packed:
         return "its name ends in .gz, but it is not packed by gzip" if beginning else EMPTY
-    if is_packed and not _is_whole(path):
+    if through is not None and not through.is_whole:
         return "cut or damaged: read as far as it unpacks"
     return None
 
@@ -246,16 +271,6 @@ def _is_wide(text: bytes) -> bool:
         for first in (0, 1)
         if (half := text[first::2])
     )
-
-
-def _is_whole(path: Path) -> bool:
-    try:
-        with gzip.open(path, "rb") as file:
-            while file.read(1 << 20):
-                pass
-    except (EOFError, OSError, zlib.error):
-        return False
-    return True
 
 
 def _first_text(path: Path, *, is_packed: bool, most: int = LOOKED_AT) -> bytes:

@@ -126,7 +126,8 @@ def advice(backtest: Sequence[Row]) -> str:
 
 def _group_lines(row: Row) -> list[str]:
     moved = f"{counted(number(row['handoffs']), 'handoff')}, twice: {twice(row)}"
-    told = [f"paused at least {paused(row)}, overlap {overlap(row)}, {moved}"]
+    pause = "for a time that is unknown" if row["pause_ms"] is None else f"at least {paused(row)}"
+    told = [f"paused {pause}, overlap {overlap(row)}, {moved}"]
     if row["handoffs"]:
         told.append(f"a queue that moved was not consumed for {silent(row)}")
     if row["idle_ms"]:

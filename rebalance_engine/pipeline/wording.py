@@ -58,7 +58,7 @@ def unowned(row: Row) -> str:
     """Say for how long queues had no owner, as far as it is known, and what of it had not ended with the input."""
     least, most, still = (number(row[f"unowned_{name}ms"]) for name in ("", "most_", "open_"))
     known = lasting(row["unowned_ms"])
-    told = f"{known} to {lasting(most)}" if most > least else known
+    told = f"{known} to {lasting(most)}" if most > least and lasting(most) != known else known
     return f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
 
 

@@ -60,7 +60,7 @@ def _facts(report: Report) -> str:
     locked = total(groups, "pause_locked_ms")
     waiting = f"; {lasting(locked)} of it waiting for locks" if locked else ""
     told = [
-        ("paused", lasting(paused), f"at least, all queues together{waiting}"),
+        ("paused", lasting(paused), f"{'' if paused is None else 'at least, '}all queues together{waiting}"),
         ("unowned", lasting(unowned), f"{lasting(still)} of it not taken since" if still else "until somebody took it"),
         ("two owners", lasting(both), "both there to stay"),
         ("consumed twice", "unknown" if twice is None else f"{twice:.0f}", "messages, at least"),

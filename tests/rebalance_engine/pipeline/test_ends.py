@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_engine.pipeline.ends import MOST, cut_of
+from rebalance_engine.pipeline.ends import MOST, UNPACKED_AT_ONCE, Unpacked, cut_of, last_line, unpacked
 from rebalance_engine.pipeline.layouts import BROKER, CPP, GO, HISTORY, JAVA4, JAVA5, Layout
 from tests.rebalance_engine.pipeline.frames import (
     QUEUE,
@@ -27,7 +27,7 @@ GO_LINE = (
 
 
 def cut(text: str, layout: Layout) -> str:
-    return cut_of(BytesIO(text.encode()), layout)
+    return cut_of(last_line(BytesIO(text.encode())), layout)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_a_line_that_lacks_only_its_end_is_whole(line: str, layout: Layout) -> N
     assert cut(line * 2 + line.rstrip("\r\n"), layout) == ""
 
 
-def test_of_a_long_line_the_end_is_kept_and_of_a_letter_its_bytes() -> None:
+def test_of_a_long_line_the_end_is_kept_and_of_a_letter_its_bytes(tmp_path: Path) -> None:
     text = java5(1, "x").rstrip("x\n") + "é" * 100_000
 
     within = text.encode()[:-1]
-    with gzip.open(BytesIO(gzip.compress(b"a\n" + within))) as packed:
-        for file in (BytesIO(within), packed):
-            assert cut_of(file, JAVA5).encode("latin-1") == within[-MOST:]
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(b"a\n" + within))
+    for last in (last_line(BytesIO(within)), unpacked(tmp_path / "a.log.gz").last):
+        assert cut_of(last, JAVA5).encode("latin-1") == within[-MOST:]
 
 
 def test_what_does_not_begin_as_a_line_goes_on_with_the_line_before() -> None:
@@ -87,4 +87,32 @@ def test_an_end_that_lies_on_the_edge_of_what_is_read_at_once_is_found(tmp_path:
         path.write_text(line + line[:size])
         with path.open("rb") as file:
             kept = line[:size].removeprefix("20")[-MOST:]
-            assert cut_of(file, JAVA5) == ("" if line[:size].endswith("\n") else kept)
+            assert cut_of(last_line(file), JAVA5) == ("" if line[:size].endswith("\n") else kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "has_padding", "last"),
+    [
+        (b"", False, b""),
+        (b"a\nb\n", False, b""),
+        (b"a\nb\n" + b"c" * (2 * UNPACKED_AT_ONCE), False, b"c" * (2 * UNPACKED_AT_ONCE)),
+        (b"\0" + b"a\n" * UNPACKED_AT_ONCE + b"b", True, b"b"),
+        (b"a\nb" + b"\0" * (2 * UNPACKED_AT_ONCE), True, b"b"),
+    ],
+)
+def test_one_pass_over_a_packed_file_tells_all_that_is_asked_of_it(
+    tmp_path: Path, text: bytes, has_padding: bool, last: bytes
+) -> None:
+    path = tmp_path / "a.log.gz"
+    path.write_bytes(gzip.compress(text))
+
+    assert unpacked(path) == Unpacked(is_whole=True, has_padding=has_padding, last=last)
+
+
+def test_a_packed_file_that_is_cut_or_none_at_all_is_not_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.log.gz"
+    for content in (gzip.compress(b"a\nb" * 9_999)[:-9], b"nothing packed"):
+        path.write_bytes(content)
+        assert not unpacked(path).is_whole
+    path.unlink()
+    assert not unpacked(path).is_whole

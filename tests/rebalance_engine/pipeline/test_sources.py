@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rebalance_engine.pipeline import sources
+from rebalance_engine.pipeline.ends import Unpacked, unpacked
 from rebalance_engine.pipeline.layouts import BROKER, JAVA5
 from rebalance_engine.pipeline.sources import SMALL_BINARY, NoInput, find_files
 
@@ -156,6 +158,31 @@ def test_a_log_that_ends_within_a_line_says_so_and_is_read(tmp_path: Path) -> No
         assert file.is_readable
         assert (file.trouble or "").startswith("cut within its last line")
         assert file.cut.endswith("- hel")
+
+
+def test_a_packed_file_is_unpacked_once_and_not_again_while_it_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times: list[str] = []
+
+    def counted(path: Path) -> Unpacked:
+        times.append(path.parent.name)
+        return unpacked(path)
+
+    monkeypatch.setattr(sources, "unpacked", counted)
+    for name, text in (("holed", LINE * 9 + b"\0" * 9), ("same", LINE * 10 + LINE[:-3])):
+        put(tmp_path / name / "a.log.gz", gzip.compress(text))
+    put(tmp_path / "plain" / "a.log", LINE)
+    first = find_files(tmp_path)
+    put(tmp_path / "holed" / "a.log.gz", gzip.compress(LINE * 9))
+
+    known = {file.path: file.as_row() | {"batch": 1} for file in first}
+    second = find_files(tmp_path, known)
+
+    assert times == ["holed", "same", "holed"]
+    assert [file.has_padding for file in first] == [True, None, False]
+    assert [file.has_padding for file in second] == [False, None, False]
+    assert second[1:] == first[1:]
 
 
 def test_a_copy_that_was_cut_while_the_log_grew_is_a_copy(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import by_group, read_backtest, read_report
 from rebalance_engine.pipeline.summary import advice, summary
 from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, LOOKED, folder, note, put
@@ -100,6 +101,16 @@ def test_groups_whose_queues_have_no_owners_are_named_and_why(tmp_path: Path) ->
     assert told[0] == "0 groups, 0 rounds, 0 handoffs; 2 groups whose queues have no owners."
     at = told.index("Groups whose queues have no owners:")
     assert [line.split()[:2] for line in told[at + 1 : at + 3]] == [["jobs", "POP:"], ["news", "broadcasting:"]]
+
+
+def test_a_pause_of_which_nothing_is_known_is_no_bound(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {"group": "g", **COST, "pause_ms": None})
+
+    report = read_report(tmp_path)
+
+    assert "paused for a time that is unknown, overlap" in summary(report)
+    assert "<dd>unknown<small>all queues together" in page(report)
 
 
 def test_lock_waits_silence_and_idle_time_are_told(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def test_unowned_time_says_what_is_not_known_of_it_and_what_has_not_ended() -> N
     assert unowned(known) == "4.0 s"
     assert unowned({**known, "unowned_open_ms": 3_000}) == "4.0 s, of it 3.0 s of queues that nobody has taken since"
     assert unowned({**known, "unowned_most_ms": 9_000}) == "4.0 s to 9.0 s"
+    assert unowned({**known, "unowned_most_ms": 4_001}) == "4.0 s"
 
 
 def test_what_is_unknown_is_called_so() -> None:
