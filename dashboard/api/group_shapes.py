@@ -17,7 +17,8 @@ from dashboard.push.runs import count
 class GroupRow(Schema):
     """A group as the overview has it; ``state`` is the gravest thing that is known, ``says`` the same in words.
 
-    ``silent`` members do not tell what they hold, ``untold`` brokers not who is a member; ``orphans`` are queues that
+    ``silent`` members do not tell what they hold, of whom ``unasked`` were not asked yet; ``untold`` brokers not who is
+    a member; ``orphans`` are queues that
     nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by answers too far apart
     to tell whether they did at one time. ``is_converged``: held equals target; false also where queues certainly have
     no owner, or two, as of members that disagree; null where it is unknown, or there is nothing to hold and nobody.
@@ -33,6 +34,7 @@ class GroupRow(Schema):
     members: int | None
     queues: int | None
     silent: int | None
+    unasked: int
     untold: int
     orphans: int | None
     doubles: int | None
@@ -137,6 +139,7 @@ def row_out(each: Listed) -> GroupRow:
         members=row.members,
         queues=row.queues,
         silent=row.silent,
+        unasked=row.unasked,
         untold=row.untold,
         orphans=row.orphans,
         doubles=row.doubles,

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from dashboard.common.fields import as_it_was
+
 MOST_MARKS_ON_A_LETTER = 3  # combining ones: more of them would be drawn over the lines above and below
 ISOLATE, END = "\u2068", "\u2069"
 
@@ -29,11 +31,13 @@ def shown(name: str, most: int | None = None) -> str:
     """Write a name, or a sentence with names in it, so that it cannot pose as another one.
 
     Whatever has no look of its own (controls, directions, spaces that are none, private characters) becomes
-    ``⟨U+202E⟩``. Letters that go from right to left are isolated, so that they turn nothing but themselves.
+    ``⟨U+202E⟩``, also where it was written out before because no database takes it. Letters that go from right to left
+    are isolated, so that they turn nothing but themselves.
 
     Args:
         most: letters; a longer name is cut in the middle, for beginnings are often alike.
     """
+    name = as_it_was(name)
     if (most is None or len(name) <= most) and _PLAIN.fullmatch(name):
         return name
     parts = list(_parts(name))
@@ -44,6 +48,7 @@ def shown(name: str, most: int | None = None) -> str:
 
 def is_cut(name: str, most: int) -> bool:
     """Ask whether a name is longer than what is shown of it."""
+    name = as_it_was(name)
     return len(name) > most or sum(map(len, _parts(name))) > most
 
 

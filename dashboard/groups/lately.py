@@ -17,6 +17,7 @@ from dashboard.groups.bands import Bounded, Held, Step, sweep
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.owned import BOUNDS, orphans_of, told_until_of_each
+from dashboard.groups.proofs import answered_at_of
 from dashboard.groups.shares import Lasted, Window, shares_of
 
 WINDOW_MS = 10 * 60_000
@@ -24,6 +25,7 @@ BEFORE_MS = 60_000  # what ended shortly before: nobody has it since
 MOST_SPANS = 8_000  # of all groups of a page together: those with the fewest are added up
 NONE = Lasted()
 COUNTS = ("orphan_count", "double_count", "perhaps_twice_count")
+OF_CLUSTER = ("cluster", "cluster__watched_at", "cluster__watch__lists_at")
 FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", *COUNTS)
 
 
@@ -33,7 +35,7 @@ class Lately:
 
     ``nobody`` and ``two`` say when. ``is_open``: both may be more, because somebody does not answer. ``is_too_much``:
     more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as consumers reported
-    since the group is known.
+    since the group is known. ``looked_at``: of when the oldest answer is on which its row rests.
     """
 
     known_until: int
@@ -46,14 +48,16 @@ class Lately:
     is_shared: bool = False
     twice: int | None = None
     waiting: Waiting | None = None
+    looked_at: int | None = None
 
 
 def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     """Give how groups, by their numbers, fared lately."""
-    rows = Group.objects.filter(pk__in=groups).select_related("cluster").only("cluster", "cluster__watched_at", *FIELDS)
+    rows = Group.objects.filter(pk__in=groups).select_related("cluster__watch").only(*OF_CLUSTER, *FIELDS)
     by_pk = {row.pk: row for row in rows}
     since = now - WINDOW_MS
     told_until, waiting = told_until_of_each(groups=list(by_pk)), waiting_of(groups=list(by_pk))
+    answered = answered_at_of(groups=list(by_pk))
     busy = set(_with_rounds(by_pk, since))
     restless = {pk for pk, row in by_pk.items() if _is_divided(row) and (pk in busy or _has_faults(row))}
     few, many = _few_and_many(restless, since)
@@ -68,8 +72,15 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
             each = _with_the_rest(each, row, spans.get(pk, []), since)
         else:
             each = Lately(until, NONE, NONE, is_open=pk in told_until)
-        found[pk] = replace(each, twice=row.duplicate_messages, waiting=waiting.get(pk))
+        looked_at = answered.get(pk, _listed_at(row))
+        found[pk] = replace(each, twice=row.duplicate_messages, waiting=waiting.get(pk), looked_at=looked_at)
     return found
+
+
+def _listed_at(row: Group) -> int | None:
+    """Say when everybody had told who is a member: all that is known of a group in which nobody answers."""
+    watch = getattr(row.cluster, "watch", None)
+    return None if watch is None or row.rebalanced_at is None else watch.lists_at
 
 
 def _is_divided(row: Group) -> bool:

@@ -38,13 +38,14 @@ LARGEST_SMALL = 200_000  # bytes of a stored state; a larger group's map in the 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One row; ``who`` stands behind its last round, ``cells`` say how it fared lately."""
+    """One row; ``who`` stands behind its last round, ``cells`` say how it fared lately, ``looked_at`` of when it is."""
 
     cluster: Cluster
     row: Row
     state: State
     who: str = ""
     cells: Cells = field(default_factory=dict)
+    looked_at: int | None = None
 
     @property
     def stream(self) -> str:
@@ -180,9 +181,14 @@ def smalls(*, groups: Sequence[int], now: int) -> dict[int, dict[str, object]]:
 
 
 def fared(*, groups: Sequence[int], now: int) -> dict[int, dict[str, object]]:
-    """Give how groups fared lately, as plain values: what it says beside their rows, and bands for their strips."""
+    """Give how groups fared lately, and when they were looked at, as plain values: beside their rows, and in strips."""
     return {
-        pk: {"cells": cells_of(each), "bands": bands_of(each), "lag": each.waiting.lag if each.waiting else None}
+        pk: {
+            "cells": cells_of(each),
+            "bands": bands_of(each),
+            "lag": each.waiting.lag if each.waiting else None,
+            "looked_at": each.looked_at,
+        }
         for pk, each in lately_of(groups=groups, now=now).items()
     }
 
@@ -200,7 +206,8 @@ def _beside(each: Listed, small: dict[str, object]) -> Listed:
     latest = small["latest"]
     who = latest["who"] if isinstance(latest, dict) and latest["number"] == row.round else ""
     cells = small.get("cells", {})
-    return Listed(each.cluster, row, state_of(row), who, cells)  # type: ignore[arg-type] # as ``fared`` gives them
+    looked_at = small.get("looked_at")
+    return Listed(each.cluster, row, state_of(row), who, cells, looked_at)  # type: ignore[arg-type] # as ``fared`` does
 
 
 def _last_rounds(groups: Sequence[int], now: int) -> dict[int, list[dict[str, object]]]:

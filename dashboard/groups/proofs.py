@@ -1,4 +1,4 @@
-"""How old the proof of findings is: of when the oldest answer is on which they rest. Read, for it ages every second."""
+"""How old is what is shown: of when the oldest answer is on which it rests. Read, for it ages every second."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ BY_HELD = frozenset(  # what members tell that they hold proves these
 def seen_at_of(*, groups: Collection[int]) -> dict[int, int]:
     """Say of groups when the one of its members told what it holds who told it longest ago; one query for all."""
     members = Member.objects.filter(group__in=groups, left_at=None, held_seen_at__isnull=False)
+    told = members.values_list("group").annotate(first=Min("held_seen_at")).order_by()
+    return {group: at for group, at in told if at is not None}
+
+
+def answered_at_of(*, groups: Collection[int]) -> dict[int, int]:
+    """Say the same of those members alone that answer: what the others hold is shown as unknown, however long ago."""
+    members = Member.objects.filter(group__in=groups, left_at=None, held_seen_at__isnull=False, missing=None)
     told = members.values_list("group").annotate(first=Min("held_seen_at")).order_by()
     return {group: at for group, at in told if at is not None}
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dashboard.common.fields import printable
 from dashboard.groups.deciding import Decision
 from dashboard.groups.models import Finding, Group, Member
+from dashboard.groups.models.members import UNASKED
 from dashboard.groups.queries import Look
 from dashboard.groups.young import is_explained
 from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
@@ -177,6 +178,11 @@ def cell(member: Member, target: Runs, held: Runs | None) -> Cell:
     )
 
 
+def count_unasked(cells: Sequence[Cell]) -> int:
+    """Count the members of a state that was shown of whom nothing was known because nobody had asked them yet."""
+    return sum(cell.held is None and cell.missing in UNASKED for cell in cells)
+
+
 def fault(row: Finding, *, is_explained: bool = False) -> Fault:
     """Give a finding as it is shown."""
     proof = tuple(map(str, row.proof))
@@ -213,6 +219,7 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         members=group.member_count,
         queues=group.queue_count,
         silent=group.silent_count,
+        unasked=group.unasked_count or 0,
         untold=group.untold_count or 0,
         orphans=group.orphan_count,
         doubles=group.double_count,

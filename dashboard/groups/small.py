@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.groups.showing import converged
+from dashboard.groups.showing import converged, count_unasked
 from dashboard.push.messages import GroupState
 from dashboard.push.runs import count, unpack
 
@@ -57,6 +57,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
     head, members = state.head, len(state.members) if state.head.are_members_known else None
     return {
         "silent": sum(cell.held is None for cell in state.members),
+        "unasked": count_unasked(state.members),
         "untold": len(state.head.untold),
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,

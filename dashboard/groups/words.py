@@ -68,15 +68,33 @@ def _by_answers(row: Row) -> State:
         )
         return State("unknown", words % {"n": row.perhaps_twice, "queues": row.queues})
     if row.silent:
-        words = ngettext(
-            "%(silent)s of %(members)s members does not answer",
-            "%(silent)s of %(members)s members do not answer",
-            row.silent,
-        )
-        return State("unknown", words % {"silent": row.silent, "members": row.members})
+        return State("unknown", _silent(row.silent - row.unasked, row.unasked, row.members))
     if row.untold:
         return State("unknown", _("unknown whether others are members"))
     return _by_target(row)
+
+
+def _silent(silent: int, unasked: int, members: int | None) -> str:
+    """Say how many were asked and do not answer, and how many nobody has asked yet."""
+    if not silent:
+        words = ngettext(
+            "%(unasked)s of %(members)s members not asked yet",
+            "%(unasked)s of %(members)s members not asked yet",
+            unasked,
+        )
+    elif not unasked:
+        words = ngettext(
+            "%(silent)s of %(members)s members does not answer",
+            "%(silent)s of %(members)s members do not answer",
+            silent,
+        )
+    else:
+        words = ngettext(
+            "%(silent)s of %(members)s members does not answer, %(unasked)s not asked yet",
+            "%(silent)s of %(members)s members do not answer, %(unasked)s not asked yet",
+            silent,
+        )
+    return words % {"silent": silent, "unasked": unasked, "members": members}
 
 
 def _by_target(row: Row) -> State:

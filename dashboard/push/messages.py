@@ -181,7 +181,8 @@ class Row:
     """A group in the overview; null is unknown. ``untold`` brokers did not tell who is a member.
 
     ``is_behind``: something changed that no rebalance has seen yet, so that nobody knows whether held equals target.
-    ``perhaps_twice`` queues may have two owners, and are not among ``doubles``.
+    ``perhaps_twice`` queues may have two owners, and are not among ``doubles``. ``unasked``: of the ``silent`` members,
+    those that nobody has asked yet.
     """
 
     id: int
@@ -203,6 +204,7 @@ class Row:
     untold: int = 0
     is_behind: bool = False
     perhaps_twice: int = 0
+    unasked: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,17 @@ test("names are shown as the server shows them", () => {
   for (const [given, most, words] of read("names.json")) assert.equal(shown(given, most ?? undefined), words);
 });
 
+test("who was not asked yet does not count as one that does not answer", () => {
+  const given = state({ A: [[0, 4], null] });
+  const say = (missing) => {
+    given.members[0].missing = missing;
+    return describe(judge(given), { broker: "east", number: 0 }, "A", { now: 0 });
+  };
+
+  assert.equal(say(null), "Unknown who holds it: not asked yet are A; wanted by A. Row A: should have it; not asked yet.");
+  assert.equal(say("timeout"), "Unknown who holds it: no answer from A; wanted by A. Row A: should have it; does not answer.");
+});
+
 test("a stranger's name cannot turn a sentence, nor fill it", () => {
   const given = state({ "\u202eevil": [[0, 4], [0, 4]] });
 

@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from dashboard.common import spans
-from dashboard.common.fields import as_it_was
 from dashboard.common.sayings import in_words
 from dashboard.common.shown import is_cut
 from dashboard.common.shown import shown as write
@@ -39,11 +38,8 @@ def clock_s(ms: int | None) -> str:
 
 @register.filter
 def shown(name: str | None, most: int | None = None) -> str:
-    """Write a name from outside, or a sentence with names in it; a longer one is cut in the middle.
-
-    What no database takes stands in a stored sentence as it does in its name.
-    """
-    return "" if name is None else write(as_it_was(str(name)), most)
+    """Write a name from outside, or a sentence with names in it; a longer one is cut in the middle."""
+    return "" if name is None else write(str(name), most)
 
 
 @register.filter

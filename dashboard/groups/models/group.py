@@ -49,6 +49,7 @@ class Group(models.Model):
     member_count = models.IntegerField(null=True, blank=True)
     queue_count = models.IntegerField(null=True, blank=True)
     silent_count = models.IntegerField(null=True, blank=True)
+    unasked_count = models.IntegerField(null=True, blank=True, help_text="of the silent ones, those not asked yet")
     untold_count = models.IntegerField(null=True, blank=True, help_text="brokers that did not tell who is a member")
     orphan_count = models.IntegerField(null=True, blank=True)
     double_count = models.IntegerField(null=True, blank=True)

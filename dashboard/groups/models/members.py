@@ -18,6 +18,8 @@ from dashboard.common.names import NameField, NamesField
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import ConsumeType, Departure, Missing
 
+UNASKED = frozenset({None, Missing.NOT_ASKED.value})  # why no answer is known, of one that was not asked
+
 
 class Member(Sourced):
     """A client that is, or was, a member; ``at`` is when it joined, ``left_at`` when it left.
@@ -78,6 +80,11 @@ class Member(Sourced):
     def is_silent(self) -> bool:
         """Whether it is unknown what it holds."""
         return self.held_seen_at is None or self.missing_at is not None
+
+    @property
+    def is_unasked(self) -> bool:
+        """Whether that is so because nobody asked it yet, or could: it did not fail to answer."""
+        return self.is_silent and self.missing in UNASKED
 
 
 class MemberList(Sourced):

@@ -8,11 +8,11 @@ from itertools import pairwise
 from django import template
 from django.utils.translation import gettext as _
 
-from dashboard.clusters.models import Cluster
-from dashboard.clusters.silences import is_silent
 from dashboard.common.shown import shown
 from dashboard.common.spans import age, span
 from dashboard.groups.asking import outcome_words, receipt_words, words_of
+from dashboard.groups.listing import Listed
+from dashboard.groups.looked import Looked, look_words
 from dashboard.groups.models import Finding
 from dashboard.groups.proofs import proven_at
 from dashboard.groups.rounds import Load
@@ -54,15 +54,11 @@ def receipt(value: str) -> str:
 
 
 @register.filter
-def how_old(cluster: Cluster | str, now: int) -> str:
-    """Say how old is what is known of a cluster; empty while it answers, and where there is none."""
-    if isinstance(cluster, str):
-        return ""
-    if cluster.watched_at is None:
-        return _("nothing of its cluster has answered yet")
-    if not is_silent(cluster, now):
-        return ""
-    return _("as of %(age)s ago") % {"age": age(now - cluster.watched_at)}
+def looked(row: Listed | None, now: int | str) -> Looked:
+    """Say how old a row of the overview is; nothing of one that is cloned, and filled then."""
+    if row is None or isinstance(now, str):
+        return Looked(False)
+    return look_words(looked_at=row.looked_at, watched_at=row.cluster.watched_at, now=now)
 
 
 @register.filter

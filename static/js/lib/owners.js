@@ -8,17 +8,20 @@ import { keyOf } from "./columns.js";
 import { unpack } from "../live/runs.js";
 
 const NOBODY = [];
+const UNASKED = [null, "not asked"]; // why no answer is known, as `dashboard/groups/models/members.py` has it
 
 export function judge(state) {
   const queues = queuesOf(state);
   const holders = queues.map(() => NOBODY);
   const wanted = queues.map(() => NOBODY);
   const silent = new Set();
+  const unasked = new Set(); // of the silent
   const add = (lists, number, client) => {
     if (number < lists.length) lists[number] = lists[number].length ? [...lists[number], client] : [client];
   };
   for (const cell of state.members) {
     if (cell.held === null) silent.add(cell.client);
+    if (cell.held === null && UNASKED.includes(cell.missing ?? null)) unasked.add(cell.client);
     for (const number of unpack(cell.held ?? [])) add(holders, number, cell.client);
     for (const number of unpack(cell.target)) add(wanted, number, cell.client);
   }
@@ -27,6 +30,7 @@ export function judge(state) {
     holders,
     wanted,
     silent,
+    unasked,
     untold: state.head.untold ?? [],
     perhaps: new Set(unpack(state.head.perhaps_twice ?? [])),
     isShared: state.head.model === "BROADCASTING",

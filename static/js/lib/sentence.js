@@ -30,6 +30,8 @@ function sentenceOf(kind, picture, wanted) {
       return isWanted ? gettext("Held by nobody; wanted by %(wanted)s, not yet taken.") : gettext("Held by nobody, and nobody is to take it.");
     case "unknown":
       if (!picture.silent.size) return fill(gettext("Unknown who holds it: %(untold)s did not tell who is a member."), { untold: list(picture.untold) });
+      if (picture.silent.size === picture.unasked?.size)
+        return isWanted ? gettext("Unknown who holds it: not asked yet are %(silent)s; wanted by %(wanted)s.") : gettext("Unknown who holds it: not asked yet are %(silent)s.");
       return isWanted
         ? gettext("Unknown who holds it: no answer from %(silent)s; wanted by %(wanted)s.")
         : gettext("Unknown who holds it: no answer from %(silent)s.");
@@ -53,6 +55,7 @@ function story(kind, owners, now) {
 function roleOf(picture, number, client) {
   const holds = picture.holders[number].includes(client);
   const wants = picture.wanted[number].includes(client);
+  if (picture.unasked?.has(client)) return wants ? gettext("should have it; not asked yet") : gettext("not asked yet");
   if (picture.silent.has(client)) return wants ? gettext("should have it; does not answer") : gettext("does not answer");
   if (holds) return wants || !picture.knowsTarget ? gettext("holds it") : gettext("holds it, should let go");
   return wants ? gettext("should take it") : gettext("has nothing to do with it");

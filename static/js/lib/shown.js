@@ -6,16 +6,21 @@ const END = "\u2069";
 
 const UNSEEN =
   /[\0-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u27e8\u2800\u3000\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]/u;
+const WRITTEN_OUT = /\\u(0000|d[89a-f][0-9a-f]{2})/g; // as `dashboard/common/fields.py` writes it
 const MARK = /\p{M}/u;
 const TURNED =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+(?: [\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)*/gu;
 const PLAIN = /^(?! )[!-~]*(?: [!-~]+)*$/; // nearly every name: nothing to write out
 
 /** A name, or a sentence with names in it, that cannot pose as another one; a longer one is cut in the middle. */
-export function shown(name, most = Infinity) {
+export function shown(stored, most = Infinity) {
+  const name = asItWas(stored);
   if (name.length <= most && PLAIN.test(name)) return name;
   return cut(partsOf(name), most).join("").replace(TURNED, (word) => ISOLATE + word + END);
 }
+
+/** What no database takes was written out where it is stored, or in a row. */
+const asItWas = (stored) => stored.replace(WRITTEN_OUT, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
 
 /** What is shown of each character. */
 function partsOf(name) {

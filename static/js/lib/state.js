@@ -9,7 +9,7 @@ export function stateOf(row) {
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.perhaps_twice) return say("unknown", perhapsTwo(row.perhaps_twice), { n: row.perhaps_twice });
-  if (row.silent) return say("unknown", notAnswering(row.silent));
+  if (row.silent) return say("unknown", ...notAnswering(row.silent, row.unasked ?? 0));
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
@@ -33,8 +33,19 @@ const perhapsTwo = (n) =>
     n,
   );
 
-const notAnswering = (n) =>
-  ngettext("%(silent)s of %(members)s members does not answer", "%(silent)s of %(members)s members do not answer", n);
+/** How many were asked and do not answer, and how many nobody has asked yet. */
+function notAnswering(all, unasked) {
+  const silent = all - unasked;
+  if (!silent) return [ngettext("%(unasked)s of %(members)s members not asked yet", "%(unasked)s of %(members)s members not asked yet", unasked)];
+  const words = unasked
+    ? ngettext(
+        "%(silent)s of %(members)s members does not answer, %(unasked)s not asked yet",
+        "%(silent)s of %(members)s members do not answer, %(unasked)s not asked yet",
+        silent,
+      )
+    : ngettext("%(silent)s of %(members)s members does not answer", "%(silent)s of %(members)s members do not answer", silent);
+  return [words, { silent }];
+}
 
 export const noOwner = (n) =>
   ngettext("%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", n);

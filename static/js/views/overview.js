@@ -7,9 +7,10 @@ import { drawSmall, drawStrip } from "./small.js";
 import { glyph } from "./glyphs.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
-import { age, span } from "../lib/time.js";
+import { lookWords } from "../lib/looked.js";
 import { make } from "../lib/svg.js";
 import { shown } from "../lib/shown.js";
+import { span } from "../lib/time.js";
 
 const STRIP_MS = 600000;
 const MANY = 200; // groups: to count them all anew takes the server a while
@@ -84,7 +85,7 @@ export function mountOverview(page) {
   function draw(id, item) {
     const small = smalls.get(id);
     const now = asOf.now();
-    markAge(item, asOf.ageOf(item.dataset.stream));
+    markAge(item, lookWords({ lookedAt: small?.looked_at ?? null, silent: asOf.ageOf(item.dataset.stream), now }));
     if (changed.has(id)) return;
     fillRow(item, rows.get(id), small, now);
     drawSmall(item.querySelector('[data-is="map"]'), small?.map ?? null);
@@ -158,13 +159,13 @@ export function mountOverview(page) {
   };
 }
 
-/** A row of a cluster that does not answer is grey, and says of when it is. */
-function markAge(item, old) {
-  item.toggleAttribute("data-stale", old !== null);
-  const words = old === Infinity ? gettext("nothing of its cluster has answered yet") : fill(gettext("as of %(age)s ago"), { age: age(old) });
-  const element = item.querySelector('[data-is="age"]');
-  const text = old === null ? "" : words;
-  if (element.textContent !== text) element.textContent = text;
+/** A row says of when it is; one that should be newer is grey. */
+function markAge(item, { isOld, short, words }) {
+  item.toggleAttribute("data-stale", isOld);
+  for (const [name, text] of [["age", short], ["as-of", words]]) {
+    const element = item.querySelector(`[data-is="${name}"]`);
+    if (element.textContent !== text) element.textContent = text;
+  }
 }
 
 function fillRow(item, pushed, small, now) {

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups import lately
 from dashboard.groups.bands import Step
 from dashboard.groups.lately import WINDOW_MS, Lately, lately_of
@@ -147,3 +147,14 @@ def test_many_groups_are_asked_for_as_often_as_one(group: Group) -> None:
 
     assert len(found) == 11
     assert len(many) == len(few)
+
+
+def test_a_row_is_of_the_oldest_answer_and_where_nobody_answers_of_when_all_lists_were_told(group: Group) -> None:
+    told(held("A", 60_000, [0, 1]))
+    Watch.objects.create(cluster=group.cluster, at=NOW, lists_at=T0 + 90_000)
+    assert lately_at(NOW).looked_at == T0 + 10
+
+    told(left("A", 100_000), left("B", 100_000), listed(100_000))
+    turn(100_100)
+
+    assert lately_at(NOW).looked_at == T0 + 90_000

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from dashboard.groups.models import Finding, Group
-from dashboard.groups.proofs import proven_at, seen_at_of
+from dashboard.groups.proofs import answered_at_of, proven_at, seen_at_of
 from dashboard.groups.templatetags.groups import proof_at
 from tests.dashboard.groups.test_story import settle, turn
-from tests.dashboard.story import T0, held, told
+from tests.dashboard.story import T0, held, missed, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -55,3 +55,11 @@ def test_the_api_and_the_pages_tell_it(admin_client: Client) -> None:
     assert found["seen_at"] == same["seen_at"] == T0 + 44_000
     for shown in (page, overview):
         assert re.search(", as of [^\n]{0,200}22:14:04", shown)
+
+
+def test_a_row_is_as_old_as_the_oldest_answer_of_those_who_answer() -> None:
+    row = orphan()
+    told(missed("B", 50_000), held("A", 61_000, [0, 1]))
+
+    assert answered_at_of(groups=[row.group_id or 0]) == {row.group_id: T0 + 61_000}
+    assert seen_at_of(groups=[row.group_id or 0]) == {row.group_id: T0 + 45_000}

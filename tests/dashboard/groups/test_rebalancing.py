@@ -112,6 +112,15 @@ def test_a_round_stays_open_while_a_member_does_not_answer() -> None:
     assert Round.objects.get().unknown_members == ["C"]
 
 
+def test_who_was_not_asked_yet_is_counted_apart_from_who_does_not_answer() -> None:
+    settle()
+    told(joined("C", 5_000), joined("D", 5_000), missed("C", 6_000))
+
+    group = turn(6_100)
+
+    assert (group.silent_count, group.unasked_count) == (2, 1)
+
+
 def test_a_look_from_before_the_cause_does_not_close_a_round() -> None:
     told(route(1), *seen("A"), held("A", 10, [0]))
     turn(20)

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.common.clock import now_ms
-from dashboard.groups.models import Finding, Group, Round
+from dashboard.groups.models import Finding, Group, Member, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Role
 from dashboard.push.runs import pack
@@ -76,12 +76,19 @@ def test_a_row_says_how_old_it_is_where_its_cluster_does_not_answer(viewer: Clie
     def row() -> str:
         return viewer.get("/").content.decode().split('<li data-id="', 2)[1]
 
+    Member.objects.update(held_seen_at=now_ms() - 12_000)
     assert "nothing of its cluster has answered yet" in row()
     Cluster.objects.update(watched_at=now_ms() - 125_000)
     assert "data-stale" in row()
     assert "as of 2 min 05 s ago" in row()
     Cluster.objects.update(watched_at=now_ms())
     assert "data-stale" not in row()
+    assert re.search('data-is="age" aria-hidden="true">1[2-9] s ago<', row())
+    Member.objects.update(held_seen_at=now_ms() - 90_000)
+    assert "data-stale" in row()
+    assert "as of 1 min 3" in row()
+    pk = Group.objects.get(name="g").pk
+    assert now_ms() - viewer.get(f"/groups/fared?ids={pk}").json()["fared"][str(pk)]["looked_at"] >= 90_000
 
 
 def test_a_round_that_is_open_counts_the_members_that_are_there_so_far(viewer: Client) -> None:
@@ -268,7 +275,7 @@ def test_a_page_asks_the_database_as_often_for_many_groups_as_for_one(
         Group(cluster=Group.objects.get(name="g").cluster, name=f"more {n}", added_at=T0) for n in range(300)
     )
 
-    with django_assert_max_num_queries(24):  # type: ignore[operator] # pytest-django's
+    with django_assert_max_num_queries(25):  # type: ignore[operator] # pytest-django's
         assert viewer.get("/").status_code == 200
 
 

@@ -44,6 +44,18 @@ def test_what_a_member_holds_is_unknown_until_it_told_and_after_it_did_not_answe
     assert member.is_silent
 
 
+def test_who_was_not_asked_is_told_from_who_does_not_answer(cluster: Cluster) -> None:
+    member = make_member(make_group(cluster))
+
+    assert member.is_unasked
+    member.held_seen_at = T0
+    assert not member.is_unasked
+    member.missing, member.missing_at = "timeout", T0 + 1
+    assert not member.is_unasked
+    member.missing = "not asked"
+    assert member.is_unasked
+
+
 def test_a_connection_is_there_once_and_one_that_ended_has_a_departure(cluster: Cluster) -> None:
     member = make_member(make_group(cluster))
     columns = {
