@@ -1,6 +1,7 @@
 // Mounts the view that a page names. A view is a function of the page; it may give back what ends it.
 import { mountKeys } from "./views/keys.js";
 import { mountByConfig } from "./views/by-config.js";
+import { mountFolding } from "./views/folding.js";
 import { mountGlyphs } from "./views/glyphs.js";
 import { mountCopying } from "./views/copying.js";
 import { mountDemo } from "./views/demo.js";
@@ -35,6 +36,7 @@ mountLanguages(document);
 mountRows(document);
 mountCopying(document);
 mountScrolling(document);
+mountFolding(document);
 const disconnect = VIEWS[document.body.dataset.view]?.(document);
 addEventListener("pagehide", () => disconnect?.());
 addEventListener("pageshow", (event) => {

@@ -60,6 +60,7 @@ def test_what_is_wider_than_a_phone_says_so_and_can_be_entered_by_keys(turn: Tur
     assert members.get_attribute("role") is None
 
     page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="Members", exact=True).click()
 
     expect(members).to_have_attribute("data-more", "right")
     assert members.evaluate("box => getComputedStyle(box).maskImage").startswith("linear-gradient")
@@ -134,6 +135,57 @@ def test_a_phone_leads_to_every_page_and_can_be_read(turn: Turn, page: Page) -> 
     assert letters.evaluate("text => text.getScreenCTM().a") == 1
     assert page.locator(".lanes").evaluate("lanes => lanes.scrollWidth <= lanes.clientWidth")
     assert page.locator(".lanes :is(.lane-old, .lane-new, .lane-none)").first.is_visible()
+
+
+def test_on_a_phone_a_group_begins_with_its_map_and_what_comes_later_is_folded(turn: Turn, page: Page) -> None:
+    turn(30)
+    told(joined("a-rather-long-host-name@4711", 5_000, low=4_000), held("a-rather-long-host-name@4711", 5_100, []))
+    group = turn(5_200)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/groups/{group.pk}/")
+
+    expect(page.locator("#map .map")).to_be_visible()
+    map_box, faults = page.locator("#map").bounding_box(), page.locator("[data-part=faults]").bounding_box()
+    assert map_box is not None and faults is not None and map_box["y"] < faults["y"] and map_box["y"] < 700
+    members = page.get_by_role("button", name="Members", exact=True)
+    expect(members).to_have_attribute("aria-expanded", "false")
+    expect(page.locator("[data-part=members] table")).to_be_hidden()
+
+    members.click()
+
+    expect(page.locator("[data-part=members] table")).to_be_visible()
+    told(held("A", 6_000, [0]), held("a-rather-long-host-name@4711", 6_000, [1]))
+    turn(6_100)
+    expect(page.locator("#map .cell-ok")).to_have_count(4)
+    expect(members).to_have_attribute("aria-expanded", "true")  # parts are replaced meanwhile
+    owners = page.get_by_role("button", name="Owners over time")
+    owners.click()
+    assert page.locator("#owners svg").first.evaluate("svg => svg.getBoundingClientRect().width") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(members).to_have_count(0)
+    expect(page.locator("[data-part=rounds] table")).to_be_visible()
+
+
+def test_on_a_phone_what_a_handoff_cost_covers_no_name(turn: Turn, page: Page) -> None:
+    turn(30)
+    told(joined("C", 5_000, low=4_000), held("C", 9_000, [0, 1, 2, 3]))
+    group = turn(9_100)
+    told(held("A", 70_000, []), held("B", 70_000, []))
+    turn(70_100)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/groups/{group.pk}/rounds/1/")
+    expect(page.locator(".lanes text.queue").first).to_be_visible()
+
+    boxes = page.locator(".lanes g").evaluate_all(
+        """lanes => lanes.map((lane) =>
+            [...lane.querySelectorAll("text")].map((each) => each.getBoundingClientRect().toJSON()))"""
+    )
+    assert boxes
+    for lane in boxes:
+        for a in lane:
+            for b in lane:
+                apart = a["right"] <= b["left"] or b["right"] <= a["left"] or a["bottom"] <= b["top"] + 3
+                assert a is b or apart or b["bottom"] <= a["top"] + 3, (a, b)
 
 
 def test_on_a_phone_findings_have_the_whole_width(turn: Turn, page: Page) -> None:

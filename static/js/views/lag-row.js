@@ -6,7 +6,10 @@ import { fill, gettext } from "../lib/words.js";
 import { keyOf } from "../lib/columns.js";
 
 const [NUMBER, TOP, TALL] = [11, 18, 16];
-const PER_LETTER = 6.4;
+const [PER_LETTER, PER_BOLD, APART] = [6.4, 7.2, 2]; // px
+
+/** Whether a figure has room over its column, next to another one. */
+export const hasRoom = (text, isBold, cell) => text.length * (isBold ? PER_BOLD : PER_LETTER) <= cell + APART;
 
 /** Draw a number and a line for each column; `lags` are those of `lib/lag.js`, null where nothing was told yet. */
 export function drawLags({ svg, total }, columns, cell, lags, now) {
@@ -17,7 +20,7 @@ export function drawLags({ svg, total }, columns, cell, lags, now) {
     const each = mine[i];
     const text = each === null || each.lag === null ? "–" : inShort(each.lag);
     const look = each === null || each.lag === null || each.isOld ? "lag-unknown" : each.lag ? "lag-waits" : "lag-none";
-    if (text.length * PER_LETTER <= cell + 4) parts.push(draw("text", { class: look, x: x + cell / 2, y: NUMBER, "text-anchor": "middle" }, text));
+    if (hasRoom(text, look === "lag-waits", cell)) parts.push(draw("text", { class: look, x: x + cell / 2, y: NUMBER, "text-anchor": "middle" }, text));
     const d = each === null || cell < 6 ? null : lineOf(each.looks, { x: x + 1, y: TOP, width: cell - 2, height: TALL, since: now - LONG_MS, until: now, most });
     if (d) parts.push(draw("path", { class: "lag-line", d }));
   });

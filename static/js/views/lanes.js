@@ -6,8 +6,10 @@ import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
-const [LEAST_WIDTH, WORDS_ABOVE] = [760, 30]; // px; in a narrower place words stand above the bars, not beside them
-const [PER_LETTER, PER_TICK] = [6.4, 64];
+const [LEAST_WIDTH, WORDS_ABOVE, LINE] = [760, 30, 15]; // px; in a narrower place words stand above the bars, not beside them
+const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 64];
+const [SHORT_NAME, NAME] = [22, 28];
+const WHOLE = 13; // how tall that is which nobody has, or two
 const BEFORE_MS = 60_000; // of what was taken long before the round no more is drawn
 
 /** Draw the lanes of a round into `host`. */
@@ -22,11 +24,11 @@ export function drawLanes(host, story) {
   const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
   const width = isNarrow ? host.clientWidth : Math.max(LEAST_WIDTH, host.clientWidth);
   const who = Math.max(LEAST_WHO, ...story.lanes.map((lane) => whoOf(lane).length * PER_LETTER + 20));
-  const words = Math.max(LEAST_WORDS, ...story.lanes.map((lane) => said(lane)[1].length * (PER_LETTER + 0.6) + 20));
+  const words = Math.max(LEAST_WORDS, ...story.lanes.map((lane) => said(lane)[1].length * PER_BOLD + 20));
   const [left, right] = isNarrow ? [0, width] : [NAMES + who, width - words];
-  const row = isNarrow ? ROW + WORDS_ABOVE : ROW;
+  const rows = story.lanes.map((lane) => (isNarrow ? ROW + WORDS_ABOVE + (fitsBeside(lane, width) ? 0 : LINE) : ROW));
   const scale = (at) => left + ((at - since + margin) / (until - since + 2 * margin)) * (right - left);
-  const height = HEAD + story.lanes.length * row + 4;
+  const height = HEAD + rows.reduce((sum, row) => sum + row, 0) + 4;
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "data-narrow": isNarrow });
   const room = Math.floor(((right - left) * (until - since)) / (until - since + 2 * margin) / PER_TICK);
   const begins = scale(since) < PER_TICK / 2; // no room before it: its words begin there
@@ -36,26 +38,33 @@ export function drawLanes(host, story) {
     if (!at || x - scale(since) > (begins ? 1.6 : 1) * PER_TICK) svg.append(draw("text", { x, y: 12, "text-anchor": x < PER_TICK / 2 ? "start" : "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
   }
   svg.append(draw("path", { class: "lane-cause", d: `M${scale(story.opened_at)} ${HEAD - 4}V${height}` }));
+  const lasts = story.closed_at === null ? end : Infinity; // what lasts goes on after a round that has ended
+  let y = HEAD;
   story.lanes.forEach((lane, i) => {
-    const y = HEAD + i * row;
-    const group = drawLane(lane, y + row - ROW, scale, since - margin, until + margin, isWaiting ? end : until + margin);
-    group.prepend(draw("rect", { class: "hit", y, width: "100%", height: row }));
-    group.append(...wordsOf(lane, y, isNarrow));
+    const group = drawLane(lane, y + rows[i] - ROW, scale, since - margin, until + margin, isWaiting ? lasts : until + margin);
+    group.prepend(draw("rect", { class: "hit", y, width: "100%", height: rows[i] }));
+    group.append(...wordsOf(lane, y, isNarrow, width));
     svg.append(group);
+    y += rows[i];
   });
   host.replaceChildren(svg);
 }
 
 /** The queue, from whom to whom, and what it cost. */
-function wordsOf(lane, y, isNarrow) {
+function wordsOf(lane, y, isNarrow, width) {
   const line = y + ROW / 2 + 4;
   const [look, words] = said(lane);
   const whole = `${lane.from ? shown(lane.from) : noneBefore(lane)} → ${lane.to ? shown(lane.to) : noneYet(lane)}`;
   return [
-    draw("text", { class: "queue", x: 0, y: line }, shown(lane.queue, isNarrow ? 22 : 28), draw("title", {}, shown(lane.queue))),
-    draw("text", isNarrow ? { x: 0, y: line + 15 } : { x: NAMES, y: line }, whoOf(lane), draw("title", {}, whole)),
-    draw("text", { class: look, x: "100%", y: line, "text-anchor": "end" }, words),
+    draw("text", { class: "queue", x: 0, y: line }, shown(lane.queue, isNarrow ? SHORT_NAME : NAME), draw("title", {}, shown(lane.queue))),
+    draw("text", isNarrow ? { x: 0, y: line + LINE } : { x: NAMES, y: line }, whoOf(lane), draw("title", {}, whole)),
+    draw("text", isNarrow && !fitsBeside(lane, width) ? { class: look, x: 0, y: line + 2 * LINE } : { class: look, x: "100%", y: line, "text-anchor": "end" }, words),
   ];
+}
+
+/** Whether what a handoff cost has room beside the name of its queue; where not, it has a line of its own. */
+export function fitsBeside(lane, width) {
+  return shown(lane.queue, SHORT_NAME).length * PER_MONO + said(lane)[1].length * PER_BOLD + 8 <= width;
 }
 
 /** What a handoff cost in time; and how many messages came twice, at least, where that is known. */
@@ -68,24 +77,26 @@ function drawLane(lane, y, scale, first, last, end) {
   const group = draw("g");
   const bar = (look, from, to, top, tall) => {
     const [begin, stop] = [Math.max(from, first), Math.min(to, last)];
-    if (begin < stop) group.append(draw("rect", { class: look, x: scale(begin), y: y + top, width: Math.max(1, scale(stop) - scale(begin)), height: tall }));
+    if (begin >= stop) return;
+    group.append(draw("rect", { class: look, x: scale(begin), y: y + top, width: Math.max(1, scale(stop) - scale(begin)), height: tall }));
+    if (tall === WHOLE && to > last) group.append(draw("path", { class: "lane-on", d: `M${scale(last) - 8} ${y + top + 2}l5 4.5l-5 4.5` }));
   };
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   const letGo = lane.from && dropped === null && taken !== null && !lane.is_shared && lane.overlap[1] !== null ? taken + lane.overlap[1] : null;
   if (letGo !== null) bar("lane-old", first, last, 4, 5);
   else if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
   else if (lane.is_shared) bar("lane-old", first, taken, 4, 5);
-  else if (lane.is_first_seen && taken !== null) bar("lane-unknown", first, taken, 3, 13);
+  else if (lane.is_first_seen && taken !== null) bar("lane-unknown", first, taken, 3, WHOLE);
   if (lane.to && taken !== null) bar("lane-new", taken, letGo ?? last, 10, 5);
   const two = lane.is_overlap ? "lane-two" : "lane-maybe-two";
-  if (lane.is_shared) bar(two, taken, end, 3, 13);
-  else if (letGo !== null) bar(two, taken, letGo, 3, 13);
-  else if (dropped !== null && taken !== null && taken < dropped) bar(two, taken, dropped, 3, 13);
+  if (lane.is_shared) bar(two, taken, end, 3, WHOLE);
+  else if (letGo !== null) bar(two, taken, letGo, 3, WHOLE);
+  else if (dropped !== null && taken !== null && taken < dropped) bar(two, taken, dropped, 3, WHOLE);
   else if (lane.is_unknown) {
     const known = dropped + (lane.unowned[0] ?? 0);
-    bar("lane-none", dropped, known, 3, 13);
-    bar("lane-unknown", known, end, 3, 13);
-  } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end), 3, 13);
+    bar("lane-none", dropped, known, 3, WHOLE);
+    bar("lane-unknown", known, end, 3, WHOLE);
+  } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end), 3, WHOLE);
   if (lane.first_pull_at !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(lane.first_pull_at)} ${y + 2}V${y + ROW - 2}` }));
   return group;
 }

@@ -45,7 +45,7 @@ export async function refreshParts(page, url, signal) {
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const old = page.querySelector(`[data-part="${part.dataset.part}"]`);
-    if (!old || old.contains(page.activeElement)) continue;
+    if (!old || (old.contains(page.activeElement) && !page.activeElement.matches(".fold"))) continue;
     const open = [...old.querySelectorAll("details")].map((each) => each.open);
     part.querySelectorAll("details").forEach((each, i) => (each.open = open[i] ?? false));
     old.replaceWith(page.adoptNode(part));

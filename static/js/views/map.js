@@ -9,6 +9,7 @@ import { rowsOf, signOf, tailsOf } from "./map-rows.js";
 
 const HEAD = 66;
 const [LEAST_NAMES, PER_LETTER, BESIDE_NAMES] = [200, 7.6, 50]; // px; names without words beside them may need less
+const [NARROW, NARROW_NAMES, NARROW_ROOM] = [480, 144, 260]; // a phone: who is there says no more, cells can be touched, loads are to the right
 const ROOM_FOR_LOADS = 170;
 
 export class CellMap {
@@ -129,8 +130,9 @@ export class CellMap {
   }
 
   #build(columns, rows, shape) {
-    const names = roomForNames(rows);
-    const room = Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS);
+    const isNarrow = this.host.clientWidth > 0 && this.host.clientWidth < NARROW;
+    const names = isNarrow ? NARROW_NAMES : roomForNames(rows);
+    const room = isNarrow ? NARROW_ROOM : Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS);
     this.shape = shape;
     this.layout = place(columns, room);
     this.columns = this.layout.columns;
@@ -154,7 +156,7 @@ export class CellMap {
     const old = this.root ? [this.root.scrollLeft, this.root.scrollTop] : null;
     const root = make("div", { class: "map", tabindex: "0", role: "application",
       "aria-label": gettext("Map of queues and consumers; arrow keys move, the sentence below says what is there"),
-      "data-dense": this.row < 20 },
+      "data-dense": this.row < 20, "data-narrow": isNarrow },
       make("div", { class: "corner" }, gettext("client")), this.head,
       make("div", { class: "load-head" }), this.names, this.cells, this.loads);
     if (this.hasLags) root.append(...this.#footOf(width));

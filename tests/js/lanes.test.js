@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { fitsBeside } from "../../static/js/views/lanes.js";
+import { hasRoom } from "../../static/js/views/lag-row.js";
+
+const lane = (queue, overlap, more = {}) => ({ queue, from: "a@x", to: "b@y", unowned: [0, 0], overlap, is_overlap: true, ...more });
+
+test("on a phone what a handoff cost stands beside a short name, and below a long one", () => {
+  assert.equal(fitsBeside(lane("payments/broker-c/1", [4700, 4700]), 343), true);
+  assert.equal(fitsBeside(lane("payments/broker-c/0", [61000, 83000], { is_shared: true }), 343), false);
+  assert.equal(fitsBeside(lane("payments/broker-c/0", [1100, 1100], { is_older: true }), 343), false);
+});
+
+test("a figure below the map is written where it does not touch the next one", () => {
+  assert.equal(hasRoom("445", true, 16), false);
+  assert.equal(hasRoom("49", true, 16), true);
+  assert.equal(hasRoom("445", true, 22), true);
+  assert.equal(hasRoom("0", false, 6), true);
+});
