@@ -5,8 +5,10 @@ The site's own pages keep their own words: the handlers of 400 to 500 ask first 
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.urls import Resolver404
+from django.utils.translation import gettext as _
 from django.views import csrf, defaults
 
 ADDRESS = "/api/v1/"
@@ -52,6 +54,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404."""
     if is_of_the_api(request):
         return refused(404, f"there is nothing at {request.path_info[:200]}; {ADDRESS}openapi.json lists what there is")
+    if isinstance(exception, Resolver404):  # its own words are a list of patterns
+        exception = Http404(_("There is no page at %(address)s.") % {"address": request.path_info[:200]})
     return defaults.page_not_found(request, exception)
 
 

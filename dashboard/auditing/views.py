@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import verify
 from dashboard.auditing import queries
+from dashboard.auditing.words import action_words, detail_words
 from dashboard.groups.views import access_in
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
@@ -38,7 +39,11 @@ def audit(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "wanted": wanted,
-        "actions": queries.actions(),
+        "rows": [
+            (row, action_words(row.verb), [(detail_words(name), text) for name, text in pairs], receipt)
+            for row, pairs, receipt in page.rows
+        ],
+        "actions": [(verb, action_words(verb)) for verb in queries.actions()],
         "verdict": verify(path=settings.AUDIT_ANCHOR) if is_verified else None,
         "query": urlencode({name: text for name, text in fields.items() if text}),
     }

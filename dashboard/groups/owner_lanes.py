@@ -20,7 +20,8 @@ Named = Mapping[int, tuple[str, str, int]]
 def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     """Give the owners of each queue within a window, as plain values for the browser; times are ms since 1970.
 
-    A bar is a client (its place in ``clients``), from when, until when: null where it has the queue still.
+    A bar is a client (its place in ``clients``), from when, until when: null where it has the queue still. Of a group
+    that broadcasts there is none: every member has every queue.
     """
     spans, gone, is_whole = spans_of(group, since, until)
     orphans = orphans_of(groups=[group.pk], since=since).get(group.pk, [])
@@ -32,7 +33,9 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     changed = {span.queue for span in shown if span.at > since or span.until is not None} | two.keys()
     chosen = queues if len(queues) <= MOST_LANES else changed
     named = _named(chosen)
-    lanes = sorted(named, key=lambda pk: (named[pk][0].startswith("%RETRY%"), *named[pk]))[:MOST_LANES]
+    lanes = (
+        [] if is_shared else sorted(named, key=lambda pk: (named[pk][0].startswith("%RETRY%"), *named[pk]))[:MOST_LANES]
+    )
     bars, is_cut = _bars(shown, lanes)
     clients = _clients(bar.client for each in bars.values() for bar in each)
     numbers = {pk: place for place, pk in enumerate(clients)}
@@ -49,8 +52,8 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
                 "broker": named[pk][1],
                 "id": named[pk][2],
                 "bars": [[numbers[bar.client], max(bar.at, since), bar.until] for bar in bars.get(pk, [])],
-                "none": [] if is_shared else _within(nobody, pk, since),
-                "two": [] if is_shared else _within(two, pk, since),
+                "none": _within(nobody, pk, since),
+                "two": _within(two, pk, since),
             }
             for pk in lanes
         ],

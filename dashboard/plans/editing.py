@@ -169,6 +169,7 @@ def _form(
         "conflict": answered.conflict,
         "checks": checks,
         "risks": [(each, each.key in acknowledged) for each in to_acknowledge(checks)],
+        "started": request.GET.get("from", ""),
         "starts": [(name, _start_words(name)) for name in STARTS],
         "versions": versions(group=group.pk)[:5],
         "longest_reason": LONGEST_REASON,

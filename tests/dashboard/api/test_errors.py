@@ -37,6 +37,16 @@ def test_pages_keep_their_own_words(client: Client) -> None:
     assert csrf_failed(PAGE, "no cookie").status_code == 403
 
 
+@pytest.mark.django_db
+def test_an_address_at_which_there_is_nothing_is_said_in_words(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get("/no<thing>/").content.decode()
+
+    assert "There is no page at /no&lt;thing&gt;/." in page and "Resolver404" not in page
+    assert "There is no such group" in client.get("/groups/99/").content.decode()
+
+
 def test_what_failed_is_a_page_of_its_own_look_that_needs_no_database() -> None:
     page = failed(PAGE).content.decode()
 

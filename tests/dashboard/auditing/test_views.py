@@ -38,6 +38,16 @@ def test_an_admin_reads_who_did_what_and_that_nobody_touched_it(client: Client) 
     assert 'data-verdict="whole"' in shown
 
 
+def test_actions_and_details_are_in_the_readers_language(client: Client) -> None:
+    append(at=T0 + 2, author="ada", verb="by-config.publish", subject="shop g", detail={"version": 2, "sha256": "ab"})
+    client.cookies["evenkeel-language"] = "zh-hans"
+
+    shown = page(client)
+
+    assert "保存按配置分配的版本</td>" in shown and ">保存按配置分配的版本</option>" in shown
+    assert '<span class="dim">版本</span> 2' in shown and '<span class="dim">理由</span> lag' in shown
+
+
 def test_what_somebody_looks_for_is_kept_in_the_form(client: Client) -> None:
     shown = page(client, "?person=ada&since=never&page=x")
 

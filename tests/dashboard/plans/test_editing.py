@@ -63,6 +63,7 @@ def test_editing_begins_with_what_is_asked_for(
     found = re.search(r'<textarea id="document".*?>(.*?)</textarea>', page, re.DOTALL)
     assert found is not None
     assert json.loads(found[1].replace("&quot;", '"')) == document
+    assert re.findall(r'href="\?from=(\w+)" aria-current="true"', page) == [start][: bool(start)]
 
 
 def test_a_version_is_kept_and_shown(client: Client, group: Group) -> None:
