@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -12,6 +14,7 @@ Environment = Mapping[str, str]
 
 ESCAPES = "a / in a password is written %2F, a : %3A, an @ %40"
 HOST = re.compile(r"\*|\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)  # as Host headers name it
+OFFSET = re.compile(r"[+-]\d\d:[0-5]\d")
 
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
@@ -63,6 +66,40 @@ def read_hosts(env: Environment, name: str) -> list[str]:
             f"{name} has {wrong[0]!r}; it needs names of hosts as shop.example, without https://, port or path"
         )
     return hosts
+
+
+def read_folder(env: Environment, name: str) -> Path | None:
+    """Read the path of a folder, which only the machine that reads it needs to have; None where none is named.
+
+    Raises:
+        ImproperlyConfigured: it depends on where a process was started.
+    """
+    value = env.get(name, "").strip()
+    if value and not value.startswith("/"):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it needs a whole path, which begins with /")
+    return Path(value) if value else None
+
+
+def read_zones(env: Environment, name: str) -> dict[str, str]:
+    """Read time zones of hosts: HOST=ZONE, separated by commas; a name as Asia/Shanghai, or an offset as +08:00.
+
+    Raises:
+        ImproperlyConfigured: one is neither.
+    """
+    zones = dict(part.partition("=")[::2] for part in read_list(env, name))
+    for host, zone in zones.items():
+        if not host or not (OFFSET.fullmatch(zone) or _is_zone(zone)):
+            raise ImproperlyConfigured(
+                f"{name} has {f'{host}={zone}'!r}; it needs HOST=ZONE, as web1=Asia/Shanghai or web1=+08:00"
+            )
+    return zones
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        return bool(ZoneInfo(name).key)
+    except (ValueError, ZoneInfoNotFoundError, OSError):
+        return False
 
 
 def read_redis_url(env: Environment) -> str:

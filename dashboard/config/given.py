@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from dashboard.config.env import Environment, read_bool, read_database, read_hosts, read_int, read_redis_url
+from dashboard.config.env import (
+    Environment,
+    read_bool,
+    read_database,
+    read_folder,
+    read_hosts,
+    read_int,
+    read_redis_url,
+    read_zones,
+)
 from dashboard.config.home import find_home
 from dashboard.config.opening import try_database
 from dashboard.config.reaching import network_of
@@ -18,6 +27,7 @@ class Given:
     """What was set; ``docs/settings.md`` says what each is for.
 
     Attributes:
+        logs: RocketMQ's own; None where none are read; logs_zones: by host, as ``--zone`` of the pipeline takes them.
         secret_key: empty where the home keeps one.
         metrics_token: empty where callers on loopback may ask.
         database: as Django's ``DATABASES`` has it.
@@ -28,6 +38,8 @@ class Given:
     is_debug: bool
     retention_days: int
     jobs_memory_mb: int
+    logs: Path | None
+    logs_zones: dict[str, str]
     home: Path
     secret_key: str = field(repr=False)
     metrics_token: str = field(repr=False)
@@ -52,6 +64,8 @@ def all_given(env: Environment, *, before_home: Callable[[Mapping[str, object]],
         is_debug=read_bool(env, "EVENKEEL_DEBUG", default=False),
         retention_days=read_int(env, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650),
         jobs_memory_mb=read_int(env, "EVENKEEL_JOBS_MEMORY_MB", default=1024, low=512),
+        logs=read_folder(env, "EVENKEEL_LOGS"),
+        logs_zones=read_zones(env, "EVENKEEL_LOGS_ZONES"),
         secret_key=env.get("EVENKEEL_SECRET_KEY", ""),
         metrics_token=env.get("EVENKEEL_METRICS_TOKEN", "").strip(),
         redis_url=read_redis_url(env),

@@ -126,6 +126,8 @@ CHANNEL_LAYERS = {
 HISTORY = HOME / "history"
 REPORTS = HOME / "reports"  # of jobs over the history
 JOBS_MEMORY_MB = given.jobs_memory_mb
+LOGS = given.logs  # RocketMQ's own, read by the same jobs
+LOGS_ZONES = given.logs_zones
 AUDIT_ANCHOR = HOME / "audit" / "anchor"  # which entries of the audit log were there, outside of the database
 # Without it, callers on this machine read /metrics; with it, whoever sends it as a bearer token.
 METRICS_TOKEN = given.metrics_token

@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("dashboard.pauses.urls")),
     path("", include("dashboard.producers.urls")),
     path("", include("dashboard.reports.urls")),
+    path("", include("dashboard.history.urls")),
     path("", include("dashboard.api.urls")),
     path("", include("dashboard.auditing.urls")),
     path("", include("dashboard.people.urls")),

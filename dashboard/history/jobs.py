@@ -1,6 +1,7 @@
-"""The pipeline over the history files, a cluster at a time, as a program of its own; what came of it is written down.
+"""The pipeline over the history files, a cluster at a time, and over RocketMQ's own logs; what came of it is kept.
 
-``REPORTS/CLUSTER/`` gets the tables, ``REPORTS/last.json`` what became of the last run. The program ends with 3 where
+Each run is a program of its own. ``REPORTS/CLUSTER/`` gets the tables and the page, ``REPORTS/rocketmq.logs/`` those of
+the logs, ``REPORTS/last.json`` what became of the last run. The program ends with 3 where
 Spark is off, and says why (``rebalance_engine.pipeline.__main__``).
 """
 
@@ -11,15 +12,35 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 LAST = "last.json"
 STOPS_WITHIN_S = 30
 SOMETHING_MISSED = 1  # the status of a run that read what it could, and says what it could not
 MOST_SAID = 2_000  # characters of what a run said at its end
+MOST_OF_SUMMARY = 20_000  # characters
 PROGRAM = (sys.executable, "-m", "rebalance_engine.pipeline")
+PAGE_PROGRAM = (sys.executable, "-m", "rebalance_engine", "report")
+LOGS = "rocketmq.logs"  # no cluster's file is called so: their names have no point
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """What is run: the pipeline, and what makes a page and a summary of a finished run."""
+
+    pipeline: Sequence[str] = PROGRAM
+    page: Sequence[str] = PAGE_PROGRAM
+
+
+@dataclass(frozen=True, slots=True)
+class Logs:
+    """A folder of RocketMQ's own logs, a folder for each host; and the zones of hosts whose logs do not tell it."""
+
+    folder: Path
+    zones: Mapping[str, str] = field(default_factory=dict)
 
 
 class Busy(Exception):
@@ -27,7 +48,7 @@ class Busy(Exception):
 
 
 class NoHistory(Exception):
-    """There is no history of a cluster."""
+    """There is no history of a cluster, or no logs are to be read."""
 
 
 def clusters_in(history: Path) -> list[str]:
@@ -42,7 +63,8 @@ def run_jobs(
     within_s: float,
     memory_mb: int = 1024,
     only: str | None = None,
-    program: Sequence[str] = PROGRAM,
+    logs: Logs | None = None,
+    programs: Programs = Programs(),
 ) -> dict[str, dict[str, object]]:
     """Bring every cluster's report and back-test up to date; give, and keep, each run's status and what it said.
 
@@ -52,7 +74,8 @@ def run_jobs(
     Args:
         within_s: for all clusters together.
         memory_mb: of Spark's driver.
-        only: this cluster alone; what is kept of the others stays.
+        only: this cluster alone, or ``LOGS``; what is kept of the others stays.
+        logs: RocketMQ's own, which are read beside the history.
 
     Raises:
         Busy: another run is at work.
@@ -61,26 +84,37 @@ def run_jobs(
     ends = time.monotonic() + within_s
     told: dict[str, dict[str, object]] = {}
     clusters = clusters_in(history)
-    if only is not None and only not in clusters:
+    names = [*clusters, *([LOGS] if logs else [])]
+    if only == LOGS and not logs:
+        raise NoHistory("no folder of RocketMQ's logs is named: EVENKEEL_LOGS does")
+    if only is not None and only not in names:
         raise NoHistory(f"{history} has no history of {only!r}; it has of {', '.join(clusters) or 'no cluster'}")
     with _alone(reports):
-        kept = _kept(reports)
-        before = {cluster: one for cluster, one in kept.items() if cluster in clusters}
+        kept = last_runs(reports)
+        before = {cluster: one for cluster, one in kept.items() if cluster in names}
         finished = {cluster: int(str(one.get("finished_at") or 0)) for cluster, one in before.items()}
-        in_turn = sorted(clusters, key=lambda cluster: finished.get(cluster, 0))
-        for cluster in in_turn if only is None else [only]:
-            memory = (f"--memory={memory_mb}m",)
-            status, said = _run_both(program, history, reports / cluster, (f"--cluster={cluster}", *memory), ends)
+        in_turn = sorted(names, key=lambda name: finished.get(name, 0))
+        for name in in_turn if only is None else [only]:
+            source, more = (history, [f"--cluster={name}"]) if name != LOGS or logs is None else _of_logs(logs)
+            more.append(f"--memory={memory_mb}m")
+            status, said = _run_both(programs.pipeline, source, reports / name, more, ends)
             now = time.time_ns() // 1_000_000
-            finished_at = now if status in (0, SOMETHING_MISSED) else finished.get(cluster)
-            told[cluster] = {"status": status, "said": said, "at": now, "finished_at": finished_at}
+            is_finished = status in (0, SOMETHING_MISSED)
+            finished_at = now if is_finished else finished.get(name)
+            told[name] = {"status": status, "said": said, "at": now, "finished_at": finished_at}
+            told[name]["summary"] = _page(programs.page, reports / name, ends) if is_finished else None
             beside = reports / f".{LAST}"
             beside.write_text(json.dumps(before | told, indent=1))
             beside.replace(reports / LAST)
     return told
 
 
-def _kept(reports: Path) -> dict[str, dict[str, object]]:
+def _of_logs(logs: Logs) -> tuple[Path, list[str]]:
+    return logs.folder, [f"--zone={host}={zone}" for host, zone in logs.zones.items()]
+
+
+def last_runs(reports: Path) -> dict[str, dict[str, object]]:
+    """Give what is kept of the last run of each cluster and of the logs; nothing where none has been."""
     try:
         kept: dict[str, dict[str, object]] = json.loads((reports / LAST).read_text())
     except FileNotFoundError:
@@ -98,26 +132,36 @@ def _run_both(program: Sequence[str], history: Path, report: Path, more: Sequenc
     return status or tested, f"{said}{also}"
 
 
-def _run(arguments: Sequence[str], within_s: float) -> tuple[int, str]:
-    """Run a program to its end, in our process group, so that who stops us stops it."""
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def _page(program: Sequence[str], report: Path, ends: float) -> str | None:
+    """Make the page of a finished run, and give its summary; None where that cannot be, as where nothing was read."""
+    status, told = _run([*program, str(report)], ends - time.monotonic(), takes="stdout", most=None)
+    return told.rpartition("\n\npage: ")[0][:MOST_OF_SUMMARY] if status == 0 else None
+
+
+def _run(
+    arguments: Sequence[str], within_s: float, *, takes: str = "stderr", most: int | None = MOST_SAID
+) -> tuple[int, str]:
+    """Run a program to its end, in our process group, so that who stops us stops it; give what it wrote last."""
+    out, error = (subprocess.PIPE if takes == name else subprocess.DEVNULL for name in ("stdout", "stderr"))
+    process = subprocess.Popen(arguments, text=True, stdout=out, stderr=error)
     try:
-        _, said = process.communicate(timeout=max(within_s, 0))
+        said = "".join(filter(None, process.communicate(timeout=max(within_s, 0))))
     except subprocess.TimeoutExpired:
         said = f"{_stop(process)}stopped: no time was left for it"
     except BaseException:
         _stop(process)
         raise
-    return process.returncode, said[-MOST_SAID:]
+    return process.returncode, said if most is None else said[-most:]
 
 
 def _stop(process: subprocess.Popen[str]) -> str:
     process.terminate()
     try:
-        return process.communicate(timeout=STOPS_WITHIN_S)[1]
+        said = process.communicate(timeout=STOPS_WITHIN_S)
     except subprocess.TimeoutExpired:
         process.kill()
-        return process.communicate(timeout=STOPS_WITHIN_S)[1]
+        said = process.communicate(timeout=STOPS_WITHIN_S)
+    return "".join(filter(None, said))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import logging
 from celery import shared_task
 from django.conf import settings
 
-from dashboard.history.jobs import run_jobs
+from dashboard.history.jobs import Logs, run_jobs
 
 MOST_S = 6 * 3_600
 LEAVES_S = 300  # to stop what runs
@@ -17,14 +17,20 @@ logger = logging.getLogger(__name__)
 # Not acknowledged late: Redis would hand a job that runs for hours to a second worker.
 @shared_task(name="history.run_jobs", acks_late=False, soft_time_limit=MOST_S, time_limit=MOST_S + LEAVES_S)
 def run_history_jobs() -> dict[str, dict[str, object]]:
-    """Bring the reports of all clusters up to date with their history."""
+    """Bring the reports of all clusters up to date with their history, and that of RocketMQ's own logs with these."""
     told = run_jobs(
         history=settings.HISTORY,
         reports=settings.REPORTS,
         within_s=MOST_S - LEAVES_S,
         memory_mb=settings.JOBS_MEMORY_MB,
+        logs=logs_to_read(),
     )
-    for cluster, one in told.items():
+    for name, one in told.items():
         if one["status"] != 0:
-            logger.error("the report of cluster %s ended with %s: %s", cluster, one["status"], one["said"])
+            logger.error("the report of %s ended with %s: %s", name, one["status"], one["said"])
     return told
+
+
+def logs_to_read() -> Logs | None:
+    """Give the folder of RocketMQ's logs that the settings name; None where they name none."""
+    return Logs(settings.LOGS, settings.LOGS_ZONES) if settings.LOGS else None

@@ -35,6 +35,7 @@ PAGES = (
     "/demo/{cluster}/",
     "/tokens/",
     "/audit/",
+    "/nightly/",
     "/password/",
     "/api/",
 )

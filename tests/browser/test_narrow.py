@@ -26,6 +26,7 @@ PAGES = (
     "/demo/{cluster}/",
     "/tokens/",
     "/audit/",
+    "/nightly/",
 )
 IS_WHOLE = """(end) => end.scrollWidth <= end.clientWidth
     && end.getBoundingClientRect().right <= end.parentElement.getBoundingClientRect().right + 1"""

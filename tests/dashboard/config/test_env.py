@@ -1,7 +1,18 @@
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config.env import read_bool, read_database, read_hosts, read_int, read_list, read_redis_url
+from dashboard.config.env import (
+    read_bool,
+    read_database,
+    read_folder,
+    read_hosts,
+    read_int,
+    read_list,
+    read_redis_url,
+    read_zones,
+)
 
 
 def test_a_switch_is_yes_or_no_and_nothing_else() -> None:
@@ -104,3 +115,23 @@ def test_an_address_of_no_redis_stops_the_start_and_shows_no_password(url: str, 
     assert str(refused.value).startswith(f"REDIS_URL is {seen!r}; ")
     assert needed in str(refused.value)
     assert "cr3t" not in str(refused.value)
+
+
+def test_a_folder_is_a_whole_path_and_needs_not_be_there() -> None:
+    assert read_folder({"F": " /var/logs/rocketmq "}, "F") == Path("/var/logs/rocketmq")
+    assert read_folder({"F": ""}, "F") is None
+    with pytest.raises(ImproperlyConfigured, match="F is 'logs'; it needs a whole path"):
+        read_folder({"F": "logs"}, "F")
+
+
+def test_zones_are_names_or_offsets_by_host() -> None:
+    given = {"Z": "web1=Asia/Shanghai, web2=-05:30"}
+
+    assert read_zones(given, "Z") == {"web1": "Asia/Shanghai", "web2": "-05:30"}
+    assert read_zones({}, "Z") == {}
+
+
+@pytest.mark.parametrize("zones", ["web1", "=UTC", "web1=Mars/Olympus", "web1=../etc/passwd", "web1=+8", "web1="])
+def test_a_zone_that_is_none_stops_the_start(zones: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="it needs HOST=ZONE"):
+        read_zones({"Z": zones}, "Z")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.history.jobs import LAST, Busy, NoHistory, clusters_in, run_jobs
+from dashboard.history.jobs import LAST, LOGS, Busy, Logs, NoHistory, Programs, clusters_in, last_runs, run_jobs
 from rebalance_engine.eventlog import write
 from rebalance_engine.pipeline.reports import read_report
+from tests.rebalance_engine.pipeline.runs import logs
 from tests.rebalance_engine.pipeline.test_written import SCENARIO
 from tests.rebalance_engine.pipeline.written import GROUP, play
 
@@ -19,8 +20,11 @@ MISSES_SOME = f"{WRITES_ARGUMENTS}; sys.exit(sys.argv[1] == 'logs')"
 WAITS = "import signal, sys; sys.stderr.write('at work, '); sys.stderr.flush(); signal.pause()"
 
 
-def program(text: str) -> tuple[str, ...]:
-    return (sys.executable, "-c", text)
+TELLS = "import sys; print(f'1 group of {sys.argv[1]}.\\n\\npage: /x/report.html')"
+
+
+def program(text: str, *, page: str = TELLS) -> Programs:
+    return Programs(pipeline=(sys.executable, "-c", text), page=(sys.executable, "-c", page))
 
 
 def history(folder: Path, *clusters: str) -> Path:
@@ -34,7 +38,7 @@ def history(folder: Path, *clusters: str) -> Path:
 def test_every_cluster_is_run_once_into_a_folder_of_its_own(tmp_path: Path) -> None:
     source, reports = history(tmp_path, "west", "east"), tmp_path / "reports"
 
-    told = run_jobs(history=source, reports=reports, within_s=60, program=program(WRITES_ARGUMENTS))
+    told = run_jobs(history=source, reports=reports, within_s=60, programs=program(WRITES_ARGUMENTS))
 
     assert clusters_in(source) == list(told) == ["east", "west"]
     to = ["--out", str(reports / "west"), "--cluster=west", "--memory=1024m"]
@@ -47,18 +51,18 @@ def test_every_cluster_is_run_once_into_a_folder_of_its_own(tmp_path: Path) -> N
 
 def test_one_cluster_is_run_alone_and_what_is_kept_of_the_others_stays(tmp_path: Path) -> None:
     source, reports = history(tmp_path, "west", "-east"), tmp_path / "reports"
-    both = run_jobs(history=source, reports=reports, within_s=60, program=program(SAYS))
+    both = run_jobs(history=source, reports=reports, within_s=60, programs=program(SAYS))
 
-    one = run_jobs(history=source, reports=reports, within_s=60, only="-east", program=program(WRITES_ARGUMENTS))
+    one = run_jobs(history=source, reports=reports, within_s=60, only="-east", programs=program(WRITES_ARGUMENTS))
 
     assert str(one["-east"]["said"]).count('"--cluster=-east", ') == 2
     assert json.loads((reports / LAST).read_text()) == both | one
     with pytest.raises(NoHistory, match="no history of 'north'; it has of -east, west"):
-        run_jobs(history=source, reports=reports, within_s=60, only="north", program=program(SAYS))
+        run_jobs(history=source, reports=reports, within_s=60, only="north", programs=program(SAYS))
 
 
 def test_what_was_read_is_back_tested_also_where_something_was_missed(tmp_path: Path) -> None:
-    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=60, program=program(MISSES_SOME))
+    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=60, programs=program(MISSES_SOME))
 
     assert told["a"]["status"] == 1
     assert [line.split('"')[1] for line in str(told["a"]["said"]).splitlines()] == ["logs", "backtest"]
@@ -69,9 +73,9 @@ def test_who_was_finished_least_recently_comes_first_and_the_memory_is_as_asked(
     source, reports = history(tmp_path, "east", "north", "west"), tmp_path / "reports"
     fails_west = f"{WRITES_ARGUMENTS}; sys.exit(3 if '--cluster=west' in sys.argv else 0)"
 
-    first = run_jobs(history=source, reports=reports, within_s=60, program=program(fails_west))
-    second = run_jobs(history=source, reports=reports, within_s=60, only="east", program=program(WRITES_ARGUMENTS))
-    third = run_jobs(history=source, reports=reports, within_s=60, memory_mb=4096, program=program(WRITES_ARGUMENTS))
+    first = run_jobs(history=source, reports=reports, within_s=60, programs=program(fails_west))
+    second = run_jobs(history=source, reports=reports, within_s=60, only="east", programs=program(WRITES_ARGUMENTS))
+    third = run_jobs(history=source, reports=reports, within_s=60, memory_mb=4096, programs=program(WRITES_ARGUMENTS))
 
     assert list(first) == ["east", "north", "west"]
     assert (first["west"]["finished_at"], second["east"]["finished_at"]) == (None, second["east"]["at"])
@@ -79,14 +83,50 @@ def test_who_was_finished_least_recently_comes_first_and_the_memory_is_as_asked(
     assert str(third["west"]["said"]).count("--memory=4096m") == 2
 
 
+def test_rocketmqs_own_logs_are_read_beside_the_history_into_a_report_of_their_own(tmp_path: Path) -> None:
+    """A folder that no cluster can have, without a cluster's name, and with the zones that were given."""
+    source, reports = history(tmp_path, "east"), tmp_path / "reports"
+    own = Logs(tmp_path / "logs", {"web1": "Europe/Berlin"})
+
+    told = run_jobs(history=source, reports=reports, within_s=60, logs=own, programs=program(WRITES_ARGUMENTS))
+
+    assert list(told) == ["east", LOGS]
+    more = ["--out", str(reports / LOGS), "--zone=web1=Europe/Berlin", "--memory=1024m"]
+    assert [json.loads(line) for line in str(told[LOGS]["said"]).splitlines()] == [
+        ["logs", "--in", str(tmp_path / "logs"), *more],
+        ["backtest", "--in", str(reports / LOGS), *more],
+    ]
+    alone = run_jobs(
+        history=source, reports=reports, within_s=60, only=LOGS, logs=own, programs=program(WRITES_ARGUMENTS)
+    )
+    assert list(alone) == [LOGS]
+    assert last_runs(reports).keys() == {"east", LOGS}
+    with pytest.raises(NoHistory, match="EVENKEEL_LOGS"):
+        run_jobs(history=source, reports=reports, within_s=60, only=LOGS, programs=program(SAYS))
+
+
+def test_a_run_that_ended_has_its_summary_and_page_and_others_have_none(tmp_path: Path) -> None:
+    source, reports = history(tmp_path, "a"), tmp_path / "reports"
+
+    ended = run_jobs(history=source, reports=reports, within_s=60, programs=program(MISSES_SOME))
+    assert ended["a"]["summary"] == f"1 group of {reports / 'a'}."
+
+    no_page = run_jobs(history=source, reports=reports, within_s=60, programs=program(MISSES_SOME, page=SAYS))
+    assert no_page["a"]["summary"] is None
+
+    off = run_jobs(history=source, reports=reports, within_s=60, programs=program(SAYS))
+    assert off["a"]["summary"] is None
+    assert off["a"]["finished_at"] == no_page["a"]["at"]
+
+
 def test_why_spark_is_off_is_kept(tmp_path: Path) -> None:
-    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=60, program=program(SAYS))
+    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=60, programs=program(SAYS))
 
     assert (told["a"]["status"], told["a"]["said"]) == (3, "Spark is off: there is no java")
 
 
 def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
-    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=0, program=program(WAITS))
+    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=0, programs=program(WAITS))
 
     assert told["a"]["status"] == -signal.SIGTERM
     assert "no time was left" in str(told["a"]["said"])
@@ -98,13 +138,13 @@ def test_a_second_run_is_refused_while_one_is_at_work(tmp_path: Path) -> None:
     os.mkfifo(fifo)
     waits = f"f = open({str(fifo)!r}, 'w'); f.write('x'); f.close(); open({str(fifo)!r}).read(); raise SystemExit(3)"
     first = threading.Thread(
-        target=run_jobs, kwargs={"history": source, "reports": reports, "within_s": 60, "program": program(waits)}
+        target=run_jobs, kwargs={"history": source, "reports": reports, "within_s": 60, "programs": program(waits)}
     )
     first.start()
     fifo.read_text()
 
     with pytest.raises(Busy, match="one at a time"):
-        run_jobs(history=source, reports=reports, within_s=60, program=program(SAYS))
+        run_jobs(history=source, reports=reports, within_s=60, programs=program(SAYS))
 
     fifo.write_text("end")
     first.join(60)
@@ -126,3 +166,19 @@ def test_the_pipeline_itself_reads_what_was_recorded_and_replays_it(tmp_path: Pa
     assert report.round_count >= 5
     assert report.handoff_count == len(report.handoffs) > 0
     assert {row["group"] for row in report.backtest if row["is_best"]} == {GROUP}
+    assert f"{GROUP} " in str(told["east"]["summary"])
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_pipeline_itself_reads_rocketmqs_logs_and_makes_their_page(tmp_path: Path) -> None:
+    recorded = Logs(logs("scale_out-4.9.7"), {"p1": "UTC"})
+    history(tmp_path)
+
+    told = run_jobs(
+        history=tmp_path / "history", reports=tmp_path / "reports", within_s=1_200, logs=recorded, only=LOGS
+    )
+
+    assert told[LOGS]["status"] == 0, told[LOGS]["said"]
+    assert "1 group, 7 rounds, 49 handoffs." in str(told[LOGS]["summary"])
+    assert "What rebalancing cost" in (tmp_path / "reports" / LOGS / "report.html").read_text()

@@ -6,8 +6,8 @@ from django.test import override_settings
 
 from dashboard.config.celery import app
 from dashboard.history import tasks
-from dashboard.history.jobs import LAST
-from dashboard.history.tasks import run_history_jobs
+from dashboard.history.jobs import LAST, Logs
+from dashboard.history.tasks import logs_to_read, run_history_jobs
 
 
 def test_without_history_there_is_nothing_to_run(tmp_path: Path) -> None:
@@ -26,7 +26,13 @@ def test_a_report_that_failed_is_logged_as_an_error(
     with caplog.at_level(logging.ERROR, "dashboard.history.tasks"):
         assert run_history_jobs() == ended
 
-    assert caplog.messages == ["the report of cluster west ended with 3: Spark is off: no java"]
+    assert caplog.messages == ["the report of west ended with 3: Spark is off: no java"]
+
+
+def test_the_folder_of_logs_is_the_one_of_the_settings(tmp_path: Path) -> None:
+    assert logs_to_read() is None
+    with override_settings(LOGS=tmp_path, LOGS_ZONES={"web1": "+08:00"}):
+        assert logs_to_read() == Logs(tmp_path, {"web1": "+08:00"})
 
 
 def test_jobs_have_a_queue_of_their_own_and_run_every_night() -> None:

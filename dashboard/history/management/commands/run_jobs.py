@@ -1,24 +1,26 @@
-"""``manage.py run_jobs``: bring the reports up to date with the history now, as every night."""
+"""``manage.py run_jobs``: bring the reports up to date with the history and RocketMQ's logs now, as every night."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from dashboard.history.jobs import Busy, NoHistory, run_jobs
-from dashboard.history.tasks import MOST_S
+from dashboard.history.jobs import LOGS, Busy, NoHistory, run_jobs
+from dashboard.history.tasks import MOST_S, logs_to_read
 
 
 class Command(BaseCommand):
     """Runs here, beside the worker's queue, and is refused while a job is at work."""
 
-    help = "Run the pipeline over the recorded history now; one job at a time."
+    help = "Run the pipeline over the recorded history and the logs of EVENKEEL_LOGS now; one job at a time."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take a cluster."""
-        parser.add_argument("--cluster", metavar="NAME", help="this one only, as its files are called; all by default")
+        """Take a cluster, or the logs."""
+        one = parser.add_mutually_exclusive_group()
+        one.add_argument("--cluster", metavar="NAME", help="this one only, as its files are called; all by default")
+        one.add_argument("--logs", action="store_true", help="RocketMQ's own logs only")
 
-    def handle(self, *, cluster: str | None, **_options: object) -> None:
+    def handle(self, *, cluster: str | None, logs: bool, **_options: object) -> None:
         """Write how the run of each cluster ended.
 
         Raises:
@@ -30,7 +32,8 @@ class Command(BaseCommand):
                 reports=settings.REPORTS,
                 within_s=MOST_S,
                 memory_mb=settings.JOBS_MEMORY_MB,
-                only=cluster,
+                only=LOGS if logs else cluster,
+                logs=logs_to_read(),
             )
         except (Busy, NoHistory) as error:
             raise CommandError(str(error)) from None

@@ -30,6 +30,11 @@ def test_a_cluster_without_history_is_refused_by_name(tmp_path: Path) -> None:
         ask(tmp_path, "--cluster", "west")
 
 
+def test_logs_alone_are_refused_where_no_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="EVENKEEL_LOGS"):
+        ask(tmp_path, "--logs")
+
+
 def test_why_a_run_failed_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program itself runs, in a place without Java."""
     (tmp_path / "history" / "2026-11-21").mkdir(parents=True)
