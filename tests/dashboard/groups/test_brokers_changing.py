@@ -9,6 +9,7 @@ import pytest
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.rebalancing import due_groups, rebalance_once
 from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Exactness, Fact, HeldSeen, RouteSeen
+from rebalance_engine.model import MessageQueue
 from tests.dashboard.story import EAST, NAMESRV, T0, joined, queue, seen, subscribes, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -185,3 +186,51 @@ def test_a_broker_whose_loss_two_looks_at_routes_saw_some_seconds_apart_makes_on
     [row] = Round.objects.order_by("number")[before:]
     assert (row.cause, row.opened_at, row.superseded_by) == ("broker gone", T0 + 105_000, None)
     assert row.causes.filter(cause="route changed").count() == 2
+
+
+def have(at: int, orders: tuple[str, ...], bills: tuple[str, ...]) -> list[Fact]:
+    """Two members share the queues of two topics, which are on these brokers, as they should by AVG."""
+    mine: dict[str, list[MessageQueue]] = {"A": [], "B": []}
+    for topic, brokers in (("orders", orders), ("bills", bills)):
+        queues = [queue(number, topic=topic, broker=broker) for broker in brokers for number in (0, 1)]
+        mine["A"] += queues[: len(queues) // 2]
+        mine["B"] += queues[len(queues) // 2 :]
+    return [replace(has(client, at), queues=tuple(queues)) for client, queues in mine.items()]
+
+
+def two_topics() -> int:
+    """Both topics have queues on both brokers, and all is settled; gives the number of the last round."""
+    both()
+    told(*(subscribes(client, 30, "orders", "bills") for client in "AB"))
+    told(replace(routed(0, 40, "east", "west"), topic="bills"), *have(50, ("east", "west"), ("east", "west")))
+    turn(60)
+    assert Round.objects.filter(closed_at=None).count() == 0
+    return Round.objects.count()
+
+
+def test_queues_that_a_second_topic_loses_once_the_round_has_ended_are_a_round_of_their_own() -> None:
+    before = two_topics()
+    told(routed(75_000, 105_000, "east"), *have(106_000, ("east",), ("east", "west")))
+    turn(106_100)
+
+    told(replace(routed(78_000, 109_400, "east"), topic="bills"))
+    turn(109_500)
+    told(*have(110_000, ("east",), ("east",)))
+    turn(110_100)
+
+    assert [(state, cause) for _, state, cause, _ in rounds()[before:]] == [("closed", "route changed")] * 2
+
+
+def test_queues_that_two_topics_lose_are_one_round_while_it_may_have_been_at_once_and_two_where_it_was_not() -> None:
+    before = two_topics()
+    told(routed(75_000, 105_000, "east"))
+    turn(105_100)
+
+    told(replace(routed(78_000, 109_400, "east"), topic="bills"))
+    turn(109_500)
+    assert [causes for *_, causes in rounds()[before:]] == [["route changed"] * 2]
+
+    told(replace(routed(108_000, 120_000, "west"), topic="bills"))
+    turn(120_100)
+
+    assert [(state, len(causes)) for _, state, _, causes in rounds()[before:]] == [("superseded", 2), ("open", 1)]
