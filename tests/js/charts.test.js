@@ -31,6 +31,15 @@ test("a queue is surely paused up to the lower bound, at most up to the upper on
   assert.deepEqual([traces[2].x, traces[2].customdata], [[100], [1]]);
 });
 
+test("in a narrow place the names of queues leave room for their times", () => {
+  const name = "%RETRY%payment-ledger/broker-b/0";
+  const labels = (width) => queues(facts({ queues: [name] }), INK, width).layout.yaxis.ticktext ?? null;
+
+  assert.equal(labels(1200), null);
+  const [label] = labels(343);
+  assert.ok(label.length <= 15 && label.endsWith("/0"), label);
+});
+
 test("an axis of time begins a little before the first round, and never before the window", () => {
   const axis = (since, at) => spikes({ ...facts({ rounds: [{ ...round(1, [1, 2]), at }] }), since, until: 200000 }, INK).layout.xaxis.range;
 

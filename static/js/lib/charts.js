@@ -1,6 +1,9 @@
 // What the charts of pauses draw: facts in, Plotly's traces and layouts out. Unknown is drawn as unknown, never as 0.
 import { fill, gettext } from "./words.js";
+import { shown } from "./shown.js";
 import { span } from "./time.js";
+
+const [NARROW, SHORT_NAME] = [480, 15]; // px; letters of a queue's name there
 
 const SYMBOLS = {
   "member joined": "triangle-up",
@@ -64,8 +67,11 @@ export function spikes(facts, ink) {
   };
 }
 
-/** When each queue stood still: surely, at most, and with an end that nobody knows. */
-export function queues(facts, ink) {
+/** When each queue stood still: surely, at most, and with an end that nobody knows. In a narrow place names are cut. */
+export function queues(facts, ink, width = Infinity) {
+  const isNarrow = width < NARROW;
+  const names = isNarrow ? { tickmode: "array", tickvals: facts.queues, ticktext: facts.queues.map((queue) => shown(queue, SHORT_NAME)) } : {};
+  const plain = frame(facts, ink);
   const round = new Map(facts.rounds.map((each) => [each.number, each]));
   const parts = { sure: [], maybe: [], unknown: [] };
   for (const each of facts.spans) {
@@ -103,11 +109,12 @@ export function queues(facts, ink) {
       },
     ],
     layout: {
-      ...frame(facts, ink),
+      ...plain,
+      xaxis: isNarrow ? { ...plain.xaxis, nticks: 4, tickangle: 0 } : plain.xaxis,
       height: 60 + 18 * Math.max(4, facts.queues.length),
       barmode: "overlay",
       bargap: 0.35,
-      yaxis: { ...axis(ink), type: "category", categoryorder: "array", categoryarray: [...facts.queues].reverse(), automargin: true, tickfont: { family: ink.mono, size: 11, color: ink.soft } },
+      yaxis: { ...axis(ink), type: "category", categoryorder: "array", categoryarray: [...facts.queues].reverse(), automargin: true, tickfont: { family: ink.mono, size: 11, color: ink.soft }, ...names },
     },
   };
 }

@@ -22,7 +22,7 @@ export function mountPauses(page) {
       for (const box of boxes) {
         const name = box.dataset.chart;
         const stops = name === "deploys" ? waves : rounds;
-        charts.push(new Chart(box, { Plotly, build: (ink) => BUILDERS[name](facts, ink), stops, zooms: ZOOMING.has(name) }));
+        charts.push(new Chart(box, { Plotly, build: (ink) => BUILDERS[name](facts, ink, box.clientWidth), stops, zooms: ZOOMING.has(name) }));
       }
       redraw();
     })
