@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups.models import Group, Round
+from dashboard.common.clock import now_ms
+from dashboard.groups.models import Group, Member, Round
 from tests.browser.elsewhere import rebalanced, told
 from tests.dashboard.story import held, joined, seen
 
@@ -114,6 +115,7 @@ def test_rows_of_a_cluster_that_does_not_answer_are_grey_and_say_of_when_they_ar
     group = turn(30)
     other = Cluster.objects.create(name="other", namesrv="o:1", added_at=1, watched_at=1_700_000_000_000)
     Group.objects.create(cluster=other, name="old", added_at=1)
+    Member.objects.update(held_seen_at=now_ms() - 10_000)
     page.goto("/")
 
     row = page.locator(f'#groups li[data-id="{group.pk}"]')
@@ -121,9 +123,26 @@ def test_rows_of_a_cluster_that_does_not_answer_are_grey_and_say_of_when_they_ar
     expect(old).to_have_count(1)
     expect(old).to_contain_text("old")
     expect(old.locator(".age")).to_contain_text("as of")
-    expect(row.locator(".age")).to_have_text("")
+    expect(row.locator(".age")).to_have_text(re.compile("^[1-5][0-9] s ago$"))
+    expect(row.locator('[data-is="as-of"]')).to_have_text(re.compile("^as of [1-5][0-9] s ago$"))
     expect(page.locator("#as-of .pill")).to_have_text("Live")
     expect(page.locator("#as-of")).to_contain_text("1 cluster does not answer")
+
+
+def test_a_row_of_a_group_that_nobody_has_looked_at_for_long_is_grey_though_its_cluster_answers(
+    turn: Turn, page: Page
+) -> None:
+    turn(30)
+    Member.objects.update(held_seen_at=now_ms())
+    page.goto("/")
+    row = page.locator("#groups li[data-id]")
+    expect(row.locator(".age")).to_contain_text("s ago")
+    assert row.get_attribute("data-stale") is None
+
+    Member.objects.update(held_seen_at=now_ms() - 300_000)
+
+    expect(row.locator(".age")).to_contain_text("as of 5 min", timeout=30_000)  # how rows fare is asked every 10 s
+    assert row.get_attribute("data-stale") == ""
 
 
 def test_data_that_nobody_renews_is_said_to_be_stale(turn: Turn, page: Page) -> None:
