@@ -15,6 +15,7 @@ from dashboard.groups.models import (
     Handoff,
     Holding,
     LagStep,
+    LockGrant,
     LockRefusal,
     Member,
     MemberList,
@@ -239,6 +240,16 @@ class LockRefusalAdmin(OfGroup[LockRefusal]):
     list_display = ["group", "cluster", "client_id", "topic", "broker", "queue_id", "holder", "count", "origin", "when"]
     list_filter = ["group__cluster", "origin"]
     search_fields = ["group__name", "client_id", "topic", "holder"]
+    list_select_related = ["group__cluster"]
+
+
+@admin.register(LockGrant)
+class LockGrantAdmin(OfGroup[LockGrant]):
+    """Locks that members were granted."""
+
+    list_display = ["group", "cluster", "client_id", "topic", "broker", "queue_id", "origin", "when"]
+    list_filter = ["group__cluster", "origin"]
+    search_fields = ["group__name", "client_id", "topic"]
     list_select_related = ["group__cluster"]
 
 

@@ -12,7 +12,7 @@ from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.events import Cause
-from rebalance_engine.findings import Finding, Restless, find_faults, find_in_sights
+from rebalance_engine.findings import Finding, Restless, find_faults, find_in_sights, why_unowned
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
@@ -111,6 +111,7 @@ def decide(
     )
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
+    findings = tuple(why_unowned(findings, look.sights.locks, now))
     findings += find_in_sights(look.view, look.sights, now, _chain(look, rounds))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)
@@ -172,7 +173,8 @@ def _chain(look: Look, rounds: Advance) -> tuple[Restless, ...]:
     chain = {each.number: each for first, each in look.chain if first == wave}
     for each in (*(end.round for end in rounds.ended), rounds.open):
         if each.wave == wave:
-            chain[each.number] = Restless(each.number, each.opened_at, each.cause)
+            moved_at = chain[each.number].moved_at if each.number in chain else None
+            chain[each.number] = Restless(each.number, each.opened_at, each.cause, moved_at)
     return tuple(chain[number] for number in sorted(chain))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from django.db.models import Max, Q
 
 from dashboard.clusters.models import Broker, Cluster, Route, Topic, Watch
+from dashboard.groups.locked import refusals_of
 from dashboard.groups.models import (
     Flow,
     Group,
     Holding,
-    LockRefusal,
-    Member,
     MemberList,
     Presence,
     PullRefusal,
@@ -18,12 +20,12 @@ from dashboard.groups.models import (
     RoundCause,
     Subscription,
 )
+from dashboard.groups.moves import IS_MOVE
 from dashboard.groups.recording.flow import dead_of, returned_of, standings_of
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import (
     Change,
     Division,
-    Refusal,
     Restless,
     Sights,
     Standing,
@@ -31,7 +33,7 @@ from rebalance_engine.findings import (
     spell,
 )
 from rebalance_engine.findings import PullRefusal as Refused
-from rebalance_engine.findings.unrest import UNREST_MS
+from rebalance_engine.findings.unrest import STORM_ROUNDS, UNREST_MS
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.rounds import MEMBERS_CHANGE
 
@@ -54,7 +56,7 @@ def sights_of(*, group: Group, here: Collection[str], topics: Iterable[str]) -> 
         addresses=_addresses(group),
         subscriptions=_subscriptions(group),
         routes=_routes(group, topics),
-        locks=_locks(group, here),
+        locks=refusals_of(group=group, here=here),
         pulls=_pulls(group, here),
         standings=standings,
         held_since=_held_since(group, standings),
@@ -71,8 +73,32 @@ def chain_of(*, group: Group) -> tuple[tuple[int, Restless], ...]:
     if latest is None:
         return ()
     rows = Round.objects.filter(group=group, wave=latest).order_by("-number")
-    told = rows.values_list("wave", "number", "opened_at", "cause")[:MOST_CHAIN]
-    return tuple((wave, Restless(number, at, Cause(cause))) for wave, number, at, cause in reversed(told))
+    told = rows.values_list("number", "opened_at", "cause")[:MOST_CHAIN]
+    chain = [Restless(number, at, Cause(cause)) for number, at, cause in reversed(told)]
+    if sum(each.is_of_members for each in chain) >= STORM_ROUNDS - 1:  # with one that opens now
+        moved = _last_moves(group, chain)
+        chain = [replace(each, moved_at=moved.get(each.number)) for each in chain]
+    return tuple((latest, each) for each in chain)
+
+
+def _last_moves(group: Group, chain: Sequence[Restless]) -> dict[int, int]:
+    """Give when a queue was last taken or dropped in each round of a chain; one in which none was is left out."""
+    begins = [each.opened_at for each in chain]
+    times = dict(zip((each.number for each in chain), zip(begins, [*begins[1:], None], strict=True), strict=True))
+    spans = Holding.objects.filter(group=group)
+    found: dict[int, int] = {}
+    for column, rows in (("at", spans.filter(IS_MOVE)), ("until", spans)):
+        within = {f"of_{number}": Max(column, filter=_between(column, *each)) for number, each in times.items()}
+        for name, at in rows.filter(**{f"{column}__gte": begins[0]}).aggregate(**within).items():
+            if at is not None:
+                number = int(name.removeprefix("of_"))
+                found[number] = max(at, found.get(number, 0))
+    return found
+
+
+def _between(column: str, since: int, until: int | None) -> Q:
+    within = Q(**{f"{column}__gte": since})
+    return within if until is None else within & Q(**{f"{column}__lt": until})
 
 
 def _lists(group: Group) -> dict[str, tuple[str, ...]]:
@@ -123,25 +149,6 @@ def _routes(group: Group, topics: Iterable[str]) -> dict[str, dict[str, dict[str
     return told
 
 
-def _locks(group: Group, here: Collection[str]) -> tuple[Refusal, ...]:
-    """Read who is refused a lock, of those who are members, and since when who has it is gone."""
-    rows = [row for row in LockRefusal.objects.filter(group=group) if row.client_id in here]
-    holders = {row.holder for row in rows if row.holder}
-    gone = Member.objects.filter(group=group, client_id__in=holders, left_at__isnull=False) if holders else ()
-    left = {row.client_id: row.left_at for row in gone}
-    return tuple(
-        Refusal(
-            row.client_id,
-            MessageQueue(row.topic, row.broker, row.queue_id),
-            row.at,
-            row.count,
-            row.holder or None,
-            left.get(row.holder),
-        )
-        for row in sorted(rows, key=_place)
-    )
-
-
 def _pulls(group: Group, here: Collection[str]) -> tuple[Refused, ...]:
     rows = [row for row in PullRefusal.objects.filter(group=group) if row.client_id in here]
     return tuple(
@@ -157,7 +164,7 @@ def _pulls(group: Group, here: Collection[str]) -> tuple[Refused, ...]:
     )
 
 
-def _place(row: LockRefusal | PullRefusal) -> tuple[str, str, int, str]:
+def _place(row: PullRefusal) -> tuple[str, str, int, str]:
     return row.topic, row.broker, row.queue_id, row.client_id
 
 

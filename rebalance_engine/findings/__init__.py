@@ -26,7 +26,14 @@ from rebalance_engine.findings.looks import (
     orphan_queues,
     strategy_mismatch,
 )
-from rebalance_engine.findings.refused import ASKED_AGAIN_MS, PullRefusal, Refusal, lock_refusals, pull_refusals
+from rebalance_engine.findings.refused import (
+    ASKED_AGAIN_MS,
+    PullRefusal,
+    Refusal,
+    lock_refusals,
+    pull_refusals,
+    why_unowned,
+)
 from rebalance_engine.findings.seers import Division
 from rebalance_engine.findings.sights import NO_SIGHTS, Sights, find_in_sights
 from rebalance_engine.findings.unrest import Change, Restless
@@ -62,4 +69,5 @@ __all__ = [
     "retry_topic",
     "spell",
     "strategy_mismatch",
+    "why_unowned",
 ]

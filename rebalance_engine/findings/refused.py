@@ -6,7 +6,7 @@ A refusal is over once it has not been refused again for a minute: whoever still
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalance_engine.findings.finding import Finding, FindingKind, clock, count_of, first_rows, named, spell
 from rebalance_engine.group import GroupView
@@ -14,6 +14,7 @@ from rebalance_engine.model import MessageQueue
 
 LOCK_EXPIRES_MS = 60_000  # ``RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME``
 ASKED_AGAIN_MS = 60_000  # a lock at every rebalance, each 20 s; a pull each 3 s: refused no more is over
+NOBODYS = frozenset({FindingKind.ORPHAN_QUEUE, FindingKind.RETRY_UNOWNED})
 HEARTBEAT_MS = 30_000  # ``ClientConfig.heartbeatBrokerInterval``
 
 NO_PERMISSION = 16
@@ -36,7 +37,8 @@ class Refusal:
     """A broker refused a member the lock of a queue, ``count`` times since it had it last, at ``at`` the last time.
 
     ``holder`` has the lock, None is unknown. ``holder_left_at`` is when the holder was known to be gone; None: it is a
-    member, or nothing is known of it.
+    member, or nothing is known of it. ``let_go_at`` is since when it has the lock but not the queue; None: it has it,
+    or nothing is known of that.
     """
 
     client_id: str
@@ -45,11 +47,26 @@ class Refusal:
     count: int = 1
     holder: str | None = None
     holder_left_at: int | None = None
+    let_go_at: int | None = None
 
     @property
     def ends_at(self) -> int | None:
-        """When the lock must have ended: who is gone renews nothing. None: whoever has it may keep it."""
-        return None if self.holder_left_at is None else self.holder_left_at + LOCK_EXPIRES_MS
+        """When the lock must have ended: who is gone renews nothing, and nobody the lock of a queue it has not.
+
+        None: whoever has it may keep it. Source: ``RebalanceImpl.lockAll``, which renews what is in the table.
+        """
+        since = self.holder_left_at if self.holder_left_at is not None else self.let_go_at
+        return None if since is None else since + LOCK_EXPIRES_MS
+
+    @property
+    def whose(self) -> str:
+        """Who has the lock, in words, and what ends that."""
+        holder, within = self.holder or "somebody", f"the lock ends within {LOCK_EXPIRES_MS // 1_000} s of that"
+        if self.holder_left_at is not None:
+            return f"{holder} has it, and is gone: {within}"
+        if self.let_go_at is not None:
+            return f"{holder} has it, though it has let the queue go: {within}"
+        return f"{holder} has it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +95,15 @@ def lock_refusals(group: str, refusals: Iterable[Refusal], now: int) -> Iterator
     for each in refusals:
         if now - each.at > ASKED_AGAIN_MS:
             continue
-        queue, holder = spell(each.queue), each.holder or "somebody"
-        times = _times(each.count)
-        ends = f", and is gone: the lock ends within {LOCK_EXPIRES_MS // 1_000} s of that"
-        gone = ends if each.ends_at is not None else ""
-        sentence = f"{each.client_id} was refused the lock of {queue} {times}: {holder} has it{gone}."
+        queue, times = spell(each.queue), _times(each.count)
+        sentence = f"{each.client_id} was refused the lock of {queue} {times}: {each.whose}."
         proof: tuple[str, ...] = (f"a broker refused {each.client_id} the lock of {queue}, {times}",)
         if each.holder is not None:
             proof += (f"{each.holder} has the lock of {queue}",)
         if each.holder_left_at is not None:
             proof += (f"{each.holder} is no member any more",)
+        elif each.let_go_at is not None:
+            proof += (f"{each.holder} has not had {queue} since {clock(each.let_go_at)}",)
         yield Finding(
             FindingKind.LOCK_REFUSED,
             group,
@@ -98,6 +114,18 @@ def lock_refusals(group: str, refusals: Iterable[Refusal], now: int) -> Iterator
             each.ends_at,
             over_at=each.at + ASKED_AGAIN_MS,
         )
+
+
+def why_unowned(findings: Iterable[Finding], refusals: Iterable[Refusal], now: int) -> Iterator[Finding]:
+    """Say of queues that nobody consumes whom their lock is refused, who has it, and when that must have ended."""
+    wanted = {spell(each.queue): each for each in refusals if now - each.at <= ASKED_AGAIN_MS}
+    for found in findings:
+        each = wanted.get(found.subject) if found.kind in NOBODYS else None
+        if each is None:
+            yield found
+            continue
+        sentence = f"{found.sentence} {each.client_id} was refused its lock: {each.whose}."
+        yield replace(found, sentence=sentence, ends_at=each.ends_at)
 
 
 def pull_refusals(group: str, refusals: Iterable[PullRefusal], now: int) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dashboard.groups.models.lag import LagStep
 from dashboard.groups.models.members import Member, MemberList, Presence, Subscription
 from dashboard.groups.models.owners import Holding, Target
 from dashboard.groups.models.progress import Progress
-from dashboard.groups.models.refusals import LockRefusal, PullRefusal
+from dashboard.groups.models.refusals import LockGrant, LockRefusal, PullRefusal
 from dashboard.groups.models.rounds import Handoff, Round, RoundCause
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Handoff",
     "Holding",
     "LagStep",
+    "LockGrant",
     "LockRefusal",
     "Member",
     "MemberList",

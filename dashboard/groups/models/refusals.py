@@ -47,6 +47,33 @@ class LockRefusal(Sourced):
         return f"{self.client_id}: {self.topic}/{self.broker}/{self.queue_id}"
 
 
+class LockGrant(Sourced):
+    """Who was granted the lock of a queue last, as reports and broker logs tell; stock members tell it nowhere.
+
+    Giving it back, and a lock that expired, end the row; that it was renewed is not told.
+    """
+
+    group = models.ForeignKey(Group, models.CASCADE, related_name="lock_grants")
+    client_id = NameField()
+    topic = NameField()
+    broker = NameField()
+    queue_id = models.BigIntegerField()
+
+    class Meta:
+        """A queue has one lock."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["group", "topic", "broker", "queue_id"], name="lock_grant_is_unique"),
+            not_empty("client_id", "lock_grant_has_a_client"),
+            models.CheckConstraint(condition=QUEUE_ID_FITS, name="lock_grant_queue_id_fits"),
+            *sourced_constraints("lock_grant"),
+        ]
+
+    def __str__(self) -> str:
+        """Who was granted what."""
+        return f"{self.client_id}: {self.topic}/{self.broker}/{self.queue_id}"
+
+
 class PullRefusal(Sourced):
     """A member was refused to pull from one queue; the row is of the latest time, ``count`` of all since ``since``.
 
