@@ -47,10 +47,19 @@ def _head(report: Report) -> list[str]:
     said, *silent = (escape(line) for line in found(report))
     days = sorted({str(row["day"]) for row in report.costs})
     of = f" {days[0]}." if len(days) == 1 else f" {days[0]} to {days[-1]}, {len(days)} days with any." if days else ""
-    unparsed = f"<p>{counted(report.unparsed, 'line')} of text did not parse, and kept.</p>" if report.unparsed else ""
-    wrong = [f"<p>{OPTION.sub(WHOLE, escape(line))}</p>" for line in missing(report)]
     head = [f"<p>{said}{of}</p>", *(f"<p>{line}</p>" for line in silent)]
-    return [*head, _facts(report) if groups else "", f"<p class='note'>{NOTE}</p>", unparsed, *wrong]
+    return [*head, _facts(report) if groups else "", f"<p class='note'>{NOTE}</p>", _wrong(report)]
+
+
+def _wrong(report: Report) -> str:
+    """List what has no share in the figures; what stands below a sentence in a terminal is below it here too."""
+    lines = [f"{counted(report.unparsed, 'line')} of text did not parse, kept in lines/"] if report.unparsed else []
+    lines += missing(report)
+    items = "".join(
+        f"<li{' class=below' if line.startswith(' ') else ''}>{OPTION.sub(WHOLE, escape(line.strip()))}</li>"
+        for line in lines
+    )
+    return f"<ul class='wrong'>{items}</ul>" if items else ""
 
 
 def _facts(report: Report) -> str:
@@ -63,7 +72,7 @@ def _facts(report: Report) -> str:
         ("paused", lasting(paused), f"{'' if paused is None else 'at least, '}all queues together{waiting}"),
         ("unowned", lasting(unowned), f"{lasting(still)} of it not taken since" if still else "until somebody took it"),
         ("two owners", lasting(both), "both there to stay"),
-        ("consumed twice", "unknown" if twice is None else f"{twice:.0f}", "messages, at least"),
+        ("consumed twice", *(("unknown", "messages") if twice is None else (f"{twice:.0f}", "messages, at least"))),
         ("worst group", escape(str(groups[0]["group"])), f"paused {lasting(groups[0]['pause_ms'])}"),
     ]
     facts = (f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>" for name, value, more in told)

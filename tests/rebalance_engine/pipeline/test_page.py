@@ -62,6 +62,21 @@ def test_charts_and_tables_tell_the_groups(folder: Path) -> None:
     assert "Back-test</h2><p>It was not run" in told
 
 
+def test_what_has_no_share_in_the_figures_is_a_list_with_the_files_below_their_sentence(tmp_path: Path) -> None:
+    note(
+        tmp_path, troubles={"web1/<a>.log": "empty"}, refused=["refused: 2 lines of web2; give it, as --zone web2=UTC"]
+    )
+    put(tmp_path, "costs", {**COST, "group": "g", "duplicates_least": None})
+
+    told = page(read_report(tmp_path))
+
+    assert (
+        "<ul class='wrong'><li>1 file was read in part, or not:</li><li class=below>web1/&lt;a&gt;.log: empty</li>"
+        "<li>refused: 2 lines of web2; give it, as <span class='option'>--zone</span> web2=UTC</li></ul>"
+    ) in told
+    assert "<dd>unknown<small>messages</small>" in told
+
+
 def test_no_text_of_a_log_ends_the_script(folder: Path) -> None:
     hostile = {"group": "</script><script>alert(1)", "pause_ms": 5, "taken_ms": 0, "topic": "t", "broker": "b"}
     put(folder, "handoffs", {**hostile, "queue_id": 0, "from_client": "A", "to_client": "B"})
