@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Max, Q, Value
+from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
 from dashboard.clusters.silences import is_silent
-from dashboard.groups.bands import Bounded, Held, Step, sweep
+from dashboard.groups.bands import FOREVER, Bounded, Held, Step, sweep
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.models import Group, Holding, Round
-from dashboard.groups.owned import BOUNDS, orphans_of, told_until_of_each
+from dashboard.groups.owned import BOUNDS, ended_at, orphans_of, told_until_of_each
 from dashboard.groups.proofs import answered_at_of
 from dashboard.groups.shares import Lasted, Window, shares_of
 
@@ -127,6 +128,19 @@ def _spans(groups: set[int], by_pk: Mapping[int, Group], since: int) -> dict[int
     others = Q(group__in=list(groups), queue__in=queues) | Q(group__in=twice)
     for pk, spans in _read(others & Q(until=None, at__lt=since - BEFORE_MS)).items():
         found.setdefault(pk, []).extend(spans)
+    for pk, spans in _nobodys([pk for pk in groups if by_pk[pk].orphan_count], since).items():
+        found.setdefault(pk, []).extend(spans)
+    return found
+
+
+def _nobodys(groups: Sequence[int], since: int) -> dict[int, list[Bounded]]:
+    """Read when the queues were had last that nobody had in the window: who was lost may have them still."""
+    there = Q(queue__gone_at=None) | Q(queue__gone_at__gt=since)
+    ends = Holding.objects.filter(there, group__in=groups).values_list("group", "queue")
+    rows = ends.annotate(last=Max(Coalesce("until", Value(FOREVER))), lost=Max("until", filter=Q(until_high=None)))
+    found: dict[int, list[Bounded]] = {}
+    for group, queue, last, lost in rows.filter(last__lt=since - BEFORE_MS)[:MOST_SPANS]:
+        found.setdefault(group, []).append(ended_at(queue, last, lost))
     return found
 
 
@@ -175,7 +189,7 @@ def _sum(times: Sequence[Lasted]) -> Lasted:
 
 
 def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: int) -> Lately:
-    """Add queues that nobody has, of which nothing ended in the window: nobody had them in all of it.
+    """Add queues that nobody has, of which nothing is known to have ended: nobody had them in all of the window.
 
     How many nobody has was counted by the last rebalance: it says nothing of what was taken since.
     """

@@ -106,13 +106,15 @@ def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[
     ]
     lost = Max("until", filter=Q(until_high=None))
     ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"), lost=lost)
-    for row in ended[:MOST_SPANS]:
-        last = row["last"]
-        high = None if row["lost"] == last else last
-        spans.append(Bounded(row["queue_id"], 0, last, last, last, last, last, high, told_until=last))
+    spans.extend(ended_at(row["queue_id"], row["last"], row["lost"]) for row in ended[:MOST_SPANS])
     left = Queue.objects.filter(topic__cluster=group.cluster_id, gone_at__gt=since).values_list("pk", "gone_at")
     gone = {pk: at for pk, at in left if at is not None}
     return spans, gone, len(spans) < MOST_SPANS
+
+
+def ended_at(queue: int, last: int, lost: int | None) -> Bounded:
+    """Give the end of what is known of a queue's owners: who had it last let go then, or was ``lost``."""
+    return Bounded(queue, 0, last, last, last, last, last, None if lost == last else last, told_until=last)
 
 
 def gone_low_of(*, group: int, gone: Mapping[int, int]) -> dict[int, int | None]:

@@ -11,6 +11,7 @@ from dashboard.groups.lately import WINDOW_MS, Lately, lately_of
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.shares import Lasted
+from rebalance_engine.events import Departure
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
 
 NOW = T0 + 2 * WINDOW_MS  # what was before is in no window any more
@@ -65,15 +66,20 @@ def test_time_without_owner_is_added_up_over_queues_within_the_window(group: Gro
     del group
 
 
-def test_queues_that_nobody_has_for_long_count_for_the_whole_window(group: Group) -> None:
-    told(left("B", 60_000), listed(60_000, "A"), held("A", 60_050, [0, 1]))
+@pytest.mark.parametrize(
+    ("departure", "certain"), [(Departure.UNREGISTERED, 2 * WINDOW_MS), (Departure.UNKNOWN, 0)]
+)  # who is only listed no more may have his queues still, however long ago that was
+def test_queues_that_nobody_has_for_long_count_for_the_whole_window(
+    group: Group, departure: Departure, certain: int
+) -> None:
+    told(left("B", 60_000, departure), listed(60_000, "A"), held("A", 60_050, [0, 1]))
     turn(60_100)
 
     by_findings = lately_at(NOW)
     Finding.objects.all().delete()
     by_count = lately_at(NOW)
 
-    assert by_findings.unowned == by_count.unowned == Lasted(*[2 * WINDOW_MS] * 3)
+    assert by_findings.unowned == by_count.unowned == Lasted(certain, 2 * WINDOW_MS, 2 * WINDOW_MS)
     assert by_findings.nobody == by_count.nobody == (Step(NOW - WINDOW_MS, NOW, 2),)
     del group
 
