@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fitsBeside } from "../../static/js/views/lanes.js";
+import { fitsBeside, widthOf } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 
 const lane = (queue, overlap, more = {}) => ({ queue, from: "a@x", to: "b@y", unowned: [0, 0], overlap, is_overlap: true, ...more });
@@ -9,6 +9,11 @@ test("on a phone what a handoff cost stands beside a short name, and below a lon
   assert.equal(fitsBeside(lane("payments/broker-c/1", [4700, 4700]), 343), true);
   assert.equal(fitsBeside(lane("payments/broker-c/0", [61000, 83000], { is_shared: true }), 343), false);
   assert.equal(fitsBeside(lane("payments/broker-c/0", [1100, 1100], { is_older: true }), 343), false);
+});
+
+test("Chinese words have the room that they need", () => {
+  assert.equal(widthOf("no owner", 7), 56);
+  assert.equal(widthOf("无主 5 s", 7), 2 * 12 + 4 * 7);
 });
 
 test("a figure below the map is written where it does not touch the next one", () => {

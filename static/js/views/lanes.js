@@ -7,7 +7,7 @@ import { shown } from "../lib/shown.js";
 
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
 const [LEAST_WIDTH, WORDS_ABOVE, LINE] = [760, 30, 15]; // px; in a narrower place words stand above the bars, not beside them
-const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 64];
+const [PER_LETTER, PER_MONO, PER_BOLD, PER_HAN, PER_TICK] = [6.4, 6.8, 7, 12, 64];
 const [SHORT_NAME, NAME] = [22, 28];
 const WHOLE = 13; // how tall that is which nobody has, or two
 const BEFORE_MS = 60_000; // of what was taken long before the round no more is drawn
@@ -23,8 +23,8 @@ export function drawLanes(host, story) {
   const margin = (until - since) * 0.06 + 20;
   const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
   const width = isNarrow ? host.clientWidth : Math.max(LEAST_WIDTH, host.clientWidth);
-  const who = Math.max(LEAST_WHO, ...story.lanes.map((lane) => whoOf(lane).length * PER_LETTER + 20));
-  const words = Math.max(LEAST_WORDS, ...story.lanes.map((lane) => said(lane)[1].length * PER_BOLD + 20));
+  const who = Math.max(LEAST_WHO, ...story.lanes.map((lane) => widthOf(whoOf(lane), PER_LETTER) + 20));
+  const words = Math.max(LEAST_WORDS, ...story.lanes.map((lane) => widthOf(said(lane)[1], PER_BOLD) + 20));
   const [left, right] = isNarrow ? [0, width] : [NAMES + who, width - words];
   const rows = story.lanes.map((lane) => (isNarrow ? ROW + WORDS_ABOVE + (fitsBeside(lane, width) ? 0 : LINE) : ROW));
   const scale = (at) => left + ((at - since + margin) / (until - since + 2 * margin)) * (right - left);
@@ -64,8 +64,11 @@ function wordsOf(lane, y, isNarrow, width) {
 
 /** Whether what a handoff cost has room beside the name of its queue; where not, it has a line of its own. */
 export function fitsBeside(lane, width) {
-  return shown(lane.queue, SHORT_NAME).length * PER_MONO + said(lane)[1].length * PER_BOLD + 8 <= width;
+  return widthOf(shown(lane.queue, SHORT_NAME), PER_MONO) + widthOf(said(lane)[1], PER_BOLD) + 8 <= width;
 }
+
+/** How wide words are, in px, at most: Chinese ones are as wide as high. */
+export const widthOf = (words, perLetter) => [...words].reduce((sum, letter) => sum + (letter >= "\u2e80" ? PER_HAN : perLetter), 0);
 
 /** What a handoff cost in time; and how many messages came twice, at least, where that is known. */
 function said(lane) {
