@@ -190,5 +190,6 @@ def _option(option: Option) -> dict[str, object]:
         "fewest_handoffs": None if count is None else count.fewest,
         "unowned": None if option.outcome is None else len(option.outcome.target.unowned()),
         "skew": _skew(option.load),
+        "same_as": option.same_as or None,
         "why_not": option.why or None,
     }

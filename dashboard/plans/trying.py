@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dashboard.groups.rules import Rule, choose_rule, end_up
 from dashboard.groups.told import BY_HAND, Told
 from dashboard.plans.questions import Changes, Question, hold_against
-from rebalance_engine.allocation import AllocationError
+from rebalance_engine.allocation import STRATEGIES, AllocationError
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.measures import Skew, skew
@@ -22,6 +22,7 @@ COMPARED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY", "STICKY_ACROSS_
 FOLLOWED = frozenset({"STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED"})
 CONFIG = "CONFIG"
 MOST_SLOW = 20_000_000  # queues times members: beyond, the strategies that look for few moves are tried when asked for
+MOST_OTHERS = 2_000_000  # likewise, for those of other languages and of rooms: of ten times so many each takes a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Option:
         strategy: its name; of the group's own rule, what members would divide by.
         is_own: whether this is what the group would do by itself.
         outcome: from what is held to what would be; None where it cannot be computed, and ``why`` says so.
+        same_as: the option before it by which everybody would have the same; empty: by none.
         load: the loads that result; None likewise.
     """
 
@@ -55,6 +57,7 @@ class Option:
     outcome: Outcome | None
     why: str = ""
     is_assumed: bool = False
+    same_as: str = ""
 
     @property
     def load(self) -> Skew | None:
@@ -74,7 +77,7 @@ class Trial:
     Attributes:
         before, after: the group as it is, and as it would be.
         base: what everybody has now; ``is_held`` tells whether that is what they hold, or what they should.
-        options: every strategy that was tried, the group's own rule first; ``chosen`` is one of them.
+        options: every strategy there is, the group's own rule first; ``chosen`` is one of them.
     """
 
     question: Question
@@ -103,10 +106,12 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
     base, is_held = _base(view, known)
     own = _own(view, after, base, languages, known.told)
     options = [own]
-    for name in _compared(question.strategy, known.told, after):
-        given = dict(params or {}) if name == question.strategy else {}
+    for name in _compared(question.strategy):
+        given = _given(name, question.strategy, params or {})
         if name != own.strategy or given:
-            options.append(_option(view, after, base, _plan_of(name, given, known.told)))
+            why = "" if name == question.strategy else _obstacle(name, after, known.told)
+            tried = Option(name, False, None, why) if why else _tried(view, after, base, name, given, known.told)
+            options.append(_likened(tried, options))
     named = [each for each in reversed(options) if each.strategy == question.strategy]
     chosen = named[0] if named and question.strategy else own
     return Trial(question, changes, view, after, base, is_held, tuple(options), chosen)
@@ -190,10 +195,40 @@ def _plan_of(name: str, params: Mapping[str, object], told: Told | None) -> Plan
     return Plan(strategy=name, params=params)
 
 
-def _compared(asked: str, told: Told | None, after: GroupView) -> list[str]:
-    """Name the strategies to try; of a very large group the slow ones only where one is asked for."""
-    is_large = len(after.queues) * len(after.clients) > MOST_SLOW
-    names = [name for name in COMPARED if not (is_large and name in FOLLOWED)]
-    if told is not None:
-        names.append(CONFIG)
-    return names if not asked or asked in names else [*names, asked]
+def _tried(
+    view: GroupView, after: GroupView, base: Ownership, name: str, given: Mapping[str, object], told: Told | None
+) -> Option:
+    return _option(view, after, base, _plan_of(name, given, told))
+
+
+def _compared(asked: str) -> list[str]:
+    """Name the strategies that stand side by side: all there are, those first that every group can be tried with."""
+    others = [name for name in STRATEGIES if name not in COMPARED]
+    return [*COMPARED, *others, *([asked] if asked and asked not in STRATEGIES else [])]
+
+
+def _given(name: str, asked: str, params: Mapping[str, object]) -> Mapping[str, object]:
+    """Give the parameters for one strategy: they are for the one that is asked for, and those that need just these."""
+    kind = STRATEGIES.get(name)
+    is_for = name == asked or (kind is not None and kind.needs and kind.needs <= params.keys() <= kind.takes)
+    return params if is_for else {}
+
+
+def _obstacle(name: str, after: GroupView, told: Told | None) -> str:
+    """Say why a strategy is not tried unless it is asked for; empty: it is."""
+    if name in BY_HAND and told is None:
+        return "nobody has said by hand who is to have which queue"
+    most = MOST_SLOW if name in COMPARED else MOST_OTHERS
+    if (name in FOLLOWED or name not in COMPARED) and len(after.queues) * len(after.clients) > most:
+        return f"{len(after.queues):,} queues times {len(after.clients):,} members take long: tried when asked for"
+    return ""
+
+
+def _likened(tried: Option, options: Iterable[Option]) -> Option:
+    """Note by which option before it everybody would have the same."""
+    if tried.outcome is None:
+        return tried
+    for each in options:
+        if each.outcome is not None and not each.same_as and each.outcome.target.same_owners(tried.outcome.target):
+            return replace(tried, same_as=each.strategy)
+    return tried

@@ -26,6 +26,7 @@ from dashboard.plans.picturing import picture_of
 from dashboard.plans.queries import Expected, expected_pause, latest, read_group
 from dashboard.plans.questions import BadQuestion, Question, read_question
 from dashboard.plans.trying import Option, Trial, try_out
+from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.diff import Move, MoveCause
 from rebalance_engine.findings import spell
 from rebalance_engine.model import MessageQueue
@@ -92,6 +93,7 @@ def _context(
     moves = answers.costly(list(outcome.moves)) if outcome is not None else []
     loads = answers.loads(trial)
     kept = latest(group=group.pk)
+    cards = [_card(option, trial, question) for option in trial.options]
     is_drawn = len(trial.before.queues) + len(trial.after.queues) <= 2 * MOST_DRAWN
     return {
         "group": group,
@@ -100,7 +102,10 @@ def _context(
         "question": question,
         "asked": describe_question(trial),
         "fields": _fields(question),
-        "cards": [_card(option, trial, question) for option in trial.options],
+        "cards": [card for card in cards if not card["is_folded"]],
+        "alike": [card for card in cards if card["is_folded"] and card["count"] is not None],
+        "untried": [card for card in cards if card["is_folded"] and card["count"] is None],
+        "names": [option.strategy for option in trial.options if option.strategy in STRATEGIES],
         "moves": [_move(move, expected) for move in moves[:MOST_MOVES]],
         "move_count": len(moves),
         "loads": [_load(load, _most(loads)) for load in loads[:MOST_LOADS]],
@@ -156,6 +161,7 @@ def _card(option: Option, trial: Trial, question: Question) -> dict[str, object]
         "option": option,
         "name": in_words(option.strategy).split("_") if option.strategy else [],
         "is_chosen": option is trial.chosen,
+        "is_folded": option is not trial.chosen and not option.is_own and (option.outcome is None or option.same_as),
         "count": None if option.outcome is None else option.outcome.move_count,
         "link": "?" + question.as_query(strategy="" if option.is_own else option.strategy, params=question.params),
     }

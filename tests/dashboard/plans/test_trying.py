@@ -9,9 +9,11 @@ from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.told import Told
+from dashboard.plans import trying
 from dashboard.plans.queries import read_group
 from dashboard.plans.questions import BadQuestion, Question
 from dashboard.plans.trying import COMPARED, Known, Trial, try_out
+from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.diff import MoveCause
 from rebalance_engine.events import Fact
 from rebalance_engine.findings import spell
@@ -67,15 +69,69 @@ def test_a_member_that_comes_back_under_another_id_sorts_elsewhere() -> None:
     assert owners(trial) == {"B": [0, 1, 2], "Z": [3, 4, 5]}
 
 
-def test_every_strategy_is_tried_beside_the_groups_own() -> None:
+def test_every_strategy_there_is_stands_beside_the_groups_own() -> None:
     trial = try_out(TWO, Question(add=("C",), strategy="STICKY"), NOBODY_KNOWS)
 
-    assert [option.strategy for option in trial.options] == list(COMPARED)  # its own is one of them
-    assert all(option.outcome is not None for option in trial.options)
+    assert sorted(option.strategy for option in trial.options) == sorted(STRATEGIES)  # its own is one of them
+    assert [option.strategy for option in trial.options][: len(COMPARED)] == list(COMPARED)
     counts = {option.strategy: option.outcome.move_count.total for option in trial.options if option.outcome}
+    assert counts.keys() > {*COMPARED, "CPP_AVG", "GO_AVG", "GO_AVG_BY_CIRCLE"}
     assert counts["STICKY"] == min(counts.values()) == 2
     assert trial.chosen.strategy == "STICKY"
     assert trial.chosen.is_followed
+
+
+def test_strategies_by_which_everybody_would_have_the_same_say_so() -> None:
+    trial = try_out(TWO, Question(add=("C",)), NOBODY_KNOWS)
+
+    same = {option.strategy: option.same_as for option in trial.options}
+    assert (same["AVG"], same["AVG_BY_CIRCLE"]) == ("", "")
+    assert (same["CPP_AVG"], same["GO_AVG"], same["GO_AVG_BY_CIRCLE"]) == ("AVG", "AVG", "AVG_BY_CIRCLE")
+
+
+def test_what_cannot_be_compared_says_what_it_lacks() -> None:
+    trial = try_out(TWO, Question(), NOBODY_KNOWS)
+
+    why = {option.strategy: option.why for option in trial.options if option.outcome is None}
+    assert why.keys() == {
+        "CONFIG",
+        "GO_CONFIG",
+        "MACHINE_ROOM",
+        "MACHINE_ROOM_NEARBY",
+        "GO_MACHINE_ROOM",
+        "GO_CONSISTENT_HASH",
+    }
+    assert why["CONFIG"] == "nobody has said by hand who is to have which queue"
+    assert "needs the parameter 'consumer_idcs'" in why["MACHINE_ROOM"]
+
+
+def test_given_rooms_all_are_compared_that_need_just_these() -> None:
+    params = {"consumer_idcs": frozenset({"x"})}
+
+    trial = try_out(TWO, Question(strategy="MACHINE_ROOM"), NOBODY_KNOWS, params=params)
+
+    tried = {option.strategy for option in trial.options if option.outcome is not None}
+    assert {"AVG", "MACHINE_ROOM", "GO_MACHINE_ROOM"} <= tried
+    assert not {"MACHINE_ROOM_NEARBY", "GO_CONSISTENT_HASH"} & tried
+
+
+def test_of_a_very_large_group_the_slow_ones_wait_until_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "MOST_SLOW", 11)
+
+    trial = try_out(TWO, Question(strategy="STICKY"), NOBODY_KNOWS)
+
+    why = {option.strategy: option.why for option in trial.options if option.is_followed}
+    assert why["STICKY"] == "" and trial.chosen.outcome is not None
+    assert why["WEIGHTED"] == "6 queues times 2 members take long: tried when asked for"
+
+
+def test_of_a_large_group_those_of_other_languages_wait_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "MOST_OTHERS", 11)
+
+    trial = try_out(TWO, Question(strategy="GO_AVG"), NOBODY_KNOWS)
+
+    tried = {option.strategy for option in trial.options if option.outcome is not None}
+    assert tried == {*COMPARED, "GO_AVG"}
 
 
 def test_a_strategy_that_lacks_something_says_what() -> None:

@@ -71,7 +71,8 @@ class Command(BaseCommand):
                 continue
             skew, moves = option.outcome.skew, option.outcome.move_count.total
             loads = f"loads {skew.least} to {skew.most}, {len(skew.idle)} idle"
-            self.stdout.write(f"{mark} {name:<34} {moves:>6} moves, {loads}")
+            same = f", as by {option.same_as}" if option.same_as else ""
+            self.stdout.write(f"{mark} {name:<34} {moves:>6} moves, {loads}{same}")
         if outcome is None:
             return
         self.stdout.write("")
