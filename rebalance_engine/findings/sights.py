@@ -72,7 +72,7 @@ def _found(view: GroupView, sights: Sights, now: int, chain: tuple[unrest.Restle
             yield from flow.retry_growing(group, broker, looks)
         for broker, looks in sorted(sights.dead.items()):
             yield from flow.dead_letters(group, broker, looks)
-        yield from unrest.storm(group, chain)
+        yield from unrest.storm(view, chain, now)
     yield from unrest.flapping(group, sights.changes, now)
     yield from seers.without_permission(view, sights.routes)
     yield from refused.disabled(view, sights.closed)

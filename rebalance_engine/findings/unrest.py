@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 from rebalance_engine.events import Cause
 from rebalance_engine.findings.finding import Finding, FindingKind, clock, first_rows
+from rebalance_engine.group import GroupView
 
-STORM_ROUNDS = 5  # each of which began before the one before it had ended
+STORM_ROUNDS = 5  # of members, each of which began before the one before it had settled
+REST_MS = 30_000  # members divide every 20 s, and are asked what they hold every 10 s
+CALM_MS = 120_000  # after that a round that is open still is said not to converge, which is no storm
 UNREST_MS = 600_000
 COMINGS = 3
 SHORT_LIFE_MS = 120_000
 APART_MS = 3_000  # what happens within this time is one thing
 LEAVING = frozenset({Cause.MEMBER_LEFT, Cause.HEARTBEAT_EXPIRED})
+OF_MEMBERS = LEAVING | {Cause.MEMBER_JOINED, Cause.MANY_AT_ONCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +31,61 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Restless:
-    """One round of a chain in which each superseded the one before."""
+    """One round of a chain in which each superseded the one before.
+
+    ``moved_at``: when a queue was last taken or dropped in it; None: none is known to have been.
+    """
 
     number: int
     opened_at: int
     cause: Cause
+    moved_at: int | None = None
+
+    @property
+    def is_of_members(self) -> bool:
+        """Whether it is members that came or went."""
+        return self.cause in OF_MEMBERS
+
+    @property
+    def rests_since(self) -> int:
+        """Since when nothing has changed in it."""
+        return max(self.opened_at, self.moved_at or 0)
 
 
-def storm(group: str, chain: Sequence[Restless]) -> Iterator[Finding]:
-    """Find that a group has not settled through many changes.
+def storm(view: GroupView, chain: Sequence[Restless], now: int) -> Iterator[Finding]:
+    """Find that members come and go so fast that their group does not settle.
+
+    That a round is superseded does not say so: where no member takes what it should have, as one by-config list says
+    and its program does not, no round ever closes, however long all queues have stayed where they are. So what counts
+    is how members' changes follow each other, and what moves. Brokers that are started again are no storm.
 
     Args:
         chain: the rounds of the open wave, the open one last; empty where none is open.
     """
-    if len(chain) < STORM_ROUNDS:
+    run = _unsettled([each for each in chain if each.is_of_members])
+    if len(run) < STORM_ROUNDS or (not view.silent and all(each.moved_at is None for each in run)):
         return
-    first, last = chain[0], chain[-1]
+    first, last = run[0], run[-1]
+    over_at = last.rests_since + CALM_MS
+    if now > over_at:
+        return
     sentence = (
-        f"{len(chain)} rounds in a row began before the one before them had settled, since {clock(first.opened_at)}:"
+        f"{len(run)} rounds in a row began before the one before them had settled, since {clock(first.opened_at)}:"
         " the group never comes to rest."
     )
-    rows = (f"round {each.number} at {clock(each.opened_at)}: {each.cause.value}" for each in chain)
-    yield Finding(FindingKind.STORM, group, f"from round {first.number}", sentence, first_rows(rows), last.opened_at)
+    rows = (f"round {each.number} at {clock(each.opened_at)}: {each.cause.value}" for each in run)
+    subject = f"from round {first.number}"
+    yield Finding(FindingKind.STORM, view.group, subject, sentence, first_rows(rows), last.opened_at, over_at=over_at)
+
+
+def _unsettled(rounds: Sequence[Restless]) -> list[Restless]:
+    """Give the last rounds of which each began before the one before it had come to rest."""
+    run: list[Restless] = []
+    for each in rounds:
+        if run and each.opened_at - min(run[-1].rests_since, each.opened_at) > REST_MS:
+            run = []
+        run.append(each)
+    return run
 
 
 def flapping(group: str, changes: Iterable[Change], now: int) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dashboard.clusters.models import Cluster, Watch
-from dashboard.groups.models import Finding, Group
+from dashboard.groups.models import Finding, Group, Round
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
 from rebalance_engine.events import (
@@ -25,7 +25,9 @@ from rebalance_engine.events import (
     Subscription,
     SubscriptionReplaced,
 )
+from tests.dashboard.groups import test_brokers_changing as brokers
 from tests.dashboard.groups.recording.test_flow import dead, progress
+from tests.dashboard.groups.test_brokers_changing import has
 from tests.dashboard.story import (
     EAST,
     NAMESRV,
@@ -263,3 +265,60 @@ def test_changes_that_never_settle_are_a_storm() -> None:
     [storm] = Finding.objects.filter(kind="storm", cleared_at=None)
     assert storm.sentence.startswith("5 rounds in a row began before the one before them had settled")
     assert storm.confirmed_at is not None
+
+
+def wrongly(at: int) -> list[Fact]:
+    """What nobody's strategy says: members follow no target, and no round closes."""
+    return [held("A", at, [0, 3]), held("B", at, [1, 2])]
+
+
+def test_a_broker_that_is_started_again_and_again_is_no_storm_though_no_round_closes() -> None:
+    def swapped(at: int, *brokers: str) -> list[Fact]:
+        return [has("A", at, *((name, 1) for name in brokers)), has("B", at, *((name, 0) for name in brokers))]
+
+    brokers.both()
+    told(*swapped(10_000, "east", "west"))
+    rebalance(10_100)
+    for number in range(4):
+        at = 60_000 * (number + 1)
+        seen_again, here = (brokers.there, ("east", "west")) if number % 2 else (brokers.away, ("east",))
+        told(seen_again(at - 1_000, at), brokers.routed(at - 1_000, at, *here), *swapped(at + 1_000, *here))
+        rebalance(at + 1_100)
+
+    causes = list(Round.objects.order_by("number").values_list("cause", flat=True))
+    assert causes == ["held changed", "broker gone", "broker back", "broker gone", "broker back"]
+    assert Round.objects.filter(superseded_by=None).count() == 1
+    assert list(Finding.objects.filter(kind="storm")) == []
+
+
+def test_members_that_come_slowly_to_a_group_that_follows_no_target_are_no_storm() -> None:
+    told(*HEALTHY)
+    rebalance(0)
+    told(*wrongly(10_000), at=10_000)
+    rebalance(10_000)
+    for number in range(6):
+        at = 60_000 * (number + 1)
+        told(joined(f"C{number}", at), held(f"C{number}", at + 1_000, []), *wrongly(at + 1_000), at=at)
+        rebalance(at + 1_000)
+
+    assert len(Round.objects.all()) >= 6
+    assert list(Finding.objects.filter(kind="storm")) == []
+
+
+def test_a_chain_says_when_each_of_its_rounds_last_saw_a_queue_move() -> None:
+    told(*HEALTHY)
+    rebalance(0)
+    for number in range(5):
+        at = 10_000 * (number + 1)
+        told(joined(f"C{number}", at), *(wrongly(at + 2_000) if number % 2 else [*HEALTHY[-2:]]), at=at)
+        rebalance(at + 2_000)
+
+    group = Group.objects.get()
+    chain = look_at(group=group).chain
+    assert [(each.number, each.moved_at) for _, each in chain] == [
+        (1, None),
+        (2, T0 + 22_000),
+        (3, None),
+        (4, None),
+        (5, None),
+    ]

@@ -59,7 +59,9 @@ SANE = Sights(
         for n, cause in enumerate([Cause.MEMBER_LEFT, Cause.MEMBER_JOINED] * 2)
     ),
 )
-CHAIN = tuple(Restless(7 + n, NOW - MINUTE + n * 10_000, Cause.MEMBER_JOINED) for n in range(5))
+CHAIN = tuple(
+    Restless(7 + n, NOW - MINUTE + n * 10_000, Cause.MEMBER_JOINED, NOW - MINUTE + n * 10_000 + 1_000) for n in range(5)
+)
 
 
 @dataclass(frozen=True)

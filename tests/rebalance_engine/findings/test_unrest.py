@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-from rebalance_engine.events import Cause
-from rebalance_engine.findings.unrest import UNREST_MS, Change, Restless, flapping, storm
+from dataclasses import replace
 
+from rebalance_engine.events import Cause
+from rebalance_engine.findings.unrest import CALM_MS, REST_MS, UNREST_MS, Change, Restless, flapping, storm
+from rebalance_engine.group import GroupView, Member
+
+GROUP = GroupView.of("g", [], [Member(client_id="A", topics=frozenset({"orders"}), held=())])
 JOINED, LEFT = Cause.MEMBER_JOINED, Cause.MEMBER_LEFT
 
 
@@ -14,17 +18,58 @@ def lives(*clients: str, each_ms: int = 30_000, every_ms: int = 60_000) -> list[
     ]
 
 
-def test_five_rounds_that_never_settled_are_a_storm() -> None:
-    chain = [Restless(3 + n, n * 10_000, JOINED) for n in range(5)]
+def chain_of(*causes: Cause, every_ms: int = 10_000, moves: bool = True) -> list[Restless]:
+    return [
+        Restless(3 + n, n * every_ms, cause, n * every_ms + 1_000 if moves else None) for n, cause in enumerate(causes)
+    ]
 
-    [fault] = storm("g", chain)
 
-    assert list(storm("g", chain[:4])) == []
+def test_five_rounds_that_never_settled_are_a_storm_until_it_is_calm() -> None:
+    chain = chain_of(*[JOINED] * 5)
+
+    [fault] = storm(GROUP, chain, 41_000)
+
+    assert list(storm(GROUP, chain[:4], 41_000)) == []
     assert fault.subject == "from round 3"
     assert fault.sentence.startswith(
         "5 rounds in a row began before the one before them had settled, since 00:00:00 UTC"
     )
     assert fault.proof[0] == "round 3 at 00:00:00 UTC: member joined"
+    assert fault.over_at == 41_000 + CALM_MS
+    assert list(storm(GROUP, chain, 41_001 + CALM_MS)) == []
+
+
+def test_brokers_that_are_started_again_under_a_list_that_nobody_follows_are_no_storm() -> None:
+    """No round closes, as nobody takes what the list says; but no member came or went, and nothing moved."""
+    gone, back = Cause.BROKER_GONE, Cause.BROKER_BACK
+    causes = [Cause.CONFIG_CHANGED, gone, back, gone, back]
+
+    assert list(storm(GROUP, chain_of(*causes, moves=False), 41_000)) == []
+    assert list(storm(GROUP, chain_of(*causes), 41_000)) == []
+
+
+def test_brokers_between_members_changes_do_not_hide_a_storm() -> None:
+    chain = chain_of(JOINED, LEFT, Cause.BROKER_GONE, JOINED, LEFT, Cause.BROKER_BACK, Cause.MANY_AT_ONCE)
+
+    [fault] = storm(GROUP, chain, 61_000)
+
+    assert fault.sentence.startswith("5 rounds in a row")
+    assert len(fault.proof) == 5
+
+
+def test_members_that_come_to_rest_between_are_no_storm_though_no_round_closes() -> None:
+    """They divide among themselves, and stay so, while their target is a list that none of them follows."""
+    slow = REST_MS + 1_000
+
+    assert len(list(storm(GROUP, chain_of(*[JOINED] * 6, every_ms=slow), 5 * slow))) == 1
+    assert list(storm(GROUP, chain_of(*[JOINED] * 6, every_ms=slow + 1), 5 * slow + 5)) == []
+
+
+def test_members_for_whom_nothing_moves_are_no_storm_unless_what_they_hold_is_unknown() -> None:
+    chain = chain_of(*[JOINED] * 5, moves=False)
+
+    assert list(storm(GROUP, chain, 41_000)) == []
+    assert len(list(storm(replace(GROUP, silent=frozenset({"A"})), chain, 41_000))) == 1
 
 
 def test_a_client_that_leaves_three_times_and_comes_back_flaps_until_ten_minutes_of_rest() -> None:
