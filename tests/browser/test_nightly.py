@@ -1,0 +1,43 @@
+"""The page of the nightly reports, and a report itself, which runs as a page of nobody."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django import Settings
+
+from dashboard.history.jobs import LAST, LOGS
+from rebalance_engine.pipeline.page import page as written
+from rebalance_engine.pipeline.reports import read_report
+from rebalance_engine.pipeline.summary import summary
+from tests.dashboard.story import T0
+from tests.rebalance_engine.pipeline.test_reports import COST, note, put
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+STORED = "() => { try { return document.cookie } catch { return 'out of reach' } }"
+
+
+def test_a_report_draws_its_charts_and_reaches_nothing_of_ours(page: Page, tmp_path: Path, settings: Settings) -> None:
+    settings.REPORTS, folder = tmp_path, tmp_path / LOGS
+    note(folder)
+    put(folder, "costs", {**COST, "group": "orders-with-a-rather-long-name" * 3})
+    report = read_report(folder)
+    (folder / "report.html").write_text(written(report))
+    done = {"status": 0, "at": T0, "finished_at": T0, "summary": summary(report), "said": "holds: 1.0 s\n" * 3}
+    off = {"status": 3, "at": T0, "finished_at": None, "summary": None, "said": "Spark is off: there is no java"}
+    (tmp_path / LAST).write_text(json.dumps({LOGS: done, "east": off}))
+
+    page.goto("/")
+    page.get_by_role("link", name="Reports").click()
+
+    expect(page.get_by_role("heading", name="RocketMQ's own logs")).to_be_visible()
+    expect(page.locator("[data-report=east] details")).to_have_attribute("open", "")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("link", name="open the report").click()
+    expect(page.locator(".main-svg").first).to_be_visible()
+    assert page.evaluate(STORED) == "out of reach"
