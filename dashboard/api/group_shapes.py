@@ -56,7 +56,8 @@ class GroupOut(GroupRow):
 
     ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
     on a broker that is gone. ``dead_letters`` how many were given up so
-    far, as of ``dead_letters_at``; ``duplicate_messages`` how many were consumed twice, as consumers reported.
+    far, as of ``dead_letters_at``; ``duplicate_messages`` how many were consumed twice, at least, in handoffs
+    of which both members reported.
     ``strays`` are queues that somebody holds though no route has them.
     """
 

@@ -33,6 +33,7 @@ from dashboard.groups.views import access_in, find_group
 from dashboard.push.publish import group_snapshot, state_in, stored_state
 
 NO_LAG = "the broker has not told its offsets"
+NO_OFFSETS = "only members that send reports tell where they went on"
 NO_DEAD_LETTERS = "no broker was asked for them yet"
 
 
@@ -72,6 +73,8 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
         reasons["lag"] = _why_no_lag(lag)
     if dead.put is None:
         reasons["dead_letters"] = f"{', '.join(dead.untold)} did not tell them" if dead.untold else NO_DEAD_LETTERS
+    if found.duplicate_messages is None:
+        reasons["duplicate_messages"] = NO_OFFSETS
     if head is None:
         reasons["state_at"] = "no state of it is kept yet"
     return GroupOut(

@@ -65,8 +65,8 @@ def _breakable(words: str) -> str:
 
 def _twice(each: Lately) -> dict[str, str]:
     if each.twice is None:
-        return _cell("–", "unknown", _("nobody reported any: only consumers that send reports can tell"))
-    note = _("messages consumed twice since the group is known, by consumers that send reports")
+        return _cell("–", "unknown", _("unknown: only consumers that send reports can tell"))
+    note = _("messages consumed twice since the group is known, at least, in handoffs of which both members reported")
     return _cell(f"≥ {each.twice}", "bound", note)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from django.db import transaction
@@ -82,11 +82,16 @@ def fact_of_not_converging(row: Round) -> RoundNotConverged:
     )
 
 
-def tell_ended(*, group: int, now: int) -> int:
+def tell_ended(*, group: int, now: int, then: Callable[[Round], None] | None = None) -> int:
     """Tell the handoffs of a group's rounds that have ended, each once; give how many rounds.
 
     After the transaction that ended them, in one of its own: browsers do not wait for ten thousand stories. Beat finds
     what nobody came to tell. What a superseded round left unowned is told when it is taken, by a later round's end.
+
+    Args:
+        group: its row.
+        now: the time.
+        then: called with each round that was told, in the same transaction.
     """
     if not Round.objects.filter(UNTOLD, group=group).exists():
         return 0
@@ -95,6 +100,9 @@ def tell_ended(*, group: int, now: int) -> int:
         waves = Round.objects.filter(UNTOLD, group=group).order_by("wave").values_list("wave", flat=True).distinct()
         told = [row for wave in waves for row in _tell_wave(group, wave, now)]
         Round.objects.filter(pk__in=[row.pk for row in told]).update(told_at=now)
+        if then is not None:
+            for row in told:
+                then(row)
         show_latest(group=group, now=now)
     return len(told)
 

@@ -23,6 +23,7 @@ from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.queries import look_at
 from dashboard.groups.targets import Read
 from dashboard.groups.told import BY_HAND, told_by_hand
+from dashboard.groups.twice import count_told
 from dashboard.push.publish import stored_state
 from rebalance_engine.events import Cause
 from rebalance_engine.rounds import MANUAL_MS
@@ -75,10 +76,10 @@ def rebalance_once(*, group: int, now: int | Clock) -> Decision | None:
         Group.DoesNotExist: there is no such group.
     """
     clock = now if callable(now) else lambda: now
-    tell_ended(group=group, now=clock())  # of a rebalance that was cut off
+    tell_ended(group=group, now=clock(), then=count_told)  # of a rebalance that was cut off
     decision = _rebalance(group, take_fence(group=group), clock)
     if decision is not None:
-        tell_ended(group=group, now=clock())
+        tell_ended(group=group, now=clock(), then=count_told)
     return decision
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 
 from dashboard.groups.lanes import Lane
-from dashboard.groups.models import Holding, Round
+from dashboard.groups.models import Group, Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS
 
 Place = tuple[str, str, int]  # topic, broker, queue id
@@ -87,6 +88,41 @@ def add_up(*, lanes: Sequence[Lane], known: Collection[Twice]) -> Totals:
     moved = sum(bool(lane.from_client and lane.to_client) for lane in lanes)
     rows = sorted((each for each in known if each.count), key=lambda each: each.count, reverse=True)
     return Totals(tuple(rows), len(known), moved - len(known))
+
+
+def count_told(row: Round) -> None:
+    """Count what was consumed twice in a round that was told; its group has the sum, which never grows less.
+
+    A round that is told again, since more was reported of it, adds only what it has more than before.
+    """
+    reports = Holding.objects.filter(group=row.group_id, committed_offset__isnull=False)
+    if not row.handoffs.exists() or not reports.exists():
+        return
+    lanes = [lane_of(each) for each in row.handoffs.all()]
+    count = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values()).count
+    if count is None or (row.twice is not None and count <= row.twice):
+        return
+    more = count - (row.twice or 0)
+    Round.objects.filter(pk=row.pk).update(twice=count)
+    Group.objects.filter(pk=row.group_id).update(duplicate_messages=Coalesce(F("duplicate_messages"), 0) + more)
+
+
+def lane_of(row: Handoff) -> Lane:
+    """Give a stored handoff as the lane that it is, for its owners and times."""
+    unknown = (None, None)
+    return Lane(
+        row.topic,
+        row.broker,
+        row.queue_id,
+        row.from_client,
+        row.to_client,
+        row.dropped_at,
+        row.taken_at,
+        row.first_pull_at,
+        unknown,
+        unknown,
+        is_waiting=False,
+    )
 
 
 def _spans(row: Round, lanes: Sequence[Lane]) -> dict[Place, list[_Span]]:

@@ -66,7 +66,7 @@ def _watched(now: int) -> QuerySet[Cluster]:
 def _duplicates(groups: list[Group]) -> Metric:
     family = CounterMetricFamily(
         "duplicate_messages",
-        "Messages consumed twice, as consumers reported them; none reported, no sample.",
+        "Messages consumed twice, at least, in handoffs of which both members reported; no sample where none did.",
         labels=GROUP,
     )
     for group in groups:
@@ -128,7 +128,7 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
     )
     newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))
     rows = Round.objects.filter(pk__in=[row["last"] for row in newest]).only(
-        "pk", "group", "opened_low", "closed_at", "told_at"
+        "pk", "group", "opened_low", "closed_at", "told_at", "lasted_low"
     )
     of_round = {row.pk: names[row.group_id] for row in rows if row.group_id in names}
     for row in rows:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Handoff, LagStep, Round
-from dashboard.groups.twice import twice_in
+from dashboard.groups.twice import lane_of, twice_in
 
 MOST_HANDOFFS = 200
 MOST_ROUNDS = 30
@@ -51,24 +50,7 @@ def _counts(group: Group) -> list[int]:
     handoffs = list(rows.exclude(to_client="").select_related("round").order_by("-pk")[:MOST_HANDOFFS])
     if not handoffs:
         return []
-    return [each.count for each in twice_in(row=handoffs[0].round, lanes=[_lane(each) for each in handoffs]).values()]
-
-
-def _lane(row: Handoff) -> Lane:
-    nothing = (None, None)
-    return Lane(
-        row.topic,
-        row.broker,
-        row.queue_id,
-        row.from_client,
-        row.to_client,
-        row.dropped_at,
-        row.taken_at,
-        row.first_pull_at,
-        nothing,
-        nothing,
-        is_waiting=False,
-    )
+    return [each.count for each in twice_in(row=handoffs[0].round, lanes=[lane_of(each) for each in handoffs]).values()]
 
 
 def _rises(group: Group) -> list[int]:

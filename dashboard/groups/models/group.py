@@ -58,7 +58,9 @@ class Group(models.Model):
     )
     is_converged = models.BooleanField(null=True, blank=True)
     duplicate_messages = models.BigIntegerField(
-        null=True, blank=True, help_text="consumed twice, as consumers reported; NULL: nobody reported any"
+        null=True,
+        blank=True,
+        help_text="consumed twice, at least, as both members of handoffs reported; NULL: none did",
     )
     round_number = models.IntegerField(null=True, blank=True)
     round_opened_at = AtField(null=True, blank=True)

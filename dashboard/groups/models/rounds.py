@@ -80,6 +80,12 @@ class Round(models.Model):
     waits_for = models.TextField(blank=True, default="", help_text="why it cannot be said whether held is target")
     last_look_at = AtField(null=True, blank=True)
     told_at = AtField(null=True, blank=True, help_text="when its handoffs were told; after its end")
+    lasted_low = models.BigIntegerField(
+        null=True, blank=True, help_text="ms it took at least, by its handoffs; NULL until they are told"
+    )
+    twice = models.BigIntegerField(
+        null=True, blank=True, help_text="messages consumed twice in its handoffs, at least; NULL is unknown"
+    )
 
     class Meta:
         """A number once; one round open at a time; an end where there is one, and only there."""
@@ -92,6 +98,7 @@ class Round(models.Model):
                 condition=Q(wave__gte=1, wave__lte=F("number")), name="round_wave_is_an_earlier_one"
             ),
             models.CheckConstraint(condition=Q(move_count__gte=0), name="round_moves_are_counted"),
+            models.CheckConstraint(condition=Q(twice__gte=0), name="round_twice_is_counted"),
             models.CheckConstraint(
                 condition=Q(state__in=OPEN_STATES, closed_at__isnull=True, superseded_by__isnull=True)
                 | Q(state=RoundState.CLOSED.value, closed_at__isnull=False, superseded_by__isnull=True)
@@ -110,6 +117,7 @@ class Round(models.Model):
             models.CheckConstraint(
                 condition=Q(told_at__isnull=True) | Q(closed_at__isnull=False), name="round_is_told_when_it_ended"
             ),
+            not_negative(["lasted_low"], "round_lasted_low_is_not_negative"),
             instant("opened_at", "round_opened_at_is_an_instant"),
             instants(INSTANTS, "round_times_are_instants"),
             in_order("opened_at", "not_converged_at", "round_does_not_converge_after_it_opened"),
@@ -129,12 +137,20 @@ class Round(models.Model):
     @property
     def took_high(self) -> int | None:
         """How long it took at most, in ms; None where it is open, or nobody knows since when it may have been."""
-        return None if self.closed_at is None or self.opened_low is None else self.closed_at - self.opened_low
+        if self.closed_at is None or self.opened_low is None:
+            return None
+        return max(self.closed_at - self.opened_low, self.lasted_low or 0)  # members let go before they say they leave
 
     @property
     def took_low(self) -> int | None:
-        """How long it took at least: what it came from may be seen after all of its queues have moved."""
-        return self.took_high if self.took_high is None or self.opened_low == self.opened_at else 0
+        """How long it took at least; None where that, and how long at most, is unknown.
+
+        What it came from may be seen after all of its queues have moved; but from the first that is known to have been
+        let go or taken to the last it took for certain.
+        """
+        if self.closed_at is None:
+            return None
+        return None if self.took_high is None and not self.lasted_low else self.lasted_low or 0
 
     def __str__(self) -> str:
         """Its number and cause."""

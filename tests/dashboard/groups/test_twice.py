@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from dashboard.groups.ending import tell_again
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, add_up, twice_in
+from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, add_up, count_told, twice_in
 from dashboard.people.roles import Role
 from rebalance_engine.events import EXACT, DropReason, Fact, QueueDropped, QueueTaken
 from tests.dashboard.persons import person
@@ -138,3 +139,34 @@ def test_where_nobody_tells_page_and_api_say_unknown_and_no_number(client: Clien
     assert "Unknown in 1 handoff" in page and "messages were consumed twice" not in page
     assert (said["twice"], said["twice_unknown"], move["twice"]) == (None, 1, None)
     assert "stock clients report none" in said["unknown"]["twice"] and "twice" in move["unknown"]
+
+
+def test_the_group_has_the_sum_of_its_rounds_and_a_round_that_is_told_again_adds_only_what_is_new() -> None:
+    row = join(dropped("B", 5_200, 130), taken("C", 5_100, 120))
+    assert (row.twice, row.group.duplicate_messages) == (10, 10)
+    Group.objects.update(duplicate_messages=15)  # with those of an earlier round
+
+    for committed, known in ((133, 13), (133, 13), (125, 13)):
+        Holding.objects.filter(member__client_id="B", committed_offset__isnull=False).update(committed_offset=committed)
+        row.refresh_from_db()
+        count_told(row)
+
+        row.refresh_from_db()
+        assert (row.twice, Group.objects.get().duplicate_messages) == (known, 5 + known)
+
+
+def test_what_is_reported_after_the_end_of_a_round_counts_too() -> None:
+    row = join(dropped("B", 5_200, 130))
+    assert (row.twice, row.group.duplicate_messages) == (None, None)
+
+    told(taken("C", 5_100, 120), at=7_000)
+    assert tell_again(group=row.group_id, since=T0 + 5_100, until=T0 + 5_100, now=T0 + 7_000) == 1
+    rebalance_once(group=row.group_id, now=T0 + 7_100)
+
+    assert Round.objects.get().twice == Group.objects.get().duplicate_messages == 10
+
+
+def test_of_a_group_of_which_nobody_reports_offsets_it_stays_unknown() -> None:
+    row = join()
+
+    assert (row.told_at is not None, row.twice, row.group.duplicate_messages) == (True, None, None)
