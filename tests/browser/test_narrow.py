@@ -162,9 +162,11 @@ def test_on_a_phone_a_group_begins_with_its_map_and_what_comes_later_is_folded(t
     expect(members).to_have_attribute("aria-expanded", "true")  # parts are replaced meanwhile
     owners = page.get_by_role("button", name="Owners over time")
     owners.click()
-    assert page.locator("#owners svg").first.evaluate("svg => svg.getBoundingClientRect().width") <= 390
+    assert page.locator("#owners .owners svg").evaluate("svg => svg.getBoundingClientRect().width") <= 390
+    owners.click()
     page.set_viewport_size({"width": 1280, "height": 900})
     expect(members).to_have_count(0)
+    expect(page.locator("#owners .owners svg")).to_have_attribute("viewBox", re.compile(r"^0 0 1[12]\d\d "))
     expect(page.locator("[data-part=rounds] table")).to_be_visible()
 
 

@@ -23,6 +23,10 @@ export function mountFolding(page) {
     if (!section) return;
     const key = keyOf(section);
     if (!open.delete(key)) open.add(key);
+    dressAnew();
+  }
+
+  function dressAnew() {
     dress();
     dispatchEvent(new Event("resize")); // what is drawn to the width of its place had none
   }
@@ -30,7 +34,7 @@ export function mountFolding(page) {
   dress();
   main.addEventListener("click", toggle);
   main.addEventListener("focusin", ({ target }) => (focused = target.matches(".fold") ? keyOf(target.closest("[data-fold]")) : null));
-  narrow.addEventListener("change", dress);
+  narrow.addEventListener("change", dressAnew);
   new MutationObserver(() => narrow.matches && dress()).observe(main, { childList: true, subtree: true });
 }
 
