@@ -5,7 +5,8 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 from django.views.i18n import JavaScriptCatalog, set_language
 
-from dashboard.people.gate import open_to_all
+from dashboard.people.gate import needs, open_to_all
+from dashboard.people.roles import Role
 
 handler400 = "dashboard.api.errors.bad_request"  # the API answers in JSON, the pages in pages
 handler403 = "dashboard.api.errors.forbidden"
@@ -28,6 +29,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("language/", open_to_all(set_language), name="language"),
     path(  # one door with its limits, not two
         "admin/login/", open_to_all(RedirectView.as_view(pattern_name="log in", query_string=True)), name="admin door"
+    ),
+    path(  # likewise: the page that writes it into the audit log
+        "admin/password_change/",
+        needs(Role.VIEWER)(RedirectView.as_view(pattern_name="change password")),
+        name="admin password",
     ),
     path("admin/", admin.site.urls),
 ]

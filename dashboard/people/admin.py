@@ -1,36 +1,113 @@
-"""Roles in Django's admin."""
+"""People, what groups of them may do here, and roles in Django's admin: each change of them is audited."""
 
+from __future__ import annotations
+
+from django import forms
 from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
 
-from dashboard.audit.operations import append
+from dashboard.audit.audited import Audited, Reasoned, Verbs
 from dashboard.common.admin import Lately, Observed
-from dashboard.common.clock import now_ms
 from dashboard.people.models import Attempt, Grant
+from dashboard.people.operations import CHANGE_KEY
+
+RIGHTS = ("is_active", "is_staff", "is_superuser")
+
+
+class GrantForm(Reasoned, forms.ModelForm[Grant]):
+    """A role for somebody, and why."""
+
+    class Meta:
+        """All of it."""
+
+        model = Grant
+        fields = ["user", "role", "clusters", "groups"]
 
 
 @admin.register(Grant)
-class GrantAdmin(admin.ModelAdmin[Grant]):
-    """Who may do what, and where; each change is audited."""
+class GrantAdmin(Audited[Grant]):
+    """Who may do what, and where."""
 
+    form = GrantForm
+    verbs = Verbs("grant a role", "change a role", "take back a role")
+    told = ("role", "clusters", "groups")
     list_display = ("user", "role", "clusters", "groups")
     list_filter = ("role",)
     search_fields = ("user__username", "clusters", "groups")
     autocomplete_fields = ("user",)
 
-    def save_model(self, request: HttpRequest, obj: Grant, form: object, change: bool) -> None:
-        """Save, and say so in the audit log."""
-        super().save_model(request, obj, form, change)
-        _audit(request, obj, "change a role" if change else "grant a role")
+    def subject_of(self, row: Grant) -> str:
+        """Name whose it is."""
+        return row.user.get_username()
 
-    def delete_model(self, request: HttpRequest, obj: Grant) -> None:
-        """Take back, and say so in the audit log."""
-        _audit(request, obj, "take back a role")
-        super().delete_model(request, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Grant | None = None) -> bool:
-        """One at a time: deleting many at once would go past the audit log."""
-        return obj is not None and super().has_delete_permission(request, obj)
+class AddPersonForm(Reasoned, AdminUserCreationForm):  # type: ignore[type-arg] # takes none when it runs
+    """Django's form, and why."""
+
+
+class ChangePersonForm(Reasoned, UserChangeForm):  # type: ignore[type-arg] # likewise
+    """Likewise."""
+
+
+class ChangePasswordForm(Reasoned, AdminPasswordChangeForm):  # type: ignore[type-arg] # likewise
+    """Likewise; of another one's password."""
+
+
+admin.site.unregister([User, Group])  # Django's own write nothing into the log
+
+
+@admin.register(User)
+class PersonAdmin(Audited[User], UserAdmin):  # type: ignore[type-arg] # likewise
+    """Who may come in. Names and addresses of people are not written into a log that nobody can change."""
+
+    form = ChangePersonForm
+    add_form = AddPersonForm
+    change_password_form = ChangePasswordForm
+    verbs = Verbs("add a person", "change a person", "delete a person")
+    told = RIGHTS
+    personal = frozenset({"password", "first_name", "last_name", "email"})
+    fieldsets = (*(UserAdmin.fieldsets or ()), (None, {"fields": ("reason",)}))
+    add_fieldsets = (*UserAdmin.add_fieldsets, (None, {"fields": ("reason",)}))
+
+    def note_end(self, request: HttpRequest, row: User, reason: str) -> None:
+        """Say of each role that it falls with its person."""
+        grants = GrantAdmin(Grant, self.admin_site)
+        for each in Grant.objects.filter(user=row).order_by("pk"):
+            grants.note_end(request, each, reason)
+        super().note_end(request, row, reason)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002 - Django's name
+        """Give somebody another password, or none; the log has that, and not the password."""
+        person = self.get_object(request, id)
+        with transaction.atomic():
+            answer = super().user_change_password(request, id, form_url)
+            now = None if person is None else User.objects.get(pk=person.pk)
+            if now is not None and person is not None and now.password != person.password:
+                detail = {"has a password": now.has_usable_password()}
+                self.note(request, CHANGE_KEY, now, request.POST.get("reason", ""), detail)
+        return answer
+
+
+class PeopleForm(Reasoned, forms.ModelForm[Group]):
+    """What a group of people may do in the Django admin, and why."""
+
+    class Meta:
+        """All of it."""
+
+        model = Group
+        fields = ["name", "permissions"]
+
+
+@admin.register(Group)
+class PeopleAdmin(Audited[Group], GroupAdmin):
+    """Permissions of the Django admin for several people; roles of the control room are grants."""
+
+    form = PeopleForm
+    verbs = Verbs("add a group of people", "change a group of people", "delete a group of people")
 
 
 @admin.register(Attempt)
@@ -40,8 +117,3 @@ class AttemptAdmin(Observed[Attempt]):
     list_display = ("key", "when")
     search_fields = ("key",)
     list_filter = (Lately,)
-
-
-def _audit(request: HttpRequest, grant: Grant, verb: str) -> None:
-    detail = {"role": grant.role, "clusters": grant.clusters, "groups": grant.groups}
-    append(at=now_ms(), author=request.user.get_username(), verb=verb, subject=grant.user.get_username(), detail=detail)

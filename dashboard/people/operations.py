@@ -14,6 +14,7 @@ from dashboard.people.models import Attempt, Grant
 from dashboard.people.roles import Role
 
 FIRST_ADMIN = "admin"
+CHANGE_KEY = "change a password"  # what the audit log calls it
 PASSWORD_BYTES = 15  # 20 characters, 120 bits
 TRIALS_A_MINUTE = 120  # of one person, by the page and by the API together; who waits for each answer rarely gets there
 

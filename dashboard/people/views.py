@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.core.exceptions import NON_FIELD_ERRORS
+from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
+from dashboard.audit.operations import append
+from dashboard.common.clock import now_ms
 from dashboard.people.forms import TOO_OFTEN, WITHIN_MS, LogInForm
 from dashboard.people.gate import needs, open_to_all
+from dashboard.people.operations import CHANGE_KEY
 from dashboard.people.roles import Role
 
 
@@ -32,8 +36,20 @@ class LogIn(LoginView):
         return answer
 
 
+class ChangePassword(PasswordChangeView):
+    """Django's view; that somebody changed the own password stands in the audit log."""
+
+    template_name = "people/change_password.html"
+    success_url = reverse_lazy("overview")
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        """Store it, and say so, in one transaction."""
+        name = self.request.user.get_username()
+        with transaction.atomic():
+            append(at=now_ms(), author=name, verb=CHANGE_KEY, subject=name)
+            return super().form_valid(form)
+
+
 log_in = open_to_all(sensitive_post_parameters("password")(LogIn.as_view()))
 log_out = open_to_all(LogoutView.as_view(next_page=reverse_lazy("log in")))
-change_password = needs(Role.VIEWER)(
-    PasswordChangeView.as_view(template_name="people/change_password.html", success_url=reverse_lazy("overview"))
-)
+change_password = needs(Role.VIEWER)(ChangePassword.as_view())

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth import authenticate
+from django.db import DatabaseError
 from django.test import Client
 
+from dashboard.audit.models import AuditEntry
 from dashboard.people.roles import Role
 from tests.dashboard.persons import PASSWORD, person
 
@@ -43,10 +45,30 @@ def test_everybody_changes_the_own_password(client: Client) -> None:
 
     assert "viewer of clusters *, groups *" in page
     assert authenticate(username="viewer", password=new) is not None
+    entry = AuditEntry.objects.get()
+    assert (entry.author, entry.verb, entry.subject) == ("viewer", "change a password", "viewer")
+    assert new not in entry.detail
+
+
+def test_a_password_of_which_the_log_cannot_have_the_change_stays(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_entry: object) -> None:
+        raise DatabaseError("the disk is full")
+
+    client.force_login(person())
+    monkeypatch.setattr("dashboard.people.views.append", full)
+    new = "another long password"
+
+    with pytest.raises(DatabaseError):
+        client.post("/password/", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+    assert authenticate(username="viewer", password=PASSWORD) is not None
 
 
 def test_the_database_pages_have_no_door_of_their_own(client: Client) -> None:
     assert client.get("/admin/login/?next=/admin/")["Location"] == "/login/?next=/admin/"
+    client.force_login(person(Role.ADMIN))
+    assert client.get("/admin/password_change/")["Location"] == "/password/"
 
 
 def test_a_page_that_is_not_there_says_so_in_the_frame(client: Client) -> None:
