@@ -315,7 +315,7 @@ def _duration(row: Round, now: int) -> str:
         )
     if row.move_count is None:
         return _("How many queues changed owner is unknown.")
-    if row.took_high is None:
+    if row.took_low is None:
         return (
             ngettext(
                 "%(n)s queue changed owner; how long that took is unknown.",

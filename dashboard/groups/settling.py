@@ -11,10 +11,11 @@ from dashboard.groups.gone import publish_row
 from dashboard.groups.handoffs import Story, Way
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.push.publish import group_state, publish_group
+from rebalance_engine.events import Cause
 
 
 def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
-    """Let a round have closed when its last queue was taken or dropped, and count the queues that changed owner.
+    """Let a round have closed when its last queue was taken or dropped, and count queues that changed owner, and time.
 
     A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then.
 
@@ -29,7 +30,33 @@ def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
     row.move_count = len(known) if is_told else None
     if row.superseded_by is None:
         row.closed_at = _settled_at(row)
-    row.save(update_fields=["closed_at", "move_count"])
+    row.lasted_low = _lasted_low(row, stories)
+    row.save(update_fields=["closed_at", "move_count", "lasted_low"])
+
+
+def _lasted_low(row: Round, stories: Sequence[Story]) -> int:
+    """Say how long, in ms, a round took at least: from when it had begun to when it had not ended, both for certain.
+
+    It had begun when its cause was seen, or the first of its queues was let go or taken. It had not ended before the
+    last of them was taken, or another cause came; one that was superseded not before the cause of that may have come.
+    """
+    assert row.closed_at is not None
+    taken = [story.taken for story in stories if story.way is not Way.KEPT]
+    moved = [each for each in (*taken, *(story.dropped for story in stories)) if each is not None]
+    instants = [each for each in moved if each.low is not None]  # who was first seen with it may have had it long
+    begun = min([row.opened_at, *(each.high for each in instants if each.high is not None)])
+    if row.superseded_by is not None:
+        ends = [_opened_low(row.group_id, row.superseded_by)]
+    else:
+        causes = row.causes.filter(at__lte=row.closed_at).exclude(cause=Cause.HELD_CHANGED.value)
+        ends = [each.low for each in instants if each.at <= row.closed_at]
+        ends.append(causes.aggregate(last=Max("at_low"))["last"])
+    known = [min(each, row.closed_at) for each in ends if each is not None]
+    return max(0, max(known, default=begun) - begun)
+
+
+def _opened_low(group: int, number: int) -> int | None:
+    return Round.objects.filter(group=group, number=number).values_list("opened_low", flat=True).first()
 
 
 def _settled_at(row: Round) -> int:

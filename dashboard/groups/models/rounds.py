@@ -117,7 +117,7 @@ class Round(models.Model):
             models.CheckConstraint(
                 condition=Q(told_at__isnull=True) | Q(closed_at__isnull=False), name="round_is_told_when_it_ended"
             ),
-            not_negative(["lasted_low"], "round_lasted_low_is_not_negative"),
+            models.CheckConstraint(condition=Q(lasted_low__gte=0), name="round_lasted_low_is_not_negative"),
             instant("opened_at", "round_opened_at_is_an_instant"),
             instants(INSTANTS, "round_times_are_instants"),
             in_order("opened_at", "not_converged_at", "round_does_not_converge_after_it_opened"),

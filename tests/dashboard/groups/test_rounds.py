@@ -51,7 +51,7 @@ def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
     close()
 
     assert sentence() == (
-        "C joined. 1 queue changed owner in ≤ 3.0 s. Perhaps 1 queue had two owners for a while, 900 ms at most. "
+        "C joined. 1 queue changed owner in 100 ms – 3.0 s. Perhaps 1 queue had two owners for a while, 900 ms at most. "
         "Perhaps 1 queue had no owner for a while, 7.0 s at most."
     )
 
@@ -73,11 +73,15 @@ def test_how_long_a_round_took_is_said_as_far_as_it_is_known(group: Group) -> No
     close()
     took = Round.objects.get()
     assert took.closed_at is not None
-    assert (took.took_low, took.took_high) == (0, 3_000)
+    assert (took.took_low, took.took_high) == (100, 3_000)  # C had nothing yet when it was asked
 
-    Round.objects.update(opened_low=took.closed_at - 2_000, opened_at=took.closed_at - 2_000)
+    begin = took.closed_at - 2_000
+    Round.objects.update(opened_low=begin, opened_at=begin, lasted_low=2_000)
     assert "1 queue changed owner in 2.0 s." in sentence()
+    Round.objects.update(lasted_low=500)
+    assert "1 queue changed owner in 500 ms – 2.0 s." in sentence()
     Round.objects.update(opened_low=took.closed_at - 3_100, opened_at=took.closed_at, last_cause_at=took.closed_at)
+    Round.objects.update(lasted_low=0)
     assert "1 queue changed owner in ≤ 3.1 s." in sentence()
     Round.objects.update(opened_low=None)
     assert "1 queue changed owner; how long that took is unknown." in sentence()

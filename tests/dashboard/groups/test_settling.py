@@ -9,6 +9,7 @@ from dashboard.push.publish import group_state
 from rebalance_engine.eventlog import read
 from rebalance_engine.events import RoundClosed
 from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
+from tests.dashboard.test_arrivals import dropped, taken
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -104,3 +105,58 @@ def test_browsers_get_a_round_as_it_is_told_only_where_they_saw_it_otherwise() -
     Round.objects.update(move_count=1)
     show_latest(group=group.pk, now=T0 + 6_300)
     assert Step.objects.count() == steps + 2  # of the group, and of the overview
+
+
+def took(number: int = 1) -> tuple[int | None, int | None]:
+    row = Round.objects.get(number=number)
+    return row.took_low, row.took_high
+
+
+def test_a_round_took_at_least_from_its_first_drop_to_its_last_take_where_members_report_these() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(dropped("A", 5_713, 2), dropped("A", 5_800, 3), joined("B", 6_500, low=2_876))
+    rebalance(6_510)
+    told(taken("B", 6_500, 2), taken("B", 6_676, 3), held("A", 7_000, [0, 1]), held("B", 7_000, [2, 3]))
+    rebalance(7_100)
+
+    row = Round.objects.get()
+    assert (row.opened_at, row.closed_at) == (T0 + 5_713, T0 + 6_676)
+    assert took() == (6_676 - 5_713, 6_676 - 2_876)
+
+
+def test_a_look_that_saw_the_end_bounds_how_long_a_round_took_though_its_cause_is_exact() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000), held("B", 5_100, []), held("A", 5_100, [0, 1, 2, 3]))
+    rebalance(5_200)
+    told(held("A", 8_000, [0, 1]), held("B", 8_000, [2, 3]))
+    rebalance(8_100)
+
+    assert took() == (100, 3_000)
+
+
+def test_a_superseded_round_took_at_least_until_what_superseded_it_may_have_come() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000, low=4_000), held("B", 5_100, []))
+    rebalance(5_200)
+    told(joined("C", 15_000, low=12_000))
+    rebalance(15_100)
+
+    assert took() == (7_000, 11_000)
+    assert took(2) == (None, None)
+
+
+def test_a_round_of_which_only_the_beginning_is_unknown_took_at_least_as_long_as_its_queues_moved() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 5_000), held("B", 5_100, []), held("A", 5_100, [0, 1, 2, 3]))
+    rebalance(5_200)
+    told(held("A", 8_000, [0, 1]), held("B", 8_000, [2, 3]))
+    rebalance(8_100)
+
+    Round.objects.update(opened_low=None)
+    assert took() == (100, None)
+    Round.objects.update(lasted_low=0)
+    assert took() == (None, None)
