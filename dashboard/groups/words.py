@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from dashboard.groups.models.rounds import RoundState
 from dashboard.push.messages import Row
 from rebalance_engine.events import Cause, Departure
+from rebalance_engine.model import MessageModel
 
 GRAVE = ("two", "none", "unknown", "moving", "quiet")  # gravest first
 
@@ -100,6 +101,8 @@ def _silent(silent: int, unasked: int, members: int | None) -> str:
 def _by_target(row: Row) -> State:
     if row.orphans is None or row.doubles is None:
         return State("unknown", _("unknown who holds what"))
+    if row.model == MessageModel.BROADCASTING.value:
+        return State("quiet", _("each member has all queues"))
     if row.is_behind:
         return State("unknown", _("a newer change is being computed"))
     if row.is_converged is None:

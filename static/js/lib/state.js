@@ -12,6 +12,7 @@ export function stateOf(row) {
   if (row.silent) return say("unknown", ...notAnswering(row.silent, row.unasked ?? 0));
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
+  if (row.model === "BROADCASTING") return say("quiet", gettext("each member has all queues"));
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who should have what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
@@ -69,6 +70,9 @@ export function causeWords(cause) {
     }[cause] ?? gettext("unknown")
   );
 }
+
+/** How a group's queues are divided: by its strategy, of which members that differ have several; or not at all. */
+export const divisionWords = ({ model, strategy }) => (model === "BROADCASTING" ? gettext("broadcasting") : strategyWords(strategy));
 
 /** A group's strategy; members that differ have several. */
 export const strategyWords = (name) => (name.startsWith(MIXED) ? fill(gettext("mixed: %(names)s"), { names: name.slice(MIXED.length) }) : name);

@@ -2,7 +2,7 @@
 import { AsOf } from "./as-of.js";
 import { Follower } from "../live/follower.js";
 import { GroupList } from "./group-list.js";
-import { causeWords, isBound, stateOf, strategyWords } from "../lib/state.js";
+import { causeWords, divisionWords, isBound, stateOf } from "../lib/state.js";
 import { drawSmall, drawStrip } from "./small.js";
 import { glyph } from "./glyphs.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
@@ -177,7 +177,7 @@ function fillRow(item, pushed, small, now) {
   const state = stateOf(row);
   item.dataset.kind = state.kind;
   put("state", state.words);
-  put("strategy", row.strategy ? `, ${shown(strategyWords(row.strategy), 60)}` : "");
+  put("strategy", divisionWords(row) ? `, ${shown(divisionWords(row), 60)}` : "");
   put("size", sizeOf(row));
   const who = small?.latest?.number === row.round ? small.latest.who : "";
   item.querySelector('[data-is="round"]').replaceChildren(...roundOf(row, who));

@@ -16,7 +16,7 @@ REST = dict.fromkeys(["round", "round_opened_at", "round_closed_at", "round_caus
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["words"])
 def test_states_are_said_as_javascript_says_them(case: dict[str, object]) -> None:
-    row = Row(id=1, group="g", strategy="", **REST, **case["row"])  # type: ignore[arg-type] # as JSON has it
+    row = Row(id=1, group="g", strategy="", **{**REST, **case["row"]})  # type: ignore[arg-type] # as JSON has it
 
     state = state_of(row)
 
