@@ -98,6 +98,10 @@ def case(*pairs: tuple[str, str]) -> str:
     return f"CASE {' '.join(f'WHEN {test} THEN {value}' for test, value in pairs)} END"
 
 
+def _between(begin: str, end: str) -> str:
+    return f"split_part(split_part(message, {quoted(end)}, 1), {quoted(begin)}, -1)"
+
+
 def columns() -> dict[str, str]:
     """Say what each line says, in the columns of the pipeline's events that a client's log fills."""
     by_round = is_of("pull expired", "expired and removed", "removed to repair")
@@ -125,6 +129,7 @@ def columns() -> dict[str, str]:
     )
     client = (
         case((is_of("instance started", "instance stopped"), found(r"\[([^\]]+)\]"))),
+        case((is_of("persisted all", "persisted"), _between(" ClientId: ", " updateConsumeOffsetToBroker "))),
         case((is_of("not in list"), found(r"consumerId: (\S+) not in"))),
         case((f"NOT {is_of('uncommitted')}", found(NAMED))),
     )
