@@ -22,6 +22,7 @@ NO_CANARY = (
     "no canary of Evenkeel's own sent to this broker in the last minute; it is off unless an admin switches it on"
 )
 UNHEARD = "nothing of its cluster answers, and it told last at told_at: how it stands now is unknown"
+NOT_KEPT = "what it told of this broker up to then is not kept any more"
 STOCK = "the producer reports nothing: a stock one tells nobody which brokers it leaves alone"
 
 
@@ -92,15 +93,17 @@ def _row(seen: Seen, each: Standing, estimates: Mapping[tuple[int, str], int], n
         unknown={},
     )
     names = ("language", "version", "told_at", "left_ms", "is_isolated", "is_reachable", "median_ms", "canary_ms")
-    row.unknown = {name: _why(name, each) for name in names if getattr(row, name) is None}
+    row.unknown = {name: _why(name, each, now) for name in names if getattr(row, name) is None}
     return row
 
 
-def _why(name: str, each: Standing) -> str:
+def _why(name: str, each: Standing, now: int) -> str:
     if name in {"language", "version"}:
         return "no broker has told it"
     if name == "canary_ms":
         return NO_CANARY
+    if each.is_cut and (each.told_at is None or (name == "median_ms" and not each.keeps_sends(now))):
+        return NOT_KEPT
     if each.told_at is None:
         return STOCK
     if name == "left_ms":

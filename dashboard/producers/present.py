@@ -119,16 +119,30 @@ def share(part: int, whole: int) -> int | None:
     return -(-100 * part // whole) if whole else None
 
 
+def told_of(row: Seen) -> list[Standing]:
+    """Give how a producer stands to the brokers of which it told, also such of which no more is kept of then."""
+    return [each for each in row.standings if each.told_at is not None or each.is_cut]
+
+
 def ladder_of(row: Seen, steps: Steps, *, now: int) -> list[dict[str, object]]:
-    """Give the steps, and how many of the sends that were told in the last minute fall into each, by broker."""
-    standings = [each for each in row.standings if each.told_at is not None]
-    ladder = []
-    for place, (low, length) in enumerate(steps.rows, 1):
-        counts = [
-            sum(steps.stage_of_latency(send.latency_ms) == place for send in each.lately(now)) for each in standings
-        ]
-        ladder.append({"from_ms": low, "alone_ms": length, "counts": counts})
-    return ladder
+    """Give the steps, and how many of the sends that were told in the last minute fall into each, by broker.
+
+    A count is None where sends of then are not kept, and at least so many where some are not.
+    """
+    return [
+        {
+            "from_ms": low,
+            "alone_ms": length,
+            "counts": [_count(each, steps, place, now) for each in told_of(row)],
+        }
+        for place, (low, length) in enumerate(steps.rows, 1)
+    ]
+
+
+def _count(each: Standing, steps: Steps, place: int, now: int) -> dict[str, object]:
+    count = sum(steps.stage_of_latency(send.latency_ms) == place for send in each.lately(now))
+    is_whole = each.keeps_sends(now)
+    return {"n": count if count or is_whole else None, "is_bound": not is_whole}
 
 
 def picks_of(picks: list[Pick]) -> list[dict[str, object]]:
@@ -173,6 +187,8 @@ def _cell(each: Standing, steps: Steps, key: tuple[int, str], read: Producers, n
         "stages": [place <= (stage or 0) for place in range(1, len(steps.rows) + 1)],
         "median_ms": each.median_ms(now),
         "sends": len(lately),
+        "keeps_sends": each.keeps_sends(now),
+        "sends_since": each.sends_since,
         "failed": each.failed(now),
         "per_second": rate(len(lately), LATELY_MS),
         "failed_share": share(each.failed(now), len(lately)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Exists, OuterRef, Q
 
 from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, ProducerList, Route
+from dashboard.clusters.recording.producers import MOST_BACKOFFS, MOST_SENDS
 from dashboard.clusters.senders import gone_of
 from dashboard.clusters.silences import STALE_MS, is_silent
 from dashboard.common.names import unescape
@@ -195,7 +196,8 @@ def _seen(
     kept = [reported.get(broker, _nothing(broker)) for broker in sorted({*reported, *connected})]
     standings = kept if at is None else [each.as_of(at) for each in kept]
     if at is not None:  # whom no broker listed then, and of whom nothing of then is kept, was not there yet
-        standings = [each for each in standings if each.told_at is not None or each.broker in connected]
+        there = [each for each in standings if each.told_at is not None or each.broker in connected]
+        standings = [each for each in standings if each in there or each.is_cut] if there else []
     first = next((row for row in known if row.version or row.language), None)
     return Seen(
         cluster,
@@ -219,6 +221,8 @@ def _as_heard(row: Seen, now: int) -> Seen:
 def standing_of(row: ProducerBroker) -> Standing:
     """Read how one producer stands to one broker."""
     sends = [[*each[:3], None if each[3] is None else unescape(each[3])] for each in row.sends]
+    has_all = len(sends) < MOST_SENDS
+    has_all_backoffs = len(row.backoffs) < MOST_BACKOFFS
     return Standing(
         row.broker,
         row.observed_at,
@@ -228,6 +232,8 @@ def standing_of(row: ProducerBroker) -> Standing:
         row.backoff_ms,
         row.is_isolated,
         row.is_reachable,
+        sends_since=None if has_all else sends[0][0],
+        backoffs_since=None if has_all_backoffs else row.backoffs[0][0],
     )
 
 

@@ -49,6 +49,7 @@ class Backoff:
 class Standing:
     """One producer and one broker. ``sends`` are those of the last minutes; ``told_at`` None: it reports nothing.
 
+    ``sends_since`` and ``backoffs_since`` are the instants from which on all that it told is kept; None: it all is.
     ``is_unheard``: what it told is too old to say how it stands now, for nothing of its cluster answers.
     """
 
@@ -61,6 +62,8 @@ class Standing:
     is_isolated: bool | None
     is_reachable: bool | None
     is_unheard: bool = False
+    sends_since: int | None = None
+    backoffs_since: int | None = None
 
     def left_ms(self, now: int) -> int:
         """Say for how long the producer still leaves the broker alone, as announced."""
@@ -74,6 +77,8 @@ class Standing:
             return "backs off"
         if self.is_reachable is False:
             return "unreachable"
+        if not self.keeps_backoffs(now):
+            return "not kept"
         return "available" if now - self.told_at <= QUIET_MS else "quiet"
 
     @property
@@ -97,9 +102,24 @@ class Standing:
             backoffs=backoffs,
             backoff_until=last.until if last is not None else None,
             backoff_ms=last.ms if last is not None else None,
-            is_isolated=None if told_at is None else last is not None and last.is_isolated,
+            is_isolated=None if told_at is None or not self.keeps_backoffs(at) else bool(last and last.is_isolated),
             is_reachable=None,
+            sends_since=self.sends_since,
+            backoffs_since=self.backoffs_since,
         )
+
+    def keeps_sends(self, now: int) -> bool:
+        """Whether all sends that were told in the minute up to an instant are kept."""
+        return self.sends_since is None or self.sends_since <= now - LATELY_MS
+
+    def keeps_backoffs(self, at: int) -> bool:
+        """Whether it is kept if it left the broker alone at an instant."""
+        return self.backoffs_since is None or self.backoffs_since <= at
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it told more than is kept."""
+        return self.sends_since is not None or self.backoffs_since is not None
 
     def lately(self, now: int) -> tuple[Send, ...]:
         """Give the sends of the last minute."""

@@ -70,7 +70,7 @@ def producers(request: HttpRequest) -> HttpResponse:
         steps = queries.steps_for(closely)
         context |= {
             "steps": steps,
-            "told_of": [each for each in closely.standings if each.told_at is not None],
+            "told_of": present.told_of(closely),
             "history": present.history_of(closely, read, now=now, at=past),
             "ladder": present.ladder_of(closely, steps, now=at),
             "picks": present.picks_of(queries.picks_of(closely, now=at)),

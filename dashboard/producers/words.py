@@ -44,6 +44,7 @@ def kind_words(kind: str) -> str:
         "unreachable": _("unreachable"),
         "available": _("available"),
         "quiet": _("silent since"),
+        "not kept": _("whether it left it alone is not kept"),
     }
     return words[kind]
 

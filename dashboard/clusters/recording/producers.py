@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from dashboard.clusters.models import Cluster, ProducerBroker
 from dashboard.common.fields import observed_at, source_columns
@@ -42,14 +43,17 @@ class ProducerBook:
         self.rows.write()
 
     def apply(self, fact: ProducerFact) -> bool:
-        """Store one report; an older one than the row's is late, and changes nothing."""
+        """Store one report; an older one than the row's is late: of it only a send is kept, in its place.
+
+        A slow send began before it was told that its broker is left alone for it.
+        """
         key = (known_as(fact.client), known_as(fact.broker))
         row = self.rows.get(key)
         if row is None:
             row = ProducerBroker(cluster=self.cluster, client_id=key[0], broker=key[1], **source_columns(fact))
             self.rows.add(row)
         elif observed_at(fact) < row.observed_at:
-            return False
+            return isinstance(fact, BrokerLatency) and self.rows.update(row, **_lately(row, fact))
         return self.rows.update(row, **_columns(fact), **_lately(row, fact), **source_columns(fact))
 
 
@@ -58,7 +62,8 @@ def _lately(row: ProducerBroker, fact: ProducerFact) -> dict[str, object]:
     match fact:
         case BrokerLatency():
             topic = None if fact.queue is None else escape(fact.queue.topic)
-            return {"sends": [*row.sends, [fact.at, fact.latency_ms, fact.outcome.value, topic]][-MOST_SENDS:]}
+            send = [fact.at, fact.latency_ms, fact.outcome.value, topic]
+            return {"sends": sorted([*row.sends, send], key=itemgetter(0))[-MOST_SENDS:]}
         case BrokerBackedOff():
             return {"backoffs": [*row.backoffs, [fact.at, fact.backoff_ms, fact.is_isolated, None]][-MOST_BACKOFFS:]}
         case BrokerBackoffEnded() if row.backoffs:

@@ -5,13 +5,14 @@ from typing import Any, cast
 import pytest
 
 from dashboard.clusters.models import Broker, Cluster
+from dashboard.producers import queries
 from dashboard.producers.absences import Absence
 from dashboard.producers.present import history_of, ladder_of, picks_of, rate, rows_of, share
 from dashboard.producers.queries import picks_of as picks
 from dashboard.producers.queries import producers_of, steps_for
-from tests.dashboard.producers.conftest import Teller
+from tests.dashboard.producers.conftest import Teller, both
 from tests.dashboard.producers.test_queries import ALL
-from tests.dashboard.story import T0
+from tests.dashboard.story import T0, told
 
 NOW = T0 + 4_000
 
@@ -47,7 +48,9 @@ def test_history_steps_and_picks_are_of_one_producer(reported: Teller) -> None:
     assert [(each["broker"], each["sends"]) for each in history_of(p, read, now=NOW)] == [("east", 2), ("west", 1)]
     assert history_of(s, read, now=NOW) == []
     ladder: Any = ladder_of(p, steps_for(p), now=NOW)
-    assert [each["counts"] for each in ladder if any(each["counts"])] == [[1, 0]]
+    counts = [[count["n"] for count in each["counts"]] for each in ladder]
+    assert [each for each in counts if any(each)] == [[1, 0]]
+    assert not any(count["is_bound"] for each in ladder for count in each["counts"])
     [said] = picks_of(picks(p, now=NOW))
     assert (said["shares"], said["skipped"]) == ([("west", 4, 4)], [("east", "it is left alone")])
 
@@ -101,6 +104,26 @@ def test_a_broker_that_was_away_is_told_with_when_and_was_so_at_instants_of_then
     for at, is_away in ((gone - 1, False), (gone, True), (back - 1, True), (back, False)):
         [p, *_] = cast("Any", rows_of(read, {}, now=at))
         assert p["cells"][0]["is_away"] is is_away
+
+
+def test_the_ladder_is_unknown_where_the_sends_that_are_kept_do_not_reach_back(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MOST_SENDS", 2)
+    p = Teller(T0)
+    told(both(), p.backs_off(500, 1_000), p.sent(50_000, 600), p.sent(80_000, 700), p.sent(1_000, 6, "west"))
+    later = [p.sent(at, 700, "north") for at in (90_000, 91_000)]
+    told(*later)
+
+    def ladder(at: int) -> Any:  # noqa: ANN401 - plain values for a template
+        read = producers_of(clusters=[cluster], access=ALL, now=at, is_past=True)
+        steps = ladder_of(read.rows[0], steps_for(read.rows[0]), now=at)
+        return read.brokers, next(each["counts"] for each in steps if each["from_ms"] == 550)
+
+    unknown, nothing = {"n": None, "is_bound": True}, {"n": 0, "is_bound": False}
+    assert ladder(T0 + 2_000) == (("east", "north", "west"), [unknown, unknown, nothing])
+    assert ladder(T0 + 82_000) == (("east", "north", "west"), [{"n": 2, "is_bound": True}, unknown, nothing])
+    assert ladder(T0 + 115_000)[1] == [{"n": 1, "is_bound": False}, {"n": 2, "is_bound": True}, nothing]
 
 
 def test_a_share_is_rounded_up_and_of_nothing_unknown() -> None:

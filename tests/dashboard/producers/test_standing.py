@@ -68,3 +68,19 @@ def test_what_ran_out_by_itself_was_over_then() -> None:
     assert [each.as_of(at).kind(at) for at in (250, 299, 300)] == ["backs off", "backs off", "available"]
     assert each.instants == (200, 300)
     assert QUIET.as_of(5) is QUIET
+
+
+def test_whether_it_left_a_broker_alone_is_unknown_before_what_is_kept() -> None:
+    rest = backoffs_of([[500, 100, True, None]])
+    each = replace(QUIET, told_at=900, sends=sends_of([[100, 7, "ok", "t"]]), backoffs=rest, backoffs_since=500)
+
+    assert [each.as_of(at).kind(at) for at in (200, 550, 650)] == ["not kept", "backs off", "available"]
+    assert [each.as_of(at).is_isolated for at in (200, 550, 650)] == [None, True, True]
+    assert (each.is_cut, QUIET.is_cut) == (True, False)
+
+
+def test_of_a_minute_that_begins_before_what_is_kept_not_all_sends_are() -> None:
+    each = replace(QUIET, told_at=99_000, sends_since=20_000)
+
+    assert [each.keeps_sends(at) for at in (79_999, 80_000)] == [False, True]
+    assert QUIET.keeps_sends(1)

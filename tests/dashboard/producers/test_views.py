@@ -8,6 +8,7 @@ from dashboard.clusters.models import Canary, Cluster
 from dashboard.common.clock import now_ms
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
+from dashboard.producers import queries
 from tests.dashboard.persons import person
 from tests.dashboard.producers.conftest import Teller, both, stock
 from tests.dashboard.producers.test_canaries import sang
@@ -167,3 +168,18 @@ def test_an_admin_of_other_clusters_finds_none_to_switch(client: Client, cluster
     client.force_login(person(Role.ADMIN, name="ada", clusters="elsewhere"))
 
     assert client.post(f"/producers/canary/{cluster.pk}", ON).status_code == 404
+
+
+def test_a_past_minute_that_is_not_kept_is_unknown_and_says_since_when_sends_are(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MOST_SENDS", 2)
+    start = now_ms() - 200_000
+    p = Teller(start)
+    told(both(), p.backs_off(100, 10_000), p.sent(150_000, 600), p.sent(151_000, 6))
+
+    page = viewer.get("/producers/", {"client": "P", "at": str(start + 5_000)}).content.decode()
+
+    assert "its sends of then are not kept" in page
+    assert "Sends to east are kept since" in page and "sends are kept since" in page
+    assert '<td class="num">0</td>' not in "".join(page.split("\n"))

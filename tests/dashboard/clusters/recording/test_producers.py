@@ -41,13 +41,25 @@ def test_a_backoff_begins_and_ends_as_the_producer_says() -> None:
     assert (row.backoff_until, row.is_isolated) == (None, False)
 
 
-def test_an_older_report_that_arrives_late_changes_nothing() -> None:
+def test_an_older_report_that_arrives_late_changes_nothing_that_holds() -> None:
     told(BrokerLatency(**about(9), latency_ms=3, outcome=SendOutcome.OK))
 
-    late = told(BrokerLatency(**about(5), latency_ms=900, outcome=SendOutcome.REMOTING_ERROR))
+    told(BrokerLatency(**about(5), latency_ms=900, outcome=SendOutcome.REMOTING_ERROR))
+    late = told(BrokerReachable(**about(4)))
 
+    row = ProducerBroker.objects.get()
     assert late.facts == 0
-    assert ProducerBroker.objects.get().latency_ms == 3
+    assert (row.latency_ms, row.observed_at, row.is_reachable) == (3, T0 + 9, None)
+    assert row.sends == [[T0 + 5, 900, "remoting error", None], [T0 + 9, 3, "ok", None]]
+
+
+def test_a_slow_send_is_kept_though_its_backoff_is_told_first() -> None:
+    told(BrokerBackedOff(**about(600), backoff_ms=2_000, is_isolated=False))
+
+    told(BrokerLatency(**about(0), latency_ms=600, outcome=SendOutcome.OK))
+
+    row = ProducerBroker.objects.get()
+    assert (row.sends, row.backoff_ms) == ([[T0, 600, "ok", None]], 2_000)
 
 
 def test_the_last_sends_and_backoffs_are_kept_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
