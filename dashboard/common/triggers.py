@@ -6,7 +6,7 @@ another reads: such a migration does it within ``keeping_triggers``. A test asks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations import RunPython
@@ -50,6 +50,17 @@ def append_only(table: str) -> list[RunPython]:
     return [_trigger(f"no_{verb.lower()}", table, verb, refusal) for verb in ("UPDATE", "DELETE")]
 
 
+def not_replaced(table: str, columns: Sequence[str]) -> list[RunPython]:
+    """Refuse a row that says of itself what one that is there says, in any of the unique ``columns``.
+
+    Their constraints refuse it too, but for SQLite's ``INSERT OR REPLACE``, which deletes the other row without a word
+    to triggers. To PostgreSQL ``ON CONFLICT DO UPDATE`` is an update, which ``append_only`` refuses.
+    """
+    same = " OR ".join(f"{column} = NEW.{column}" for column in columns)
+    there = f"EXISTS (SELECT 1 FROM {table} WHERE {same})"  # noqa: S608 - names of a migration
+    return [_trigger("no_replacing", table, "INSERT", f"{table} has it already", there, is_for=("sqlite",))]
+
+
 def keeping_triggers(operations: Iterable[Operation]) -> list[Operation]:
     """Put all triggers aside while these operations rebuild tables, and say them again after, in one transaction."""
     kept: dict[str, str] = {}
@@ -78,11 +89,20 @@ def _triggers_on_sqlite(editor: BaseDatabaseSchemaEditor) -> dict[str, str]:
 
 
 def _trigger(
-    name: str, table: str, event: str, refusal: str, condition: str = "", *, reads_others: bool = False
+    name: str,
+    table: str,
+    event: str,
+    refusal: str,
+    condition: str = "",
+    *,
+    reads_others: bool = False,
+    is_for: Collection[str] = ("sqlite", "postgresql"),
 ) -> RunPython:
     name = f"{table}_{name}"
 
     def create(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+        if editor.connection.vendor not in is_for:
+            return
         of_vendor = _create_on_sqlite if editor.connection.vendor == "sqlite" else _create_on_postgresql
         for statement in of_vendor(name, table, event, refusal, condition, reads_others=reads_others):
             editor.execute(statement)
