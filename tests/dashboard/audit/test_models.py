@@ -31,7 +31,7 @@ OTHERS = {"id": "99", "number": "99", "previous": "'x'", "digest": "'y'"}
 @pytest.mark.parametrize("same", OTHERS)
 def test_nobody_replaces_an_entry_by_another_one(same: str) -> None:
     entry = append(at=T0, author="ada", verb="recompute", subject="g")
-    columns = [field.column for field in AuditEntry._meta.fields]
+    columns = [field.attname for field in AuditEntry._meta.fields]
     others = {name: value for name, value in OTHERS.items() if name != same}
     values = [others.get(name, "'eve'" if name == "author" else name) for name in columns]
     statement = REPLACING[connection.vendor].format(columns=", ".join(columns), values=", ".join(values), same=same)
