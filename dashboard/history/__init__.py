@@ -1,1 +1,4 @@
-"""Jobs over the recorded history: when they run, where, and what became of them; the work is the pipeline's."""
+"""Jobs over the recorded history and RocketMQ's own logs: when they run, where, and what became of them.
+
+The work is the pipeline's.
+"""
