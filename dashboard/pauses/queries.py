@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
 from dashboard.groups.lasting import lasting_handoffs
-from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.whose import whose
 from dashboard.pauses.costs import Between, Cost, Told, cost_of, pause_of
+from rebalance_engine.events import Cause
+from rebalance_engine.rounds import MEMBERS_CHANGE
 
 WINDOWS_MS = {"1h": 3_600_000, "6h": 21_600_000, "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000}
 MOST_ROUNDS = 1_000
 MOST_HANDOFFS = 20_000
 MOST_QUEUES = 40
+DEPLOY_GAP_MS, DEPLOY_MEMBERS = 300_000, 2
+NOBODY: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 COLUMNS = (
     "round_id", "topic", "broker", "queue_id", "from_client", "to_client", "dropped_at", "taken_at",
     "pause_low", "pause_high", "unowned_low", "unowned_high", "overlap_low", "overlap_high",
@@ -24,7 +28,10 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RoundCost:
-    """One round, who stands behind it, and what it cost; None: its handoffs are not told yet."""
+    """One round, who stands behind it, and what it cost; None: its handoffs are not told yet.
+
+    ``came`` and ``went`` are the members whose joining and leaving it is of, ``last_cause_at`` when the last was seen.
+    """
 
     number: int
     wave: int
@@ -34,6 +41,9 @@ class RoundCost:
     closed_at: int | None
     moves: int | None
     cost: Cost | None
+    last_cause_at: int = 0
+    came: frozenset[str] = frozenset()
+    went: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +94,25 @@ def pauses_of(*, group: Group, since: int, now: int) -> Pauses:
     by_round: dict[int, list[Told]] = {}
     for each in handoffs:
         by_round.setdefault(each.round, []).append(each)
-    names = whose(rounds=Round.objects.filter(pk__in=by_pk))
+    names, changes = whose(rounds=Round.objects.filter(pk__in=by_pk)), _changes(by_pk)
     kept = [row for row in rows if row.pk not in left_out]
-    costs = tuple(_cost(row, names.get(row.pk, ""), by_round.get(row.number, [])) for row in kept)
+    costs = tuple(
+        replace(_cost(row, names.get(row.pk, ""), by_round.get(row.number, [])), came=came, went=went)
+        for row in kept
+        for came, went in [changes.get(row.pk, NOBODY)]
+    )
     worst = _worst_first(handoffs)
     return Pauses(since, now, costs, handoffs, worst[:MOST_QUEUES], len(worst), is_whole and not left_out)
+
+
+def _changes(rounds: Collection[int]) -> dict[int, tuple[frozenset[str], frozenset[str]]]:
+    """Read who came and who went in rounds."""
+    kinds = [cause.value for cause in MEMBERS_CHANGE]
+    rows = RoundCause.objects.filter(round__in=rounds, cause__in=kinds, client_id__isnull=False)
+    found: dict[int, tuple[set[str], set[str]]] = {}
+    for number, cause, client in rows.values_list("round_id", "cause", "client_id"):
+        found.setdefault(number, (set(), set()))[cause != Cause.MEMBER_JOINED.value].add(client)
+    return {number: (frozenset(came), frozenset(went)) for number, (came, went) in found.items()}
 
 
 def by_cause(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[CauseCost]:
@@ -100,12 +124,24 @@ def by_cause(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[Caus
 
 
 def deploys(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[CauseCost]:
-    """Add up rounds of which each superseded the one before: a deploy is two and more; the newest first."""
-    waves: dict[int, list[RoundCost]] = {}
+    """Add up deploys, the newest first: several members go and several come, one shortly after another.
+
+    As the pipeline tells them from logs (``pipeline.measures.waves_of``).
+    """
+    runs: list[list[RoundCost]] = []
     for each in rounds:
-        waves.setdefault(each.wave, []).append(each)
-    chains = [each for _wave, each in sorted(waves.items(), reverse=True) if len(each) > 1]
-    return [_together(each[0].cause, each, handoffs) for each in chains]
+        if not each.came and not each.went:
+            continue
+        if not runs or each.opened_at - runs[-1][-1].last_cause_at > DEPLOY_GAP_MS:
+            runs.append([])
+        runs[-1].append(each)
+    found = [run for run in runs if _is_deploy(run)]
+    return [_together(run[0].cause, run, handoffs) for run in reversed(found)]
+
+
+def _is_deploy(run: Sequence[RoundCost]) -> bool:
+    came, went = set[str]().union(*(each.came for each in run)), set[str]().union(*(each.went for each in run))
+    return min(len(came), len(went)) >= DEPLOY_MEMBERS
 
 
 def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> CauseCost:
@@ -137,6 +173,7 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
         closed_at=row.closed_at,
         moves=row.move_count,
         cost=cost_of(handoffs) if is_told else None,
+        last_cause_at=row.last_cause_at,
     )
 
 

@@ -9,7 +9,7 @@ from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
 from dashboard.pauses import queries
 from dashboard.pauses.costs import Between, Sum
-from dashboard.pauses.queries import WINDOWS_MS, by_cause, deploys, pauses_of, window_of
+from dashboard.pauses.queries import DEPLOY_GAP_MS, WINDOWS_MS, by_cause, deploys, pauses_of, window_of
 from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
 from tests.dashboard.story import T0
 
@@ -59,19 +59,37 @@ def test_a_handoff_whose_drop_nobody_saw_stands_where_it_was_taken(group: Group)
 
 
 def test_causes_and_deploys_are_added_up(group: Group) -> None:
-    for number in (1, 2, 3):
-        wave: dict[str, Any] = {"superseded_by": number + 1, "wave": 1} if number < 3 else {"wave": 1}
-        row = add_round(group, number, T0 + number * 10_000, **wave)
+    changes = [("A", "member left"), ("A2", "member joined"), ("B", "member left"), ("B2", "member joined")]
+    for number, (who, cause) in enumerate(changes, 1):
+        row = add_round(group, number, T0 + number * 10_000, who=who, cause=cause)
         add_handoff(row, number, **pulled(row, 1_000, 2_000))
-    left = add_round(group, 4, T0 + 60_000, cause="member left")
+    left = add_round(group, 5, T0 + 40_001 + DEPLOY_GAP_MS, cause="member left")
     add_handoff(left, 9, **pulled(left, 50_000, 50_000))
-    read = pauses_of(group=group, since=T0 - HOUR, now=T0 + 100_000)
+    read = pauses_of(group=group, since=T0 - HOUR, now=T0 + 400_000)
 
     causes, [deploy] = by_cause(read.rounds, read.handoffs), deploys(read.rounds, read.handoffs)
 
-    assert [(each.cause, each.rounds) for each in causes] == [("member left", (4,)), ("member joined", (1, 2, 3))]
-    assert (deploy.rounds, deploy.cost.paused) == ((1, 2, 3), Sum(3_000, 6_000, 0))
-    assert (deploy.began_at, deploy.ended_at) == (T0 + 10_000, T0 + 34_000)
+    assert [(each.cause, each.rounds) for each in causes] == [("member left", (1, 3, 5)), ("member joined", (2, 4))]
+    assert (deploy.rounds, deploy.cost.paused) == ((1, 2, 3, 4), Sum(4_000, 8_000, 0))
+    assert (deploy.began_at, deploy.ended_at) == (T0 + 10_000, T0 + 44_000)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [("broker-a", "broker gone"), ("broker-a", "broker back"), ("broker-b", "broker gone")],
+        [("A", "member left"), ("A", "member joined"), ("A", "member left"), ("A", "member joined")],
+        [("A", "member joined"), ("B", "member joined"), ("C", "member joined")],
+    ],
+    ids=["brokers restart", "one member flaps", "members are added"],
+)
+def test_what_is_no_deploy(group: Group, changes: list[tuple[str, str]]) -> None:
+    for number, (who, cause) in enumerate(changes, 1):
+        wave: dict[str, Any] = {"superseded_by": number + 1, "wave": 1} if number < len(changes) else {"wave": 1}
+        add_round(group, number, T0 + number * 10_000, who=who, cause=cause, **wave)
+    read = pauses_of(group=group, since=T0 - HOUR, now=T0 + 100_000)
+
+    assert deploys(read.rounds, read.handoffs) == []
 
 
 def test_the_window_is_the_first_with_a_round(group: Group) -> None:
@@ -104,5 +122,5 @@ def test_questions_do_not_grow_with_the_rounds(
     for number in range(1, 6):
         add_handoff(add_round(group, number, T0 + number * 10_000), 0)
 
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):
         pauses_of(group=group, since=T0, now=T0 + 100_000)
