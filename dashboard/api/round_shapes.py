@@ -21,7 +21,7 @@ NOT_THEN = "it is not told of past instants"
 class RoundRow(Schema):
     """A round. It began between ``opened_low`` (null: unknown) and ``opened_at``, and took what lies between bounds.
 
-    ``wave`` is the first round of a chain in which each superseded the one before: a deploy.
+    ``wave`` is the first round of a chain in which each superseded the one before.
 
     ``moves`` is how many queues changed owner in it; while it is open, how many are to. One that passed several hands
     (1 to 5, 5 to 3) counts once, and has as many handoffs (``/moves``); one that somebody took beside its owner and let
@@ -84,7 +84,7 @@ class RoundOut(RoundRow):
     at: Instant
     sentence: Text
     waits_for: Text | None
-    members_before: list[Text]
+    members_before: list[Text] | None
     members_after: list[Text] | None
     unsettled: list[Text]
     unknown_members: list[Text]

@@ -35,6 +35,7 @@ from dashboard.groups.twice import Totals, add_up, twice_in
 from dashboard.groups.views import find_group
 
 NOT_TOLD_YET = "it has just ended, and its handoffs are not told yet"
+NOTHING_BEFORE = "it is the first round that was seen of its group, and who was a member before is not known"
 NO_FIRST_PULL = "of {n} handoffs the first pull is not known: members report it, brokers do not"
 
 
@@ -91,6 +92,8 @@ def _round(
 ) -> RoundOut:
     before, after = read.neighbours_of(row)
     out = round_row(row)
+    if row.members_before is None:
+        out.unknown["members_before"] = NOTHING_BEFORE
     if twice is None or twice.count is None:
         out.unknown["twice"] = NOT_THEN if twice is None else NO_OFFSETS
     if twice is None:

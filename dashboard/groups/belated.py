@@ -80,7 +80,7 @@ def _name_members(later: Sequence[Round], cause: RoundCause) -> None:
     again = RoundCause.objects.filter(round__in=later[1:], client_id=cause.client_id, cause__in=KINDS)
     others = set(again.values_list("round__number", flat=True))
     for row in later:
-        if row is not later[0]:
+        if row is not later[0] and row.members_before is not None:
             row.members_before = _with(row.members_before, cause)
         if row.number in others:
             return

@@ -57,7 +57,7 @@ def fact_of_opening(row: Round) -> RoundOpened:
         round=row.number,
         cause=Cause(row.cause),
         evidence=tuple(row.causes.order_by("at", "pk").values_list("evidence", flat=True)),
-        members_before=tuple(row.members_before),
+        members_before=tuple(row.members_before or ()),
     )
 
 

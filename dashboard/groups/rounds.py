@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
+from dashboard.groups.before import held_before
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.whose import cause_with_names, whose, words_of
 from dashboard.groups.words import cause_words
@@ -220,7 +221,8 @@ def _whole(value: object) -> int | None:
 
 def loads_of(row: Round) -> list[Load]:
     """Give what each member held before and after."""
-    before, after = _counts(bytes(row.before)), _counts(bytes(row.after))
+    before: Mapping[str, int | None] = _counts(bytes(row.before)) if row.before else held_before(row)
+    after = _counts(bytes(row.after))
     return [Load(client, before.get(client), after.get(client)) for client in sorted(before.keys() | after.keys())]
 
 
@@ -233,7 +235,7 @@ def state_json(stored: bytes) -> object:
 def pictures_of(row: Round) -> dict[str, object]:
     """Give the states before and after a round for the browser, and of each that there is none of, ``why``.
 
-    ``large``: there is one, too large for a map; ``first``: nothing was known of the group before its first round;
+    ``large``: there is one, too large for a map; ``first``: nothing was shown of the group before its first round;
     ``unknown``: it was not kept.
     """
     stored = {"before": bytes(row.before), "after": bytes(row.after)}

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from dashboard.clusters import outbox
 from dashboard.common.fields import printable
+from dashboard.groups.before import known_before
 from dashboard.groups.belated import keep_belated, round_of
 from dashboard.groups.deciding import Decision
 from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
@@ -84,7 +85,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
             opened_at=each.opened_at,
             wave=each.wave,
             before=shown,
-            members_before=members.get(each.number - 1, _shown_members(read)),
+            members_before=members.get(each.number - 1, known_before(read.look, read.past.state, each)),
         )
         was_late = row.not_converged_at is not None
         was_told = not row._state.adding and (was_late or row.cause not in SEEN_BY_EFFECT)

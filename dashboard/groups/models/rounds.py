@@ -70,7 +70,7 @@ class Round(models.Model):
     not_converged_at = AtField(null=True, blank=True)
     superseded_by = models.IntegerField(null=True, blank=True)
     wave = models.IntegerField()
-    members_before = NamesField(default=list)
+    members_before = NamesField(null=True, blank=True, help_text="NULL: of before the first round nothing is known")
     members_after = NamesField(null=True, blank=True)
     move_count = models.IntegerField(null=True, blank=True)
     before = models.BinaryField(default=b"")

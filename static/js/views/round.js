@@ -38,9 +38,9 @@ export function mountRound(page) {
   return () => removeEventListener("resize", paint);
 }
 
-/** Why there is no map: of before the first round nobody knows anything, of others something was lost. */
+/** Why there is no map: of before the first round none was drawn, of others something was lost. */
 function whyNone(why) {
   if (why === "large") return gettext("Too large for a map of cells; the table of handoffs says what moved.");
-  if (why === "first") return gettext("This is the first round that was seen of this group: of before it nothing was ever known.");
+  if (why === "first") return gettext("This is the first round that was seen of this group: there is no map of before. What is known of who held what stands in the handoffs and in the loads.");
   return gettext("How it was is not known.");
 }

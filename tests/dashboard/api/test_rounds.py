@@ -29,7 +29,7 @@ def test_rounds_are_listed_newest_first_and_by_time(get: Get, group: Group) -> N
     assert [(row["number"], row["state"]) for row in page["rows"]] == [(2, "open"), (1, "closed")]
     assert page["rows"][0]["unknown"]["closed_at"] == "it has not ended yet"
     first = page["rows"][1]
-    assert (first["opened_low"], first["opened_at"], first["took_low"]) == (T0 + 4_000, T0 + 5_000, 0)
+    assert (first["opened_low"], first["opened_at"], first["took_low"]) == (T0 + 4_000, T0 + 5_000, 100)
     assert [row["number"] for row in get(f"/groups/{group.pk}/rounds", until=T0 + 30_000)["rows"]] == [1]
     assert [row["number"] for row in get(f"/groups/{group.pk}/rounds", since=T0 + 30_000)["rows"]] == [2]
 

@@ -51,8 +51,8 @@ def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
     close()
 
     assert sentence() == (
-        "C joined. 1 queue changed owner in 100 ms – 3.0 s. Perhaps 1 queue had two owners for a while, 900 ms at most. "
-        "Perhaps 1 queue had no owner for a while, 7.0 s at most."
+        "C joined. 1 queue changed owner in 100 ms – 3.0 s. Perhaps 1 queue had two owners for a while, 900 ms at most."
+        " Perhaps 1 queue had no owner for a while, 7.0 s at most."
     )
 
 

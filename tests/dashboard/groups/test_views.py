@@ -242,7 +242,7 @@ def test_members_before_the_first_round_are_unknown_where_none_was_seen(viewer: 
     where = f"/groups/{Group.objects.get().pk}/rounds/"
 
     known = viewer.get(where).content.decode()
-    Round.objects.update(members_before=[])
+    Round.objects.update(members_before=None)
     unknown = viewer.get(where).content.decode()
 
     assert re.search(r">\s*2\s*→", known)
