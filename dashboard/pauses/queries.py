@@ -111,7 +111,7 @@ def _changes(rounds: Collection[int]) -> dict[int, tuple[frozenset[str], frozens
     rows = RoundCause.objects.filter(round__in=rounds, cause__in=kinds, client_id__isnull=False)
     found: dict[int, tuple[set[str], set[str]]] = {}
     for number, cause, client in rows.values_list("round_id", "cause", "client_id"):
-        found.setdefault(number, (set(), set()))[cause != Cause.MEMBER_JOINED.value].add(client)
+        found.setdefault(number, (set(), set()))[cause != Cause.MEMBER_JOINED.value].add(client or "")
     return {number: (frozenset(came), frozenset(went)) for number, (came, went) in found.items()}
 
 
