@@ -76,7 +76,7 @@ def switch_canary(request: HttpRequest, pk: int, wanted: CanaryIn) -> CanaryOut:
         wish = Wish(is_on=wanted.is_on, may_create=wanted.may_create, reason=wanted.reason)
         switch(cluster=seen.cluster, wish=wish, access=access, now=now)
     except Refused as refusal:
-        raise Problem(403 if refusal.is_forbidden else 409, str(refusal)) from refusal
+        raise Problem(403 if refusal.is_forbidden else 422, str(refusal)) from refusal
     return _out(_find(pk, access), now)
 
 

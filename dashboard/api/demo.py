@@ -47,7 +47,7 @@ def order_of_demo(request: HttpRequest, pk: int, asked: DemoOrderIn) -> Status[O
     try:
         row = asking.ask(cluster=found, group=None, asked=what, access=access, author_id=request.user.pk, now=now)
     except asking.Refused as refusal:
-        raise Problem(409, str(refusal)) from refusal
+        raise Problem(refusal.status, str(refusal), wait_s=refusal.wait_s) from refusal
     return Status(202, order_row(row, now))
 
 

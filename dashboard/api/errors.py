@@ -15,11 +15,12 @@ ADDRESS = "/api/v1/"
 
 
 class Problem(Exception):
-    """The API does not do it: a status, and what was seen and what is needed."""
+    """The API does not do it: a status, and what was seen and what is needed; and when there is room for it, in s."""
 
-    def __init__(self, status: int, words: str, **more: object) -> None:
+    def __init__(self, status: int, words: str, *, wait_s: int = 0, **more: object) -> None:
         super().__init__(words)
         self.status = status
+        self.wait_s = wait_s
         self.more = more
 
 

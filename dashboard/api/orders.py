@@ -81,7 +81,7 @@ def order(request: HttpRequest, pk: int, asked: OrderIn) -> Status[OrderRow]:
             cluster=found.cluster, group=found, asked=what, access=access, author_id=request.user.pk, now=now
         )
     except asking.Refused as refusal:
-        raise Problem(409, str(refusal)) from refusal
+        raise Problem(refusal.status, str(refusal), wait_s=refusal.wait_s) from refusal
     return Status(202, order_row(row, now))
 
 

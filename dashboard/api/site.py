@@ -89,7 +89,10 @@ def ends(role: Role, where: str, *, name: str, answer: object) -> Callable[[F], 
 
 @api.exception_handler(Problem)
 def _refuse(_request: HttpRequest, problem: Problem) -> HttpResponse:
-    return refused(problem.status, str(problem), **problem.more)
+    answer = refused(problem.status, str(problem), **problem.more)
+    if problem.wait_s:
+        answer["Retry-After"] = str(problem.wait_s)
+    return answer
 
 
 @api.exception_handler(Http404)

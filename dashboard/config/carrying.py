@@ -89,7 +89,8 @@ async def _recompute(order: Command, row: Cluster, watcher: Watcher, prober: Pro
     except (NoAnswer, Denied, RemotingError) as error:
         return Done(CommandOutcome.FAILED, str(error))
     if probe.obstacle is not None:
-        return Done(CommandOutcome.REFUSED, probe.obstacle.value)
+        not_asked = dict.fromkeys(sorted(before), ReceiptAnswer.NOT_ASKED)
+        return Done(CommandOutcome.REFUSED, probe.obstacle.value, not_asked)
     reached = frozenset[str]().union(*probe.notified.values())
     brokers = count_of(len(probe.notified), "broker", "brokers")
     told = f"{brokers} notified {count_of(len(reached), 'member', 'members')}"

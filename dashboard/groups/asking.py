@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster, Command
@@ -19,9 +20,10 @@ from dashboard.demo.script import Going
 from dashboard.demo.shop import BROKERS, cast_of
 from dashboard.groups.models import Group, Member
 from dashboard.groups.recording.orders import RECOMPUTE
-from dashboard.people.operations import try_once
+from dashboard.people.operations import wait_for_turn
 from dashboard.people.roles import Access, Role
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
+from rebalance_engine.network.probe import AT_MOST_EVERY_S, Obstacle
 
 OF_MEMBERS = (demo.ADD_CONSUMER, demo.KILL_CONSUMER, demo.STALL_CONSUMER, demo.RESUME_CONSUMER)
 OF_BROKERS = (demo.SLOW_BROKER, demo.RESTART_BROKER, demo.HEAL_BROKER)
@@ -29,11 +31,31 @@ LONGEST_REASON = 500
 MOST_ORDERS, WITHIN_MS = 30, 60_000  # of one person
 MOST_SHOWN = 6
 MOST_MEMBERS = 200  # in a list to choose from
+PROBED_MS = int(AT_MOST_EVERY_S * 1_000)
 GRACE_MS = 5_000  # after its deadline an order that nobody took is ended by the next watcher
 
 
 class Refused(Exception):
-    """It is not ordered; the message says why, for people."""
+    """It is not ordered; the message says why, for people, and ``status`` of HTTP for programs."""
+
+    status = 409
+    wait_s = 0  # until there is room for it; 0: waiting does not help
+
+
+class Senseless(Refused):
+    """What was asked for makes no sense, whenever it is asked."""
+
+    status = 422
+
+
+class TooSoon(Refused):
+    """Not yet."""
+
+    status = 429
+
+    def __init__(self, words: str, *, wait_s: int) -> None:
+        super().__init__(words)
+        self.wait_s = wait_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,13 +133,11 @@ def ask(
         raise Refused(obstacle)
     reason = asked.reason.strip()
     if asked.verb == RECOMPUTE and not reason:
-        raise Refused(_("It needs a reason: whoever reads the audit log wants to know why."))
+        raise Senseless(_("It needs a reason: whoever reads the audit log wants to know why."))
     if len(reason) > LONGEST_REASON:
-        raise Refused(
+        raise Senseless(
             _("The reason has %(n)s characters; it may have %(most)s.") % {"n": len(reason), "most": LONGEST_REASON}
         )
-    if not try_once(what=f"order {access.name}", most=MOST_ORDERS, within_ms=WITHIN_MS, now=now):
-        raise Refused(_("That were %(n)s orders within a minute; wait a moment.") % {"n": MOST_ORDERS})
     wish = Wish(
         verb=asked.verb,
         group=group.name if group is not None else "",
@@ -125,7 +145,14 @@ def ask(
         parameters=_parameters(asked),
         reason=reason,
     )
-    return order(cluster=cluster, wish=wish, author=access.name, author_id=author_id, now=now)
+    with transaction.atomic():
+        if group is not None and asked.verb == RECOMPUTE:
+            _insist_on_rest(group, now)
+        wait_s = wait_for_turn(what=f"order {access.name}", most=MOST_ORDERS, within_ms=WITHIN_MS, now=now)
+        if wait_s:
+            words = _("That were %(n)s orders within a minute; wait a moment.") % {"n": MOST_ORDERS}
+            raise TooSoon(words, wait_s=wait_s)
+        return order(cluster=cluster, wish=wish, author=access.name, author_id=author_id, now=now)
 
 
 def told(*, cluster: Cluster, group: Group | None, now: int) -> list[Told]:
@@ -203,9 +230,26 @@ def _obstacle(cluster: Cluster, group: Group | None, verb: str, access: Access) 
     return obstacle_to_ordering(cluster=cluster, group=None, access=access)
 
 
+def _insist_on_rest(group: Group, now: int) -> None:
+    """Refuse to let members compute anew again too soon, as the watcher would: it probes a group once in 5 s.
+
+    Raises:
+        TooSoon: an order before this one is under way, or was within that time and may have notified somebody.
+    """
+    Group.objects.select_for_update(no_key=True).get(pk=group.pk)  # of two at once, one comes second
+    rows = Command.objects.filter(cluster=group.cluster_id, group_name=group.name, verb=RECOMPUTE)
+    notified = rows.exclude(outcome__in=[CommandOutcome.REFUSED.value, CommandOutcome.EXPIRED.value])
+    last = notified.filter(ordered_at__gt=now - PROBED_MS).order_by("-ordered_at").first()
+    if last is not None:
+        raise TooSoon(in_words(Obstacle.TOO_SOON.value), wait_s=max(1, -((now - PROBED_MS - last.ordered_at) // 1_000)))
+    if rows.filter(finished_at=None, deadline__gte=now - GRACE_MS).exists():
+        words = _("An order before this one is still under way: wait for what becomes of it.")
+        raise TooSoon(words, wait_s=PROBED_MS // 1_000)
+
+
 def _target(asked: Asked) -> str:
     if asked.verb in OF_BROKERS and asked.target not in BROKERS:
-        raise Refused(_("It needs a broker: one of %(brokers)s.") % {"brokers": ", ".join(BROKERS)})
+        raise Senseless(_("It needs a broker: one of %(brokers)s.") % {"brokers": ", ".join(BROKERS)})
     return "" if asked.verb in {RECOMPUTE, demo.ADD_CONSUMER} else known_as(asked.target)
 
 
@@ -214,7 +258,7 @@ def _parameters(asked: Asked) -> Mapping[str, object]:
         return {}
     ways = [going.value for going in Going]
     if asked.how not in {"", *ways}:
-        raise Refused(_("It needs to be one of %(ways)s.") % {"ways": ", ".join(ways)})
+        raise Senseless(_("It needs to be one of %(ways)s.") % {"ways": ", ".join(ways)})
     return {"how": asked.how or Going.CRASHES.value}
 
 

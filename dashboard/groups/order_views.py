@@ -102,6 +102,6 @@ def _ask(request: HttpRequest, cluster: Cluster, group: Group | None, page: str)
         asking.ask(cluster=cluster, group=group, asked=asked, access=access, author_id=request.user.pk, now=now_ms())
     except asking.Refused as refusal:
         if wants_json:
-            return JsonResponse({"refused": str(refusal)}, status=409)
+            return JsonResponse({"refused": str(refusal)}, status=refusal.status)
         messages.error(request, str(refusal))
     return JsonResponse({}) if wants_json else HttpResponseRedirect(f"{page}#orders")

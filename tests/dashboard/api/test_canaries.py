@@ -50,7 +50,7 @@ def test_who_may_not_and_who_says_no_reason_are_refused_in_words(client: Client,
     assert (status, "role admin" in said["problem"]) == (403, True)
 
     client.force_login(person(Role.ADMIN))
-    assert switch(client, cluster, {"is_on": True, "reason": " "})[0] == 409
+    assert switch(client, cluster, {"is_on": True, "reason": " "})[0] == 422
     assert switch(client, cluster, {"is_on": True})[0] == 422
     assert not Canary.objects.exists()
 

@@ -56,14 +56,31 @@ def test_what_cannot_be_ordered_is_refused_in_words(client: Client, writable: Gr
     client.force_login(person(Role.OPERATOR, name="ops"))
 
     no_reason = order(client, writable)
+    blank = order(client, writable, reason=" \n")
+    too_long = order(client, writable, reason="x" * 501)
     no_demo = order(client, writable, verb="demo.kill_consumer", reason="x")
     Cluster.objects.update(is_read_only=True)
     read_only = order(client, writable, reason="x")
 
-    assert [status for status, _said in (no_reason, no_demo, read_only)] == [409] * 3
+    assert [status for status, _said in (no_reason, blank, too_long)] == [422] * 3
+    assert [status for status, _said in (no_demo, read_only)] == [409] * 2
     assert "needs a reason" in no_reason[1]["problem"]
     assert "--writable" in read_only[1]["problem"]
     assert not Command.objects.exists()
+
+
+def test_a_second_recompute_too_soon_is_refused_at_once_and_says_when_to_come_again(
+    client: Client, writable: Group
+) -> None:
+    client.force_login(person(Role.OPERATOR, name="ops"))
+    order(client, writable, reason="lag grows")
+
+    again = client.post(f"/api/v1/groups/{writable.pk}/orders", {"reason": "x"}, content_type="application/json")
+
+    assert again.status_code == 429
+    assert "probed less than 5 s ago" in again.json()["problem"]
+    assert 1 <= int(again["Retry-After"]) <= 5
+    assert Command.objects.count() == 1
 
 
 def test_an_operator_of_other_groups_orders_nothing_here(client: Client, writable: Group) -> None:

@@ -4,7 +4,10 @@ import pytest
 from django.utils.translation import override
 
 from dashboard.auditing.words import action_words, detail_words
+from dashboard.demo import orders as demo
+from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.plans.operations import VERB
+from tests.house.messages import DONE
 
 
 @pytest.mark.parametrize(
@@ -20,6 +23,13 @@ from dashboard.plans.operations import VERB
 def test_actions_have_words_in_the_readers_language(verb: str, language: str, words: str) -> None:
     with override(language):
         assert action_words(verb) == words
+
+
+def test_whatever_can_be_ordered_or_is_done_has_chinese_words() -> None:
+    with override("zh-hans"):
+        english = [verb for verb in (VERB, RECOMPUTE, *demo.VERBS, *DONE) if action_words(verb) == verb]
+
+    assert english == []
 
 
 def test_details_have_names_in_the_readers_language_and_others_stay() -> None:

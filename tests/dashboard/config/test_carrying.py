@@ -126,6 +126,7 @@ def test_what_stands_in_the_way_is_the_answer() -> None:
     failed = done(RECOMPUTE, NoAnswer(Failure.TIMEOUT, "e:1"))
 
     assert (refused.outcome, refused.detail) == (CommandOutcome.REFUSED, Obstacle.BROADCASTING.value)
+    assert refused.receipts == dict.fromkeys("ABCD", ReceiptAnswer.NOT_ASKED)
     assert (failed.outcome, failed.detail) == (CommandOutcome.FAILED, "e:1: no answer in time")
 
 

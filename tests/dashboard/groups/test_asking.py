@@ -108,11 +108,54 @@ def test_a_group_of_which_the_demo_can_order_nothing_says_so(group: Group) -> No
 
 def test_nobody_orders_without_end(group: Group) -> None:
     for number in range(asking.MOST_ORDERS):
-        order(group, at=number)
+        order(group, demo.ADD_CONSUMER, at=number)
 
-    with pytest.raises(Refused, match="wait a moment"):
-        order(group, at=asking.MOST_ORDERS)
-    order(group, at=asking.WITHIN_MS + 1)
+    with pytest.raises(Refused, match="wait a moment") as refused:
+        order(group, demo.ADD_CONSUMER, at=asking.MOST_ORDERS)
+    assert (refused.value.status, refused.value.wait_s) == (429, 60)
+    order(group, demo.ADD_CONSUMER, at=asking.WITHIN_MS + 1)
+
+
+def end(row: Command, outcome: CommandOutcome, at: int) -> None:
+    row.taken_at, row.taken_epoch = row.ordered_at, 1
+    row.finished_at, row.outcome = T0 + at, outcome.value
+    row.save()
+
+
+@pytest.mark.parametrize("outcome", [CommandOutcome.DONE, CommandOutcome.FAILED])
+def test_a_group_is_let_compute_anew_once_in_the_time_in_which_it_is_probed_once(
+    group: Group, outcome: CommandOutcome
+) -> None:
+    other = Group.objects.create(cluster=group.cluster, name="other", added_at=T0)
+    first = order(group)
+
+    with pytest.raises(asking.TooSoon, match="the group was probed less than 5 s ago") as refused:
+        order(group, at=100)
+    assert (refused.value.status, refused.value.wait_s) == (429, 5)
+    order(other, at=100)
+    with pytest.raises(asking.TooSoon, match="still under way"):
+        order(group, at=5_000)
+    end(first, outcome, 4_000)
+    with pytest.raises(asking.TooSoon, match="less than 5 s") as refused:
+        order(group, at=4_500)
+    assert refused.value.wait_s == 1
+    order(group, at=5_000)
+
+    assert Command.objects.filter(group_name="billing").count() == 2
+    assert AuditEntry.objects.count() == 3
+
+
+@pytest.mark.parametrize("outcome", [CommandOutcome.REFUSED, CommandOutcome.EXPIRED])
+def test_an_order_that_notified_nobody_lets_the_next_one_pass(group: Group, outcome: CommandOutcome) -> None:
+    end(order(group), outcome, 50)
+
+    order(group, at=100)
+
+
+def test_an_order_that_nobody_took_is_in_nobodys_way_for_ever(group: Group) -> None:
+    first = order(group)
+
+    order(group, at=first.deadline - T0 + asking.GRACE_MS + 1)
 
 
 def test_what_became_of_an_order_is_told(group: Group) -> None:

@@ -43,7 +43,7 @@ def test_a_refusal_comes_in_words_to_scripts_and_to_people(operator: Client) -> 
     asked = {**ORDER, "reason": ""}
 
     answer = operator.post("/groups/1/order", asked, headers=JSON)
-    assert answer.status_code == 409
+    assert answer.status_code == 422
     assert "needs a reason" in answer.json()["refused"]
     assert "needs a reason" in operator.post("/groups/1/order", asked, follow=True).content.decode()
     assert operator.post("/groups/1/order", ORDER, headers=JSON).status_code == 200
