@@ -99,6 +99,8 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
         parts.append(ngettext("And %(n)s more change.", "And %(n)s more changes.", more) % {"n": more})
     parts.append(_duration(row, now))
     parts += [*_with_two(found), *_without_owner(found)]
+    if row.closed_at is not None and (found["is_shared"] or found["is_waiting"]):
+        parts.append(_("That lasts beyond the end of the round."))
     if twice := found.get("twice"):
         parts.append(
             ngettext(

@@ -120,7 +120,8 @@ def different_lists(view: GroupView, lists: Mapping[str, tuple[str, ...]]) -> It
     if not lacking:
         return
     broker, missing = next(iter(lacking.items()))
-    others = f" (and {len(lacking) - 1} more brokers lack some)" if len(lacking) > 1 else ""
+    one = " (and 1 more broker lacks some)" if len(lacking) == 2 else ""
+    others = f" (and {len(lacking) - 1} more brokers lack some)" if len(lacking) > 2 else one
     sentence = (
         f"Brokers list different members: {broker} does not have {named(missing)}{others}. Who asks there divides the"
         " queues by fewer."

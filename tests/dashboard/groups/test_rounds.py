@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.template.loader import render_to_string
 
 from dashboard.groups import rounds
 from dashboard.groups.lanes import lanes_of
@@ -9,7 +10,7 @@ from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import worst
 from dashboard.push.publish import group_state
-from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -105,6 +106,33 @@ def test_a_round_that_another_one_took_over_says_so(group: Group) -> None:
     assert rounds.neighbours_of(second) == (first, None)
     assert [row.number for row in rounds.newest(group=group, most=5)] == [2, 1]
     assert (rounds.page_of(group=group, number=9).number, rounds.page_of(group=group, number=9).count) == (1, 2)
+
+
+def test_what_lasts_beyond_the_end_of_a_round_says_so() -> None:
+    """Members that divide by two strategies hold what each should have: one queue has two owners, one has nobody."""
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    turn(20)
+    told(joined("B", 5_000), *seen("B", 5_000)[1:], uses("B", 5_000, "AVG_BY_CIRCLE"))
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [1, 3]))
+    turn(6_100)
+    told(held("A", 99_000, [0, 1]), held("B", 99_000, [1, 3]))
+    turn(99_100)
+
+    assert Round.objects.get().state == "closed"
+    assert "so far." in sentence(at=100_000)
+    assert "That lasts beyond the end of the round." in sentence(at=100_000)
+    page = render_to_string(
+        "groups/_round_figures.html",
+        {
+            "round": Round.objects.get(),
+            "group": Group.objects.get(),
+            "worst": worst(
+                lanes_of(Round.objects.get(), now=T0 + 100_000),
+                shares_in(row=Round.objects.get(), now=T0 + 100_000).values(),
+            ),
+        },
+    )
+    assert page.count("so far, beyond the end of the round") == 2
 
 
 def test_loads_before_and_after(group: Group) -> None:

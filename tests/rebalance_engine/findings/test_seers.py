@@ -77,6 +77,18 @@ def test_lists_are_compared_of_brokers_that_have_queues_alone() -> None:
     assert fault.proof == ("east lists A, B", "west lists nobody")
 
 
+def test_how_many_more_brokers_lack_members_is_said_in_one_number_and_in_the_other() -> None:
+    queues = [MessageQueue("orders", broker, 0) for broker in ("east", "north", "south", "west")]
+    view = GroupView.of("g", queues, [Member(client_id="A"), Member(client_id="B")])
+    lists: dict[str, tuple[str, ...]] = {"east": ("A", "B"), "north": ("A",), "south": ("B",)}
+
+    [one] = different_lists(view, lists)
+    [two] = different_lists(view, {**lists, "west": ("A",)})
+
+    assert "does not have B (and 1 more broker lacks some)." in one.sentence
+    assert "does not have B (and 2 more brokers lack some)." in two.sentence
+
+
 def test_name_servers_are_compared_by_what_members_divide() -> None:
     told = Division(4, 6, True)
     same = {"n1": {"east": told}, "n2": {"east": told, "west": Division(4, 2, True)}}
