@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dashboard.producers.absences import Absence
 from dashboard.producers.canaries import Seen as Canary
+from dashboard.producers.counting import LONGEST_SEND_MS, Counted, count, heard_until
 from dashboard.producers.drawing import Box, draw, name_bands, steps, ticks
 from dashboard.producers.picking import Pick, Steps, steps_of
 from dashboard.producers.queries import Producers, Seen, steps_for
@@ -64,16 +65,21 @@ def history_of(row: Seen, read: Producers, *, now: int, at: int | None = None) -
         since = min(since, at)
     box = Box(1_000, 96, since, now)
     playhead = None if at is None else box.x(at)
+    heard = heard_until(row.kept)
     return [
-        _history(each, box, read.absences.get((row.cluster.pk, each.broker), ()), playhead)
+        _history(each, box, read.absences.get((row.cluster.pk, each.broker), ()), playhead, heard)
         for each in row.kept
         if each.told_at is not None
     ]
 
 
-def _history(each: Standing, box: Box, absences: Sequence[Absence], playhead: float | None) -> dict[str, object]:
+def _history(
+    each: Standing, box: Box, absences: Sequence[Absence], playhead: float | None, heard: int
+) -> dict[str, object]:
     bands = name_bands(box, each.backoffs)
     shown = [send for send in each.sends if send.at >= box.since]
+    first = [send.at for send in each.sends[:1]] if each.sends_since is None else [each.sends_since + LONGEST_SEND_MS]
+    since = max([box.since, *first])
     return {
         "broker": each.broker,
         "picture": {
@@ -91,6 +97,7 @@ def _history(each: Standing, box: Box, absences: Sequence[Absence], playhead: fl
         "failed": sum(not send.is_fine for send in shown),
         "failed_share": share(sum(not send.is_fine for send in shown), len(shown)),
         "per_second": rate(len(shown), box.until - box.since),
+        "counted": _figures(count(each, since=since, now=box.until, heard=heard)),
         "since": box.since,
         "until": box.until,
         "backoffs": list(reversed(each.backoffs)),
@@ -129,20 +136,49 @@ def ladder_of(row: Seen, steps: Steps, *, now: int) -> list[dict[str, object]]:
 
     A count is None where sends of then are not kept, and at least so many where some are not.
     """
+    heard = heard_until(row.standings)
     return [
         {
             "from_ms": low,
             "alone_ms": length,
-            "counts": [_count(each, steps, place, now) for each in told_of(row)],
+            "counts": [_count(each, steps, place, now, heard) for each in told_of(row)],
         }
         for place, (low, length) in enumerate(steps.rows, 1)
     ]
 
 
-def _count(each: Standing, steps: Steps, place: int, now: int) -> dict[str, object]:
-    count = sum(steps.stage_of_latency(send.latency_ms) == place for send in each.lately(now))
+def _count(each: Standing, steps: Steps, place: int, now: int, heard: int) -> dict[str, object]:
+    counted = _lately(each, now, heard)
+    if counted is not None:
+        fall = [(steps.stage_of_latency(low), steps.stage_of_latency(high), n) for low, high, n in counted.spans]
+        in_part = any(low != high and low <= place <= high for low, high, _n in fall)
+        return {"n": sum(n for low, high, n in fall if low == high == place), "is_bound": in_part}
+    n = sum(steps.stage_of_latency(send.latency_ms) == place for send in each.lately(now))
     is_whole = each.keeps_sends(now)
-    return {"n": count if count or is_whole else None, "is_bound": not is_whole}
+    return {"n": n if n or is_whole else None, "is_bound": not is_whole}
+
+
+def _lately(each: Standing, now: int, heard: int) -> Counted | None:
+    return count(each, since=now - LATELY_MS, now=now, heard=heard)
+
+
+def _figures(counted: Counted | None, of_all: int | None = None) -> dict[str, object] | None:
+    """Give what is exact of counted sends; ``of_all`` is how many were counted at all brokers, None: not at each."""
+    if counted is None:
+        return None
+    low, high = counted.median_ms
+    return {
+        "sends": counted.sends,
+        "failed": counted.failed,
+        "failed_share": f"{100 * counted.failed / counted.sends:.1f}",
+        "per_second": f"{counted.per_second:.1f}",
+        "since": counted.since,
+        "until": counted.until,
+        "median_low": low,
+        "median_high": high,
+        "of_all": of_all,
+        "share": None if of_all is None else f"{100 * counted.sends / of_all:.0f}",
+    }
 
 
 def picks_of(picks: list[Pick]) -> list[dict[str, object]]:
@@ -161,6 +197,8 @@ def picks_of(picks: list[Pick]) -> list[dict[str, object]]:
 def _row(row: Seen, read: Producers, estimates: Estimates, now: int) -> dict[str, object]:
     steps = steps_for(row)
     cells = {each.broker: _cell(each, steps, (row.cluster.pk, each.broker), read, now) for each in row.standings}
+    for broker, counted in _shares(row, now).items():
+        cells[broker]["counted"] = counted
     for broker, cell in cells.items():
         cell["canary_ms"] = estimates.get((row.cluster.pk, broker))
     return {
@@ -168,6 +206,17 @@ def _row(row: Seen, read: Producers, estimates: Estimates, now: int) -> dict[str
         "cells": [cells.get(broker) for broker in read.brokers],
         "is_reporting": row.is_reporting,
     }
+
+
+def _shares(row: Seen, now: int) -> dict[str, dict[str, object] | None]:
+    """Give what is exact of the last minute by brokers, with each one's share where all that got sends are counted."""
+    heard = heard_until(row.standings)
+    counted = {each.broker: _lately(each, now, heard) for each in row.standings if not each.is_unheard}
+    is_whole = all(
+        counted.get(each.broker) or (each.keeps_sends(now) and not each.lately(now)) for each in row.standings
+    )
+    of_all = sum(each.sends for each in counted.values() if each is not None) if is_whole else None
+    return {broker: _figures(each, of_all) for broker, each in counted.items()}
 
 
 def _cell(each: Standing, steps: Steps, key: tuple[int, str], read: Producers, now: int) -> dict[str, object]:
@@ -187,6 +236,7 @@ def _cell(each: Standing, steps: Steps, key: tuple[int, str], read: Producers, n
         "stages": [place <= (stage or 0) for place in range(1, len(steps.rows) + 1)],
         "median_ms": each.median_ms(now),
         "sends": len(lately),
+        "counted": None,
         "keeps_sends": each.keeps_sends(now),
         "sends_since": each.sends_since,
         "failed": each.failed(now),

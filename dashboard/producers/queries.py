@@ -220,7 +220,7 @@ def _as_heard(row: Seen, now: int) -> Seen:
 
 def standing_of(row: ProducerBroker) -> Standing:
     """Read how one producer stands to one broker."""
-    sends = [[*each[:3], None if each[3] is None else unescape(each[3])] for each in row.sends]
+    sends = [[*each[:3], None if each[3] is None else unescape(each[3]), *each[4:]] for each in row.sends]
     has_all = len(sends) < MOST_SENDS
     has_all_backoffs = len(row.backoffs) < MOST_BACKOFFS
     return Standing(

@@ -11,18 +11,36 @@ QUIET_MS = 120_000  # a producer that reports tells something each second while 
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """All sends that went well and ended from ``since`` to ``until``: least and greatest latency, and how many."""
+
+    since: int
+    until: int
+    spans: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Send:
-    """One attempt that was told: of those that went well the slowest of its second, of others each."""
+    """One attempt that was told: of those that went well the slowest of its second, of others each.
+
+    ``tally`` counts all that went well with it; None: its report counted none.
+    """
 
     at: int
     latency_ms: int
     outcome: str
     topic: str | None
+    tally: Tally | None = None
 
     @property
     def is_fine(self) -> bool:
         """Whether it went well."""
         return self.outcome == "ok"
+
+    @property
+    def ended_at(self) -> int:
+        """When it was over."""
+        return self.at + self.latency_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +155,15 @@ class Standing:
 def sends_of(rows: Sequence[Sequence[object]]) -> tuple[Send, ...]:
     """Read sends as they are stored."""
     return tuple(
-        Send(int(str(at)), int(str(ms)), str(outcome), None if topic is None else str(topic))
-        for at, ms, outcome, topic in rows
+        Send(int(str(at)), int(str(ms)), str(outcome), None if topic is None else str(topic), *map(_tally_of, tally))
+        for at, ms, outcome, topic, *tally in rows
     )
+
+
+def _tally_of(row: object) -> Tally:
+    assert isinstance(row, list)
+    since, until, spans = row
+    return Tally(since, until, tuple((low, high, count) for low, high, count in spans))
 
 
 def backoffs_of(rows: Sequence[Sequence[object]]) -> tuple[Backoff, ...]:

@@ -62,10 +62,12 @@ from rebalance_engine.events.producers import (
     BrokerLatency,
     BrokerReachable,
     BrokerUnreachable,
+    LatencyCount,
     ProducerConnected,
     ProducerFact,
     ProducersSeen,
     SendOutcome,
+    SendTally,
 )
 from rebalance_engine.events.progress import DeadLettersSeen, ProgressSeen, QueueProgress
 from rebalance_engine.events.rounds import (
@@ -135,6 +137,7 @@ __all__ = [
     "Handoff",
     "HeldSeen",
     "Interval",
+    "LatencyCount",
     "Limits",
     "LockExpired",
     "LockGranted",
@@ -176,6 +179,7 @@ __all__ = [
     "RouteMissing",
     "RouteSeen",
     "SendOutcome",
+    "SendTally",
     "Shape",
     "Share",
     "Silence",

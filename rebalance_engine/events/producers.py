@@ -7,8 +7,10 @@ from enum import Enum
 from typing import ClassVar
 
 from rebalance_engine.events.fact import Fact
-from rebalance_engine.events.shapes import Milliseconds, Text, check
+from rebalance_engine.events.shapes import At, Milliseconds, Number, Text, check, refusal
 from rebalance_engine.model import MessageQueue
+
+MOST_COUNTS = 32  # a line stays below 2 kB, and what is kept of a producer and broker below 100 kB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +56,51 @@ class SendOutcome(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyCount:
+    """How many attempts took this long; where ``up_to_ms`` is there, each took from ``latency_ms`` to it."""
+
+    latency_ms: Milliseconds
+    count: Number
+    up_to_ms: Milliseconds | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no latency can be."""
+        check(self)
+        if self.up_to_ms is not None and self.up_to_ms <= self.latency_ms:
+            raise refusal(self, f"up_to_ms is {self.up_to_ms}; it needs more than latency_ms, {self.latency_ms}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendTally:
+    """Every attempt on one broker that went well and ended from ``since`` to ``until``: by latency, how many."""
+
+    since: At
+    until: At
+    counts: tuple[LatencyCount, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody can have counted, and what is too much to be kept."""
+        check(self)
+        if self.since > self.until:
+            raise refusal(self, f"since is {self.since}, until {self.until}; since must not be above until")
+        if not 0 < len(self.counts) <= MOST_COUNTS:
+            raise refusal(self, f"{len(self.counts)} counts; it needs 1 to {MOST_COUNTS}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLatency(ProducerFact):
-    """One attempt to send, begun ``at``, took this long; the figure is ``latency_ms``."""
+    """One attempt to send, begun ``at``, took this long; the figure is ``latency_ms``.
+
+    ``tally`` counts all that went well since the last fact with one, this attempt among them; of those that failed each
+    is a fact of its own.
+    """
 
     FIGURE: ClassVar[str] = "latency_ms"
 
     latency_ms: Milliseconds
     outcome: SendOutcome
     queue: MessageQueue | None = None
+    tally: SendTally | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from rebalance_engine import eventlog
 from rebalance_engine.events import BrokerLatency, Fact, SendOutcome
 from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.reports import Answer, Verdict, body_of_lines, in_thread, post, token_of
+from rebalance_engine.network.tallies import Tallied
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +68,7 @@ class Reporter:
         self._complaints = complaints
         self._luck = random.Random()  # noqa: S311  # it spreads retries
         self._kept: deque[Fact] = deque()
-        self._slowest: dict[str, BrokerLatency] = {}
+        self._sent: dict[str, Tallied] = {}
         self._has_some, self._is_full, self._is_closing = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._under_way = 0
         self._task: asyncio.Task[None] | None = None
@@ -80,12 +81,14 @@ class Reporter:
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"report {self._group}")
 
     def put(self, fact: Fact) -> None:
-        """Take a fact in. Of latencies of sends that went well, the slowest of a broker is told in each report."""
+        """Take a fact in. Of sends that went well the slowest of a broker is told in each report, all are counted."""
         if isinstance(fact, BrokerLatency) and fact.outcome is SendOutcome.OK:
-            before = self._slowest.get(fact.broker)
+            before = self._sent.get(fact.broker)
             self.thinned += before is not None
-            if before is None or fact.latency_ms >= before.latency_ms:
-                self._slowest[fact.broker] = fact
+            if before is None:
+                self._sent[fact.broker] = Tallied(fact)
+            else:
+                before.add(fact)
         else:
             if len(self._kept) >= self._pace.most_kept:
                 self._kept.popleft()
@@ -102,7 +105,7 @@ class Reporter:
             return
         await asyncio.wait((self._task,), timeout=self._pace.drain_s)
         await self.abandon()
-        self.lost += len(self._kept) + len(self._slowest) + self._under_way
+        self.lost += len(self._kept) + len(self._sent) + self._under_way
         if self.lost:
             logger.warning("%d facts were not reported to %s, %d were", self.lost, self._url, self.taken)
 
@@ -122,7 +125,7 @@ class Reporter:
             if lines:
                 self._under_way = len(lines)
                 await self._deliver(lines)
-            if self._kept or self._slowest:
+            if self._kept or self._sent:
                 self._has_some.set()  # not all went into one report, or more came meanwhile
             elif self._is_closing.is_set():
                 return
@@ -141,8 +144,8 @@ class Reporter:
         while len(lines) < self._pace.most_facts and size < self._pace.most_bytes:
             if self._kept:
                 fact: Fact = self._kept.popleft()
-            elif self._slowest:
-                fact = self._slowest.pop(next(iter(self._slowest)))
+            elif self._sent:
+                fact = self._sent.pop(next(iter(self._sent))).fact()
             else:
                 break
             lines.append(eventlog.write(fact))

@@ -81,7 +81,8 @@ class ProducerBroker(Sourced):
     """One producer's view of one broker. NULL is unknown: a stock producer reports nothing.
 
     ``backoff_until`` is the end of the backoff as announced; it is cleared when the producer says that it ended.
-    ``sends`` are the last attempts that it told, oldest first: instant, latency in ms, outcome, topic (null: not told);
+    ``sends`` are the last attempts that it told, oldest first: instant, latency in ms, outcome, topic (null: not told),
+    and where its report counts them: since, until, and of all that went well least latency, greatest, and how many;
     ``backoffs`` the last backoffs: instant, announced ms, whether for a failure, and when it ended (null: not told).
     Nobody says that a producer ends: ``observed_at`` is when it last said anything, and its age is all that is known.
     """

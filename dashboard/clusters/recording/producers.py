@@ -62,7 +62,7 @@ def _lately(row: ProducerBroker, fact: ProducerFact) -> dict[str, object]:
     match fact:
         case BrokerLatency():
             topic = None if fact.queue is None else escape(fact.queue.topic)
-            send = [fact.at, fact.latency_ms, fact.outcome.value, topic]
+            send = [fact.at, fact.latency_ms, fact.outcome.value, topic, *_tally(fact)]
             return {"sends": sorted([*row.sends, send], key=itemgetter(0))[-MOST_SENDS:]}
         case BrokerBackedOff():
             return {"backoffs": [*row.backoffs, [fact.at, fact.backoff_ms, fact.is_isolated, None]][-MOST_BACKOFFS:]}
@@ -71,6 +71,14 @@ def _lately(row: ProducerBroker, fact: ProducerFact) -> dict[str, object]:
             return {"backoffs": [*before, [*last[:3], fact.at]]}
         case _:
             return {}
+
+
+def _tally(fact: BrokerLatency) -> list[object]:
+    """Give how many sends a report counts, where it does; of those of others, whose reports do not, nothing."""
+    if fact.tally is None:
+        return []
+    spans = [[each.latency_ms, each.up_to_ms or each.latency_ms, each.count] for each in fact.tally.counts]
+    return [[fact.tally.since, fact.tally.until, spans]]
 
 
 def _columns(fact: ProducerFact) -> dict[str, object]:

@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 import pytest
 
 from dashboard.clusters.models import Cluster, Producer
-from rebalance_engine.events import EXACT, BrokerBackedOff, BrokerLatency, Fact, Origin, RouteSeen, SendOutcome, Source
+from rebalance_engine.events import (
+    EXACT,
+    BrokerBackedOff,
+    BrokerLatency,
+    Fact,
+    LatencyCount,
+    Origin,
+    RouteSeen,
+    SendOutcome,
+    SendTally,
+    Source,
+)
 from rebalance_engine.model import MessageQueue
 from tests.dashboard.story import T0, route, told
 
@@ -26,6 +37,17 @@ class Teller:
     def sent(self, at: int, ms: int, broker: str = "east", outcome: SendOutcome = SendOutcome.OK) -> Fact:
         queue = MessageQueue("orders", broker, 0)
         return BrokerLatency(**self.about(at, broker), latency_ms=ms, outcome=outcome, queue=queue)  # type: ignore[arg-type]
+
+    def counted(self, since: int, until: int, counts: dict[int, int], broker: str = "east") -> Fact:
+        """Sends that ended from ``since`` to ``until``: how many, by latency."""
+        tally = SendTally(
+            since=self.start + since,
+            until=self.start + until,
+            counts=tuple(LatencyCount(latency_ms=ms, count=count) for ms, count in sorted(counts.items())),
+        )
+        sent = self.sent(since - max(counts), max(counts), broker)
+        assert isinstance(sent, BrokerLatency)
+        return replace(sent, tally=tally)
 
     def backs_off(self, at: int, ms: int, broker: str = "east") -> Fact:
         return BrokerBackedOff(**self.about(at, broker), backoff_ms=ms, is_isolated=True)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from dashboard.producers.absences import Absence
 from dashboard.producers.present import history_of, ladder_of, picks_of, rate, rows_of, share
 from dashboard.producers.queries import picks_of as picks
 from dashboard.producers.queries import producers_of, steps_for
+from rebalance_engine.events import SendOutcome
 from tests.dashboard.producers.conftest import Teller, both
 from tests.dashboard.producers.test_queries import ALL
 from tests.dashboard.story import T0, told
@@ -124,6 +125,36 @@ def test_the_ladder_is_unknown_where_the_sends_that_are_kept_do_not_reach_back(
     assert ladder(T0 + 2_000) == (("east", "north", "west"), [unknown, unknown, nothing])
     assert ladder(T0 + 82_000) == (("east", "north", "west"), [{"n": 2, "is_bound": True}, unknown, nothing])
     assert ladder(T0 + 115_000)[1] == [{"n": 1, "is_bound": False}, {"n": 2, "is_bound": True}, nothing]
+
+
+def test_where_reports_count_all_sends_median_rate_and_shares_are_exact(cluster: Cluster) -> None:
+    p = Teller(T0)
+    told(p.counted(10_000, 11_000, {3: 20, 700: 1}), p.counted(10_000, 50_000, {5: 7}, "west"))
+    told(p.sent(20_000, 3_000, outcome=SendOutcome.REMOTING_ERROR), p.counted(40_000, 41_000, {4: 8}))
+    read = producers_of(clusters=[cluster], access=ALL, now=T0 + 50_000)
+
+    [row] = cast("Any", rows_of(read, {}, now=T0 + 50_000))
+    steps: Any = ladder_of(read.rows[0], steps_for(read.rows[0]), now=T0 + 50_000)
+
+    east, west = (cell["counted"] for cell in row["cells"])
+    assert (east["sends"], east["failed"], east["failed_share"], east["share"]) == (30, 1, "3.3", "81")
+    assert (east["median_low"], east["median_high"], east["per_second"]) == (3, 3, "0.5")
+    assert (west["sends"], west["share"], west["of_all"]) == (7, "19", 37)
+    fall = {each["from_ms"]: [count["n"] for count in each["counts"]] for each in steps}
+    assert (fall[550], fall[3_000]) == ([1, 0], [1, 0])
+    before: Any = history_of(read.rows[0], read, now=T0 + 50_000)
+    assert before[0]["counted"]["since"] == T0 + 9_300  # when it first told, not when the picture begins
+
+
+def test_beside_a_broker_whose_sends_are_not_counted_none_has_a_share(reported: Teller) -> None:
+    told(reported.counted(3_950, 3_960, {6: 20}, "west"), reported.counted(3_950, 3_960, {6: 20}, "north"))
+    read = producers_of(clusters=list(Cluster.objects.all()), access=ALL, now=NOW)
+
+    [p, _s] = cast("Any", rows_of(read, {}, now=NOW))
+
+    counted = {cell["broker"]: cell["counted"] for cell in p["cells"]}
+    assert counted["east"] is counted["west"] is None
+    assert (counted["north"]["sends"], counted["north"]["share"]) == (20, None)
 
 
 def test_a_share_is_rounded_up_and_of_nothing_unknown() -> None:

@@ -183,3 +183,15 @@ def test_a_past_minute_that_is_not_kept_is_unknown_and_says_since_when_sends_are
     assert "its sends of then are not kept" in page
     assert "Sends to east are kept since" in page and "sends are kept since" in page
     assert '<td class="num">0</td>' not in "".join(page.split("\n"))
+
+
+def test_where_reports_count_all_sends_the_page_has_figures_not_bounds(viewer: Client) -> None:
+    Cluster.objects.update(watched_at=now_ms())
+    start = now_ms() - 30_000
+    p = Teller(start)
+    told(both(), p.counted(1_000, 20_000, {6: 30}), p.counted(1_000, 20_000, {7: 10}, "west"))
+
+    page = " ".join(viewer.get("/producers/").content.decode().split("<footer")[0].split())
+
+    assert "<b>6 ms</b>" in page and "30 sends," in page and "75 % of its 40 sends" in page
+    assert "sends/s" in page and "≥" not in page and "≤" not in page

@@ -1,6 +1,14 @@
 import pytest
 
-from rebalance_engine.events import BrokerBackedOff, BrokerLatency, Exactness, SendOutcome
+from rebalance_engine.events import (
+    BrokerBackedOff,
+    BrokerLatency,
+    Exactness,
+    LatencyCount,
+    SendOutcome,
+    SendTally,
+)
+from rebalance_engine.events.producers import MOST_COUNTS
 from tests.rebalance_engine.facts import plain
 
 
@@ -23,3 +31,15 @@ def test_what_led_to_a_backoff_may_be_unknown() -> None:
     backoff = plain(BrokerBackedOff, broker="east", backoff_ms=30_000, is_isolated=True)
 
     assert backoff.latency_ms is None
+
+
+def test_a_tally_is_bounded_and_counts_something() -> None:
+    one = LatencyCount(latency_ms=3, count=1)
+    assert SendTally(since=1, until=1, counts=(one,)).counts == (one,)
+    for counts in ((), (one,) * (MOST_COUNTS + 1)):
+        with pytest.raises(ValueError, match=r"SendTally: .* counts; it needs 1 to 32"):
+            SendTally(since=1, until=1, counts=counts)
+    with pytest.raises(ValueError, match="since must not be above until"):
+        SendTally(since=2, until=1, counts=(one,))
+    with pytest.raises(ValueError, match="it needs more than latency_ms, 3"):
+        LatencyCount(latency_ms=3, count=1, up_to_ms=3)

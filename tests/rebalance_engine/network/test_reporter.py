@@ -188,6 +188,9 @@ async def test_of_latencies_the_slowest_of_each_broker_is_told_and_of_failures_a
 
     told = [(each.broker, each.latency_ms) for each in room.facts if isinstance(each, BrokerLatency)]
     assert told == [("east", 3_000), ("east", 3_000), ("east", 90), ("west", 4)]
+    tallies = [each.tally for each in room.facts if isinstance(each, BrokerLatency)]
+    counted = [None if tally is None else [(each.latency_ms, each.count) for each in tally.counts] for tally in tallies]
+    assert counted == [None, None, [(3, 1), (7, 1), (90, 1)], [(4, 1)]]
     assert reporter.thinned == 2
 
 

@@ -11,7 +11,9 @@ from rebalance_engine.events import (
     BrokerLatency,
     BrokerReachable,
     BrokerUnreachable,
+    LatencyCount,
     SendOutcome,
+    SendTally,
 )
 from rebalance_engine.model import MessageQueue
 from tests.dashboard.story import REPORT, T0, told
@@ -83,3 +85,13 @@ def test_the_end_of_a_backoff_that_nobody_announced_is_no_backoff() -> None:
 
     told(BrokerBackedOff(**about(6), backoff_ms=2_000, is_isolated=False), BrokerBackoffEnded(**about(7)))
     assert ProducerBroker.objects.get().backoffs == [[T0 + 6, 2_000, False, T0 + 7]]
+
+
+def test_what_a_report_counts_is_kept_beside_the_slowest() -> None:
+    counts = (LatencyCount(latency_ms=3, count=7), LatencyCount(latency_ms=4, count=2, up_to_ms=9))
+    tally = SendTally(since=T0, until=T0 + 40, counts=counts)
+
+    told(BrokerLatency(**about(1), latency_ms=9, outcome=SendOutcome.OK, tally=tally))
+
+    row = ProducerBroker.objects.get()
+    assert row.sends == [[T0 + 1, 9, "ok", None, [T0, T0 + 40, [[3, 3, 7], [4, 9, 2]]]]]
