@@ -79,7 +79,7 @@ def test_a_refusal_is_said_in_the_form(operator: Page) -> None:
     with page.expect_response("**/order") as refused:
         page.locator(".actions form").get_by_role("button", name="Recompute now").click()
 
-    assert refused.value.status == 409
+    assert refused.value.status == 422
     expect(page.locator(".actions [role=alert]")).to_contain_text("It needs a reason")
     assert not Command.objects.exists()
     page.evaluate("performance.clearResourceTimings()")
