@@ -66,8 +66,6 @@ class LatencyCount:
     def __post_init__(self) -> None:
         """Refuse what no latency can be."""
         check(self)
-        if self.up_to_ms is not None and self.up_to_ms <= self.latency_ms:
-            raise refusal(self, f"up_to_ms is {self.up_to_ms}; it needs more than latency_ms, {self.latency_ms}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +77,8 @@ class SendTally:
     counts: tuple[LatencyCount, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what nobody can have counted, and what is too much to be kept."""
+        """Refuse what nobody can have counted."""
         check(self)
-        if self.since > self.until:
-            raise refusal(self, f"since is {self.since}, until {self.until}; since must not be above until")
-        if not 0 < len(self.counts) <= MOST_COUNTS:
-            raise refusal(self, f"{len(self.counts)} counts; it needs 1 to {MOST_COUNTS}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +95,19 @@ class BrokerLatency(ProducerFact):
     outcome: SendOutcome
     queue: MessageQueue | None = None
     tally: SendTally | None = None
+
+    def _check_together(self) -> None:
+        """Refuse a tally of a time that ends before it begins, and one that is too long to be kept."""
+        if self.tally is None:
+            return
+        since, until, counts = self.tally.since, self.tally.until, self.tally.counts
+        if since > until:
+            raise refusal(self, f"the tally's since is {since}, until {until}; since must not be above until")
+        if not 0 < len(counts) <= MOST_COUNTS:
+            raise refusal(self, f"the tally has {len(counts)} counts; it needs 1 to {MOST_COUNTS}")
+        for each in counts:
+            if each.up_to_ms is not None and each.up_to_ms <= each.latency_ms:
+                raise refusal(self, f"up_to_ms is {each.up_to_ms}; it needs more than latency_ms, {each.latency_ms}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

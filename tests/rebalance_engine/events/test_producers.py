@@ -35,11 +35,12 @@ def test_what_led_to_a_backoff_may_be_unknown() -> None:
 
 def test_a_tally_is_bounded_and_counts_something() -> None:
     one = LatencyCount(latency_ms=3, count=1)
-    assert SendTally(since=1, until=1, counts=(one,)).counts == (one,)
+    assert plain(BrokerLatency, tally=SendTally(since=1, until=1, counts=(one,))).tally is not None
     for counts in ((), (one,) * (MOST_COUNTS + 1)):
-        with pytest.raises(ValueError, match=r"SendTally: .* counts; it needs 1 to 32"):
-            SendTally(since=1, until=1, counts=counts)
+        with pytest.raises(ValueError, match=r"the tally has \d+ counts; it needs 1 to 32"):
+            plain(BrokerLatency, tally=SendTally(since=1, until=1, counts=counts))
     with pytest.raises(ValueError, match="since must not be above until"):
-        SendTally(since=2, until=1, counts=(one,))
+        plain(BrokerLatency, tally=SendTally(since=2, until=1, counts=(one,)))
+    none = LatencyCount(latency_ms=3, count=1, up_to_ms=3)
     with pytest.raises(ValueError, match="it needs more than latency_ms, 3"):
-        LatencyCount(latency_ms=3, count=1, up_to_ms=3)
+        plain(BrokerLatency, tally=SendTally(since=1, until=1, counts=(none,)))
