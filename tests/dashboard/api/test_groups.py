@@ -45,6 +45,7 @@ def test_a_group_says_how_it_stands_and_why_not(get: Get, group: Group) -> None:
     assert row["unknown"] == {
         "lag": "the broker has not told its offsets",
         "dead_letters": "east did not tell them",
+        "duplicate_messages": "only members that send reports tell where they went on",
     }
 
 

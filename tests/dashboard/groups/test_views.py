@@ -80,13 +80,13 @@ def test_a_row_says_how_old_it_is_where_its_cluster_does_not_answer(viewer: Clie
     assert "nothing of its cluster has answered yet" in row()
     Cluster.objects.update(watched_at=now_ms() - 125_000)
     assert "data-stale" in row()
-    assert "as of 2 min 05 s ago" in row()
+    assert re.search(r"as of 2 min [0-5]\d s ago", row())
     Cluster.objects.update(watched_at=now_ms())
     assert "data-stale" not in row()
-    assert re.search('data-is="age" aria-hidden="true">1[2-9] s ago<', row())
+    assert re.search(r'data-is="age" aria-hidden="true">[1-5]\d s ago<', row())
     Member.objects.update(held_seen_at=now_ms() - 90_000)
     assert "data-stale" in row()
-    assert "as of 1 min 3" in row()
+    assert re.search(r"as of 1 min [3-5]\d s ago", row())
     pk = Group.objects.get(name="g").pk
     assert now_ms() - viewer.get(f"/groups/fared?ids={pk}").json()["fared"][str(pk)]["looked_at"] >= 90_000
 
