@@ -48,8 +48,10 @@ def test_lag_comes_as_a_table_too(client: Client, get: Get, group: Group, now: i
 def test_costs_are_added_up_by_cause_or_deploy(client: Client, get: Get, group: Group, now: int) -> None:
     first = add_round(group, 11, now - 60_000, superseded_by=12)
     add_handoff(first, 0, **pulled(first, 1_000, 1_200))
-    second = add_round(group, 12, now - 50_000, wave=11)
+    second = add_round(group, 12, now - 50_000, who="D", wave=11)
     add_handoff(second, 1)
+    for number, who in ((13, "A"), (14, "B")):
+        add_round(group, number, now - 54_000 + number * 1_000, who=who, cause="member left")
 
     by_cause = {row["cause"]: row for row in get(f"/groups/{group.pk}/costs", window="1h")["rows"]}
     [deploy] = get(f"/groups/{group.pk}/costs", by="deploy")["rows"]
@@ -58,6 +60,6 @@ def test_costs_are_added_up_by_cause_or_deploy(client: Client, get: Get, group: 
     assert (cost["rounds"], cost["moves"]) == ([11, 12], 4)
     assert (cost["paused"], cost["unowned"]) == ({"low": 1_800, "high": None}, {"low": 1_600, "high": 2_400})
     assert cost["unknown"] == {"paused": "of some queues the end is not known", "longest": cost["unknown"]["longest"]}
-    assert deploy["rounds"] == [11, 12]
+    assert deploy["rounds"] == [11, 12, 13, 14]
     text = client.get(f"/api/v1/groups/{group.pk}/costs?format=csv&window=1h").content.decode()
     assert next(csv.DictReader(io.StringIO(text)))["unowned_high"] == "2400"

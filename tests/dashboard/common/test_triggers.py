@@ -37,6 +37,11 @@ TRIGGERS = {
     "push_stream_seq_never_less",
     "push_tally_count_never_less",
 }
+ON_SQLITE = {"audit_auditentry_no_replacing"}  # of which PostgreSQL has no need
+
+
+def wanted() -> set[str]:
+    return TRIGGERS | ON_SQLITE if connection.vendor == "sqlite" else TRIGGERS
 
 
 def there() -> set[str]:
@@ -52,7 +57,7 @@ def there() -> set[str]:
 @pytest.mark.django_db
 def test_no_later_migration_has_lost_a_trigger() -> None:
     """SQLite loses the triggers of a table that a migration rebuilds: it must say them again."""
-    assert there() == TRIGGERS
+    assert there() == wanted()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -70,4 +75,4 @@ def test_a_migration_that_rebuilds_a_table_keeps_the_triggers_that_are_of_it_and
         Rebuilding("later", "groups").unapply(state, editor)
 
     assert after.models["groups", "member"].options["constraints"][-1] == limit
-    assert (forward, there()) == (TRIGGERS, TRIGGERS)
+    assert (forward, there()) == (wanted(), wanted())
