@@ -20,6 +20,7 @@ from dashboard.groups.backing import backing_away
 from dashboard.groups.kinds import listeners_of, popping_of, programs_of, set_to_pop, through_proxies
 from dashboard.groups.lag import told_plainly
 from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.leanest import division_of
 from dashboard.groups.models import Group, Member, Round
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
 from dashboard.groups.proofs import seen_at_of
@@ -260,6 +261,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "causes": rounds.causes_of(row),
         "sentence": rounds.sentence_of(row, worst, now=now),
         "loads": rounds.loads_of(row)[:MOST_LOADS],
+        "division": division_of(row),
         "neighbours": rounds.neighbours_of(row),
         "now": now,
         "facts": {
