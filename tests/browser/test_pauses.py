@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.common.clock import now_ms
-from dashboard.groups.models import Group, LagStep
+from dashboard.groups.models import Group, LagStep, Round, RoundCause
 from dashboard.groups.models.lag import STEP_MS
 from tests.browser.test_access_for_all import faults_of
 from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
@@ -29,6 +29,10 @@ def group(transactional_db: None) -> Group:  # noqa: ARG001 - the server reads i
                 number, {}
             )
             add_handoff(row, queue, **pause)
+    known = {"at": now - 1_400_000, "observed_at": now, "origin": "admin answer", "evidence": "a deploy"}
+    first = Round.objects.get(number=1)
+    for who, cause in (("D", "member joined"), ("E", "member left"), ("F", "member left")):
+        RoundCause.objects.create(group=group, round=first, cause=cause, client_id=who, **known)
     begin = now // STEP_MS * STEP_MS
     for ago, lag in ((150, 3), (90, 420), (80, 60), (60, None), (40, 0), (12, 75)):
         at = begin - ago * STEP_MS

@@ -53,7 +53,7 @@ def test_the_crosshair_is_on_both_maps_and_says_where_a_queue_goes(turn: Turn, p
 def test_a_strategy_is_chosen_by_its_card_and_the_question_stays(turn: Turn, page: Page) -> None:
     page.goto(f"/groups/{turn(30).pk}/plan/?add=C")
 
-    page.get_by_role("link", name="AVG_BY_CIRCLE").click()
+    page.locator(".card[href$='strategy=AVG_BY_CIRCLE']").click()
 
     expect(page.locator(".card[aria-current]")).to_contain_text("AVG_BY_CIRCLE")
     assert page.url.endswith("?add=C&strategy=AVG_BY_CIRCLE")
