@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from dashboard.groups.locked import TAKES_MS, refusals_of
 from dashboard.groups.models import Finding, Group
@@ -91,6 +92,23 @@ def test_who_gave_a_lock_back_does_not_have_it() -> None:
     told(released("A", 15), refused("B", 20), at=20)
 
     assert [each.holder for each in refusals()] == [None]
+
+
+def test_who_is_named_and_no_member_is_told_all_the_same() -> None:
+    settle()
+    told(released("A", 15), granted("Z", 20), refused("B", 30), at=30)
+
+    assert [(each.holder, each.ends_at) for each in refusals()] == [("Z", None)]
+
+
+def test_questions_do_not_grow_with_the_refusals(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    settle()
+    told(route(8, 15), *(granted("A", 20, number) for number in range(2, 8)), at=20)
+    told(*(refused("B", 30, number) for number in (0, *range(2, 8))), at=30)
+    group = Group.objects.get()
+
+    with django_assert_num_queries(4):
+        assert [each.holder for each in refusals_of(group=group, here=HERE)] == ["A"] * 7
 
 
 def test_an_orphan_says_whom_its_lock_is_refused_and_when_that_must_end() -> None:
