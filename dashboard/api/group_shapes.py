@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from ninja import Schema
 
+from dashboard.api.fared import fared, why_not_fared
 from dashboard.api.shapes import Instant, Text, Unknown
 from dashboard.api.unknown import NOT_YET, why_of_row
+from dashboard.groups.lately import Lately
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Member
 from dashboard.push.messages import Cell
@@ -22,6 +24,12 @@ class GroupRow(Schema):
     nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by answers too far apart
     to tell whether they did at one time. ``is_converged``: held equals target; false also where queues certainly have
     no owner, or two, as of members that disagree; null where it is unknown, or there is nothing to hold and nobody.
+
+    ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
+    on a broker that is gone. ``lag_low`` so many at least, of the queues of which it is known; none of them came before
+    ``waits_since``. ``duplicate_messages`` how many were consumed twice, at least, in handoffs of which both members
+    reported. From ``lately_since`` until ``lately_until`` its queues, added up, had no owner and two for ``unowned_ms``
+    and ``overlap_ms``: at least and at most.
     """
 
     id: int
@@ -46,6 +54,17 @@ class GroupRow(Schema):
     round_closed_at: Instant | None
     round_moves: int | None
     rebalanced_at: Instant | None
+    lag: int | None
+    lag_low: int | None
+    lag_at: Instant | None
+    waits_since: Instant | None
+    duplicate_messages: int | None
+    lately_since: Instant | None
+    lately_until: Instant | None
+    unowned_ms_low: int | None
+    unowned_ms_high: int | None
+    overlap_ms_low: int | None
+    overlap_ms_high: int | None
     unknown: Unknown
 
 
@@ -54,10 +73,7 @@ class GroupOut(GroupRow):
 
     ``gone_at``: since then no broker names it, and nobody is a member; null while it is there.
 
-    ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
-    on a broker that is gone. ``dead_letters`` how many were given up so
-    far, as of ``dead_letters_at``; ``duplicate_messages`` how many were consumed twice, at least, in handoffs
-    of which both members reported.
+    ``dead_letters`` is how many messages were given up so far, as of ``dead_letters_at``;
     ``strays`` are queues that somebody holds though no route has them.
     """
 
@@ -70,9 +86,6 @@ class GroupOut(GroupRow):
     is_target_known: bool
     waits_for: Text | None
     findings: int
-    duplicate_messages: int | None
-    lag: int | None
-    lag_at: Instant | None
     dead_letters: int | None = None
     dead_letters_at: Instant | None = None
     strays: list[Text]
@@ -126,9 +139,9 @@ class QueueOut(Schema):
     unknown: Unknown
 
 
-def row_out(each: Listed) -> GroupRow:
-    """Shape a row of the overview."""
-    row = each.row
+def row_out(each: Listed, lately: Lately | None) -> GroupRow:
+    """Shape a row of the overview; of a past instant nothing is known of how it fared lately."""
+    row, told = each.row, fared(lately)
     return GroupRow(
         id=row.id,
         cluster=each.cluster.name,
@@ -152,7 +165,8 @@ def row_out(each: Listed) -> GroupRow:
         round_closed_at=row.round_closed_at,
         round_moves=row.round_moves,
         rebalanced_at=row.rebalanced_at,
-        unknown=why_of_row(row),
+        **told,
+        unknown=why_of_row(row) | why_not_fared(lately, told),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +11,7 @@ from pydantic import Field
 
 from dashboard.api.clusters import FindingOut, finding_out
 from dashboard.api.group_shapes import GroupOut, GroupRow, MemberOut, member_out, row_out
-from dashboard.api.lists import Form, page_of, page_read, shown
+from dashboard.api.lists import PIECE, Form, page_of, page_read, shown
 from dashboard.api.past import (
     Instantly,
     Then,
@@ -22,18 +23,18 @@ from dashboard.api.past import (
 )
 from dashboard.api.shapes import Page, Paging
 from dashboard.api.site import reads
+from dashboard.api.unknown import NO_LAG
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups import listing, story
 from dashboard.groups.dead import dead_letters_of
 from dashboard.groups.lag import GroupLag, lag_of
+from dashboard.groups.lately import lately_of
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.proofs import seen_at_of
 from dashboard.groups.views import access_in, find_group
 from dashboard.push.publish import group_snapshot, state_in, stored_state
 
-NO_LAG = "the broker has not told its offsets"
-NO_OFFSETS = "only members that send reports tell where they went on"
 NO_DEAD_LETTERS = "no broker was asked for them yet"
 
 
@@ -56,7 +57,15 @@ def groups(request: HttpRequest, asked: Query[GroupsAsked]) -> Page[GroupRow] | 
     found = [
         each for each in listing.chosen(clusters=mine, access=access, wish=wish) if asked.name in {"", each.row.group}
     ]
-    return page_of(found, row_out, asked, now, Form(GroupRow, "groups"))
+    return shown(_rows(found[asked.span], now), len(found), asked, now, Form(GroupRow, "groups"))
+
+
+def _rows(found: Sequence[listing.Listed], now: int) -> Iterator[GroupRow]:
+    """Shape rows, with how each fared lately: read piece by piece, since all groups may be asked for."""
+    for start in range(0, len(found), PIECE):
+        piece = found[start : start + PIECE]
+        lately = lately_of(groups=[each.row.id for each in piece], now=now)
+        yield from (row_out(each, lately.get(each.row.id)) for each in piece)
 
 
 @reads("/groups/{int:pk}", name="api group", answer=GroupOut)
@@ -66,19 +75,15 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
     if asked.at:
         return group_then(found, shown_then(found, asked.at, now), instant_asked(asked.at, now))
     snapshot, lag, dead = group_snapshot(group=pk), lag_of(group=found), dead_letters_of(group=found)
-    row = row_out(listing.listed(group=found))
+    row = row_out(listing.listed(group=found), lately_of(groups=[pk], now=now).get(pk))
     head = snapshot.state.head if snapshot is not None else None
-    reasons = dict(row.unknown)
-    if lag.total is None:
-        reasons["lag"] = _why_no_lag(lag)
+    reasons = row.unknown | ({"lag": _why_no_lag(lag)} if lag.total is None else {})
     if dead.put is None:
         reasons["dead_letters"] = f"{', '.join(dead.untold)} did not tell them" if dead.untold else NO_DEAD_LETTERS
-    if found.duplicate_messages is None:
-        reasons["duplicate_messages"] = NO_OFFSETS
     if head is None:
         reasons["state_at"] = "no state of it is kept yet"
     return GroupOut(
-        **{**row.model_dump(), "unknown": reasons},
+        **{**row.model_dump(), "lag": lag.total, "lag_at": lag.observed_at, "unknown": reasons},
         at=now,
         gone_at=found.gone_at,
         state_at=snapshot.at if snapshot is not None else None,
@@ -88,9 +93,6 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
         is_target_known=head.is_target_known if head is not None else False,
         waits_for=head.round.waits_for or None if head is not None and head.round is not None else None,
         findings=head.fault_count if head is not None else 0,
-        duplicate_messages=found.duplicate_messages,
-        lag=lag.total,
-        lag_at=lag.observed_at,
         dead_letters=dead.put,
         dead_letters_at=dead.observed_at,
         strays=[f"{each.client}: {each.topic}/{each.broker}/{each.queue_id}" for each in snapshot.state.strays[:500]]

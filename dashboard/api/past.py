@@ -11,6 +11,7 @@ from dashboard.api.clusters import FindingOut
 from dashboard.api.errors import Problem
 from dashboard.api.group_shapes import GroupOut, MemberOut, row_out
 from dashboard.api.shapes import Paging
+from dashboard.api.unknown import NOT_KEPT
 from dashboard.groups import past_story
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
@@ -20,7 +21,6 @@ from dashboard.groups.words import state_of
 from dashboard.push.messages import Fault, GroupState, Row
 from dashboard.push.runs import count
 
-NOT_KEPT = "it is not kept of past instants"
 NO_TARGET = "what it should have had could not be computed"
 
 
@@ -62,17 +62,10 @@ def group_then(group: Group, shown: Shown, at: int) -> GroupOut:
     """Shape a group as it was shown at an instant."""
     state, head = shown.state, shown.state.head
     row = _row(group, shown)
-    out = row_out(Listed(group.cluster, row, state_of(row)))
+    out = row_out(Listed(group.cluster, row, state_of(row)), None)
+    reasons = out.unknown | dict.fromkeys(("seq", "dead_letters", "dead_letters_at"), NOT_KEPT)
     return GroupOut(
-        **{
-            **out.model_dump(),
-            "unknown": {
-                **out.unknown,
-                **dict.fromkeys(
-                    ("seq", "lag", "lag_at", "dead_letters", "dead_letters_at", "duplicate_messages"), NOT_KEPT
-                ),
-            },
-        },
+        **{**out.model_dump(), "unknown": reasons},
         at=at,
         state_at=shown.since,
         seq=None,
@@ -81,9 +74,6 @@ def group_then(group: Group, shown: Shown, at: int) -> GroupOut:
         is_target_known=head.is_target_known,
         waits_for=(head.round.waits_for or None) if head.round is not None else None,
         findings=head.fault_count,
-        duplicate_messages=None,
-        lag=None,
-        lag_at=None,
         strays=[f"{each.client}: {each.topic}/{each.broker}/{each.queue_id}" for each in state.strays[:500]],
     )
 

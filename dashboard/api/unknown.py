@@ -8,6 +8,9 @@ from dashboard.push.messages import Head, Row
 
 NOT_ALL = "not all of what is held, or of what should be, is known"
 NOT_YET = "the group was not looked at yet"
+NO_LAG = "the broker has not told its offsets"
+NO_OFFSETS = "only members that send reports tell where they went on"
+NOT_KEPT = "it is not kept of past instants"
 NOTHING = "nobody is a member, and there is nothing to hold"
 
 

@@ -20,6 +20,7 @@ from redis.retry import Retry
 
 from dashboard.clusters.models import ASIDE, Cluster, OutboxLine, Watch
 from dashboard.groups.handoffs import NO_PAUSE, UNKNOWN_PAUSE, longest_pause
+from dashboard.groups.lag import waiting_of
 from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.models import Finding, Group, Handoff, Round
 from dashboard.groups.showing import row_of
@@ -46,6 +47,7 @@ class Figures(Collector):
         yield from _of_groups(groups, self.now)
         yield from _of_rounds({group.pk: [group.cluster.name, group.name] for group in groups}, self.now)
         yield _duplicates(groups)
+        yield from _of_lag(groups)
         yield from _of_watchers(self.now)
         yield from _of_push(self.now)
         yield from _of_sockets(self.now)
@@ -73,6 +75,27 @@ def _duplicates(groups: list[Group]) -> Metric:
         if group.duplicate_messages is not None:
             family.add_metric([group.cluster.name, group.name], group.duplicate_messages)
     return family
+
+
+def _of_lag(groups: list[Group]) -> Iterator[Metric]:
+    lag = GaugeMetricFamily(
+        "group_lag_messages",
+        "Messages that a group has not consumed yet, if every broker told its offsets of every queue.",
+        labels=GROUP,
+    )
+    waits = GaugeMetricFamily(
+        "group_lag_seconds",
+        "How long the oldest of them has waited at most, when the brokers told; 0 where none waits.",
+        labels=GROUP,
+    )
+    told = waiting_of(groups=[group.pk for group in groups])
+    for group in groups:
+        if (each := told.get(group.pk)) is not None and each.is_whole:
+            labels, since = [group.cluster.name, group.name], each.waits_since
+            _add(lag, labels, each.lag)
+            longest = None if since is None else (each.observed_at - since) / 1_000
+            _add(waits, labels, 0 if each.lag == 0 else longest)
+    yield from (lag, waits)
 
 
 def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:

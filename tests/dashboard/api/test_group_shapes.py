@@ -11,7 +11,7 @@ def test_why_something_is_unknown_stands_last_in_every_row_of_a_table() -> None:
 
 
 def test_a_row_says_what_the_overview_does(group: Group) -> None:
-    row = row_out(listed(group=group))
+    row = row_out(listed(group=group), None)
 
     assert (row.says, row.cluster, row.round_moves) == ("held as wanted", "shop", 1)
 

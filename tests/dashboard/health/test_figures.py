@@ -9,7 +9,8 @@ from prometheus_client.registry import CollectorRegistry
 from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups.gone import note_gone
-from dashboard.groups.models import Group, Round
+from dashboard.groups.lag import standing
+from dashboard.groups.models import Group, Progress, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import UNWATCHED_MS, Figures
 from dashboard.push.models import Server, Stream
@@ -160,6 +161,32 @@ def test_what_is_unknown_has_no_sample() -> None:
     assert found["orphan_queues"] == found["double_owned_queues"] == {}
     assert found["group_silent_members"] == {G: 1}
     assert found["duplicate_messages"] == found["last_rebalance_seconds_ago"] == {}
+
+
+def answered(at: int, *queues: list[object], missing: str | None = None) -> None:
+    columns = standing(queues, at=T0 + at, before=None) | {"missing": missing, "observed_at": T0 + at, "at": T0 + at}
+    columns["missing_at"] = None if missing is None else T0 + at
+    Progress.objects.update_or_create(
+        group=Group.objects.get(), broker="east", defaults={**columns, "queues": list(queues), "origin": "admin answer"}
+    )
+
+
+def test_lag_is_told_where_all_of_it_is_known() -> None:
+    settle()
+    names = ("group_lag_messages", "group_lag_seconds")
+    assert [figures(4_000)[name] for name in names] == [{}, {}]
+
+    answered(3_000, ["orders", 0, 9, 4, T0 + 1_000], ["orders", 1, 7, 7, None])
+    assert [figures(4_000)[name] for name in names] == [{G: 5}, {G: 2}]
+
+    answered(3_000, ["orders", 0, 9, 9, None])
+    assert [figures(4_000)[name] for name in names] == [{G: 0}, {G: 0}]
+
+    answered(3_000, ["orders", 0, 9, 4, None], ["orders", 1, 7, None, None])
+    assert [figures(4_000)[name] for name in names] == [{}, {}]
+
+    answered(3_000, ["orders", 0, 9, 4, None], missing="timeout")
+    assert [figures(4_000)[name] for name in names] == [{}, {}]
 
 
 def test_two_owners_that_are_known_are_no_count_of_all_while_an_answer_is_missing() -> None:

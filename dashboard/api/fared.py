@@ -1,0 +1,65 @@
+"""How a group fared lately, as plain fields of its row in the API, and why some are unknown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dashboard.api.unknown import NO_LAG, NO_OFFSETS, NOT_KEPT, NOT_YET
+from dashboard.groups.lately import WINDOW_MS, Lately
+from dashboard.groups.shares import Lasted
+
+TIMES = ("unowned_ms_low", "unowned_ms_high", "overlap_ms_low", "overlap_ms_high")
+LAG = ("lag", "lag_low", "lag_at", "waits_since")
+FIELDS = (*LAG, "duplicate_messages", "lately_since", "lately_until", *TIMES)
+SHARED = "broadcasting: every member has every queue"
+TOO_MUCH = "too much changed hands to be added up; each round tells it"
+MORE = "not everybody answers: it may be more"
+NOT_ALL_LAG = "not known of every queue"
+NO_AGE = "since when they wait is unknown"
+Fared = dict[str, int | None]
+
+
+def fared(each: Lately | None) -> Fared:
+    """Give the fields by name: times in ms, added up over queues; without upper bound where not everybody answers."""
+    if each is None:
+        return dict.fromkeys(FIELDS)
+    waiting = each.waiting
+    return {
+        "lag": waiting.lag if waiting is not None and waiting.is_whole else None,
+        "lag_low": waiting.lag if waiting is not None else None,
+        "lag_at": waiting.observed_at if waiting is not None else None,
+        "waits_since": waiting.waits_since if waiting is not None else None,
+        "duplicate_messages": each.twice,
+        "lately_since": each.known_until - WINDOW_MS if each.unowned is not None else None,
+        "lately_until": each.known_until if each.unowned is not None else None,
+        **_bounds("unowned_ms", each.unowned, is_open=each.is_open),
+        **_bounds("overlap_ms", each.overlap, is_open=each.is_open),
+    }
+
+
+def _bounds(name: str, lasted: Lasted | None, *, is_open: bool) -> Fared:
+    if lasted is None:
+        return {f"{name}_low": None, f"{name}_high": None}
+    return {f"{name}_low": lasted.low, f"{name}_high": None if is_open else lasted.high}
+
+
+def why_not_fared(each: Lately | None, told: Mapping[str, int | None]) -> dict[str, str]:
+    """Say why fields are null; no message waits is no reason, and since when none waits is nothing unknown."""
+    reasons = {name: _why(each, name) for name, figure in told.items() if figure is None}
+    if told["lag"] == 0 or told["lag_low"] == 0:
+        reasons.pop("waits_since", None)
+    return reasons
+
+
+def _why(each: Lately | None, name: str) -> str:
+    if each is None:
+        return NOT_KEPT
+    if name == "duplicate_messages":
+        return NO_OFFSETS
+    if name in LAG:
+        return NO_LAG if each.waiting is None or each.waiting.lag is None else NOT_ALL_LAG if name == "lag" else NO_AGE
+    if each.is_shared:
+        return SHARED
+    if each.is_too_much:
+        return TOO_MUCH
+    return MORE if each.is_open else NOT_YET
