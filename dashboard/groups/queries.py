@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +28,7 @@ from rebalance_engine.tables import NO_INTS, ClientTable, QueueTable
 
 BROADCASTING = MessageModel.BROADCASTING.value
 POP = ConsumeType.POP.value
+_targets: deque[tuple[GroupState, Ownership]] = deque(maxlen=4)
 OPEN_SPANS = """
     SELECT member_id, queue_id, at, COALESCE(at_low, 0) FROM groups_holding WHERE group_id = %s AND until IS NULL
 """
@@ -140,7 +142,16 @@ def view_of(state: GroupState) -> GroupView:
 
 
 def target_of(state: GroupState) -> Ownership:
-    """Give the target that a state shows."""
+    """Give the target that a state shows; of the last few states it is kept, since a rebalance asks three times."""
+    for known, target in tuple(_targets):
+        if known is state:
+            return target
+    found = _target_of(state)
+    _targets.append((state, found))
+    return found
+
+
+def _target_of(state: GroupState) -> Ownership:
     return _ownership(state, _clients_of(state), {cell.client: cell.target for cell in state.members})
 
 

@@ -55,6 +55,7 @@ def test_the_state_that_was_shown_gives_the_same_view_and_target(group: Group) -
     assert queues_of(state).same_queues(view.queues)
     assert again.held.same_owners(view.held)
     assert target_of(state).same_owners(decision.target)
+    assert target_of(state) is target_of(state)
     assert again.silent == view.silent
 
 
