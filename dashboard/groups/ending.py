@@ -33,7 +33,7 @@ from rebalance_engine.events import (
 from rebalance_engine.events import (
     Handoff as HandoffFact,
 )
-from rebalance_engine.model import MessageQueue
+from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.rounds import MEMBERS_CHANGE, SAME_CAUSE_MS
 
 DERIVED = Source(origin=Origin.DERIVED)
@@ -177,7 +177,12 @@ def stories_of(row: Round) -> list[Story]:
 
 
 def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
-    """Tell the handoffs of rounds of one wave, the numbers of which follow each other."""
+    """Tell the handoffs of rounds of one wave, the numbers of which follow each other.
+
+    Where every member has every queue there are none: who comes takes a copy, and who goes takes his along.
+    """
+    if rows[0].group.model == MessageModel.BROADCASTING.value:
+        return {row.number: [] for row in rows}
     parts = _parts(rows)
     if rows[0].number != rows[0].wave:  # what came before it may have begun is of the rounds before
         parts[0] = replace(parts[0], since=parts[0].low)

@@ -96,8 +96,9 @@ TAKE = 1  # of what one look shows, a drop comes first; but nobody drops what he
 def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = None) -> list[list[Story]]:
     """Tell the handoffs of a chain of rounds, each round's, until ``before`` (None: there was none since).
 
-    A drop and the take that follows it are one story, of the round in which the first of the two happened; but who
-    came in a later round took by that one. So a queue that a superseded round left unowned is its own to the end.
+    A drop and the take that follows it are one story, of the round in which the first of the two happened. So a queue
+    that a superseded round left unowned is its own to the end, whoever takes it. But what somebody took who came in a
+    later round is of that one where nobody knows that it was let go before that may have begun.
 
     Args:
         spans: all that began, ended or lasted within the chain, of the queues of which any began or ended.
@@ -178,13 +179,19 @@ def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int 
         return None
     for later in range(number + 1, len(parts)):
         part = parts[later]
-        if got is not None and got.client in part.came and got.since.at >= part.low:
+        if got is not None and got.client in part.came and got.since.at >= part.low and not _was_over(dropped, part):
             return later
         if got is not None and got.client in parts[number].came:
             continue
         if lost is not None and dropped is not None and lost.client in part.went and dropped.at >= part.since:
             return later
     return number
+
+
+def _was_over(dropped: Instant | None, later: Part) -> bool:
+    """Whether somebody had let a queue go for certain before a later round may have begun."""
+    end = _as_member(dropped)
+    return end is not None and end.high is not None and end.high < later.low
 
 
 def _place(at: Instant, parts: Sequence[Part], *, is_early: bool) -> int | None:

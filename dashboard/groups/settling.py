@@ -12,6 +12,7 @@ from dashboard.groups.handoffs import Story, Way
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.push.publish import group_state, publish_group
 from rebalance_engine.events import Cause
+from rebalance_engine.model import MessageModel
 
 
 def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
@@ -27,7 +28,8 @@ def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
     moved = [story for story in stories if story.way is not Way.BESIDE]
     known = {story.queue for story in moved if story.is_known}
     is_told = known.issuperset(story.queue for story in moved) and (is_over or not row.unknown_members)
-    row.move_count = len(known) if is_told else None
+    shares = row.group.model == MessageModel.BROADCASTING.value  # every member has every queue
+    row.move_count = 0 if shares else len(known) if is_told else None
     if row.superseded_by is None:
         row.closed_at = _settled_at(row)
     row.lasted_low = _lasted_low(row, stories)

@@ -31,6 +31,7 @@ from dashboard.push.publish import publish_group, state_in, stored_state
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import FindingKind, spell
+from rebalance_engine.model import MessageModel
 from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, OpenRound
 
 Groups = QuerySet[Group]
@@ -236,8 +237,13 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
 
 
 def _to_move(row: Round, decision: Decision) -> int | None:
-    """Count the moves from the target before a round to the one now; None where either is not known."""
+    """Count the moves from the target before a round to the one now; None where either is not known.
+
+    Where every member has every queue, nobody's becomes another one's.
+    """
     before = state_in(bytes(row.before))
+    if row.group.model == MessageModel.BROADCASTING.value:
+        return 0
     if before is None or not before.head.is_target_known or decision.outcome is None:
         return None
     return len(diff(target_of(before), decision.target))

@@ -185,3 +185,13 @@ def test_each_drop_and_take_of_a_chain_is_told_once_in_whatever_order_it_is_know
     assert len(set(drops)) == len(drops)
     assert len(set(takes)) == len(takes)
     assert {drop[2].at for drop in drops if drop[2]} <= {each.until.at for each in spans if each.until}
+
+
+def test_what_a_round_left_unowned_is_its_own_though_a_newcomer_of_a_later_one_takes_it() -> None:
+    spans = [span("A", exactly(0), exactly(110)), span("C", exactly(210))]
+    spans += [span("B", exactly(0), Instant(120, 60, None), 1), span("C", exactly(210), number=1)]
+
+    told = tell(spans, [Part(70, 100, 100, went=frozenset("AB")), Part(170, 180, 200, came=frozenset("C"))])
+
+    assert [ways(each) for each in told] == [[(0, "A", "C"), (1, "B", "C")], []]
+    assert told[0][0].unowned == Bounds(100, 100)

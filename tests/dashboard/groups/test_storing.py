@@ -1,6 +1,7 @@
 import pytest
 
-from dashboard.groups.models import Finding, Group, Member, Round, RoundCause, Target
+from dashboard.groups.lanes import lanes_of
+from dashboard.groups.models import Finding, Group, Handoff, Member, Round, RoundCause, Target
 from dashboard.groups.queries import target_of
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.messages import GroupSnapshot, decode
@@ -109,6 +110,28 @@ def test_routes_that_change_are_no_round_where_each_member_has_every_queue() -> 
 
     assert Member.objects.filter(left_at=None).exists()
     assert not Round.objects.exists()
+
+
+def test_who_joins_or_leaves_a_broadcasting_group_takes_no_queue_from_anybody() -> None:
+    told(route(2), *seen("A"), held("A", 10, [0, 1]))
+    Group.objects.update(model=MessageModel.BROADCASTING.value)
+    rebalance(20)
+    told(joined("B", 5_000), subscribes("B", 5_000), held("B", 5_100, []))
+    rebalance(5_200)
+    assert Round.objects.get().move_count == 0
+    assert lanes_of(Round.objects.get(), now=T0 + 5_300) == []
+
+    told(held("A", 6_000, [0, 1]), held("B", 6_100, [0, 1]))
+    rebalance(6_200)
+    told(left("B", 20_000))
+    rebalance(20_100)
+
+    assert list(Round.objects.order_by("number").values_list("cause", "move_count")) == [
+        (Cause.MEMBER_JOINED.value, 0),
+        (Cause.MEMBER_LEFT.value, 0),
+    ]
+    assert not Handoff.objects.exists()
+    assert [lanes_of(row, now=T0 + 30_000) for row in Round.objects.all()] == [[], []]
 
 
 @pytest.mark.parametrize(("at", "told_of"), [(2_000, ", and nothing else that is known changed"), (4_000, DIFFER)])
