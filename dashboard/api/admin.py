@@ -1,9 +1,11 @@
 """Tokens of people in the Django admin: to read. They are made and revoked on their page, which shows them once."""
 
 from django.contrib import admin
+from django.utils.translation import gettext as _
 
 from dashboard.api.models import ApiToken
-from dashboard.common.admin import Observed, instant
+from dashboard.common.admin import Observed, in_utc, instant
+from dashboard.common.naming.columns import COLUMNS
 
 
 @admin.register(ApiToken)
@@ -16,17 +18,17 @@ class ApiTokenAdmin(Observed[ApiToken]):
     ordering = ["-pk"]
     exclude = ["digest"]
 
-    @admin.display(description="made at (UTC)", ordering="made_at")
+    @admin.display(description=in_utc(COLUMNS["made_at"]), ordering="made_at")
     def made(self, row: ApiToken) -> str:
         """Write when it was made."""
         return instant(row.made_at)
 
-    @admin.display(description="last used at (UTC)", ordering="used_at")
+    @admin.display(description=in_utc(COLUMNS["used_at"]), ordering="used_at")
     def used(self, row: ApiToken) -> str:
         """Write when it was last used."""
-        return "never" if row.used_at is None else instant(row.used_at)
+        return _("never") if row.used_at is None else instant(row.used_at)
 
-    @admin.display(description="good until (UTC)", ordering="expires_at")
+    @admin.display(description=in_utc(COLUMNS["expires_at"]), ordering="expires_at")
     def expires(self, row: ApiToken) -> str:
         """Write how long it is good."""
         return instant(row.expires_at)

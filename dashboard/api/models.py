@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from dashboard.common.fields import AtField, in_order, instant
 
@@ -38,4 +39,4 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         """Its beginning, and whose it is."""
-        return f"{self.hint}… of {self.user}"
+        return _("%(hint)s… of %(who)s") % {"hint": self.hint, "who": self.user}

@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from dashboard.audit.models import AuditEntry
-from dashboard.common.admin import Observed
+from dashboard.common.admin import Observed, Said
 
 
 @admin.register(AuditEntry)
@@ -11,6 +11,7 @@ class AuditEntryAdmin(Observed[AuditEntry]):
     """Entries."""
 
     list_display = ["number", "when", "author", "verb", "subject"]
-    list_filter = ["verb"]
+    list_filter = [("verb", Said)]
+    sayings = ["verb"]
     search_fields = ["author", "subject", "detail"]
     ordering = ["-number"]

@@ -12,7 +12,7 @@ from django.db import models, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, override
 
 from dashboard.audit.operations import append
 from dashboard.common.clock import now_ms
@@ -66,7 +66,8 @@ class Audited(admin.ModelAdmin[M]):
     ) -> None:
         """Save the last of it, and say what is different; nothing where nothing is."""
         super().save_related(request, form, formsets, change)
-        different = self._different(form, change=change)
+        with override("en"):  # as all of it is kept, whoever reads it
+            different = self._different(form, change=change)
         if change and not different:
             return
         detail = {**{name: _plain(getattr(form.instance, name)) for name in self.told}, **different}
@@ -111,8 +112,9 @@ class Audited(admin.ModelAdmin[M]):
     def note_end(self, request: HttpRequest, row: M, reason: str) -> None:
         """Say that a row is deleted, and how many of which kind go with it."""
         detail = {name: _plain(getattr(row, name)) for name in self.told}
-        counts = super().get_deleted_objects([row], request)[1]
-        gone = {str(kind): count for kind, count in counts.items() if kind != self.opts.verbose_name_plural}
+        with override("en"):  # as all of it is kept; the page puts into the reader's language what it can
+            counts = super().get_deleted_objects([row], request)[1]
+            gone = {str(kind): count for kind, count in counts.items() if kind != self.opts.verbose_name_plural}
         self.note(request, self.verbs.delete, row, reason, {**detail, "deleted with it": gone})
 
     def note(self, request: HttpRequest, verb: str, row: M, reason: str, detail: Mapping[str, object]) -> None:

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from dashboard.common.fields import AtField, instant, not_empty
+from dashboard.common.naming.values import said
 
 
 class AuditEntry(models.Model):
@@ -34,4 +35,4 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         """Who did what."""
-        return f"{self.number}: {self.author} {self.verb} {self.subject}"
+        return f"{self.number}: {self.author} {said(self.verb)} {self.subject}"

@@ -9,6 +9,8 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dashboard.clusters import changing
 from dashboard.clusters.changing import LONGEST_REASON
@@ -27,9 +29,11 @@ from dashboard.clusters.models import (
     Topic,
     Watch,
 )
-from dashboard.common.admin import InWords, Observed, instant
+from dashboard.common.admin import InWords, Observed, Said, in_utc, instant
 from dashboard.common.clock import now_ms
 from dashboard.common.names import LONGEST, known_as
+from dashboard.common.naming.columns import COLUMNS
+from dashboard.common.sayings import in_words
 from rebalance_engine.network.rewriting import split_addresses
 
 
@@ -37,9 +41,12 @@ class ClusterForm(forms.ModelForm[Cluster]):
     """What people say of a cluster; what it is called, and all that is a fact, stays once it is added."""
 
     reason = forms.CharField(
+        label=gettext_lazy("Reason"),
         max_length=LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="It stands in the audit log. The cluster's watcher begins anew with what is stored here.",
+        help_text=gettext_lazy(
+            "It stands in the audit log. The cluster's watcher begins anew with what is stored here."
+        ),
     )
 
     class Meta:
@@ -52,7 +59,8 @@ class ClusterForm(forms.ModelForm[Cluster]):
         """Insist on a name that is known everywhere as it is."""
         name: str = self.cleaned_data["name"]
         if known_as(name) != name:
-            raise ValidationError(f"It has {len(name)} characters; it may have {LONGEST}.")
+            words = _("It has %(n)s characters; it may have %(longest)s.")
+            raise ValidationError(words % {"n": len(name), "longest": LONGEST})
         return name
 
     def clean_namesrv(self) -> str:
@@ -60,7 +68,7 @@ class ClusterForm(forms.ModelForm[Cluster]):
         try:
             return ";".join(split_addresses(self.cleaned_data["namesrv"]))
         except ValueError as error:
-            raise ValidationError(str(error)) from None
+            raise ValidationError(in_words(str(error))) from None
 
 
 @admin.register(Cluster)
@@ -122,17 +130,17 @@ class ClusterAdmin(admin.ModelAdmin[Cluster]):
         """Delete it in order."""
         changing.remove(cluster=obj.pk, by=_author(request, request.POST.get("reason", "")))
 
-    @admin.display(description="added at (UTC)")
+    @admin.display(description=in_utc(COLUMNS["added_at"]))
     def added(self, row: Cluster) -> str:
         """Write when it was added."""
         return instant(row.added_at)
 
-    @admin.display(description="lease ends at (UTC)")
+    @admin.display(description=in_utc(COLUMNS["lease_until"]))
     def lease_ends(self, row: Cluster) -> str:
         """Write when the lease ends."""
-        return instant(row.lease_until) if row.lease_until else "nobody has it"
+        return instant(row.lease_until) if row.lease_until else _("nobody has it")
 
-    @admin.display(description="answered last at (UTC)")
+    @admin.display(description=in_utc(COLUMNS["watched_at"]))
     def watched(self, row: Cluster) -> str:
         """Write when anything of it answered last."""
         return instant(row.watched_at)
@@ -181,7 +189,7 @@ class QueueAdmin(Observed[Queue]):
     search_fields = ["topic__name", "broker"]
     list_select_related = ["topic__cluster"]
 
-    @admin.display(description="cluster", ordering="topic__cluster__name")
+    @admin.display(description=COLUMNS["cluster"], ordering="topic__cluster__name")
     def cluster(self, row: Queue) -> str:
         """Name the cluster."""
         return row.topic.cluster.name
@@ -226,6 +234,7 @@ class ReceiptInline(InWords[CommandReceipt], admin.TabularInline[CommandReceipt,
     """What a command did to each member."""
 
     model = CommandReceipt
+    sayings = ["detail"]
     extra = 0
     can_delete = False
 
@@ -237,7 +246,8 @@ class CommandAdmin(Observed[Command]):
     list_display = [
         *("verb", "group_name", "target", "cluster", "author_name", "ordered_at", "finished_at", "outcome", "detail"),
     ]
-    list_filter = ["cluster", "verb", "outcome"]
+    list_filter = ["cluster", ("verb", Said), "outcome"]
+    sayings = ["verb", "detail"]
     search_fields = ["group_name", "target", "author_name", "reason"]
     list_select_related = ["cluster"]
     inlines = [ReceiptInline]
@@ -249,6 +259,7 @@ class CommandReceiptAdmin(Observed[CommandReceipt]):
 
     list_display = ["command", "client_id", "answer", "detail", "when"]
     list_filter = ["answer", "command__cluster"]
+    sayings = ["detail"]
     search_fields = ["client_id"]
     list_select_related = ["command"]
 

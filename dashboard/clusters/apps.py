@@ -1,6 +1,7 @@
 """The room's entry in Django's list."""
 
 from django.apps import AppConfig
+from django.utils.translation import pgettext_lazy
 
 
 class ClustersConfig(AppConfig):
@@ -8,3 +9,4 @@ class ClustersConfig(AppConfig):
 
     name = "dashboard.clusters"
     label = "clusters"
+    verbose_name = pgettext_lazy("room", "Clusters")

@@ -5,21 +5,30 @@ Whatever column of a model holds an instant or a duration is written for people,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from django.contrib import admin
 from django.contrib.admin.options import BaseModelAdmin
+from django.contrib.admin.views.main import ChangeList
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dashboard.common.clock import now_ms
 from dashboard.common.fields import AtField
+from dashboard.common.naming.columns import COLUMNS
+from dashboard.common.naming.values import said
 from dashboard.common.shown import marked
 from dashboard.common.spans import between, span
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 NONE = "–"  # where an instant has not come, or a duration is not known
 M = TypeVar("M", bound=models.Model)
@@ -28,7 +37,7 @@ M = TypeVar("M", bound=models.Model)
 def instant(value: int | None) -> str:
     """Write an instant for a person; None is unknown."""
     if value is None:
-        return "unknown"
+        return _("unknown")
     return datetime.fromtimestamp(value / 1000, UTC).isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
 
 
@@ -39,19 +48,26 @@ def bounds(low: int | None, high: int | None) -> str:
 
 def lasted(since: int, until: int | None) -> str:
     """Write how long something lasted; what has not ended says how long it goes on."""
-    return span(until - since) if until is not None else f"{span(now_ms() - since)}, goes on"
+    if until is not None:
+        return span(until - since)
+    return _("%(span)s, goes on") % {"span": span(now_ms() - since)}
+
+
+def in_utc(name: str | _StrPromise) -> _StrPromise:
+    """Head a column of instants."""
+    return format_lazy(gettext_lazy("{column} (UTC)"), column=name)
 
 
 class Lately(admin.SimpleListFilter):
     """Rows of the last minutes, hours, days, by their instant."""
 
-    title = "age"
+    title = gettext_lazy("age")
     parameter_name = "lately"
     WITHIN_MS = {"minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[models.Model]) -> list[tuple[str, str]]:  # noqa: ARG002 - Django's names
         """Give what can be chosen."""
-        return [(name, f"the last {name}") for name in self.WITHIN_MS]
+        return [("minute", _("the last minute")), ("hour", _("the last hour")), ("day", _("the last day"))]
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[M]) -> models.QuerySet[M]:  # noqa: ARG002 - Django's name
         """Keep those rows."""
@@ -59,10 +75,20 @@ class Lately(admin.SimpleListFilter):
         return queryset if within is None else queryset.filter(at__gte=now_ms() - within)
 
 
+class Said(admin.AllValuesFieldListFilter):
+    """Rows by what they say; that is stored in English, and read in the reader's language."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, object]]:  # type: ignore[override] # as Django has it
+        """Give what can be chosen."""
+        for each in super().choices(changelist):
+            yield {**each, "display": said(str(each["display"]))}
+
+
 class InWords(BaseModelAdmin[M]):
     """Rows whose instants and durations are read in words; for lists and for what stands inside of others."""
 
     durations: ClassVar[Sequence[str]] = ()  # columns in ms, besides those whose names say so
+    sayings: ClassVar[Sequence[str]] = ()  # columns of English that is read in the reader's language
 
     def get_fields(self, request: HttpRequest, obj: M | None = None) -> Sequence[str]:  # type: ignore[override]
         """Give what a row shows, likewise."""
@@ -80,9 +106,11 @@ class InWords(BaseModelAdmin[M]):
             return cast("Callable[[M], str]", name)
         field = next((each for each in self.model._meta.fields if each.name == name), None)
         if isinstance(field, AtField):
-            return _writer(self.model, name, f"{field.verbose_name} (UTC)", _instant)
+            return _writer(self.model, name, _instant)
         if field is not None and (name.endswith("_ms") or name in self.durations):
-            return _writer(self.model, name, str(field.verbose_name).removesuffix(" ms"), _duration)
+            return _writer(self.model, name, _duration)
+        if name in self.sayings:
+            return _writer(self.model, name, said)
         return name
 
 
@@ -122,7 +150,7 @@ class Observed(InWords[M], admin.ModelAdmin[M]):
         """Show a row, with what strangers wrote written out."""
         return _written_out(super().changeform_view(request, object_id, form_url, extra_context))
 
-    @admin.display(description="at (UTC)", ordering="at")
+    @admin.display(description=in_utc(COLUMNS["at"]), ordering="at")
     def when(self, row: M) -> str:
         """Write a row's instant for a person."""
         return instant(getattr(row, "at", None))
@@ -138,12 +166,13 @@ def _duration(ms: int | None) -> str:
 
 @cache
 def _writer(
-    model: type[models.Model],  # noqa: ARG001 # one writer for each column of each table: Django compares them
+    model: type[models.Model],  # one writer for each column of each table: Django compares them
     name: str,
-    heading: str,
-    write: Callable[[int | None], str],
+    write: Callable[[Any], str],
 ) -> Callable[[models.Model], str]:
-    @admin.display(description=heading, ordering=name)
+    heading = cast("models.Field[object, object]", model._meta.get_field(name)).verbose_name
+
+    @admin.display(description=in_utc(heading) if write is _instant else heading, ordering=name)
     def column(row: models.Model) -> str:
         return write(getattr(row, name))
 

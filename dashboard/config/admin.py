@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.utils.translation import pgettext_lazy
 from django_celery_beat import models
 
 from dashboard.common.admin import Observed
@@ -21,7 +22,7 @@ class TaskAdmin(Observed):  # type: ignore[type-arg] # likewise
     list_filter = ("enabled",)
     search_fields = ("name", "task")
 
-    @admin.display(description="schedule")
+    @admin.display(description=pgettext_lazy("column", "schedule"))
     def schedule(self, row: models.PeriodicTask) -> str:
         """Write when it is begun."""
         return str(row.scheduler)

@@ -53,6 +53,7 @@ AUTH_PASSWORD_VALIDATORS = [
 # ---- what it is made of ----
 
 INSTALLED_APPS = [
+    "dashboard.common",  # before the admin, which makes forms: it names what they ask for
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -70,7 +71,6 @@ INSTALLED_APPS = [
     "dashboard.reports",
     "dashboard.api",
     "dashboard.history",
-    "dashboard.common",
     "dashboard.config",
 ]
 MIDDLEWARE = [

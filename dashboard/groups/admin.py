@@ -6,8 +6,10 @@ from typing import TypeVar
 
 from django.contrib import admin
 from django.db import models
+from django.utils.translation import pgettext_lazy
 
-from dashboard.common.admin import InWords, Observed, bounds, lasted
+from dashboard.common.admin import InWords, Observed, Said, bounds, lasted
+from dashboard.common.naming.columns import COLUMNS
 from dashboard.groups.models import (
     Finding,
     Flow,
@@ -34,7 +36,7 @@ M = TypeVar("M", bound=models.Model)
 class OfGroup(Observed[M]):
     """Rows of a group; the same name may be a group of several clusters."""
 
-    @admin.display(description="cluster", ordering="group__cluster__name")
+    @admin.display(description=COLUMNS["cluster"], ordering="group__cluster__name")
     def cluster(self, row: M) -> str:
         """Name the cluster."""
         group: Group | None = getattr(row, "group", None)
@@ -51,8 +53,9 @@ class GroupAdmin(Observed[Group]):
     ]
     list_filter = [
         *("cluster", ("gone_at", admin.EmptyFieldListFilter)),
-        *("model", "is_converged", "strategy", "round_cause"),
+        *("model", "is_converged", ("strategy", Said), "round_cause"),
     ]
+    sayings = ["strategy"]
     search_fields = ["name"]
     list_select_related = ["cluster"]
 
@@ -96,12 +99,12 @@ class PresenceAdmin(Observed[Presence]):
     search_fields = ["member__client_id", "address"]
     list_select_related = ["member__group__cluster"]
 
-    @admin.display(description="group", ordering="member__group__name")
+    @admin.display(description=COLUMNS["group"], ordering="member__group__name")
     def group(self, row: Presence) -> str:
         """Name the group."""
         return row.member.group.name
 
-    @admin.display(description="cluster", ordering="member__group__cluster__name")
+    @admin.display(description=COLUMNS["cluster"], ordering="member__group__cluster__name")
     def cluster(self, row: Presence) -> str:
         """Name the cluster."""
         return row.member.group.cluster.name
@@ -136,7 +139,7 @@ class HoldingAdmin(OfGroup[Holding]):
     search_fields = ["group__name", "member__client_id", "queue__topic__name"]
     list_select_related = ["group__cluster", "queue__topic", "member"]
 
-    @admin.display(description="for")
+    @admin.display(description=pgettext_lazy("column", "for"))
     def lasted(self, row: Holding) -> str:
         """Say how long it was held."""
         return lasted(row.at, row.until)
@@ -146,6 +149,7 @@ class CauseInline(InWords[RoundCause], admin.TabularInline[RoundCause, Round]): 
     """A round's causes."""
 
     model = RoundCause
+    sayings = ["evidence"]
     extra = 0
     can_delete = False
     fields = ["at", "cause", "client_id", "evidence", "origin"]
@@ -171,9 +175,10 @@ class RoundAdmin(OfGroup[Round]):
     search_fields = ["group__name"]
     list_select_related = ["group__cluster"]
     exclude = ["before", "after"]
+    sayings = ["waits_for"]
     inlines = [CauseInline]
 
-    @admin.display(description="took")
+    @admin.display(description=pgettext_lazy("column", "took"))
     def took(self, row: Round) -> str:
         """Say how long it was open."""
         return lasted(row.opened_at, row.closed_at)
@@ -185,6 +190,7 @@ class RoundCauseAdmin(OfGroup[RoundCause]):
 
     list_display = ["group", "cluster", "round", "cause", "client_id", "evidence", "origin", "when"]
     list_filter = ["group__cluster", "cause", "origin", ("round", admin.EmptyFieldListFilter)]
+    sayings = ["evidence"]
     search_fields = ["group__name", "client_id", "evidence"]
     list_select_related = ["group__cluster", "round"]
 
@@ -202,32 +208,32 @@ class HandoffAdmin(Observed[Handoff]):
     list_select_related = ["round__group__cluster"]
     durations = ["unowned_low", "unowned_high", "overlap_low", "overlap_high", "pause_low", "pause_high"]
 
-    @admin.display(description="group", ordering="round__group__name")
+    @admin.display(description=COLUMNS["group"], ordering="round__group__name")
     def group(self, row: Handoff) -> str:
         """Name the group."""
         return row.round.group.name
 
-    @admin.display(description="cluster", ordering="round__group__cluster__name")
+    @admin.display(description=COLUMNS["cluster"], ordering="round__group__cluster__name")
     def cluster(self, row: Handoff) -> str:
         """Name the cluster."""
         return row.round.group.cluster.name
 
-    @admin.display(description="queue", ordering="topic")
+    @admin.display(description=COLUMNS["queue"], ordering="topic")
     def queue(self, row: Handoff) -> str:
         """Name the queue."""
         return f"{row.topic}/{row.broker}/{row.queue_id}"
 
-    @admin.display(description="unowned", ordering="unowned_high")
+    @admin.display(description=pgettext_lazy("column", "without owner"), ordering="unowned_high")
     def unowned(self, row: Handoff) -> str:
         """Write how long nobody had it."""
         return bounds(row.unowned_low, row.unowned_high)
 
-    @admin.display(description="overlap", ordering="overlap_high")
+    @admin.display(description=pgettext_lazy("column", "two owners"), ordering="overlap_high")
     def overlap(self, row: Handoff) -> str:
         """Write how long two had it."""
         return bounds(row.overlap_low, row.overlap_high)
 
-    @admin.display(description="pause", ordering="pause_high")
+    @admin.display(description=pgettext_lazy("column", "pause"), ordering="pause_high")
     def pause(self, row: Handoff) -> str:
         """Write how long nobody pulled."""
         return bounds(row.pause_low, row.pause_high)
@@ -282,7 +288,7 @@ class ProgressAdmin(OfGroup[Progress]):
     search_fields = ["group__name", "broker"]
     list_select_related = ["group__cluster"]
 
-    @admin.display(description="queues")
+    @admin.display(description=COLUMNS["queues"])
     def queue_count(self, row: Progress) -> int:
         """Count them."""
         return len(row.queues)
@@ -305,11 +311,12 @@ class FindingAdmin(Observed[Finding]):
     list_display = [
         *("kind", "group", "cluster", "sentence", "suspected_at", "confirmed_at", "cleared_at", "lasted"),
     ]
-    list_filter = ["cluster", "kind", ("confirmed_at", admin.EmptyFieldListFilter), "origin"]
+    list_filter = ["cluster", ("kind", Said), ("confirmed_at", admin.EmptyFieldListFilter), "origin"]
+    sayings = ["kind", "sentence"]
     search_fields = ["group__name", "subject", "sentence"]
     list_select_related = ["group", "cluster"]
 
-    @admin.display(description="for")
+    @admin.display(description=pgettext_lazy("column", "for"))
     def lasted(self, row: Finding) -> str:
         """Say how long it was there."""
         return lasted(row.suspected_at, row.cleared_at)

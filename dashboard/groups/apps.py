@@ -1,6 +1,7 @@
 """The room's entry in Django's list."""
 
 from django.apps import AppConfig
+from django.utils.translation import pgettext_lazy
 
 
 class GroupsConfig(AppConfig):
@@ -8,3 +9,4 @@ class GroupsConfig(AppConfig):
 
     name = "dashboard.groups"
     label = "groups"
+    verbose_name = pgettext_lazy("room", "Groups")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from dashboard.audit.audited import Audited, Reasoned, Verbs
 from dashboard.common.admin import Lately, Observed
@@ -45,12 +48,37 @@ class GrantAdmin(Audited[Grant]):
         return row.user.get_username()
 
 
+def permitted(permission: Permission) -> str:
+    """Say what one of Django's permissions is for; of itself it has a name that is stored in English."""
+    table = permission.content_type.model_class()
+    words = {
+        "add": _("Can add %(table)s"),
+        "change": _("Can change %(table)s"),
+        "delete": _("Can delete %(table)s"),
+        "view": _("Can view %(table)s"),
+    }
+    action, _between, named = permission.codename.partition("_")
+    if table is None or named != table._meta.model_name or action not in words:
+        return str(permission)
+    return f"{permission.content_type} | {words[action] % {'table': table._meta.verbose_name}}"
+
+
+def _said_in(form: forms.BaseForm, name: str) -> None:
+    asked = form.fields.get(name)  # there is none for whoever may only read
+    if isinstance(asked, forms.ModelMultipleChoiceField):
+        asked.label_from_instance = permitted  # type: ignore[assignment] # of this form alone
+
+
 class AddPersonForm(Reasoned, AdminUserCreationForm):  # type: ignore[type-arg] # takes none when it runs
     """Django's form, and why."""
 
 
 class ChangePersonForm(Reasoned, UserChangeForm):  # type: ignore[type-arg] # likewise
     """Likewise."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _said_in(self, "user_permissions")
 
 
 class ChangePasswordForm(Reasoned, AdminPasswordChangeForm):  # type: ignore[type-arg] # likewise
@@ -100,6 +128,10 @@ class PeopleForm(Reasoned, forms.ModelForm[Group]):
 
         model = Group
         fields = ["name", "permissions"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _said_in(self, "permissions")
 
 
 @admin.register(Group)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext as _
 
 from dashboard.common.fields import AtField, choices_of, not_empty, one_of
 from dashboard.people.roles import Role
@@ -29,7 +30,8 @@ class Grant(models.Model):
 
     def __str__(self) -> str:
         """Who may be what, and where."""
-        return f"{self.user}: {self.role} of {self.clusters} / {self.groups}"
+        given = {"user": self.user, "role": self.role, "clusters": self.clusters, "groups": self.groups}
+        return _("%(user)s: %(role)s of %(clusters)s / %(groups)s") % given
 
 
 class Attempt(models.Model):

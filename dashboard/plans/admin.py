@@ -7,9 +7,11 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
 
 from dashboard.common.admin import Observed
 from dashboard.common.clock import now_ms
+from dashboard.common.sayings import in_words
 from dashboard.groups.queries import look_at
 from dashboard.plans import assignments
 from dashboard.plans.assignments import Assignment, BadAssignment
@@ -25,14 +27,21 @@ KEPT = ("group", "version", "when", "author", "reason", "document", "acknowledge
 class ByConfigForm(forms.ModelForm[ByConfig]):
     """A new version of a group's by-config assignment."""
 
-    base = forms.IntegerField(min_value=0, help_text="the version that this one replaces; 0 where there is none")
-    reason = forms.CharField(max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2}))
+    base = forms.IntegerField(
+        label=gettext_lazy("Replaces"),
+        min_value=0,
+        help_text=gettext_lazy("the version that this one replaces; 0 where there is none"),
+    )
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"), max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
+    )
     document = forms.CharField(
+        label=gettext_lazy("Document"),
         max_length=assignments.LONGEST,
         widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "false"}),
-        help_text='{"client id": ["topic/broker/0-3"]}',
+        help_text=gettext_lazy('JSON: {"client id": ["topic/broker/0-3"]}'),
     )
-    is_read = forms.BooleanField(required=False, label="I have read what the checks warn of")
+    is_read = forms.BooleanField(required=False, label=gettext_lazy("I have read what the checks warn of"))
 
     class Meta:
         """Who says it and when is not asked."""
@@ -46,7 +55,7 @@ class ByConfigForm(forms.ModelForm[ByConfig]):
         try:
             assignments.read(text)
         except BadAssignment as bad:
-            raise ValidationError(list(bad.problems)) from bad
+            raise ValidationError([*map(in_words, bad.problems)]) from bad
         return text
 
     def clean(self) -> dict[str, object]:
@@ -57,7 +66,7 @@ class ByConfigForm(forms.ModelForm[ByConfig]):
         checks = self.checks()
         there = latest(group=given["group"].pk)
         if (there.version if there else 0) != given["base"]:
-            raise ValidationError(str(Conflict(there)))
+            raise ValidationError(in_words(str(Conflict(there))))
         wrong = [each.words for each in refusals(checks)]
         unread = [] if given["is_read"] else [each.words for each in to_acknowledge(checks)]
         if wrong or unread:

@@ -1,6 +1,7 @@
 """The room's entry in Django's list."""
 
 from django.apps import AppConfig
+from django.utils.translation import pgettext_lazy
 
 
 class PlansConfig(AppConfig):
@@ -8,6 +9,7 @@ class PlansConfig(AppConfig):
 
     name = "dashboard.plans"
     label = "plans"
+    verbose_name = pgettext_lazy("room", "Plans")
 
     def ready(self) -> None:
         """Say to the groups that what members were told by hand is kept here."""

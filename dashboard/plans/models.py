@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dashboard.common.fields import AtField, instant, not_empty
 from dashboard.groups.models import Group
@@ -42,4 +43,5 @@ class ByConfig(models.Model):
 
     def __str__(self) -> str:
         """Which version, by whom."""
-        return f"{self.version} by {self.author}: {self.reason}"
+        kept = {"version": self.version, "author": self.author, "reason": self.reason}
+        return _("%(version)s by %(author)s: %(reason)s") % kept

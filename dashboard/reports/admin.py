@@ -1,8 +1,10 @@
 """Tokens and reports in the Django admin: to read. Tokens are made and revoked on their page, which shows them once."""
 
 from django.contrib import admin
+from django.utils.translation import gettext as _
 
-from dashboard.common.admin import Observed, instant
+from dashboard.common.admin import Observed, in_utc, instant
+from dashboard.common.naming.columns import COLUMNS
 from dashboard.reports.models import Report, ReportToken
 
 
@@ -16,15 +18,15 @@ class ReportTokenAdmin(Observed[ReportToken]):
     ordering = ["-pk"]
     exclude = ["digest"]
 
-    @admin.display(description="made at (UTC)", ordering="made_at")
+    @admin.display(description=in_utc(COLUMNS["made_at"]), ordering="made_at")
     def made(self, row: ReportToken) -> str:
         """Write when it was made."""
         return instant(row.made_at)
 
-    @admin.display(description="last used at (UTC)", ordering="used_at")
+    @admin.display(description=in_utc(COLUMNS["used_at"]), ordering="used_at")
     def used(self, row: ReportToken) -> str:
         """Write when it was last used."""
-        return "never" if row.used_at is None else instant(row.used_at)
+        return _("never") if row.used_at is None else instant(row.used_at)
 
 
 @admin.register(Report)

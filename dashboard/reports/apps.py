@@ -1,6 +1,7 @@
 """The room's entry in Django's list."""
 
 from django.apps import AppConfig
+from django.utils.translation import pgettext_lazy
 
 
 class ReportsConfig(AppConfig):
@@ -8,3 +9,4 @@ class ReportsConfig(AppConfig):
 
     name = "dashboard.reports"
     label = "reports"
+    verbose_name = pgettext_lazy("room", "Reports")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster
 from dashboard.common.fields import AtField, in_order, instant, not_empty
@@ -44,7 +45,7 @@ class ReportToken(models.Model):
 
     def __str__(self) -> str:
         """Its beginning, and whose it is."""
-        return f"{self.hint}… of {self.group_name}"
+        return _("%(hint)s… of %(who)s") % {"hint": self.hint, "who": self.group_name}
 
 
 class Report(models.Model):
@@ -74,4 +75,4 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         """Its id, and of which group."""
-        return f"{self.report_id} of {self.group_name}"
+        return _("%(report)s of %(group)s") % {"report": self.report_id, "group": self.group_name}

@@ -36,7 +36,7 @@ NAMES = frozenset(
     API AVG AVG_BY_CIRCLE AllocateMessageQueueByConfig Apache BROKER Broker CONFIG CONSISTENT_HASH COUNT CPP_AVG CSV
     Enter Esc English Evenkeel EVENKEEL_CANARY EVENKEEL_LOGS EVENKEEL_REPORT_TOKEN GET GO_AVG GO_AVG_BY_CIRCLE
     GO_CONFIG GO_CONSISTENT_HASH GO_MACHINE_ROOM GO_MACHINE_ROOM_NEARBY ID JAVA JSON Java MACHINE_ROOM
-    MACHINE_ROOM_NEARBY NAME NEW NameServer OLD OpenAPI Python
+    MACHINE_ROOM_NEARBY NAME NEW NameServer OLD OpenAPI POP Python
     RETRY RocketMQ STICKY STICKY_ACROSS_TOPICS TOPIC URL UTC WEIGHTED admin at broker_room consumer_idcs csv evenkeel
     format id latest manage min ms operator orders produce py report report_url staff viewer virtual_nodes whatif
     """,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dashboard.clusters.models.routes import Cluster
 from dashboard.common.fields import AtField, in_order, instant, not_empty
@@ -42,4 +43,5 @@ class Canary(models.Model):
 
     def __str__(self) -> str:
         """Whose, and whether it sends."""
-        return f"canary of {self.cluster}: {'on' if self.is_on else 'off'}"
+        words = _("canary of %(cluster)s: on") if self.is_on else _("canary of %(cluster)s: off")
+        return words % {"cluster": self.cluster}

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from dashboard.clusters.models.routes import Cluster
 from dashboard.common.fields import AtField, choices_of, in_order, instant, not_empty, one_of
 from dashboard.common.names import NameField
+from dashboard.common.naming.values import said
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 
 
@@ -80,7 +81,7 @@ class Command(models.Model):
 
     def __str__(self) -> str:
         """What was ordered for whom."""
-        return f"{self.verb} {self.group_name or self.target}".strip()
+        return f"{said(self.verb)} {self.group_name or self.target}".strip()
 
 
 class CommandReceipt(models.Model):
@@ -104,4 +105,4 @@ class CommandReceipt(models.Model):
 
     def __str__(self) -> str:
         """Who, and what."""
-        return f"{self.client_id}: {self.answer}"
+        return f"{self.client_id}: {self.get_answer_display()}"

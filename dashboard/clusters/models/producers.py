@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dashboard.clusters.models.routes import Cluster
 from dashboard.common.fields import AtField, Sourced, choices_of, in_order, not_empty, one_of, sourced_constraints
@@ -74,7 +75,7 @@ class Producer(Sourced):
 
     def __str__(self) -> str:
         """Who, and where."""
-        return f"{self.client_id} at {self.broker}"
+        return _("%(who)s at %(broker)s") % {"who": self.client_id, "broker": self.broker}
 
 
 class ProducerBroker(Sourced):

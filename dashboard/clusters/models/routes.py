@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dashboard.common.fields import AtField, Sourced, in_order, instant, not_empty, sourced_constraints
 from dashboard.common.names import NameField
@@ -148,7 +149,8 @@ class Route(Sourced):
 
     def __str__(self) -> str:
         """What it says, in short."""
-        return f"{self.topic_id} on {self.broker}: {self.read_queues}"
+        told = {"topic": self.topic_id, "broker": self.broker, "n": self.read_queues}
+        return _("%(topic)s on %(broker)s: %(n)s") % told
 
     @property
     def readable_queues(self) -> int:

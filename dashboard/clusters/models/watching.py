@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext as _
 
 from dashboard.clusters.models.routes import Cluster
 from dashboard.common.fields import AtField, instant
@@ -47,4 +48,4 @@ class Watch(models.Model):
 
     def __str__(self) -> str:
         """Which cluster."""
-        return f"watcher of {self.cluster}"
+        return _("watcher of %(cluster)s") % {"cluster": self.cluster}

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from dashboard.clusters.models import Cluster
 from dashboard.common.fields import AtField, choices_of, in_order, instant, not_empty, one_of
+from dashboard.common.sayings import in_words
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import Origin
 
@@ -57,4 +58,4 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         """The sentence."""
-        return self.sentence
+        return in_words(self.sentence)

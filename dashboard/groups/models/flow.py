@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext as _
 
 from dashboard.common.fields import AtField, instant, not_empty
 from dashboard.common.names import NameField
@@ -37,4 +38,4 @@ class Flow(models.Model):
 
     def __str__(self) -> str:
         """Which group, where."""
-        return f"{self.group} at {self.broker}"
+        return _("%(who)s at %(broker)s") % {"who": self.group, "broker": self.broker}

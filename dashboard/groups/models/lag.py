@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from dashboard.common.fields import AtField, instant, not_empty
 from dashboard.common.names import NameField
@@ -55,4 +56,5 @@ class LagStep(models.Model):
 
     def __str__(self) -> str:
         """Which group, where, how far behind."""
-        return f"{self.group} at {self.broker}: {'unknown' if self.lag is None else self.lag} behind"
+        lag = _("unknown") if self.lag is None else self.lag
+        return _("%(group)s at %(broker)s: %(lag)s behind") % {"group": self.group, "broker": self.broker, "lag": lag}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Queue
 from dashboard.common.fields import (
@@ -98,4 +99,5 @@ class Holding(Sourced):
 
     def __str__(self) -> str:
         """The rows that it joins, and since when (UTC)."""
-        return f"{self.member_id} had {self.queue_id} from {day(self.at)} {clock(self.at)}"
+        had = {"member": self.member_id, "queue": self.queue_id, "at": f"{day(self.at)} {clock(self.at)}"}
+        return _("%(member)s had %(queue)s from %(at)s") % had

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dashboard.common.fields import AtField, Sourced, choices_of, instants, not_empty, one_of, sourced_constraints
 from dashboard.common.names import NameField
@@ -60,4 +61,4 @@ class Progress(Sourced):
 
     def __str__(self) -> str:
         """Which group, where."""
-        return f"{self.group} at {self.broker}"
+        return _("%(who)s at %(broker)s") % {"who": self.group, "broker": self.broker}

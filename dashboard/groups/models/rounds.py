@@ -20,6 +20,7 @@ from dashboard.common.fields import (
     sourced_constraints,
 )
 from dashboard.common.names import NameField, NamesField
+from dashboard.common.sayings import in_words
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import Cause
 from rebalance_engine.events.shapes import ANY_QUEUE
@@ -154,7 +155,7 @@ class Round(models.Model):
 
     def __str__(self) -> str:
         """Its number and cause."""
-        return f"{self.number}: {self.cause}"
+        return f"{self.number}: {self.get_cause_display()}"
 
 
 class RoundCause(Sourced):
@@ -178,7 +179,7 @@ class RoundCause(Sourced):
 
     def __str__(self) -> str:
         """What it was."""
-        return self.evidence
+        return in_words(self.evidence)
 
 
 class Handoff(models.Model):
