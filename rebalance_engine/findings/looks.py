@@ -31,8 +31,10 @@ def orphan_queues(view: GroupView) -> Iterator[Finding]:
     if view.held is None or not view.everybody_answered or not len(view.clients):
         return
     proof = first_rows(f"{client_id} answered, and does not hold it" for client_id in view.clients.distinct)
-    retries, answered = retry_topic(view.group), f"all {len(view.clients)} members answered, and none holds it"
-    everybody = tuple(view.clients.distinct)
+    retries, everybody = retry_topic(view.group), tuple(view.clients.distinct)
+    answered = "the only member answered, and does not hold it"
+    if len(view.clients) > 1:
+        answered = f"all {len(view.clients)} members answered, and none holds it"
     for queue in _wanted(view, view.held.unowned()):
         name = spell(queue)
         if queue.topic == retries:

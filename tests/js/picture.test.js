@@ -9,7 +9,8 @@ import { describe } from "../../static/js/lib/sentence.js";
 import { glyphOf } from "../../static/js/lib/glyphs.js";
 import { isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
 import { span, ticks } from "../../static/js/lib/time.js";
-import { stateOf } from "../../static/js/lib/state.js";
+import { roundWhen, stateOf } from "../../static/js/lib/state.js";
+import { rowOf } from "../../static/js/lib/row.js";
 import { fill } from "../../static/js/lib/words.js";
 import { shown } from "../../static/js/lib/shown.js";
 import { verdict } from "../../static/js/views/lanes.js";
@@ -205,6 +206,26 @@ test("states are said as Python says them", () => {
   for (const { row, kind, words } of read("states.json")) {
     assert.deepEqual(stateOf(row), { kind, words });
   }
+});
+
+const seen = (held, missing = null) => ({ client: "A", target: [], held, missing });
+const head = { model: "CLUSTERING", orphans: null, doubles: null, is_converged: null };
+
+test("a group's page says of its state what its row says: who was never asked, and that all have all queues", () => {
+  const wordsOf = (of, members) => stateOf(rowOf({ head: { ...head, ...of }, members }, 4)).words;
+
+  assert.equal(wordsOf({}, [seen(null), seen(null, "not asked")]), "2 of 2 members not asked yet");
+  assert.equal(wordsOf({}, [seen(null, "timed out"), seen(null)]), "1 of 2 members does not answer, 1 not asked yet");
+  assert.equal(wordsOf({ model: "BROADCASTING", orphans: 0, doubles: 0, is_converged: true }, [seen([0, 4])]), "each member has all queues");
+});
+
+test("a round that did not converge is not called open alone", () => {
+  const row = { round_opened_at: 1000, round_closed_at: null, round_moves: 3 };
+
+  assert.equal(roundWhen(row, 5500), "open for 4.5 s");
+  assert.equal(roundWhen(row, 121000), "not converged, open for 2 min 00 s");
+  assert.equal(roundWhen({ ...row, round_closed_at: 4500 }, 5500), "1.0 s ago, 3 moved");
+  assert.equal(roundWhen({ ...row, round_opened_at: null }, 5500), "");
 });
 
 test("durations are written as Python writes them", () => {

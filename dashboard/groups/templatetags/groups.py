@@ -18,6 +18,7 @@ from dashboard.groups.proofs import proven_at
 from dashboard.groups.rounds import Load
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
+from rebalance_engine.rounds import NOT_CONVERGED_MS
 
 register = template.Library()
 LONGEST_NAME = 40  # letters, as in the map
@@ -133,6 +134,8 @@ def round_when(row: Row, now: int) -> str:
     if row.round_opened_at is None:
         return ""
     if row.round_closed_at is None:
-        return _("open for %(span)s") % {"span": span(now - row.round_opened_at)}
+        is_late = now - row.round_opened_at >= NOT_CONVERGED_MS
+        words = _("not converged, open for %(span)s") if is_late else _("open for %(span)s")
+        return words % {"span": span(now - row.round_opened_at)}
     ago = _("%(span)s ago") % {"span": span(now - row.round_closed_at)}
     return ago if row.round_moves is None else f"{ago}, " + _("%(n)s moved") % {"n": row.round_moves}

@@ -10,6 +10,9 @@ import { unpack } from "../live/runs.js";
 const NOBODY = [];
 const UNASKED = [null, "not asked"]; // why no answer is known, as `dashboard/groups/models/members.py` has it
 
+/** Whether nothing is known of a member because nobody has asked it yet. */
+export const isUnasked = (cell) => cell.held === null && UNASKED.includes(cell.missing ?? null);
+
 export function judge(state) {
   const queues = queuesOf(state);
   const holders = queues.map(() => NOBODY);
@@ -21,7 +24,7 @@ export function judge(state) {
   };
   for (const cell of state.members) {
     if (cell.held === null) silent.add(cell.client);
-    if (cell.held === null && UNASKED.includes(cell.missing ?? null)) unasked.add(cell.client);
+    if (isUnasked(cell)) unasked.add(cell.client);
     for (const number of unpack(cell.held ?? [])) add(holders, number, cell.client);
     for (const number of unpack(cell.target)) add(wanted, number, cell.client);
   }

@@ -1,5 +1,6 @@
 // A group's state in words; `dashboard/groups/words.py` says the same, `tests/words/` holds both to it.
 import { fill, gettext, ngettext } from "./words.js";
+import { span } from "./time.js";
 
 export function stateOf(row) {
   const say = (kind, text, more = {}) => ({ kind, words: fill(text, { ...row, ...more }) });
@@ -12,7 +13,7 @@ export function stateOf(row) {
   if (row.silent) return say("unknown", ...notAnswering(row.silent, row.unasked ?? 0));
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
-  if (row.model === "BROADCASTING") return say("quiet", gettext("each member has all queues"));
+  if (isShared(row)) return say("quiet", gettext("each member has all queues"));
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who should have what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
@@ -72,7 +73,23 @@ export function causeWords(cause) {
 }
 
 /** How a group's queues are divided: by its strategy, of which members that differ have several; or not at all. */
-export const divisionWords = ({ model, strategy }) => (model === "BROADCASTING" ? gettext("broadcasting") : strategyWords(strategy));
+export const divisionWords = (row) => (isShared(row) ? gettext("broadcasting") : strategyWords(row.strategy));
+
+/** Whether each member has all queues: nothing is divided. */
+export const isShared = ({ model }) => model === "BROADCASTING";
+
+/** How the latest round stands: open for how long, or how long ago it ended. */
+export function roundWhen(row, now) {
+  if (row.round_opened_at === null) return "";
+  const open = now - row.round_opened_at;
+  if (row.round_closed_at === null) {
+    return fill(open < NOT_CONVERGED_MS ? gettext("open for %(span)s") : gettext("not converged, open for %(span)s"), { span: span(open) });
+  }
+  const ago = fill(gettext("%(span)s ago"), { span: span(now - row.round_closed_at) });
+  return row.round_moves === null ? ago : `${ago}, ${fill(gettext("%(n)s moved"), { n: row.round_moves })}`;
+}
+
+const NOT_CONVERGED_MS = 120000; // as `rebalance_engine/rounds.py` has it
 
 /** A group's strategy; members that differ have several. */
 export const strategyWords = (name) => (name.startsWith(MIXED) ? fill(gettext("mixed: %(names)s"), { names: name.slice(MIXED.length) }) : name);

@@ -4,7 +4,7 @@ import { CellMap } from "./map.js";
 import { Follower } from "../live/follower.js";
 import { TileMap } from "./tiles.js";
 import { asOfNow, lookedUntil } from "../lib/bands.js";
-import { causeWords, stateOf, strategyWords } from "../lib/state.js";
+import { causeWords, divisionWords, isShared, stateOf } from "../lib/state.js";
 import { clock as clockOf } from "../lib/time.js";
 import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
@@ -23,6 +23,7 @@ import { mountOrders } from "./orders.js";
 import { keyOf, pieceOf } from "../lib/columns.js";
 import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
+import { rowOf } from "../lib/row.js";
 
 const FEW_LANES = 60; // that are drawn anew as time goes on, and not only when something changed
 
@@ -95,7 +96,7 @@ export function mountGroup(page) {
     const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
     put("members", ...figure(state.members.length, ngettext("member", "members", state.members.length)));
     put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
-    if (state.head.strategy) put("strategy", ...figure(shown(strategyWords(state.head.strategy), 80), state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
+    if (divisionWords(state.head)) put("strategy", ...figure(shown(divisionWords(state.head), 80), isShared(state.head) ? "" : state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
     const element = page.querySelector('#figures [data-is="state"]');
     const gone = { kind: "unknown", words: gettext("gone") };
     const { kind, words } = around.gone_at ? gone : stateOf({ ...rowOf(state, queues), is_behind: isBehind });
@@ -253,21 +254,6 @@ export function mountGroup(page) {
     asOf.close();
     socket.close();
     removeEventListener("resize", onResize);
-  };
-}
-
-/** What the overview's row of this group says: both use the same words. */
-function rowOf({ head, members }, queues) {
-  return {
-    rebalanced_at: 1,
-    queues,
-    members: head.are_members_known === false ? null : members.length,
-    silent: members.filter((cell) => cell.held === null).length,
-    orphans: head.orphans,
-    doubles: head.doubles,
-    perhaps_twice: count(head.perhaps_twice ?? []),
-    is_converged: head.is_converged,
-    untold: head.untold?.length ?? 0,
   };
 }
 

@@ -2,7 +2,7 @@
 import { AsOf } from "./as-of.js";
 import { Follower } from "../live/follower.js";
 import { GroupList } from "./group-list.js";
-import { causeWords, divisionWords, isBound, stateOf } from "../lib/state.js";
+import { causeWords, divisionWords, isBound, roundWhen, stateOf } from "../lib/state.js";
 import { drawSmall, drawStrip } from "./small.js";
 import { glyph } from "./glyphs.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
@@ -10,7 +10,6 @@ import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { lookWords } from "../lib/looked.js";
 import { make } from "../lib/svg.js";
 import { shown } from "../lib/shown.js";
-import { span } from "../lib/time.js";
 
 const STRIP_MS = 600000;
 const MANY = 200; // groups: to count them all anew takes the server a while
@@ -181,7 +180,7 @@ function fillRow(item, pushed, small, now) {
   put("size", sizeOf(row));
   const who = small?.latest?.number === row.round ? small.latest.who : "";
   item.querySelector('[data-is="round"]').replaceChildren(...roundOf(row, who));
-  put("when", whenWords(row, now));
+  put("when", roundWhen(row, now));
   item.querySelector('[data-is="orphans"]').replaceChildren(figure(row.orphans, false));
   item.querySelector('[data-is="doubles"]').replaceChildren(figure(row.doubles, isBound(row)));
   for (const [name, cell] of Object.entries(small?.cells ?? {})) item.querySelector(`[data-cell="${name}"]`).replaceChildren(...cellOf(cell));
@@ -201,13 +200,6 @@ function figure(value, isAtLeast) {
   if (value === null) return make("span", { class: "fig", "data-mark": "unknown", title: gettext("unknown") }, "–");
   if (value && isAtLeast) return make("span", { class: "fig", "data-mark": "bound", title: gettext("at least: not everybody answers") }, `≥ ${value}`);
   return make("span", { class: "fig", "data-mark": "exact" }, String(value));
-}
-
-function whenWords(row, now) {
-  if (row.round_opened_at === null) return "";
-  if (row.round_closed_at === null) return fill(gettext("open for %(span)s"), { span: span(now - row.round_opened_at) });
-  const ago = fill(gettext("%(span)s ago"), { span: span(now - row.round_closed_at) });
-  return row.round_moves === null ? ago : `${ago}, ${fill(gettext("%(n)s moved"), { n: row.round_moves })}`;
 }
 
 function sizeOf({ members, queues }) {

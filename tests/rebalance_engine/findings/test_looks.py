@@ -83,6 +83,12 @@ def test_faults_come_in_the_order_of_their_kinds() -> None:
     assert len(kinds_found) == 4
 
 
+def test_one_member_is_said_to_be_the_only_one() -> None:
+    fault = next(orphan_queues(view_of(member("A", 0))))
+
+    assert fault.sentence == "Nobody consumes orders/east/1: the only member answered, and does not hold it."
+
+
 def test_proof_of_an_orphan_names_who_answered() -> None:
     (fault,) = orphan_queues(ORPHAN)
 
