@@ -12,10 +12,10 @@ from dashboard.clusters.models import Cluster, Command, CommandReceipt
 from dashboard.common.fields import printable
 from dashboard.common.names import known_as
 from dashboard.groups.ending import tell_again
-from dashboard.groups.models import Member, MemberList
 from dashboard.groups.operations import Recorded, record
 from dashboard.reports.models import Report, ReportToken
-from dashboard.reports.reading import BEHIND_MS, OF_CONSUMERS, Said, Unacceptable, admit, read
+from dashboard.reports.reading import BEHIND_MS, Said, Unacceptable, admit, read
+from dashboard.reports.standing import check_standing
 from dashboard.reports.tokens import note_use
 from rebalance_engine.events import CommandFinished, CommandOrdered, QueueDropped, QueuePulled, QueueTaken
 from rebalance_engine.events import CommandReceipt as ReceiptFact
@@ -27,12 +27,6 @@ class Conflict(Unacceptable):
     """The id is that of another report."""
 
     status = 409
-
-
-class TooEarly(Unacceptable):
-    """Brokers tell who is a member, and this client is none of them yet: the same report may be taken in a moment."""
-
-    status = 503
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +55,7 @@ def take(*, token: ReportToken, body: bytes, now: int) -> Taken:
             if before.digest != digest:
                 raise Conflict(f"report {said.report!r} was taken before with another content; needed is a new id")
             return Taken(said.report, before.facts, before.stored, was_there=True)
-        if any(isinstance(fact, OF_CONSUMERS) for fact in said.facts):
-            _check_is_known(cluster, said)
+        check_standing(cluster=cluster, said=said, now=now)
         recorded = record(cluster=cluster.name, facts=said.facts, now=now)
         if isinstance(said.facts[0], CommandOrdered):
             _keep_command(cluster, said, now)
@@ -80,17 +73,6 @@ def take(*, token: ReportToken, body: bytes, now: int) -> Taken:
             at=now,
         )
     return Taken(said.report, len(said.facts), recorded.facts, was_there=False)
-
-
-def _check_is_known(cluster: Cluster, said: Said) -> None:
-    """Insist on a client that brokers list, where they do list members: a report makes nobody a member."""
-    group, client = known_as(said.group), known_as(said.reporter)
-    if Member.objects.filter(group__cluster=cluster, group__name=group, client_id=client).exists():
-        return
-    lists = MemberList.objects.filter(group__cluster=cluster, group__name=group)
-    if lists.exists() and not any(client in each.clients or each.missing is not None for each in lists):
-        seen = f"no broker lists client {said.reporter!r} as a member of {said.group!r} yet"
-        raise TooEarly(f"{seen}; send the report again when it has been seen")
 
 
 def _tell_again(said: Said, recorded: Recorded, now: int) -> None:

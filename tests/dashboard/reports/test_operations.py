@@ -10,8 +10,9 @@ from dashboard.clusters.models import Cluster, Command
 from dashboard.groups.models import Group, Handoff, Holding, Member, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.reports.models import Report, ReportToken
-from dashboard.reports.operations import Conflict, Taken, TooEarly, take
+from dashboard.reports.operations import Conflict, Taken, take
 from dashboard.reports.reading import Foreign, Malformed
+from dashboard.reports.standing import TooEarly
 from rebalance_engine.events import CommandOutcome, Fact
 from tests.dashboard.reports.facts import body, command, dropped, pulled, taken, token_of
 from tests.dashboard.story import T0, held, joined, left, listed, route, seen, told
