@@ -33,7 +33,7 @@ CHANGES_A_MINUTE = 120  # of one person; a script that waits for each answer rar
 WITHIN_MS = 60_000
 TRIALS: set[str] = set()  # names of addresses that compute something anew, however often they are asked
 ROLES: dict[str, dict[str, Role]] = {}  # name of an address -> method -> role
-ABOUT = """Everything that the pages of Evenkeel show, and what they do, with the same permissions.
+ABOUT = """What the pages of Evenkeel show, and what they do, with the same permissions.
 
 Come with a log-in, or with `Authorization: Bearer <token>`; tokens are made on the page `/api/`. Instants are UTC epoch
 milliseconds. Null is unknown, never 0: `unknown` of the same object says why. Each answer but 2xx has `problem`."""
@@ -52,14 +52,16 @@ api = NinjaAPI(
 )
 
 
-def reads(where: str, *, name: str, answer: object, is_table: bool = False, is_trial: bool = False) -> Callable[[F], F]:
-    """Declare what answers GET; of a table also as CSV; of a trial so many times a minute. Viewers may."""
+def reads(
+    where: str, *, name: str, answer: object, is_table: bool = False, is_trial: bool = False, also: str = ""
+) -> Callable[[F], F]:
+    """Declare what answers GET; of a table ``also`` as CSV; of a trial so many times a minute. Viewers may."""
     ROLES.setdefault(name, {})["GET"] = Role.VIEWER
     if is_trial:
         TRIALS.add(name)
     extra: dict[str, object] = {"x-needs-role": Role.VIEWER.value}
-    if is_table:
-        extra["responses"] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
+    if is_table or also:
+        extra["responses"] = {200: {"content": {also or "text/csv": {"schema": {"type": "string"}}}}}
     return api.get(where, response={200: answer, **PROBLEMS}, url_name=name, openapi_extra=extra)
 
 

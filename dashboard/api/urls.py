@@ -3,11 +3,14 @@
 from django.urls import URLPattern, path
 
 from dashboard.api import (
+    api_tokens,
     audit,
+    by_config,
     canaries,
     clusters,
     demo,
     groups,
+    nightly,
     orders,
     pauses,
     plans,
@@ -20,7 +23,21 @@ from dashboard.api import (
 from dashboard.api.site import addresses, of_the_api, openapi
 
 OPERATIONS = (
-    *(audit, canaries, clusters, demo, groups, orders, pauses, plans, producers, queues, report_tokens, rounds),
+    api_tokens,
+    audit,
+    by_config,
+    canaries,
+    clusters,
+    demo,
+    groups,
+    nightly,
+    orders,
+    pauses,
+    plans,
+    producers,
+    queues,
+    report_tokens,
+    rounds,
 )
 
 urlpatterns: list[URLPattern] = [

@@ -30,7 +30,7 @@ ALONE = (
 @needs(Role.VIEWER)
 def nightly(request: HttpRequest) -> HttpResponse:
     """Show how the last runs of the nightly jobs ended, and what they came to."""
-    context = {"runs": _runs(request), "reads_logs": settings.LOGS is not None}
+    context = {"runs": runs_for(request), "reads_logs": settings.LOGS is not None}
     return render(request, "history/nightly.html", context)
 
 
@@ -42,13 +42,14 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
     Raises:
         Http404: there is none, or not for this person; which of the two is not told.
     """
-    if not any(run.name == name and run.has_page for run in _runs(request)):
+    if not any(run.name == name and run.has_page for run in runs_for(request)):
         raise Http404(_("There is no such report, or you may not see it."))
     page = (Path(settings.REPORTS) / name / PAGE).read_bytes()
     return HttpResponse(page, headers={"Content-Security-Policy": ALONE})
 
 
-def _runs(request: HttpRequest) -> list[Run]:
+def runs_for(request: HttpRequest) -> list[Run]:
+    """Give the runs that whoever asks may see."""
     folder = Path(settings.REPORTS)
     return runs_of(
         last_runs(folder),

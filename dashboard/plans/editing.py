@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
@@ -18,10 +17,9 @@ from dashboard.groups.models import Group
 from dashboard.groups.views import access_in, find_group
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
-from dashboard.plans import assignments
+from dashboard.plans import assignments, exporting
 from dashboard.plans.assignments import Assignment, BadAssignment
 from dashboard.plans.checks import check, to_acknowledge
-from dashboard.plans.java import Naming, write_java
 from dashboard.plans.models import ByConfig
 from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchecked, publish
 from dashboard.plans.picturing import Picture, picture
@@ -79,23 +77,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 def as_json(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a version as JSON: each client's queues one by one, and which version it is."""
     found = find_group(request, pk)
-    shown = _asked(request, found)
-    clients = {
-        client: [list(queue) for queue in sorted(set(queues))] for client, queues in assignment_of(shown).items()
-    }
-    return JsonResponse(
-        {
-            "v": 1,
-            "cluster": found.cluster.name,
-            "group": found.name,
-            "version": shown.version,
-            "at": shown.at,
-            "author": shown.author,
-            "reason": shown.reason,
-            "clients": clients,
-        },
-        headers=_attached(found, shown, "json"),
-    )
+    return exporting.as_json(found, _asked(request, found))
 
 
 @require_GET
@@ -103,10 +85,7 @@ def as_json(request: HttpRequest, pk: int) -> HttpResponse:
 def as_java(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a version as a Java class: an ``AllocateMessageQueueByConfig`` for each member."""
     found = find_group(request, pk)
-    shown = _asked(request, found)
-    text = write_java(assignment_of(shown), Naming(found.cluster.name, found.name, shown.version))
-    headers = {"Content-Disposition": 'attachment; filename="ByConfigAssignment.java"'}
-    return HttpResponse(text, content_type="text/x-java; charset=us-ascii", headers=headers)
+    return exporting.as_java(found, _asked(request, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +220,6 @@ def _asked(request: HttpRequest, group: Group) -> ByConfig:
 
 def _may_edit(request: HttpRequest, group: Group) -> bool:
     return access_in(request).may(Role.ADMIN, cluster=group.cluster.name, group=group.name)
-
-
-def _attached(group: Group, row: ByConfig, kind: str) -> dict[str, str]:
-    name = re.sub(r"[^A-Za-z0-9._-]", "_", group.name)[:80]
-    return {"Content-Disposition": f'attachment; filename="by-config-{name}-{row.version}.{kind}"'}
 
 
 def _start_words(name: str) -> str:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RegexPattern
 
+from dashboard.api.models import ApiToken
 from dashboard.api.tokens import make
 from dashboard.clusters.models import Cluster, Command
 from dashboard.common.clock import now_ms
@@ -147,7 +148,8 @@ def test_without_a_log_in_every_address_of_the_api_says_what_it_needs(
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.value if role else "nobody")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_token_comes_in_where_its_person_may_and_nowhere_else(client: Client, role: Role | None, method: str) -> None:
-    token, _row = make(user=person(role), is_read_only=False, days=1, note="", now=now_ms())
+    token, row = make(user=person(role), is_read_only=False, days=1, note="", now=now_ms())
+    ApiToken.objects.filter(pk=row.pk).update(id=77)  # that of 1, which an address revokes, is another one
 
     for address, each in ALL:
         if not is_of_the_api(each):
@@ -187,7 +189,7 @@ def test_a_group_outside_of_the_scope_is_not_there(client: Client, cluster: Clus
 
     statuses = {address: client.get(address).status_code for address in about_groups}
 
-    assert set(statuses.values()) == {404}
+    assert set(statuses.values()) - {405} == {404}  # 405 is of what is only posted to, of any group
     assert client.get("/groups/2/").status_code == 200
     page = client.get("/").content.decode()
     assert "orders-1" in page
