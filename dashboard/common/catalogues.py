@@ -1,4 +1,4 @@
-"""Compile the catalogues: ``python -m dashboard.common.catalogues``, as `make install` does where one is newer.
+"""Compile the catalogues: ``python -m dashboard.common.catalogues``, as `make install` and `manage.py up` do.
 
 No program of the machine is needed for it, and nothing is compiled when pages run. ``pybabel compile`` would do, but it
 takes a plural that names its number for wrong where the singular does not.
@@ -6,6 +6,7 @@ takes a plural that names its number for wrong where the singular does not.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def compile_into(folder: Path, *, source: Path = FOLDER) -> Iterator[Path]:
         compiled.parent.mkdir(parents=True, exist_ok=True)
         with path.open("rb") as words:
             catalog = read_po(words, locale=path.parents[1].name)
-        draft = compiled.with_suffix(".draft")
+        draft = compiled.with_suffix(f".draft{os.getpid()}")  # another process may compile as well
         with draft.open("wb") as file:
             write_mo(file, catalog)
         draft.replace(compiled)  # whoever reads it meanwhile has the whole old one

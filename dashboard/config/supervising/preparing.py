@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
-from collections.abc import Iterable
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -22,6 +24,7 @@ from django.db.migrations.executor import MigrationExecutor
 from dashboard.clusters import changing, leases
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
+from dashboard.config.home import ROOT
 from dashboard.config.opening import unopened
 from dashboard.config.supervising.children import DEMO_CLUSTER, AskedCluster
 from dashboard.config.supervising.preparer import Teller, Unprepared
@@ -30,10 +33,13 @@ from dashboard.people.operations import FIRST_ADMIN, make_first_admin
 STAMP = ".made-from"
 BEGINNING = "apply_start"
 AUTHOR = "manage.py up"  # in the audit log
+COMPILES = (sys.executable, "-m", "dashboard.common.catalogues")  # a process of its own: what reads words stays there
+COMPILES_WITHIN_S = 60
 
 
 def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
     """Prepare everything, static files beside the tables; give the clusters to watch, as ``clusters_to_watch`` does."""
+    prepare_words(Path(settings.LOCALE_PATHS[0]), told)
     check_database(connection, os.environ.get("DATABASE_URL", "").strip())
     static = multiprocessing.get_context("fork").Process(
         target=prepare_static_files, args=(Path(settings.STATIC_ROOT), told)
@@ -50,6 +56,29 @@ def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
     if static.exitcode:
         raise RuntimeError("the static files could not be collected; why stands above")
     return clusters_to_watch(has_demo=asked.is_demo)
+
+
+def prepare_words(folder: Path, told: Teller, *, program: Sequence[str] = COMPILES) -> None:
+    """Compile the words of pages in other languages where that was not done since they changed: a clone has none.
+
+    Before anything else: nothing has read them yet. Where it cannot be done pages are in English, and it says so.
+    """
+    if not any(_is_older(path.with_suffix(".mo"), path) for path in folder.glob("*/LC_MESSAGES/*.po")):
+        return
+    told.say("compiling the words of pages in other languages")
+    try:
+        done = subprocess.run(program, capture_output=True, text=True, timeout=COMPILES_WITHIN_S, cwd=ROOT, check=False)
+        trouble = (
+            "" if done.returncode == 0 else (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        trouble = str(error)
+    if trouble:
+        told.say(f"they could not be compiled, so that pages in other languages are partly English: {trouble[:300]}")
+
+
+def _is_older(compiled: Path, words: Path) -> bool:
+    return not compiled.is_file() or compiled.stat().st_mtime_ns < words.stat().st_mtime_ns
 
 
 def check_database(database: BaseDatabaseWrapper, url: str) -> None:

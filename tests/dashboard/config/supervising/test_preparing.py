@@ -1,7 +1,10 @@
+import gettext
 import json
+import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.db.utils import ConnectionHandler
 from django.test import override_settings
@@ -9,22 +12,26 @@ from django.test import override_settings
 from dashboard.audit.models import AuditEntry
 from dashboard.clusters.leases import take
 from dashboard.clusters.models import ASIDE, Cluster
+from dashboard.common import catalogues
 from dashboard.config.env import read_database
 from dashboard.config.supervising.children import AskedCluster
 from dashboard.config.supervising.preparer import Teller, Unprepared
 from dashboard.config.supervising.preparing import (
+    COMPILES,
     STAMP,
     check_database,
     clusters_to_watch,
     fingerprint,
     prepare_static_files,
     prepare_tables,
+    prepare_words,
     put_cluster,
 )
 from tests.dashboard.story import T0
 
 DEMO = AskedCluster(name="demo", namesrv="127.0.0.1:15000", is_demo=True, is_read_only=False)
 SHOP = AskedCluster(name="shop", namesrv="10.0.0.1:9876", is_demo=False, is_read_only=True)
+WORDS = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "queue"\nmsgstr "队列"\n'
 
 
 class Told(Teller):
@@ -73,6 +80,39 @@ def test_a_database_that_is_there_is_opened_and_closed_again(tmp_path: Path) -> 
 
     assert database.connection is None
     assert (tmp_path / "db").is_file()
+
+
+def test_words_of_a_clone_are_compiled_once(tmp_path: Path) -> None:
+    words = tmp_path / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.po"
+    words.parent.mkdir(parents=True)
+    words.write_text(WORDS)
+    compiles = "import sys; from pathlib import Path; from dashboard.common.catalogues import compile_into\n"
+    compiles += "folder = Path(sys.argv[1]); list(compile_into(folder, source=folder))"
+    told = Told()
+
+    for _start in range(2):
+        prepare_words(tmp_path / "locale", told, program=(sys.executable, "-c", compiles, str(tmp_path / "locale")))
+
+    with words.with_suffix(".mo").open("rb") as file:
+        assert gettext.GNUTranslations(file).gettext("queue") == "队列"
+    assert told.said == ["compiling the words of pages in other languages"]
+
+
+@pytest.mark.parametrize("program", [("/bin/false",), ("/not/there",)], ids=["fails", "not there"])
+def test_words_that_cannot_be_compiled_are_told_of_and_hold_nothing_up(tmp_path: Path, program: tuple[str]) -> None:
+    words = tmp_path / "zh_Hans" / "LC_MESSAGES" / "django.po"
+    words.parent.mkdir(parents=True)
+    words.write_text(WORDS)
+    told = Told()
+
+    prepare_words(tmp_path, told, program=program)
+
+    assert "they could not be compiled" in told.said[-1]
+
+
+def test_what_is_started_compiles_the_words_of_the_pages() -> None:
+    assert [*COMPILES[1:]] == ["-m", catalogues.__name__]
+    assert Path(settings.LOCALE_PATHS[0]) == catalogues.FOLDER
 
 
 @pytest.mark.django_db
