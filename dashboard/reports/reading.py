@@ -170,12 +170,14 @@ def _check_kind(place: str, fact: Fact) -> None:
 
 
 def _check_time(place: str, fact: Fact, now: int) -> None:
-    latest = max(fact.at, fact.source.observed_at or 0)
+    tally = fact.tally if isinstance(fact, BrokerLatency) else None
+    latest = max(fact.at, fact.source.observed_at or 0, tally.until if tally is not None else 0)
+    earliest = min(fact.at, tally.since if tally is not None else fact.at)
     if latest > now + AHEAD_MS:
         ahead = f"is {(latest - now) / 1000:,.0f} s ahead of this control room's clock"
         raise Malformed(f"{place} {ahead}; needed are clocks that differ by less than {AHEAD_MS // 1000} s")
-    if fact.at < now - BEHIND_MS:
-        raise Malformed(f"{place} is {(now - fact.at) / 86_400_000:,.1f} days old; needed is at most a week")
+    if earliest < now - BEHIND_MS:
+        raise Malformed(f"{place} is {(now - earliest) / 86_400_000:,.1f} days old; needed is at most a week")
 
 
 def _check_command(said: Said) -> None:

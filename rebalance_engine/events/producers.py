@@ -11,6 +11,7 @@ from rebalance_engine.events.shapes import At, Milliseconds, Number, Text, check
 from rebalance_engine.model import MessageQueue
 
 MOST_COUNTS = 32  # a line stays below 2 kB, and what is kept of a producer and broker below 100 kB
+MOST_A_MS = 1_000  # attempts that one process can end: no client sends a million messages a second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,10 @@ class LatencyCount:
         """Refuse what no latency can be."""
         check(self)
 
+    def covers(self, latency_ms: int) -> bool:
+        """Whether an attempt that took so long may be among them."""
+        return self.latency_ms <= latency_ms <= (self.up_to_ms or self.latency_ms)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendTally:
@@ -97,7 +102,7 @@ class BrokerLatency(ProducerFact):
     tally: SendTally | None = None
 
     def _check_together(self) -> None:
-        """Refuse a tally of a time that ends before it begins, and one that is too long to be kept."""
+        """Refuse a tally that is too long to be kept, has no time, or cannot be true."""
         if self.tally is None:
             return
         since, until, counts = self.tally.since, self.tally.until, self.tally.counts
@@ -108,6 +113,16 @@ class BrokerLatency(ProducerFact):
         for each in counts:
             if each.up_to_ms is not None and each.up_to_ms <= each.latency_ms:
                 raise refusal(self, f"up_to_ms is {each.up_to_ms}; it needs more than latency_ms, {each.latency_ms}")
+        self._check_plausible(self.tally)
+
+    def _check_plausible(self, tally: SendTally) -> None:
+        ended_at, most = self.at + self.latency_ms, MOST_A_MS * (tally.until - tally.since + 1)
+        if not any(each.covers(self.latency_ms) for each in tally.counts):
+            raise refusal(self, f"the tally counts no attempt of {self.latency_ms} ms; it needs this one among them")
+        if not tally.since <= ended_at <= tally.until:
+            raise refusal(self, f"the tally is of {tally.since} to {tally.until}; it needs {ended_at}, this one's end")
+        if (count := sum(each.count for each in tally.counts)) > most:
+            raise refusal(self, f"the tally counts {count} attempts; its time needs to hold them, and holds {most}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

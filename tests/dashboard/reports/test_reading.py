@@ -17,7 +17,7 @@ from dashboard.reports.reading import (
     admit,
     read,
 )
-from rebalance_engine.events import Fact, Origin, Source
+from rebalance_engine.events import EXACT, BrokerLatency, Fact, LatencyCount, Origin, SendOutcome, SendTally, Source
 from tests.dashboard.reports.facts import body, command, dropped, own, taken
 from tests.dashboard.story import T0, route
 
@@ -114,6 +114,26 @@ def test_the_whole_report_must_be_of_the_tokens_group() -> None:
 def test_what_no_report_states_is_refused(facts: list[Fact], words: str) -> None:
     with pytest.raises(Unacceptable, match=words):
         admitted(*facts)
+
+
+def test_a_tally_of_another_time_is_refused() -> None:
+    def sent(since: int, until: int) -> Fact:
+        return BrokerLatency(
+            at=T0,
+            source=own("A"),
+            exactness=EXACT,
+            client="A",
+            broker="east",
+            latency_ms=5,
+            outcome=SendOutcome.OK,
+            tally=SendTally(since=T0 + since, until=T0 + until, counts=(LatencyCount(latency_ms=5, count=9),)),
+        )
+
+    assert admitted(sent(0, 5)).reporter == "A"
+    with pytest.raises(Malformed, match="ahead of this control room's clock"):
+        admitted(sent(0, 60_001))
+    with pytest.raises(Malformed, match="at most a week"):
+        admitted(sent(-BEHIND_MS - 1, 5))
 
 
 def test_a_command_is_taken_whatever_rocketmq_calls_the_cluster() -> None:

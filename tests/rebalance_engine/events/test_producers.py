@@ -8,8 +8,8 @@ from rebalance_engine.events import (
     SendOutcome,
     SendTally,
 )
-from rebalance_engine.events.producers import MOST_COUNTS
-from tests.rebalance_engine.facts import plain
+from rebalance_engine.events.producers import MOST_A_MS, MOST_COUNTS
+from tests.rebalance_engine.facts import AT, plain
 
 
 def test_the_bounds_of_a_latency_are_those_of_its_length() -> None:
@@ -33,14 +33,37 @@ def test_what_led_to_a_backoff_may_be_unknown() -> None:
     assert backoff.latency_ms is None
 
 
+def tallied(*counts: LatencyCount, since: int = AT, until: int = AT + 9, latency_ms: int = 3) -> BrokerLatency:
+    return plain(BrokerLatency, latency_ms=latency_ms, tally=SendTally(since=since, until=until, counts=counts))
+
+
 def test_a_tally_is_bounded_and_counts_something() -> None:
     one = LatencyCount(latency_ms=3, count=1)
-    assert plain(BrokerLatency, tally=SendTally(since=1, until=1, counts=(one,))).tally is not None
+    assert tallied(one).tally is not None
     for counts in ((), (one,) * (MOST_COUNTS + 1)):
         with pytest.raises(ValueError, match=r"the tally has \d+ counts; it needs 1 to 32"):
-            plain(BrokerLatency, tally=SendTally(since=1, until=1, counts=counts))
+            tallied(*counts)
     with pytest.raises(ValueError, match="since must not be above until"):
-        plain(BrokerLatency, tally=SendTally(since=2, until=1, counts=(one,)))
+        tallied(one, since=AT + 3, until=AT + 2)
     none = LatencyCount(latency_ms=3, count=1, up_to_ms=3)
     with pytest.raises(ValueError, match="it needs more than latency_ms, 3"):
-        plain(BrokerLatency, tally=SendTally(since=1, until=1, counts=(none,)))
+        tallied(none)
+
+
+def test_a_tally_has_its_own_attempt_among_those_that_it_counts() -> None:
+    assert tallied(LatencyCount(latency_ms=1, count=1, up_to_ms=5)).latency_ms == 3
+
+    with pytest.raises(ValueError, match="the tally counts no attempt of 3 ms; it needs this one among them"):
+        tallied(LatencyCount(latency_ms=1, count=20), LatencyCount(latency_ms=4, count=1, up_to_ms=9))
+    for since, until in ((AT, AT + 2), (AT + 4, AT + 9)):
+        with pytest.raises(ValueError, match=f"it needs {AT + 3}, this one's end"):
+            tallied(LatencyCount(latency_ms=3, count=1), since=since, until=until)
+
+
+def test_a_tally_counts_no_more_than_its_time_can_hold() -> None:
+    assert tallied(LatencyCount(latency_ms=3, count=10 * MOST_A_MS)).tally is not None
+
+    with pytest.raises(
+        ValueError, match="the tally counts 10001 attempts; its time needs to hold them, and holds 1000"
+    ):
+        tallied(LatencyCount(latency_ms=3, count=10 * MOST_A_MS), LatencyCount(latency_ms=4, count=1))
