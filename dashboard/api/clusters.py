@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
+from pydantic import Field
 
-from dashboard.api.lists import Form, page_of
+from dashboard.api.lists import Form, page_read
 from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown
 from dashboard.api.site import reads
 from dashboard.clusters.models import Broker, Cluster
 from dashboard.clusters.shell import all_clusters, visible_clusters
 from dashboard.clusters.silences import Answering, answering
 from dashboard.common.clock import now_ms
-from dashboard.groups import listing
+from dashboard.groups.found import Sought, found
 from dashboard.groups.models import Finding
 from dashboard.groups.proofs import proven_at, seen_at_of
 from dashboard.groups.views import access_in
-from dashboard.people.roles import Access, Role
 
 MOST_BROKERS = 2_000
-MOST_READ = 5_000
 
 
 class BrokerOut(Schema):
@@ -87,10 +88,13 @@ class FindingOut(Schema):
     ends_at: Instant | None
 
 
-class OfCluster(Paging):
-    """Findings of one cluster, or of all."""
+class FindingsAsked(Paging):
+    """Findings of one cluster, or of all; of a kind; confirmed or suspected alone; with these words."""
 
     cluster: str = ""
+    kind: str = ""
+    state: Literal["", "confirmed", "suspected"] = ""
+    q: str = Field(default="", max_length=200)
 
 
 @reads("/clusters", name="api clusters", answer=ClustersOut)
@@ -105,16 +109,15 @@ def clusters(request: HttpRequest) -> ClustersOut:
 
 
 @reads("/findings", name="api findings", answer=Page[FindingOut], is_table=True)
-def findings(request: HttpRequest, asked: Query[OfCluster]) -> Page[FindingOut] | HttpResponse:
-    """List what is wrong now, what is confirmed first."""
+def findings(request: HttpRequest, asked: Query[FindingsAsked]) -> Page[FindingOut] | HttpResponse:
+    """List what is wrong now, the gravest first."""
     access = access_in(request)
     mine = [each for each in visible_clusters(access=access, also=asked.cluster) if asked.cluster in {"", each.name}]
-    rows = Finding.objects.filter(cluster__in=mine, cleared_at=None).select_related("group", "cluster")
-    seen = [row for row in rows.order_by("suspected_at")[:MOST_READ] if _may_see(row, access)]
-    first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))
-    told = seen_at_of(groups={row.group_id for row in first if row.group_id is not None})
-    return page_of(
-        first, lambda row: finding_out(row, told.get(row.group_id or 0)), asked, now_ms(), Form(FindingOut, "findings")
+    rows = found(clusters=mine, access=access, sought=Sought(asked.q, asked.kind, asked.state))
+    groups = rows.filter(group__isnull=False).order_by().values_list("group", flat=True).distinct()
+    told = seen_at_of(groups=set(groups))
+    return page_read(
+        rows, lambda row: finding_out(row, told.get(row.group_id or 0)), asked, now_ms(), Form(FindingOut, "findings")
     )
 
 
@@ -134,12 +137,6 @@ def finding_out(row: Finding, seen_at: int | None) -> FindingOut:
         seen_at=proven_at(row.kind, seen_at),
         ends_at=row.ends_at,
     )
-
-
-def _may_see(row: Finding, access: Access) -> bool:
-    if row.group is None:
-        return access.may_everywhere(Role.VIEWER, cluster=row.cluster.name)
-    return listing.may_see(row.group, row.cluster, access)
 
 
 def _broker(row: Broker) -> BrokerOut:

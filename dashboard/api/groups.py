@@ -28,6 +28,7 @@ from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups import listing, story
 from dashboard.groups.dead import dead_letters_of
+from dashboard.groups.found import in_order
 from dashboard.groups.lag import GroupLag, lag_of
 from dashboard.groups.lately import lately_of
 from dashboard.groups.models import Finding, Group
@@ -44,7 +45,7 @@ class GroupsAsked(Paging):
     cluster: str = ""
     name: str = ""
     q: str = Field(default="", max_length=200)
-    only: Literal["all", "findings", "moving", "unknown"] = "all"
+    only: Literal["all", "findings", "owners", "moving", "unknown"] = "all"
     sort: Literal["state", "name", "members", "queues", "round", "lag"] = "state"
 
 
@@ -55,7 +56,9 @@ def groups(request: HttpRequest, asked: Query[GroupsAsked]) -> Page[GroupRow] | 
     mine = [each for each in visible_clusters(access=access, also=asked.cluster) if asked.cluster in {"", each.name}]
     wish = listing.Wish(search=asked.q, only=asked.only, sort=asked.sort)
     found = [
-        each for each in listing.chosen(clusters=mine, access=access, wish=wish) if asked.name in {"", each.row.group}
+        each
+        for each in listing.chosen(clusters=mine, access=access, wish=wish, now=now)
+        if asked.name in {"", each.row.group}
     ]
     return shown(_rows(found[asked.span], now), len(found), asked, now, Form(GroupRow, "groups"))
 
@@ -139,6 +142,6 @@ def findings_of_group(request: HttpRequest, pk: int, asked: Query[Then]) -> Page
     if asked.at:
         faults = shown_then(found, asked.at, now).state.faults
         return page_of(faults, lambda fault: finding_then(fault, found), asked, now, form)
-    rows = Finding.objects.filter(group=found, cleared_at=None).select_related("group", "cluster")
+    rows = in_order(Finding.objects.filter(group=found, cleared_at=None))
     told = seen_at_of(groups=[found.pk]).get(found.pk)
-    return page_read(rows.order_by("suspected_at", "pk"), lambda row: finding_out(row, told), asked, now, form)
+    return page_read(rows, lambda row: finding_out(row, told), asked, now, form)

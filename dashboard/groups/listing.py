@@ -11,25 +11,23 @@ from django.utils.translation import gettext as _
 from dashboard.clusters.models import Cluster
 from dashboard.groups.cells import Cells, bands_of, cells_of
 from dashboard.groups.finding import Search
+from dashboard.groups.found import groups_with_any
 from dashboard.groups.lag import lags_by_group
 from dashboard.groups.lately import WINDOW_MS, lately_of
-from dashboard.groups.models import Finding, Group, Round
+from dashboard.groups.models import Group, Round
 from dashboard.groups.showing import row_of
 from dashboard.groups.small import Small, figures_of, shrink
 from dashboard.groups.whose import whose
 from dashboard.groups.words import GRAVE, State, is_bound, state_of
-from dashboard.groups.young import is_explained
 from dashboard.people.roles import Access, Role
 from dashboard.push.messages import GroupSnapshot, Row, decode
 from dashboard.push.models import Stream
 from dashboard.push.publish import group_stream, overview_stream
 from dashboard.push.runs import Runs, pack
-from rebalance_engine.findings import FindingKind
 
 PAGE = 100
 SORTS = ("state", "name", "members", "queues", "round", "lag")
-FILTERS = ("all", "findings", "moving", "unknown")
-MOST_FINDINGS = 6
+FILTERS = ("all", "findings", "owners", "moving", "unknown")
 STRIP_MS = WINDOW_MS  # what the small time axis shows
 ANY = Q()
 MAY_BE_WITHOUT_ONE_OWNER = Q(orphan_count__gt=0) | Q(double_count__gt=0) | Q(member_count=0)
@@ -38,7 +36,10 @@ LARGEST_SMALL = 200_000  # bytes of a stored state; a larger group's map in the 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One row; ``who`` stands behind its last round, ``cells`` say how it fared lately, ``looked_at`` of when it is."""
+    """One row; ``who`` stands behind its last round, ``cells`` say how it fared lately, ``looked_at`` of when it is.
+
+    ``has_findings``: whether anything is found wrong with it; asked of lists alone.
+    """
 
     cluster: Cluster
     row: Row
@@ -46,6 +47,7 @@ class Listed:
     who: str = ""
     cells: Cells = field(default_factory=dict)
     looked_at: int | None = None
+    has_findings: bool = False
 
     @property
     def stream(self) -> str:
@@ -82,9 +84,9 @@ class Wish:
     page: int = 1
 
 
-def list_groups(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> Page:
+def list_groups(*, clusters: Sequence[Cluster], access: Access, wish: Wish, now: int) -> Page:
     """Give a page of groups. All of them are read: 2,500 narrow rows take less than a tenth of a second."""
-    all_of_them = _visible(clusters, access)
+    all_of_them = _with_findings(_visible(clusters, access), clusters, now)
     search = Search.of(wish.search, clusters=clusters)
     found = [each for each in all_of_them if search.finds(each.row.id, _text_of(each))]
     counts = {name: sum(_passes(each, name) for each in found) for name in FILTERS}
@@ -103,10 +105,11 @@ def list_groups(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> P
     )
 
 
-def chosen(*, clusters: Sequence[Cluster], access: Access, wish: Wish) -> list[Listed]:
+def chosen(*, clusters: Sequence[Cluster], access: Access, wish: Wish, now: int) -> list[Listed]:
     """Give all groups that are asked for, in their order: what a page is cut from."""
     search = Search.of(wish.search, clusters=clusters)
-    found = (each for each in _visible(clusters, access) if search.finds(each.row.id, _text_of(each)))
+    all_of_them = _with_findings(_visible(clusters, access), clusters, now)
+    found = (each for each in all_of_them if search.finds(each.row.id, _text_of(each)))
     return _sorted((each for each in found if _passes(each, wish.only)), wish.sort, clusters)
 
 
@@ -119,40 +122,21 @@ def _visible(clusters: Sequence[Cluster], access: Access, which: Q = ANY) -> lis
     return [_listed(group, by_pk[group.cluster_id]) for group in visible]
 
 
+def _with_findings(rows: list[Listed], clusters: Sequence[Cluster], now: int) -> list[Listed]:
+    wrong = groups_with_any(clusters=clusters, now=now)
+    return [replace(each, has_findings=True) if each.row.id in wrong else each for each in rows]
+
+
 def listed(*, group: Group) -> Listed:
     """Give one group's row; one that is gone stands in no list, and is in no state but that."""
     found = _listed(group, group.cluster)
     return found if group.gone_at is None else replace(found, state=State("unknown", _("gone")))
 
 
-def findings_now(*, clusters: Sequence[Cluster], access: Access, now: int) -> tuple[list[Finding], list[Group], int]:
-    """Give the faults there are, confirmed and old ones first; groups that only rebalance; how many faults in all.
-
-    Queues without owner and with two belong to every rebalance: while a group's round is young, they are no faults.
-    """
-    rows = (
-        Finding.objects.filter(cluster__in=clusters, cleared_at=None, group__gone_at=None)
-        .exclude(kind=FindingKind.ON_PURPOSE.value)  # no alarm: the group's page tells of it
-        .select_related("group", "cluster")
-        .order_by("confirmed_at", "suspected_at")
-    )
-    found = [row for row in rows[:2_000] if row.group is None or may_see(row.group, row.cluster, access)]
-    seen = [row for row in found if not _is_of_a_round(row, now)]
-    busy = {row.group_id: row.group for row in found if row.group is not None and _is_of_a_round(row, now)}
-    first = sorted(seen, key=lambda row: (row.confirmed_at is None, row.suspected_at))
-    return _one_of_a_kind(first)[:MOST_FINDINGS], list(busy.values())[:MOST_FINDINGS], len(seen)
-
-
 def without_one_owner(*, clusters: Sequence[Cluster], access: Access) -> set[int]:
     """Give the groups in which queues have no owner, or two, whether that is a finding or not: those of the filter."""
     some = _visible(clusters, access, MAY_BE_WITHOUT_ONE_OWNER)
-    return {each.row.id for each in some if _passes(each, "findings")}
-
-
-def _is_of_a_round(row: Finding, now: int) -> bool:
-    if row.group is None:
-        return False
-    return is_explained(row, opened_at=row.group.round_opened_at, closed_at=row.group.round_closed_at, now=now)
+    return {each.row.id for each in some if _passes(each, "owners")}
 
 
 def may_see(group: Group, cluster: Cluster, access: Access) -> bool:
@@ -256,6 +240,8 @@ def _sorted(rows: Iterable[Listed], sort: str, clusters: Sequence[Cluster]) -> l
 
 def _passes(each: Listed, only: str) -> bool:
     if only == "findings":
+        return each.has_findings
+    if only == "owners":
         return each.state.kind in {"two", "none"}
     if only == "moving":  # whatever else is the matter with it: its row says that a round is open
         return each.state.kind == "moving" or _has_open_round(each.row)
@@ -276,12 +262,3 @@ def _key(each: Listed, sort: str) -> tuple[object, ...]:
     if sort == "round":
         return (-(row.round_opened_at or 0), row.group)
     return (GRAVE.index(each.state.kind), -((row.orphans or 0) + (row.doubles or 0)), row.group)
-
-
-def _one_of_a_kind(rows: list[Finding]) -> list[Finding]:
-    """Keep the first of each kind in each group; it says how many more there are."""
-    first: dict[tuple[int | None, str], Finding] = {}
-    for row in rows:
-        kept = first.setdefault((row.group_id, row.kind), row)
-        kept.others = getattr(kept, "others", -1) + 1  # type: ignore[attr-defined] # for the template alone
-    return list(first.values())

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from dashboard.groups import order_views, past_views, receipt_views, views
+from dashboard.groups import found_views, order_views, past_views, receipt_views, views
 
 urlpatterns = [
     path("", views.overview, name="overview"),
+    path("findings/", found_views.findings, name="findings"),
     path("groups/smalls", views.smalls, name="smalls"),
     path("groups/fared", views.fared, name="fared"),
     path("groups/<int:pk>/", past_views.group, name="group"),

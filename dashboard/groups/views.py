@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -16,6 +16,7 @@ from dashboard.clusters.silences import answering
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words as in_readers_words
 from dashboard.groups import asking, listing, owned, rounds, story
+from dashboard.groups import found as found_now
 from dashboard.groups.backing import backing_away
 from dashboard.groups.kinds import listeners_of, popping_of, programs_of, set_to_pop, through_proxies
 from dashboard.groups.lag import told_plainly
@@ -48,10 +49,10 @@ def overview(request: HttpRequest) -> HttpResponse:
         return render(request, "groups/_now.html", _now(request, shown, now))
     wish = _wish(request)
     if request.GET.get("part") == "counts":
-        page = listing.list_groups(clusters=shown, access=access, wish=wish)
+        page = listing.list_groups(clusters=shown, access=access, wish=wish, now=now)
         return render(request, "groups/_counts.html", _sums(request, shown, page, wish))
     streams = {overview_stream(each.pk): current_seq(stream=overview_stream(each.pk)) for each in shown}  # before rows
-    page = listing.list_groups(clusters=shown, access=access, wish=wish)
+    page = listing.list_groups(clusters=shown, access=access, wish=wish, now=now)
     smalls = listing.smalls(groups=[each.row.id for each in page.rows], now=now)
     page = listing.beside_their_maps(page, smalls)
     context = {
@@ -250,13 +251,13 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     twice = add_up(lanes=lanes, known=known.values())
     shares = owned.shares_in(row=row, now=now)
     unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
-    worst = {**story.worst(lanes, shares.values()), "twice": twice.count, "unowned_unmoved": unmoved}
+    worst = {**story.worst(lanes, shares.values()), "twice": twice.count, **unmoved}
+    page = story.page_of(lanes, _number(request.GET.get("handoffs", "")))
     context = {
         "group": found,
         "round": row,
         "twice": twice,
-        "lanes": lanes[: story.MOST_LANES],
-        "lane_count": len(lanes),
+        **page,
         "worst": worst,
         "causes": rounds.causes_of(row),
         "sentence": rounds.sentence_of(row, worst, now=now),
@@ -266,7 +267,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "now": now,
         "facts": {
             "group": pk,
-            "lanes": plain_lanes(row, lanes, now, known),
+            "lanes": plain_lanes(row, page["lanes"], now, known),
             **rounds.pictures_of(row),
         },
     }
@@ -293,7 +294,7 @@ def find_group(request: HttpRequest, pk: int) -> Group:
 
 
 def plain_lanes(
-    row: Round | None, lanes: list[Lane], now: int, twice: Mapping[Lane, Twice] | None = None
+    row: Round | None, lanes: Sequence[Lane], now: int, twice: Mapping[Lane, Twice] | None = None
 ) -> dict[str, object] | None:
     """Give the handoffs of a round as plain values for the browser; ``twice`` of those of which that is known."""
     if row is None:
@@ -336,17 +337,15 @@ def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, o
     """Give what the overview says besides its rows: who does not answer, what is wrong, and who backs away."""
     access = access_in(request)
     answers = answering(clusters=clusters, now=now)
-    findings, rebalancing, count = listing.findings_now(clusters=clusters, access=access, now=now)
+    wrong = found_now.now_wrong(clusters=clusters, access=access, now=now)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
     return {
         "answering": [each for each in answers if not each.is_fine],
         "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
-        "findings": findings,
-        "proofs_at": seen_at_of(groups=[each.group_id for each in findings if each.group_id is not None]),
-        "rebalancing": rebalancing,
-        "finding_count": count,
+        "wrong": wrong,
+        "proofs_at": seen_at_of(groups=[each.group_id for each in wrong.first if each.group_id is not None]),
         "without_one_owner": listing.without_one_owner(clusters=clusters, access=access),
-        "link_to_these": _link(request, only="findings", q="", page=""),
+        "link_to_these": _link(request, only="owners", q="", page=""),
         "backing": backing,
         "has_producers": has_producers,
         "now": now,
@@ -380,7 +379,8 @@ def _link(request: HttpRequest, **changed: str) -> str:
 def _tabs() -> list[tuple[str, str]]:
     return [
         ("all", _("All")),
-        ("findings", _("No owner or two")),
+        ("findings", _("With findings")),
+        ("owners", _("No owner or two")),
         ("moving", _("Rebalancing")),
         ("unknown", _("Unknown")),
     ]

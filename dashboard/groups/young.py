@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.db.models import F, Q
+
 from dashboard.groups.models import Finding
 from dashboard.push.messages import Fault, GroupState
 
@@ -17,6 +19,13 @@ def is_explained(found: Finding | Fault, *, opened_at: int | None, closed_at: in
     if found.kind not in OF_ROUNDS or found.confirmed_at is not None or opened_at is None or closed_at is not None:
         return False
     return now - opened_at < YOUNG_MS and found.suspected_at >= opened_at - BEFORE_MS
+
+
+def explained(now: int) -> Q:
+    """Say the same of rows of findings, for a query of them."""
+    is_open = Q(group__round_closed_at=None, group__round_opened_at__gt=now - YOUNG_MS)
+    began_with_it = Q(suspected_at__gte=F("group__round_opened_at") - BEFORE_MS)
+    return Q(kind__in=sorted(OF_ROUNDS), confirmed_at=None) & is_open & began_with_it
 
 
 def explained_until(rows: Iterable[Finding], *, opened_at: int | None, closed_at: int | None, now: int) -> int | None:

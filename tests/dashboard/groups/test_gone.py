@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from dashboard.clusters.models import Broker, Cluster
+from dashboard.groups.found import Now, now_wrong
 from dashboard.groups.gone import AWAY_MS, note_gone, publish_row
-from dashboard.groups.listing import Wish, findings_now, list_groups
+from dashboard.groups.listing import Wish, list_groups
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.live.streams import overview_snapshot
@@ -32,7 +33,7 @@ def note(*named: str, brokers: frozenset[str] = frozenset({"east"}), at: int = L
 
 
 def shown(cluster: Cluster) -> list[str]:
-    return [each.row.group for each in list_groups(clusters=[cluster], access=ALL, wish=Wish()).rows]
+    return [each.row.group for each in list_groups(clusters=[cluster], access=ALL, wish=Wish(), now=T0).rows]
 
 
 def last_step() -> OverviewDiff:
@@ -54,7 +55,7 @@ def test_a_group_that_no_broker_names_is_gone_from_the_overview_and_its_browsers
     assert shown(left_behind) == []
     assert last_step().gone == (group.pk,)
     assert overview_snapshot(cluster=left_behind.pk).rows == ()
-    assert findings_now(clusters=[left_behind], access=ALL, now=T0 + LATER) == ([], [], 0)
+    assert now_wrong(clusters=[left_behind], access=ALL, now=T0 + LATER) == Now([], 0, [], 0)
 
 
 def test_a_rebalance_of_one_that_is_gone_does_not_bring_its_row_back(left_behind: Cluster) -> None:

@@ -10,16 +10,14 @@ from dashboard.groups.listing import (
     STRIP_MS,
     Wish,
     beside_their_maps,
-    findings_now,
     list_groups,
     listed,
     may_see,
     smalls,
 )
-from dashboard.groups.models import Group
+from dashboard.groups.models import Finding, Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.small import NOBODY
-from dashboard.groups.young import YOUNG_MS
 from dashboard.people.roles import Access, Role, Scope
 from rebalance_engine.events import EXACT, ProgressSeen, QueueProgress
 from tests.dashboard.story import EAST, T0, held, joined, missed, queue, route, seen, told
@@ -39,7 +37,7 @@ def groups(cluster: Cluster) -> Cluster:
 
 
 def names(cluster: Cluster, access: Access = ALL, **wish: object) -> list[str]:
-    page = list_groups(clusters=[cluster], access=access, wish=Wish(**wish))  # type: ignore[arg-type] # as a view has them
+    page = list_groups(clusters=[cluster], access=access, wish=Wish(**wish), now=T0)  # type: ignore[arg-type] # as a view has them
     return [each.row.group for each in page.rows]
 
 
@@ -52,9 +50,19 @@ def test_the_gravest_comes_first(groups: Cluster) -> None:
 def test_groups_are_searched_and_filtered(groups: Cluster) -> None:
     assert names(groups, search="ORPH shop") == ["orphaned"]
     assert names(groups, search="without owner") == ["orphaned"]
-    assert names(groups, only="findings") == ["orphaned"]
+    assert names(groups, only="owners") == ["orphaned"]
     assert names(groups, only="unknown") == ["new"]
     assert names(groups, search="nothing like it") == []
+
+
+def test_a_group_with_a_finding_of_any_kind_is_found_by_it(groups: Cluster) -> None:
+    Finding.objects.all().delete()
+    group = Group.objects.get(name="g")
+    columns = {"subject": "B", "subject_key": "B", "sentence": "B is idle", "proof": ["p"], "origin": "derived"}
+    Finding.objects.create(cluster=groups, group=group, kind="idle consumer", suspected_at=T0, **columns)
+
+    assert names(groups, only="findings") == ["g"]
+    assert names(groups, only="owners") == ["orphaned"]
 
 
 def test_those_who_are_the_furthest_behind_come_first_and_the_unknown_last(groups: Cluster) -> None:
@@ -70,7 +78,7 @@ def test_a_group_with_an_open_round_is_found_as_rebalancing_whatever_else_is_the
     told(joined("C", 5_000, "orphaned", low=4_000))
     rebalance_once(group=Group.objects.get(name="orphaned").pk, now=T0 + 5_100)
 
-    page = list_groups(clusters=[groups], access=ALL, wish=Wish(only="moving"))
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish(only="moving"), now=T0)
 
     [each] = page.rows
     assert (each.row.group, each.state.kind == "moving") == ("orphaned", False)
@@ -78,9 +86,9 @@ def test_a_group_with_an_open_round_is_found_as_rebalancing_whatever_else_is_the
 
 
 def test_figures_count_what_the_person_may_see(groups: Cluster) -> None:
-    page = list_groups(clusters=[groups], access=ALL, wish=Wish(only="moving"))
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish(only="moving"), now=T0)
 
-    assert page.counts == {"all": 3, "findings": 1, "moving": 0, "unknown": 1}
+    assert page.counts == {"all": 3, "findings": 1, "owners": 1, "moving": 0, "unknown": 1}
     assert (page.members, page.queues, page.found, page.pages) == (2, 8, 0, 1)
     assert names(groups, Access("b", (Scope(Role.VIEWER, "*", "g"),))) == ["g"]
 
@@ -91,38 +99,10 @@ def test_many_groups_come_in_pages_with_the_same_number_of_queries(cluster: Clus
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        page = list_groups(clusters=[cluster], access=ALL, wish=Wish(page=99))
+        page = list_groups(clusters=[cluster], access=ALL, wish=Wish(page=99), now=T0)
 
     assert (page.number, page.pages, len(page.rows)) == (3, 3, 1)
-    assert len(queries) == 1
-
-
-def test_findings_of_a_kind_are_one_that_says_how_many_more(groups: Cluster) -> None:
-    told(held("B", 5_000, [0], group="orphaned"))
-    rebalance_once(group=Group.objects.get(name="orphaned").pk, now=T0 + 5_100)
-
-    findings, rebalancing, count = findings_now(clusters=[groups], access=ALL, now=T0 + 60_000)
-
-    assert count == 3
-    assert [(each.kind, each.others) for each in findings] == [("orphan queue", 2)]  # type: ignore[attr-defined] # of the list
-    assert rebalancing == []
-    narrow = Access("b", (Scope(Role.VIEWER, "*", "g"),))
-    assert findings_now(clusters=[groups], access=narrow, now=T0 + 60_000) == ([], [], 0)
-
-
-def test_queues_without_owner_are_no_fault_while_the_round_that_explains_them_is_young(groups: Cluster) -> None:
-    told(held("B", 5_000, [0], group="orphaned"))
-    group = Group.objects.get(name="orphaned")
-    rebalance_once(group=group.pk, now=T0 + 5_100)
-    Group.objects.filter(pk=group.pk).update(
-        round_number=1, round_cause="member joined", round_opened_at=T0 + 5_000, round_closed_at=None
-    )
-
-    young = findings_now(clusters=[groups], access=ALL, now=T0 + 6_000)
-    old = findings_now(clusters=[groups], access=ALL, now=T0 + 5_000 + YOUNG_MS)
-
-    assert (young[0], [each.pk for each in young[1]], young[2]) == ([], [group.pk], 0)
-    assert ([each.kind for each in old[0]], old[1], old[2]) == (["orphan queue"], [], 3)
+    assert len(queries) == 2
 
 
 def test_the_small_picture_has_map_and_rounds(groups: Cluster) -> None:
@@ -140,7 +120,7 @@ def test_the_small_picture_has_map_and_rounds(groups: Cluster) -> None:
 
 
 def test_a_row_says_what_its_map_shows_though_the_group_was_rebalanced_in_between(groups: Cluster) -> None:
-    page = list_groups(clusters=[groups], access=ALL, wish=Wish(search="orphaned"))
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish(search="orphaned"), now=T0)
     told(held("B", 5_000, [0, 1, 2, 3], group="orphaned"))
     rebalance_once(group=page.rows[0].row.id, now=T0 + 5_100)
 
@@ -161,7 +141,7 @@ def test_who_joined_is_named_long_after_its_round_left_the_strip(groups: Cluster
     rebalance_once(group=group.pk, now=T0 + 9_100)
     later = T0 + 2 * STRIP_MS
 
-    page = list_groups(clusters=[groups], access=ALL, wish=Wish())
+    page = list_groups(clusters=[groups], access=ALL, wish=Wish(), now=T0)
     small = smalls(groups=[each.row.id for each in page.rows], now=later)
     page = beside_their_maps(page, small)
 
@@ -170,7 +150,7 @@ def test_who_joined_is_named_long_after_its_round_left_the_strip(groups: Cluster
 
 
 def test_while_somebody_is_silent_two_owners_are_at_least_so_many(groups: Cluster) -> None:
-    assert list_groups(clusters=[groups], access=ALL, wish=Wish()).rows[-1].doubles_at_least == ""
+    assert list_groups(clusters=[groups], access=ALL, wish=Wish(), now=T0).rows[-1].doubles_at_least == ""
     group = Group.objects.get(name="g")
     told(*seen("C", 5_000), *seen("D", 5_000), held("C", 5_100, [0]), missed("D", 5_200))
     told(held("A", 5_250, [0, 1, 2, 3]))

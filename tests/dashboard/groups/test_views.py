@@ -275,7 +275,7 @@ def test_a_page_asks_the_database_as_often_for_many_groups_as_for_one(
         Group(cluster=Group.objects.get(name="g").cluster, name=f"more {n}", added_at=T0) for n in range(300)
     )
 
-    with django_assert_max_num_queries(25):  # type: ignore[operator] # pytest-django's
+    with django_assert_max_num_queries(27):  # type: ignore[operator] # pytest-django's
         assert viewer.get("/").status_code == 200
 
 
@@ -328,7 +328,7 @@ def test_the_overview_does_not_say_that_nothing_is_wrong_above_groups_whose_queu
         assert "Nothing is found wrong" not in words
         assert "1 group has queues without owner, or with two:" in words
         assert "Nothing else is found wrong in what is known." in words
-        assert 'href="?only=findings#groups-title"' in words
+        assert 'href="?only=owners#groups-title"' in words
     assert re.search(r"No owner or two\s+1\b", page)
 
 

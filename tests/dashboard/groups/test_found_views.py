@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Finding, Group
+from dashboard.people.models import Grant
+from dashboard.people.roles import Role
+from tests.dashboard.groups.test_found import wrong
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0
+
+
+@pytest.fixture
+def group(cluster: Cluster) -> Group:
+    return Group.objects.create(cluster=cluster, name="g", added_at=T0)
+
+
+@pytest.fixture
+def viewer(client: Client, group: Group) -> Client:
+    assert group.pk
+    client.force_login(person(Role.VIEWER))
+    return client
+
+
+def text(client: Client, address: str) -> str:
+    return " ".join(client.get(address).content.decode().split())
+
+
+def test_the_overview_says_how_many_more_there_are_and_leads_to_all(viewer: Client, group: Group) -> None:
+    for kind in (
+        *("double owner", "orphan queue", "idle consumer", "strategy mismatch"),
+        *("lock refused", "storm", "flapping", "stuck listener"),
+    ):
+        wrong(group, kind)
+
+    part = text(viewer, "/?part=findings")
+    page = text(viewer, "/findings/")
+
+    assert "And 2 more findings." in part
+    assert 'href="/findings/">All findings: 8</a>' in part
+    assert page.count("x is wrong") == 8
+    assert page.index("double owner</td>") < page.index("storm</td>")
+
+
+def test_the_page_of_findings_keeps_what_is_asked_for_in_its_ways(viewer: Client, group: Group) -> None:
+    for number in range(101):
+        wrong(group, "orphan queue", f"orders/east/{number}")
+
+    page = text(viewer, "/findings/?q=orders&kind=orphan+queue&cluster=shop&state=suspected")
+
+    for way in (
+        'href="?q=orders&amp;kind=orphan+queue&amp;cluster=shop&amp;state=suspected&amp;page=2"',
+        'href="/api/v1/findings?format=csv&amp;q=orders&amp;kind=orphan+queue&amp;cluster=shop&amp;state=suspected"',
+    ):
+        assert way in page.replace("&amp;amp;", "&amp;"), way
+    rows = viewer.get("/api/v1/findings?q=orders&kind=orphan+queue&cluster=shop&state=suspected").json()
+    assert rows["count"] == 101
+    assert viewer.get("/api/v1/findings?state=confirmed").json()["count"] == 0
+    assert "No finding fits." in text(viewer, "/findings/?kind=storm")
+
+
+def test_a_long_proof_says_how_many_more_lines_it_has(viewer: Client, group: Group) -> None:
+    wrong(group, "orphan queue")
+    Finding.objects.update(proof=[f"C-{number} does not hold it" for number in range(50)])
+
+    for address in ("/?part=findings", "/findings/"):
+        part = text(viewer, address)
+        assert "<summary>and 46 more</summary>" in part
+        assert "C-49 does not hold it" in part
+
+
+def test_findings_of_groups_that_are_not_theirs_are_on_nobodys_page(viewer: Client, group: Group) -> None:
+    wrong(group, "orphan queue")
+    Grant.objects.update(groups="another")
+
+    page = text(viewer, "/findings/")
+
+    assert "Nothing is found wrong in what is known." in page
+    assert "x is wrong" not in page
