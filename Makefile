@@ -10,6 +10,7 @@ JOBS ?= 2
 TESTERS ?= 4
 PORT ?= 8000
 NAMESRV ?=
+WRITABLE ?=
 WORDS := $(wildcard dashboard/locale/*/LC_MESSAGES/*.po)
 # What the checks and tests start besides Python.
 TOOLS := git java maven node postgres openssl chromium
@@ -25,8 +26,8 @@ help: ## list the verbs
 # ---- the two commands of the README ----
 
 .PHONY: run
-run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:port;host:port, PORT=)
-	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)'
+run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:port;host:port, PORT=, WRITABLE=yes)
+	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)' $(if $(filter yes,$(WRITABLE)),--writable)
 
 .PHONY: test
 test: debs check ## run the checks, then every test

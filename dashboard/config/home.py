@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 from pathlib import Path
@@ -50,6 +51,15 @@ def keep_secret(home: Path, name: str) -> str:
         return _kept(home / "secrets" / name)
     except OSError as error:
         raise unusable(home, error) from None
+
+
+def name_of(secret: str, database: str) -> str:
+    """Name an installation: all its processes give the same, and another one gives something else.
+
+    A copy has another database, however its secret came along; databases of one name are of servers with secrets of
+    their own.
+    """
+    return hashlib.blake2b(os.fsencode(database), key=secret.encode()[:64], digest_size=6).hexdigest()
 
 
 def _kept(path: Path) -> str:

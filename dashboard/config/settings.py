@@ -11,7 +11,7 @@ import django_stubs_ext
 from celery.schedules import crontab
 
 from dashboard.config.given import all_given
-from dashboard.config.home import ROOT, keep_secret
+from dashboard.config.home import ROOT, keep_secret, name_of
 from dashboard.config.logs import logging_of
 
 django_stubs_ext.monkeypatch()
@@ -21,6 +21,8 @@ HOME = given.home
 DEBUG = given.is_debug
 SECRET_KEY = given.secret_key or keep_secret(HOME, "django")
 REDIS_URL = given.redis_url
+INSTALLATION = name_of(SECRET_KEY, str(given.database["NAME"]))  # several may share a Redis, and a host's cookies
+REDIS_PREFIX = f"evenkeel:{INSTALLATION}:"
 
 # ---- who may come, and how ----
 
@@ -34,6 +36,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME = f"evenkeel-{INSTALLATION}"  # cookies know no ports: another one logs nobody out
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 12 * 60 * 60
@@ -118,7 +121,8 @@ CHANNEL_LAYERS = {
         "CONFIG": {
             "hosts": [
                 {"address": REDIS_URL, "max_connections": 10_000, "socket_timeout": None, "driver_info": None},
-            ]
+            ],
+            "prefix": f"{REDIS_PREFIX}asgi",  # what is published is heard in all databases of a Redis
         },
     },
 }
@@ -145,7 +149,12 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True  # Redis gives them to somebody again
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600, "socket_timeout": 10, "socket_connect_timeout": 5}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 600,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 5,
+    "global_keyprefix": REDIS_PREFIX,
+}
 CELERY_TASK_PUBLISH_RETRY = False  # without Redis nobody waits: beat finds what was not started
 CELERY_BEAT_SCHEDULER = "dashboard.config.beat:Scheduler"  # the one of django_celery_beat, which ends at once
 CELERY_BEAT_SCHEDULE = {

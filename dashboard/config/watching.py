@@ -49,6 +49,7 @@ LOOK_EVERY_S = 1.0  # at orders, and at what is viewed
 HEALTH_EVERY_S = 2.0
 WAIT_FOR_LEASE_S = 1.0
 DRAIN_S = 5.0
+CLOSE_WITHIN_S = 1.0
 DEMO_AGAIN_S = 2.0
 
 
@@ -66,11 +67,15 @@ def is_dead(holder: str) -> bool:
 
 
 class Threads:
-    """Functions of Django, each run in a thread: one for the writer, one for everything else."""
+    """Functions of Django, each run in a thread: one for the writer, one for all that asks Redis, one for the rest.
+
+    A Redis that hangs keeps neither the lease from being renewed nor facts from being stored.
+    """
 
     def __init__(self) -> None:
         self._writing = ThreadPoolExecutor(1, "writer")
         self._looking = ThreadPoolExecutor(1, "looker")
+        self._telling = ThreadPoolExecutor(1, "teller")
 
     async def write(self, function: Callable[[], T]) -> T:
         """Run it in the writer's thread."""
@@ -80,11 +85,17 @@ class Threads:
         """Run it beside the writer."""
         return await asyncio.get_running_loop().run_in_executor(self._looking, _clean, function)
 
+    async def tell(self, function: Callable[[], T]) -> T:
+        """Run it where Redis may be waited for."""
+        return await asyncio.get_running_loop().run_in_executor(self._telling, _clean, function)
+
     async def close(self) -> None:
-        """Close the connections, and end the threads."""
-        for pool in (self._writing, self._looking):
-            await asyncio.get_running_loop().run_in_executor(pool, connections.close_all)
-            pool.shutdown()
+        """Close the connections, and end the threads; one that waits for Redis is left behind."""
+        for pool in (self._writing, self._looking, self._telling):
+            closing = asyncio.get_running_loop().run_in_executor(pool, connections.close_all)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(closing, None if pool is not self._telling else CLOSE_WITHIN_S)
+            pool.shutdown(wait=pool is not self._telling)
 
 
 def _clean(function: Callable[[], T]) -> T:
@@ -148,6 +159,7 @@ class _Watch:
                     tasks.create_task(self._renew(), name="lease")
                     tasks.create_task(self._look(row), name="viewed")
                     tasks.create_task(self._report(row, watcher), name="health")
+                    tasks.create_task(self._tell(row, watcher), name="viewers")
                     tasks.create_task(self._obey(row, watcher, tasks), name="orders")
                     canary = Keeper(row.pk, watcher, self._writer.put, self._threads.look, self._clock.now)
                     tasks.create_task(canary.run(), name="canary")
@@ -179,7 +191,7 @@ class _Watch:
         """Keep up with what people look at."""
         with connect() as redis:
             while True:
-                self._viewed = await self._threads.look(lambda: _viewed(redis, row.pk))
+                self._viewed = await self._threads.tell(lambda: _viewed(redis, row.pk))
                 await asyncio.sleep(LOOK_EVERY_S)
 
     async def _report(self, row: Cluster, watcher: Watcher) -> None:
@@ -190,11 +202,21 @@ class _Watch:
                 del health["lists_at"]  # whom these lists named may not be stored yet
             try:
                 await self._threads.look(partial(_store_health, row.pk, health))
-                await self._threads.look(partial(_tell_viewers, row.pk, self._viewed, health["answered_at"]))
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
             await self._note_gone(watcher)
+            await asyncio.sleep(HEALTH_EVERY_S)
+
+    async def _tell(self, row: Cluster, watcher: Watcher) -> None:
+        """Tell whoever looks at a group that its cluster answers, and start what Redis kept back."""
+        while True:
+            try:
+                await self._threads.tell(
+                    partial(_tell_viewers, row.pk, self._viewed, watcher.memory.silences.answered_at)
+                )
+            except DatabaseError as error:
+                logger.warning("whom to tell that the cluster answers cannot be read for the moment: %s", error)
             await asyncio.sleep(HEALTH_EVERY_S)
 
     async def _see_off(self, watcher: Watcher, lists_at: object) -> None:
@@ -302,14 +324,14 @@ def _store_health(cluster: int, columns: dict[str, object]) -> None:
         Cluster.objects.filter(pk=cluster).update(watched_at=columns["answered_at"])
 
 
-def _tell_viewers(cluster: int, names: frozenset[str], answered_at: object) -> None:
+def _tell_viewers(cluster: int, names: frozenset[str], answered_at: int | None) -> None:
     """Tell whoever looks at a group that its watcher is at work, whatever it found; and start what Redis kept back."""
     start_owed()
-    if not names or not isinstance(answered_at, int):
+    if not names or answered_at is None:
         return
     try:
         pulse_answers(cluster=cluster, names=names, watched_at=answered_at, now=now_ms())
-    except RedisError as error:
+    except (RedisError, OSError) as error:
         logger.warning("nobody can be told that the cluster answers: %s", error)
 
 

@@ -6,19 +6,21 @@ from the group's row when it begins, and its writes demand, in their own transac
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from threading import Event, Thread
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from redis import Redis
-from redis.exceptions import LockError
+from redis.exceptions import LockError, RedisError
+from redis.lock import Lock
 
 from dashboard.groups.models import Group
 
-EXPIRES_AFTER_S = 20  # so long a worker that died keeps the group from the others; the fence holds where one is slower
+EXPIRES_AFTER_S = 20.0  # so long a worker that died keeps the group from the others
+RENEW_EVERY_S = 5.0  # one that lives keeps it for as long as it takes
 
 
 class Late(RuntimeError):
@@ -36,15 +38,32 @@ def connect() -> Redis:
 
 @contextmanager
 def only_one(redis: Redis, group: int) -> Iterator[bool]:
-    """Hold a group's lock, or tell at once that somebody has it."""
-    lock = redis.lock(_key(group), timeout=EXPIRES_AFTER_S, blocking=False)
-    has_it = bool(lock.acquire())
+    """Hold a group's lock for as long as this takes, or tell at once that somebody has it."""
+    lock = redis.lock(_key(group), timeout=EXPIRES_AFTER_S, blocking=False, thread_local=False)
+    if not lock.acquire():
+        yield False
+        return
+    ended = Event()
+    renewal = Thread(target=_renew, args=(lock, ended), name=f"lock of group {group}", daemon=True)
+    renewal.start()
     try:
-        yield has_it
+        yield True
     finally:
-        if has_it:
-            with suppress(LockError):  # it had expired, and may be somebody else's by now
-                lock.release()
+        ended.set()
+        renewal.join()
+        with suppress(LockError):  # it had expired, and may be somebody else's by now
+            lock.release()
+
+
+def _renew(lock: Lock, ended: Event) -> None:
+    """Keep a lock from expiring; one that is lost stays lost, and the fence holds."""
+    while not ended.wait(RENEW_EVERY_S):
+        try:
+            lock.extend(EXPIRES_AFTER_S, replace_ttl=True)
+        except LockError:
+            return
+        except RedisError:
+            continue  # it may answer again before the lock expires
 
 
 def take_fence(*, group: int) -> int:
@@ -89,6 +108,4 @@ def hold_inputs(*, group: int, fence: int, version: int) -> Group:
 
 
 def _key(group: int) -> str:
-    """Name the lock; several installations may share a Redis."""
-    home = hashlib.blake2b(str(settings.DATABASES["default"]["NAME"]).encode(), digest_size=6).hexdigest()
-    return f"evenkeel:{home}:rebalance:{group}"
+    return f"{settings.REDIS_PREFIX}rebalance:{group}"

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from dashboard.clusters import outbox
 from dashboard.clusters.models import Cluster, Watch
+from dashboard.common.rest import Rest
 from dashboard.groups.models import Group
 from dashboard.groups.pulsing import pulse_looks
 from dashboard.groups.recording.apply import Ledger
@@ -22,7 +23,9 @@ from rebalance_engine.events import Cause, Fact
 logger = logging.getLogger(__name__)
 
 MOST_TASKS = 100  # of more groups that change at once, one task goes through all
+REST_S = 30.0  # so long nothing is told to a Redis that did not answer, but by ``start_owed``, which asks it meanwhile
 _owed: set[int] = set()  # groups of this process for which no task could be started
+_redis = Rest(for_s=REST_S)  # as this process knows it
 
 
 class LeaseLost(RuntimeError):
@@ -73,7 +76,13 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
 
 
 def start_rebalancing(groups: Mapping[int, Cause]) -> None:
-    """Start a task for each group; of very many one task for all. What cannot be started, ``start_owed`` starts."""
+    """Start a task for each group; of very many one task for all. What cannot be started, ``start_owed`` starts.
+
+    Whoever stores facts waits for a Redis that hangs once, and not with every batch.
+    """
+    if _redis.is_on:
+        _owed.update(groups)
+        return
     try:
         if len(groups) > MOST_TASKS:
             rebalance_due_groups.delay()
@@ -81,6 +90,7 @@ def start_rebalancing(groups: Mapping[int, Cause]) -> None:
         for group, cause in groups.items():
             rebalance_group.delay(group=group, cause=cause.value)
     except OperationalError as error:
+        _redis.begin()
         _owed.update(groups)
         logger.warning("no task can be started, so that %d groups wait until one can: %s", len(groups), error)
 
@@ -89,6 +99,7 @@ def start_owed() -> bool:
     """Start one task for all groups for which none could be started; say whether none is owed any more.
 
     Whoever states facts calls it every other second, so that what waited for Redis does not wait for beat besides.
+    In a thread of its own: it may wait for Redis each time.
     """
     if not _owed:
         return True
@@ -96,16 +107,21 @@ def start_owed() -> bool:
     try:
         rebalance_due_groups.delay()
     except OperationalError:
+        _redis.begin()
         return False
+    _redis.end()
     _owed.difference_update(waited)
     logger.info("tasks can be started again; one was for all that is due, as %d groups waited for it", len(waited))
     return True
 
 
 def _pulse(cluster: int, facts: Sequence[Fact], now: int) -> None:
+    if _redis.is_on:
+        return
     try:
         pulse_looks(cluster=cluster, facts=facts, now=now)
-    except RedisError as error:
+    except (RedisError, OSError) as error:
+        _redis.begin()
         logger.warning("nobody can be told who was looked at: %s", error)
 
 

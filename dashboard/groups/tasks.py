@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from celery import shared_task
 from django.conf import settings
 
@@ -10,7 +12,7 @@ from dashboard.groups.locks import connect
 from dashboard.groups.rebalancing import due_groups, rebalance_all, rebalance_now
 from dashboard.groups.retention import forget
 
-GROUPS_A_BATCH = 200
+GROUPS_A_BATCH = 20  # less than a second's work: whoever looks at a group that changes does not wait for all others
 
 
 @shared_task(name="groups.rebalance_group")
@@ -21,13 +23,16 @@ def rebalance_group(*, group: int, cause: str) -> int:  # noqa: ARG001 - the cau
 
 
 @shared_task(name="groups.rebalance_due_groups")
-def rebalance_due_groups() -> int:
-    """Go through all groups that are due, in batches; those whose inputs have not changed are left out."""
-    done = 0
+def rebalance_due_groups(groups: Sequence[int] | None = None) -> int:
+    """Go through groups, by default all that are due, in batches; those whose inputs have not changed are left out.
+
+    Each batch is a task, which starts the next one: what changes meanwhile comes between two of them.
+    """
+    waiting = due_groups(now=now_ms()) if groups is None else groups
     with connect() as redis:
-        groups = due_groups(now=now_ms())
-        for start in range(0, len(groups), GROUPS_A_BATCH):
-            done += rebalance_all(redis=redis, groups=groups[start : start + GROUPS_A_BATCH], clock=now_ms)
+        done = rebalance_all(redis=redis, groups=waiting[:GROUPS_A_BATCH], clock=now_ms)
+    if rest := list(waiting[GROUPS_A_BATCH:]):
+        rebalance_due_groups.delay(groups=rest)
     return done
 
 

@@ -6,7 +6,6 @@ page is, so that without Redis nobody is taken to look.
 
 from __future__ import annotations
 
-import hashlib
 from typing import cast
 
 from django.conf import settings
@@ -46,6 +45,4 @@ def viewed(*, redis: Redis, cluster: int, now: int) -> frozenset[str]:
 
 
 def _key(cluster: int) -> str:
-    """Name the set; several installations may share a Redis."""
-    home = hashlib.blake2b(str(settings.DATABASES["default"]["NAME"]).encode(), digest_size=6).hexdigest()
-    return f"evenkeel:{home}:viewed:{cluster}"
+    return f"{settings.REDIS_PREFIX}viewed:{cluster}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from threading import Lock
 
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 MOST_KEPT = 8 * 2**20  # bytes as stored, some ten times as much as objects
 MOST_STEPS = 200  # a browser that missed more gets a snapshot, which is shorter
 GROUP_STREAMS = "group-"  # with the number of the group
+SEND_WITHIN_S = 5.0
 GROUP_SEND = "push.step"  # the type of the event that sockets get: {"type", "stream", "seq", "is_step", "body"}
 
 
@@ -203,7 +205,16 @@ def _send(stream: str, seq: int, body: bytes, *, is_step: bool = True) -> None:
         return
     event = {"type": GROUP_SEND, "stream": stream, "seq": seq, "is_step": is_step, "body": body}
     try:
-        async_to_sync(layer.group_send)(stream, event)
+        async_to_sync(_within)(layer.group_send(stream, event))
     except (RedisError, OSError):
         tallies.note(tallies.Kind.NOT_TO_REDIS)
         raise
+
+
+async def _within(sending: Awaitable[object]) -> None:
+    """Wait for Redis no longer than is good for who published.
+
+    Raises:
+        TimeoutError: it hangs.
+    """
+    await asyncio.wait_for(sending, SEND_WITHIN_S)

@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from celery import Celery
 from django.db import connection, transaction
 from django.db.models import Count
+from django.test import override_settings
 from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
@@ -31,6 +31,7 @@ from tests.cluster.embedded import running_embedded
 from tests.cluster.lines import Client
 from tests.cluster.members import Option, python_consumers
 from tests.dashboard.conftest import redis_program
+from tests.dashboard.prefix import SECRET, prefix_of, sender
 from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
 from tests.house.project import ROOT
 
@@ -100,6 +101,7 @@ def environment_of(server: Server, home: Path) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "dashboard.config.settings",
         "EVENKEEL_HOME": str(home),
         "REDIS_URL": server.url,
+        "EVENKEEL_SECRET_KEY": SECRET,
         "DATABASE_URL": url,
     }
 
@@ -148,7 +150,7 @@ def settle() -> int:
 
 
 def send_what_beat_sends(server: Server) -> None:
-    Celery(broker=server.url).send_task("groups.rebalance_due_groups")
+    sender(server.url, connection.settings_dict["NAME"]).send_task("groups.rebalance_due_groups")
 
 
 def check_that_all_is_there_once(group: int) -> None:
@@ -197,7 +199,8 @@ def test_a_worker_that_is_killed_while_it_rebalances_leaves_all_to_the_next(
 @pytest.mark.django_db(transaction=True)
 def test_a_redis_that_forgets_everything_costs_nothing_but_time(server: Server, start_worker: Start) -> None:
     group = settle()
-    Celery(broker=server.url).send_task("groups.rebalance_group", kwargs={"group": group, "cause": "member joined"})
+    to_workers = sender(server.url, connection.settings_dict["NAME"])
+    to_workers.send_task("groups.rebalance_group", kwargs={"group": group, "cause": "member joined"})
     server.restart()
     start_worker()
     send_what_beat_sends(server)
@@ -246,7 +249,8 @@ def test_watcher_worker_and_redis_are_killed_while_somebody_joins_and_all_is_tol
 
             def ask() -> bool:
                 with suppress(RedisError, OperationalError):
-                    note_viewed(redis=redis, cluster=row.pk, group="g", now=now_ms())
+                    with override_settings(REDIS_PREFIX=prefix_of(connection.settings_dict["NAME"])):
+                        note_viewed(redis=redis, cluster=row.pk, group="g", now=now_ms())
                     send_what_beat_sends(server)
                 spans = Holding.objects.filter(until=None, queue__topic__name="orders", member__left_at=None)
                 told = sorted(spans.values("member").annotate(n=Count("pk")).values_list("n", flat=True))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -14,20 +15,23 @@ from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import CommandOutcome, Fact, ReceiptAnswer
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.probe import Obstacle, Probe, Prober
+from rebalance_engine.network.probe import HAD_TIME_S, Obstacle, Probe, Prober
 from rebalance_engine.network.watcher import Watcher, WatcherClock
+from rebalance_engine.network.watcher.known import KnownMember
 from tests.dashboard.story import T0
 
 Q = MessageQueue("orders", "east", 0)
+AFTER = T0 + round(HAD_TIME_S * 1_000)
 
 
 class Memory:
-    """What a watcher knows: members with what they hold, before and after."""
+    """What a watcher knows: members with what they hold, before and after, and when each was asked for that."""
 
     masters = {"east": "e:1"}  # noqa: RUF012  # never changed
 
     def __init__(self) -> None:
         self.now: dict[str, tuple[MessageQueue, ...] | None] = {"A": (Q,), "B": (), "C": None, "D": ()}
+        self.asked = dict.fromkeys("ABD", T0)
 
     def members(self, _: str) -> tuple[str, ...]:
         return tuple(self.now)
@@ -35,19 +39,23 @@ class Memory:
     def hosts(self, _: str) -> frozenset[str]:
         return frozenset({"east"})
 
-    def held_at(self, _: str, client: str) -> int | None:
-        return None if client == "C" else T0
+    def member(self, _: str, client: str) -> KnownMember | None:
+        if client not in self.now:
+            return None
+        at = self.asked.get(client)
+        return KnownMember(T0, held=self.now[client], held_at=at, asked_at=at, is_silent=client == "C")
 
     def held(self, _: str, client: str) -> tuple[MessageQueue, ...] | None:
-        return self.now[client]
+        return self.now.get(client)
 
 
 class Watching:
-    """A watcher that is only looked at."""
+    """A watcher that is only looked at: after the probe it asks everybody, or as many as it comes to."""
 
-    def __init__(self) -> None:
+    def __init__(self, *asks: str) -> None:
         self.memory = Memory()
         self.clock = WatcherClock(wall=lambda: T0 / 1000, monotone=lambda: 0.0)
+        self.asks = asks or ("ABD",)
         self.hurried: list[str] = []
         self.stated: list[str] = []
 
@@ -56,6 +64,9 @@ class Watching:
         self.hurried.append(group)
         if self.stated:  # not by the look before the probe
             self.memory.now |= {"A": (), "B": ()}
+            asked, *later = self.asks
+            self.memory.asked |= dict.fromkeys(asked, AFTER)
+            self.asks = tuple(later) or self.asks
 
     async def state(self, facts: list[Fact]) -> None:
         self.stated += [type(fact).__name__ for fact in facts]
@@ -80,7 +91,7 @@ class Probing:
 def done(
     verb: str, answer: Probe | Exception | None = None, *, group: str | None = "g", read_only: bool = False
 ) -> Done:
-    order = Command(pk=7, verb=verb, group_name=group, ordered_at=T0, deadline=T0 + 1_000, author_name="ada")
+    order = Command(pk=7, verb=verb, group_name=group, ordered_at=T0, deadline=T0 + 30_000, author_name="ada")
     return carried(order, Watching(), answer, read_only=read_only)
 
 
@@ -94,12 +105,14 @@ def carried(order: Command, watching: Watching, answer: Probe | Exception | None
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(carrying, "SETTLES_S", 0.001)
     monkeypatch.setattr(carrying, "LEAST_S", 0.0)
-    monkeypatch.setattr(carrying, "FIRST_LOOK_S", 0.001)
+    monkeypatch.setattr(carrying, "FIRST_LOOK_S", 0.1)
+    monkeypatch.setattr(carrying, "LOOK_AGAIN_S", 0.001)
+    monkeypatch.setattr(carrying, "SETTLED_AGAIN_S", 0.001)
 
 
 def test_that_a_probe_was_done_is_stated_before_anybody_looks_at_what_it_did() -> None:
     order = Command(
-        pk=7, verb=RECOMPUTE, group_name="g", ordered_at=T0, deadline=T0 + 1_000, author_name="ada", reason="lag"
+        pk=7, verb=RECOMPUTE, group_name="g", ordered_at=T0, deadline=T0 + 30_000, author_name="ada", reason="lag"
     )
     done_, refused = Watching(), Watching()
     carried(order, done_, Probe({"e:1": frozenset({"A"})}))
@@ -119,6 +132,58 @@ def test_a_probe_has_a_receipt_for_each_member_as_far_as_can_be_known() -> None:
         "C": ReceiptAnswer.UNKNOWN,
         "D": ReceiptAnswer.NOT_ASKED,
     }
+
+
+def recompute(deadline: int = T0 + 30_000) -> Command:
+    return Command(pk=7, verb=RECOMPUTE, group_name="g", ordered_at=T0, deadline=deadline, author_name="ada")
+
+
+ALL = Probe({"e:1": frozenset("ABCD")})
+
+
+def test_a_look_from_before_the_members_had_time_is_no_receipt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carrying, "MOST_SETTLES_S", 0.01)
+    for at in (T0 - 60_000, T0, AFTER - 1):
+        watching = Watching("-")
+        watching.memory.asked = dict.fromkeys("ABD", at)
+
+        assert carried(recompute(), watching, ALL).receipts == dict.fromkeys("ABCD", ReceiptAnswer.UNKNOWN)
+
+
+def test_large_groups_have_longer_until_everybody_who_answers_was_asked() -> None:
+    watching = Watching("A", "BD")
+
+    came = carried(recompute(), watching, ALL)
+
+    assert came.receipts is not None
+    assert [came.receipts[client].value for client in "ABCD"] == ["changed", "unchanged", "unknown", "unchanged"]
+    assert watching.hurried == ["g", "g", "g"]
+
+
+def test_who_had_no_turn_before_the_order_ends_is_unknown() -> None:
+    watching = Watching("A", "BD")
+
+    came = carried(recompute(T0 + carrying.ENDS_MS), watching, ALL)
+
+    assert came.receipts is not None
+    assert [came.receipts[client].value for client in "ABCD"] == ["changed", "unknown", "unknown", "unknown"]
+
+
+def test_nobody_waits_before_the_probe_for_who_is_silent_or_told_just_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def sleep(for_s: float) -> None:
+        waits.append(for_s)
+
+    monkeypatch.setattr(carrying, "asyncio", SimpleNamespace(sleep=sleep, timeout=asyncio.timeout))
+    watching, older = Watching(), Watching()
+    older.memory.asked["B"] = T0 - carrying.RECENT_MS - 1
+    before_the_probe = NoAnswer(Failure.TIMEOUT, "e:1")
+
+    carried(recompute(), watching, before_the_probe)
+    assert waits == []
+    carried(recompute(), older, before_the_probe)
+    assert sum(waits) == pytest.approx(carrying.FIRST_LOOK_S)
 
 
 def test_what_stands_in_the_way_is_the_answer() -> None:

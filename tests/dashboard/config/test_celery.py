@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from celery import Celery
 
 from dashboard.config.supervising.children import JOBS, WORKER, Places, Wanted, start_of
 from tests.dashboard.config.supervising.processes import LONG_S
+from tests.dashboard.prefix import SECRET, sender
 
 
 @contextmanager
@@ -29,14 +29,19 @@ def worker_in_the_midst(
     process = subprocess.Popen(
         [*start.arguments, "--include=tests.dashboard.config.long_task"],
         cwd=start.folder,
-        env={**clean, **start.env, "DJANGO_SETTINGS_MODULE": "dashboard.config.settings"},
+        env={
+            **clean,
+            **start.env,
+            "DJANGO_SETTINGS_MODULE": "dashboard.config.settings",
+            "EVENKEEL_SECRET_KEY": SECRET,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     )
     try:
-        with Celery(broker=redis_server, set_as_current=False) as app:
+        with sender(redis_server, home / "evenkeel.sqlite3") as app:
             app.send_task("tests.long", kwargs={"folder": str(home)}, queue=queue)
         assert (home / "begun").read_text() == "begun"
         yield process, home

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config.home import ROOT, find_home, keep_secret
+from dashboard.config.home import ROOT, find_home, keep_secret, name_of
 
 
 def test_the_home_is_made_and_closed_to_others(tmp_path: Path) -> None:
@@ -52,3 +52,11 @@ def test_a_secret_is_made_once_even_by_many_that_start_at_the_same_time(tmp_path
     assert len(secrets.pop()) >= 50
     assert [path.name for path in (tmp_path / "secrets").iterdir()] == ["django"]
     assert (tmp_path / "secrets" / "django").stat().st_mode & 0o077 == 0
+
+
+def test_an_installation_has_a_name_that_neither_a_copy_nor_another_one_has() -> None:
+    mine = name_of("secret", "/home/evenkeel.sqlite3")
+
+    assert mine == name_of("secret", "/home/evenkeel.sqlite3")
+    assert len({mine, name_of("secret", "/copy/evenkeel.sqlite3"), name_of("another", "/home/evenkeel.sqlite3")}) == 3
+    assert "secret" not in mine

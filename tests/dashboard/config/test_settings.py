@@ -71,3 +71,32 @@ async def test_live_pages_ask_redis_for_nothing_that_it_does_not_know(redis: Red
     await layer.flush()
 
     assert redis.info("errorstats") == {}
+
+
+@on_a_loop
+async def test_two_installations_on_one_redis_hear_nothing_of_each_other(redis: Redis, redis_server: str) -> None:
+    """Redis tells what is published to all of its databases, and both call a group's stream by the group's number."""
+    assert redis.ping()
+    config = cast("dict[str, str]", production.CHANNEL_LAYERS["default"]["CONFIG"])
+    other = config["prefix"].replace(production.INSTALLATION, "another")
+    mine, theirs = (
+        RedisPubSubChannelLayer(hosts=[f"{redis_server[:-1]}{number}"], prefix=prefix)
+        for number, prefix in enumerate([config["prefix"], other])
+    )
+    channel = await mine.new_channel()
+    await mine.group_add("group-1", channel)
+
+    await theirs.group_send("group-1", {"type": "push.step", "of": "theirs"})
+    await mine.group_send("group-1", {"type": "push.step", "of": "mine"})
+
+    assert (await mine.receive(channel))["of"] == "mine"
+    await mine.flush()
+    await theirs.flush()
+
+
+def test_nothing_in_redis_or_among_cookies_has_a_name_that_another_installation_uses() -> None:
+    name = production.INSTALLATION
+
+    assert production.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] == production.REDIS_PREFIX
+    assert name in production.REDIS_PREFIX
+    assert f"evenkeel-{name}" == production.SESSION_COOKIE_NAME

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -14,6 +15,7 @@ import pytest
 from pytest_django import Settings
 from redis import Redis
 
+from dashboard.clusters import leases
 from dashboard.clusters.models import Broker, Cluster, Command, CommandReceipt, OutboxLine, Watch
 from dashboard.clusters.orders import ABANDONED
 from dashboard.config import watching
@@ -277,7 +279,8 @@ async def test_orders_are_carried_out_once_and_have_receipts(redis: Redis) -> No
         outcomes = await looked.threads.look(ends)
         receipts = await looked.threads.look(lambda: list(CommandReceipt.objects.values_list("client_id", "answer")))
 
-    assert outcomes[probe.pk] == ("done", "1 broker notified 1 member")
+    outcome, detail = outcomes[probe.pk]
+    assert outcome == "done" and detail.endswith(" notified 1 member")
     assert receipts == [("127.0.0.1@A", "unchanged")]
     assert outcomes[odd.pk][0] == "refused"
     assert outcomes[late.pk][0] == "expired"
@@ -320,3 +323,30 @@ async def test_a_cluster_of_which_nothing_answers_was_never_fresh(redis: Redis) 
 
         assert await looked.of(lambda: Watch.objects.get().answered_at) is None
         assert await looked.of(lambda: Cluster.objects.get().watched_at) is None
+
+
+@on_a_loop
+async def test_a_redis_that_hangs_keeps_neither_the_lease_nor_what_answered_from_being_stored(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+
+    def hang(*_: object) -> frozenset[str]:
+        goes_on.wait(timeout=60)
+        return frozenset()
+
+    monkeypatch.setattr("dashboard.config.watching._viewed", hang)
+    monkeypatch.setattr(leases, "RENEW_EVERY_MS", 50)
+    async with rows() as looked, cluster() as east, asyncio.timeout(60):
+        await added(looked, east, redis)
+        async with watched():
+            try:
+                await looked.until(lambda: Watch.objects.filter(answered_at__isnull=False).exists())
+                first = await looked.threads.look(Cluster.objects.get)
+                await looked.until(
+                    lambda: Cluster.objects.filter(
+                        lease_until__gt=first.lease_until, watched_at__gt=first.watched_at
+                    ).exists()
+                )
+            finally:
+                goes_on.set()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from typing import cast
 
 import pytest
 from django.db import connection, transaction
 from redis import Redis
 
 from dashboard.clusters.models import Cluster
-from dashboard.groups import rebalancing
+from dashboard.groups import locks, rebalancing
 from dashboard.groups.locks import Late, hold_fence, only_one, take_fence
 from dashboard.groups.models import Group, Round
 from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
@@ -31,6 +32,15 @@ def test_a_lock_that_expired_is_not_taken_from_who_has_it_now(redis: Redis) -> N
 
     with only_one(redis, 1) as third:
         assert third
+
+
+def test_a_lock_is_kept_for_as_long_as_a_rebalance_takes(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "RENEW_EVERY_S", 0.02)
+    with only_one(redis, 1):
+        [key] = cast("list[bytes]", redis.keys("*rebalance:1"))
+        redis.pexpire(key, 1_000)
+        while cast("int", redis.pttl(key)) <= 1_000:
+            assert redis.exists(key), "it expired"
 
 
 def test_a_rebalance_that_was_overtaken_must_not_write(cluster: Cluster) -> None:

@@ -5,6 +5,7 @@ from kombu.exceptions import OperationalError
 
 from dashboard.clusters.models import Cluster, OutboxLine, Queue
 from dashboard.clusters.outbox import WrongCluster
+from dashboard.common.rest import Rest
 from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record, start_owed
 from dashboard.groups.rebalancing import due_groups
@@ -185,6 +186,7 @@ def test_groups_that_waited_for_redis_are_sent_at_once_when_it_is_back_and_not_b
         sent.append("all that are due")
 
     monkeypatch.setattr("dashboard.groups.operations._owed", set())
+    monkeypatch.setattr("dashboard.groups.operations._redis", Rest(for_s=30))
     monkeypatch.setattr("dashboard.groups.operations.rebalance_group.delay", send)
     monkeypatch.setattr("dashboard.groups.operations.rebalance_due_groups.delay", send)
     assert start_owed()
@@ -197,3 +199,36 @@ def test_groups_that_waited_for_redis_are_sent_at_once_when_it_is_back_and_not_b
     assert start_owed()
 
     assert sent == ["all that are due"]
+
+
+def test_whoever_stores_facts_waits_for_a_redis_that_hangs_once_and_not_with_every_batch(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: pytest.FixtureRequest
+) -> None:
+    lease = Cluster.objects.get().lease_epoch
+    asked: list[str] = []
+    answers = False
+
+    def send(**_: object) -> None:
+        asked.append("task")
+        if not answers:
+            raise OperationalError("Timeout reading from socket")
+
+    monkeypatch.setattr("dashboard.groups.operations._owed", set())
+    monkeypatch.setattr("dashboard.groups.operations._redis", Rest(for_s=30))
+    monkeypatch.setattr("dashboard.groups.operations.rebalance_group.delay", send)
+    monkeypatch.setattr("dashboard.groups.operations.rebalance_due_groups.delay", send)
+    monkeypatch.setattr("dashboard.groups.operations.pulse_looks", lambda **_: asked.append("pulse"))
+
+    def store(client: str, at: int) -> None:
+        with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a factory
+            record(cluster="shop", facts=[joined(client, at)], now=T0 + at, lease_epoch=lease)
+
+    store("A", 5)
+    store("B", 6)
+    assert asked == ["task"]
+
+    assert not start_owed()
+    answers = True
+    assert start_owed()
+    store("C", 7)
+    assert asked == ["task", "task", "task", "task", "pulse"]

@@ -15,7 +15,8 @@ from redis import Redis
 
 from dashboard.config.celery import app
 from dashboard.groups.models import Group, Round
-from dashboard.groups.tasks import rebalance_due_groups, rebalance_group
+from dashboard.groups.tasks import GROUPS_A_BATCH, rebalance_due_groups, rebalance_group
+from tests.dashboard.prefix import SECRET, prefix_of, sender
 from tests.dashboard.story import add_cluster, held, joined, route, seen, told
 from tests.house.project import ROOT
 
@@ -40,6 +41,24 @@ def test_one_task_goes_through_all_groups_that_are_due_and_no_other(redis_server
         assert rebalance_group(group=Group.objects.first().pk, cause="manual") == 0  # type: ignore[union-attr]
 
 
+@pytest.mark.usefixtures("cluster")
+def test_what_changes_meanwhile_comes_between_two_batches(
+    redis: Redis, redis_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(route(1), *(fact for number in range(GROUPS_A_BATCH + 3) for fact in seen("A", group=f"g{number}")))
+    rest: list[list[int]] = []
+    monkeypatch.setattr(rebalance_due_groups, "delay", lambda *, groups: rest.append(groups))
+    assert redis.ping()
+
+    with override_settings(REDIS_URL=redis_server):
+        assert rebalance_due_groups() == GROUPS_A_BATCH
+        assert [len(each) for each in rest] == [3]
+        assert rebalance_due_groups(groups=rest[0]) == 3
+        assert rebalance_due_groups() == 0
+
+    assert len(rest) == 1
+
+
 @pytest.mark.django_db(transaction=True)
 def test_facts_that_are_stored_are_rebalanced_by_a_worker(redis: Redis, redis_server: str, tmp_path: Path) -> None:
     add_cluster()
@@ -53,12 +72,12 @@ def test_facts_that_are_stored_are_rebalanced_by_a_worker(redis: Redis, redis_se
         "EVENKEEL_HOME": str(tmp_path),
         "DATABASE_URL": url,
         "REDIS_URL": redis_server,
+        "EVENKEEL_SECRET_KEY": SECRET,
     }
-    with app.connection_for_write(redis_server) as broker:
-        rebalance_group.apply_async(
-            kwargs={"group": Group.objects.get().pk, "cause": "member joined"}, connection=broker
-        )
-    assert redis.llen("celery") == 1
+    named = {"group": Group.objects.get().pk, "cause": "member joined"}
+    with sender(redis_server, database["NAME"]) as beside:
+        beside.send_task("groups.rebalance_group", kwargs=named)
+    assert redis.llen(f"{prefix_of(database['NAME'])}celery") == 1
     command = [sys.executable, "-m", "celery", "-A", "dashboard.config.celery", "worker", "--pool", "solo"]
     log = tmp_path / "log"
     with log.open("w") as output:
