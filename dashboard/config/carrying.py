@@ -3,7 +3,7 @@
 ============================  ================  ==========================================================
 verb                          needs             does
 ============================  ================  ==========================================================
-``group.recompute``           ``group_name``    lets every member rebalance now, by a probe; changes nothing
+``group.recompute``           ``group_name``    has every member notified to rebalance now; changes nothing
 ``demo.*``                    see ``demo``      what the demo can do
 ============================  ================  ==========================================================
 """
@@ -11,7 +11,7 @@ verb                          needs             does
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from django.conf import settings
 
@@ -30,17 +30,21 @@ from rebalance_engine.events import (
     ReceiptAnswer,
     Source,
 )
-from rebalance_engine.findings.finding import count_of
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.probe import SETTLES_S, Prober, receipt
+from rebalance_engine.network.probe import HAD_TIME_S, SETTLES_S, Prober, receipt, told_of
 from rebalance_engine.network.watcher import Watcher
 from rebalance_engine.remoting.errors import RemotingError
 
 DEMO = "demo."
 LEAST_S = 0.5
-FIRST_LOOK_S = 2.0
+FIRST_LOOK_S = 0.5  # whoever presses waits for it
+RECENT_MS = 1_000  # a look so late needs no other before the probe
 LOOK_AGAIN_S = 0.05
+MOST_SETTLES_S = 20.0  # members of large groups are asked in turns, as the budget allows
+SETTLED_AGAIN_S = 0.25
+ENDS_MS = 2_000  # before its deadline: what is known by then is the receipt
 State = Callable[[list[Fact]], Awaitable[None]]
 
 
@@ -53,7 +57,7 @@ async def carry_out(
             if order.verb.startswith(DEMO):
                 return await _play(order, row)
             if order.verb == RECOMPUTE:
-                return await _recompute(order, row, watcher, prober, state)
+                return await _recompute(order, row, watcher, prober, now, state)
     except TimeoutError:
         return Done(CommandOutcome.FAILED, "its deadline came before it was done; it may have been carried out in part")
     return Done(CommandOutcome.REFUSED, f"there is no verb {order.verb!r}; there are {RECOMPUTE} and {DEMO}*")
@@ -71,7 +75,9 @@ async def _play(order: Command, row: Cluster) -> Done:
     return Done(answer.outcome, answer.detail, dict.fromkeys(answer.clients, ReceiptAnswer.CHANGED))
 
 
-async def _recompute(order: Command, row: Cluster, watcher: Watcher, prober: Prober, state: State) -> Done:
+async def _recompute(
+    order: Command, row: Cluster, watcher: Watcher, prober: Prober, now: Callable[[], int], state: State
+) -> Done:
     """Look, probe, and compare what each member holds before and after.
 
     That it was done is stated at once, before anybody looks at what it did.
@@ -91,28 +97,60 @@ async def _recompute(order: Command, row: Cluster, watcher: Watcher, prober: Pro
     if probe.obstacle is not None:
         not_asked = dict.fromkeys(sorted(before), ReceiptAnswer.NOT_ASKED)
         return Done(CommandOutcome.REFUSED, probe.obstacle.value, not_asked)
-    reached = frozenset[str]().union(*probe.notified.values())
-    brokers = count_of(len(probe.notified), "broker", "brokers")
-    told = f"{brokers} notified {count_of(len(reached), 'member', 'members')}"
-    told = f"{told}; {probe.trouble}" if probe.trouble else told
-    await state(_done(order, told, watcher.clock.now()))
-    watcher.hurry(group, for_s=SETTLES_S)
-    await asyncio.sleep(SETTLES_S)
+    notified_at, told = watcher.clock.now(), told_of(probe)
+    await state(_done(order, told, notified_at))
+    since = notified_at + round(HAD_TIME_S * 1_000)
+    await _settle(group, probe.reached, watcher, since=since, within_s=(order.deadline - now() - ENDS_MS) / 1_000)
     receipts = {
-        client: receipt(client in reached, before.get(client), memory.held(group, client))
-        for client in sorted(reached | before.keys())
+        client: receipt(client in probe.reached, before.get(client), _held_since(watcher, group, client, since))
+        for client in sorted(probe.reached | before.keys())
     }
     return Done(CommandOutcome.DONE, told, receipts)
 
 
 async def _look_first(group: str, watcher: Watcher) -> None:
-    """Have members looked at, as far as that takes no long: only what changes after a look is known to change then."""
-    began, memory = watcher.clock.now(), watcher.memory
+    """Have members looked at who were not lately, for a moment: only what changes after a look is known to change then.
+
+    Nobody waits for who does not answer.
+    """
+    recent, memory = watcher.clock.now() - RECENT_MS, watcher.memory
     watcher.hurry(group, for_s=FIRST_LOOK_S)
     for _ in range(round(FIRST_LOOK_S / LOOK_AGAIN_S)):
-        if all((memory.held_at(group, client) or 0) >= began for client in memory.members(group)):
+        known = [memory.member(group, client) for client in memory.members(group)]
+        if all(each is None or each.is_silent or (each.held_at or 0) >= recent for each in known):
             return
         await asyncio.sleep(LOOK_AGAIN_S)
+
+
+async def _settle(group: str, reached: Collection[str], watcher: Watcher, *, since: int, within_s: float) -> None:
+    """Wait until all who were notified had time, and were asked after it: longer where there are many of them.
+
+    Nobody waits for who does not answer, or has left.
+    """
+    watcher.hurry(group, for_s=SETTLES_S)
+    await asyncio.sleep(min(SETTLES_S, max(0.0, within_s)))
+    left_s = min(MOST_SETTLES_S, within_s) - SETTLES_S
+    if left_s <= 0 or not _are_due(group, reached, watcher, since):
+        return
+    watcher.hurry(group, for_s=left_s)
+    for _ in range(round(left_s / SETTLED_AGAIN_S)):
+        await asyncio.sleep(SETTLED_AGAIN_S)
+        if not _are_due(group, reached, watcher, since):
+            return
+
+
+def _are_due(group: str, reached: Collection[str], watcher: Watcher, since: int) -> bool:
+    """Whether somebody is still to be asked."""
+    known = (watcher.memory.member(group, client) for client in reached)
+    return any(each is not None and not each.is_silent and (each.asked_at or 0) < since for each in known)
+
+
+def _held_since(watcher: Watcher, group: str, client: str, since: int) -> tuple[MessageQueue, ...] | None:
+    """Give what a member said that it holds when it was asked at that time or later; None is unknown."""
+    member = watcher.memory.member(group, client)
+    if member is None or (member.asked_at or 0) < since:
+        return None
+    return watcher.memory.held(group, client)
 
 
 def _done(order: Command, told: str, at: int) -> list[Fact]:

@@ -215,7 +215,7 @@ def receipt_words(answer: str) -> str:
         ReceiptAnswer.CHANGED.value: _("changed"),
         ReceiptAnswer.UNCHANGED.value: _("unchanged"),
         ReceiptAnswer.UNKNOWN.value: _("unknown"),
-        ReceiptAnswer.NOT_ASKED.value: _("not reached"),
+        ReceiptAnswer.NOT_ASKED.value: _("not asked"),
     }
     return words.get(answer, answer)
 

@@ -102,8 +102,10 @@ def meaning_of(answer: str) -> str:
     """Say in a sentence what an answer of a receipt means."""
     meanings = {
         ReceiptAnswer.CHANGED.value: _("It held other queues afterwards than before."),
-        ReceiptAnswer.UNCHANGED.value: _("It computed again, and held what it held before."),
-        ReceiptAnswer.UNKNOWN.value: _("Before or afterwards it did not tell what it held."),
+        ReceiptAnswer.UNCHANGED.value: _("It was notified, and held afterwards what it held before."),
+        ReceiptAnswer.UNKNOWN.value: _(
+            "Before or afterwards it did not tell what it held, or had no turn to be asked."
+        ),
         ReceiptAnswer.NOT_ASKED.value: _("No broker that notified its members had it as one: nothing asked it."),
     }
     return meanings.get(answer, answer)
@@ -130,7 +132,7 @@ def _of_members(counts: Mapping[str, int]) -> str:
         )
     if counts[ReceiptAnswer.UNKNOWN.value] or counts[ReceiptAnswer.NOT_ASKED.value]:
         return _("No member is known to have changed anything; of some it is not known.")
-    return _("Nothing changed: every member computed again, and came to what it held.")
+    return _("Nothing changed: every member was notified, and held afterwards what it held before.")
 
 
 def _order(row: Command, now: int) -> Order:

@@ -22,7 +22,7 @@ COMMANDS = {
     "groups": "list the consumer groups, and who is online",
     "brokers": "list the brokers, and how they run",
     "doctor": "check that a cluster can be reached and asked, with advice where it cannot",
-    "recompute": "let every member of a group compute anew now: it repairs, it does not redistribute",
+    "recompute": "have the members of a group notified to compute anew now: it repairs, it does not redistribute",
     "embedded": "run a name server and brokers in one process, for development and demonstration",
     "consume": "be a member of a consumer group, and say what it holds and gets",
     "produce": "send messages, and say where each is stored",

@@ -1,4 +1,4 @@
-"""Let every member of a group compute anew, now: the manual rebalance.
+"""Have every member of a group notified to compute anew, now: the manual rebalance.
 
     evenkeel recompute --namesrv 127.0.0.1:9876 --group billing
     evenkeel recompute --namesrv 127.0.0.1:9876 --group billing --yes --json
@@ -6,8 +6,8 @@
 
 It repairs what members disagree about (an old list of members, a missed notification). It does not redistribute: where
 members agree nothing moves, and nobody's membership changes. Brokers are asked to notify the group, as they do when
-somebody leaves; nobody does. Refused for groups that broadcast, where notification is switched off, and within 5 s of
-the last time.
+somebody leaves; nobody does. Whether a member went by the notice nobody tells: it is asked what it holds afterwards.
+Refused for groups that broadcast, where notification is switched off, and within 5 s of the last time.
 
 The exit status is 0 if a broker took it, 1 if not, 2 without --yes where nobody can be asked. With --report the receipt
 is posted as facts (docs/reports.md) with the token in $EVENKEEL_REPORT_TOKEN; a report that fails does not change the
@@ -44,7 +44,7 @@ from rebalance_engine.events import (
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import LOOK_S, GroupLook, look_at_group, masters_of
-from rebalance_engine.network.probe import AT_MOST_EVERY_S, SETTLES_S, Obstacle, Probe, Prober, receipt
+from rebalance_engine.network.probe import AT_MOST_EVERY_S, SETTLES_S, Probe, Prober, receipt, told_of
 from rebalance_engine.remoting.errors import RemotingError
 
 VERB = "group.recompute"
@@ -81,7 +81,7 @@ class Receipt:
 
     def answers(self) -> dict[str, ReceiptAnswer]:
         """Give what it did to each member, of those before and after."""
-        reached = frozenset[str]().union(*self.probe.notified.values()) if self.probe else frozenset()
+        reached = self.probe.reached if self.probe else frozenset[str]()
         was, now = held_of(self.before), {} if self.after is None else held_of(self.after)
         return {
             client: receipt(client in reached, was.get(client), now.get(client))
@@ -120,7 +120,7 @@ def _is_meant(group: str) -> bool:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadArguments("nobody can be asked whether that is meant: this is no terminal; needed is --yes")
-    sys.stdout.write(f"All members of {safe(group)} will compute their share anew, now.\n{REPAIRS}\n")
+    sys.stdout.write(f"All members of {safe(group)} will be notified to compute their share anew, now.\n{REPAIRS}\n")
     try:
         return input("Go on? [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:
@@ -148,17 +148,13 @@ async def recompute(admin: Admin, before: GroupLook, *, stamp: Stamp, timeout_s:
         stamp: says when this machine last did it to the group: two commands are two processes.
     """
     command, brokers = str(uuid.uuid4()), _brokers(before)
-    if not stamp.claim(AT_MOST_EVERY_S):  # before anything is awaited
-        return Receipt(command=command, before=before, after=None, probe=Probe({}, Obstacle.TOO_SOON))
     if not brokers:
-        stamp.forget()
         return Receipt(command=command, before=before, after=None, probe=None, trouble=_nobody(before))
     try:
-        probe = await Prober(admin).probe(before.group, brokers)
+        probe = await Prober(admin).probe(before.group, brokers, claim=lambda: stamp.claim(AT_MOST_EVERY_S))
     except (NoAnswer, Denied, RemotingError) as error:
         return Receipt(command=command, before=before, after=None, probe=None, trouble=str(error))
     if not probe.notified:
-        stamp.forget()
         return Receipt(command=command, before=before, after=None, probe=probe)
     await asyncio.sleep(SETTLES_S)
     after = await look_at_group(admin, before.group, deadline_s=timeout_s, lag=False)
@@ -187,12 +183,13 @@ def held_of(look: GroupLook) -> dict[str, frozenset[object] | None]:
 
 
 def describe(done: Receipt) -> dict[str, object]:
-    """Say what came of it in plain values; None is unknown."""
+    """Say what came of it in plain values: ``ordered_at`` in ms since 1970; None is unknown."""
     was, now = held_of(done.before), {} if done.after is None else held_of(done.after)
     return {
         "command": done.command,
         "group": done.before.group,
         "cluster": done.before.cluster,
+        "ordered_at": done.before.ended_at,
         "is_taken": done.was_taken,
         "why_not": done.why_not or None,
         "notified": {} if done.probe is None else {by: sorted(ids) for by, ids in done.probe.notified.items()},
@@ -236,9 +233,9 @@ def facts(done: Receipt, *, reason: str) -> Iterator[Fact]:
             client=client,
             answer=answer,
         )
-    why_not = done.why_not or None
+    detail = done.why_not if done.probe is None else told_of(done.probe) or done.why_not
     yield CommandFinished(
-        at=ended, source=source, exactness=EXACT, command=done.command, outcome=_outcome(done), detail=why_not
+        at=ended, source=source, exactness=EXACT, command=done.command, outcome=_outcome(done), detail=detail or None
     )
 
 

@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import os
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,11 +40,6 @@ class Stamp:
         finally:
             os.close(file)
         return True
-
-    def forget(self) -> None:
-        """Say that it was not done after all."""
-        with suppress(OSError):
-            self.path.unlink()
 
 
 def stamp_of(*names: str) -> Stamp:

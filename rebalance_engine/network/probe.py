@@ -1,8 +1,9 @@
-"""Let the members of a group compute anew: a request to leave by somebody who is no member.
+"""Have the members of a group notified to compute anew: a request to leave by somebody who is no member.
 
 A broker notifies a group whenever somebody leaves it, even if nobody did. So a request to leave from a connection that
-never sent a heartbeat changes nothing, and lets every member rebalance at once. It repairs what members disagree about;
-where they agree nothing moves. A topic that was changed less than 30 s ago is not known to all members yet.
+never sent a heartbeat changes nothing, and lets every member rebalance at once. Notices are one-way: that one was sent
+is known, that a member went by it is not. It repairs what members disagree about; where they agree nothing moves. A
+topic that was changed less than 30 s ago is not known to all members yet.
 
 Source: ``broker/.../client/ConsumerManager.java`` (``unregisterConsumer``).
 """
@@ -10,19 +11,22 @@ Source: ``broker/.../client/ConsumerManager.java`` (``unregisterConsumer``).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from rebalance_engine.effects import Address
 from rebalance_engine.events import ReceiptAnswer
+from rebalance_engine.findings.finding import count_of
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.link import NoAnswer
 
 AT_MOST_EVERY_S = 5.0
 SETTLES_S = 5.0  # members rebalance at once, some up to a second later; then what they hold is compared
+HAD_TIME_S = 2.0  # who was asked sooner after the notice than this may not have rebalanced yet
 CLIENT = "evenkeel-probe"
+MOST_NAMED = 10
 SWITCH = "notifyConsumerIdsChangedEnable"
 
 
@@ -47,6 +51,11 @@ class Probe:
     obstacle: Obstacle | None = None
     trouble: str = ""
 
+    @property
+    def reached(self) -> frozenset[str]:
+        """The members that some broker notified."""
+        return frozenset[str]().union(*self.notified.values())
+
 
 class Prober:
     """Probes groups of one cluster, none too often."""
@@ -55,22 +64,23 @@ class Prober:
         self._admin = admin
         self._probed_at: dict[str, float] = {}
 
-    async def probe(self, group: str, brokers: Sequence[Address]) -> Probe:
+    async def probe(self, group: str, brokers: Sequence[Address], *, claim: Callable[[], bool] | None = None) -> Probe:
         """Notify all members of a group that these brokers know: as few brokers as reach every member.
 
-        Whoever asks writes down that it happened (an audit entry).
+        Whoever asks writes down that it happened (an audit entry). What stands in the way of the group comes before
+        that it is too soon, so that nobody is told to wait for what will be refused.
+
+        Args:
+            claim: says whether others who probe this group let it happen now too; asked last, before the first notice.
 
         Raises:
             NotAsked, NoAnswer, Denied: the first broker could not be asked, or a group not be looked at.
         """
-        now = asyncio.get_running_loop().time()
-        if now - self._probed_at.get(group, float("-inf")) < AT_MOST_EVERY_S:
-            return Probe({}, Obstacle.TOO_SOON)
-        self._probed_at[group] = now  # before anything is awaited: two callers at a time are one too many
         members = await self._members(group, brokers)
         if isinstance(members, Obstacle):
-            del self._probed_at[group]
             return Probe({}, members)
+        if not self._claim(group) or (claim is not None and not claim()):
+            return Probe({}, Obstacle.TOO_SOON)
         notified: dict[Address, frozenset[str]] = {}
         for broker in _cover(members):
             try:
@@ -81,6 +91,14 @@ class Prober:
                 return Probe(notified, trouble=str(error))
             notified[broker] = members[broker]
         return Probe(notified)
+
+    def _claim(self, group: str) -> bool:
+        """Say that it is done now, unless it was lately; nothing is awaited here: two at a time are one too many."""
+        now = asyncio.get_running_loop().time()
+        if now - self._probed_at.get(group, float("-inf")) < AT_MOST_EVERY_S:
+            return False
+        self._probed_at[group] = now
+        return True
 
     async def _members(self, group: str, brokers: Sequence[Address]) -> dict[Address, frozenset[str]] | Obstacle:
         """Give the members at each broker that can be probed."""
@@ -121,6 +139,23 @@ def receipt(is_reached: bool, before: Collection[object] | None, after: Collecti
     if before is None or after is None:
         return ReceiptAnswer.UNKNOWN
     return ReceiptAnswer.UNCHANGED if set(before) == set(after) else ReceiptAnswer.CHANGED
+
+
+def told_of(probe: Probe) -> str:
+    """Say which broker notified how many members, and what went wrong then; empty if nobody was notified.
+
+    A member that several know is notified by each of them.
+    """
+    notified = sorted(probe.notified.items())
+    told = [_notified(broker, len(members)) for broker, members in notified[:MOST_NAMED]]
+    if len(notified) > 1:
+        told.insert(0, _notified(count_of(len(notified), "broker", "brokers"), len(probe.reached)))
+    return "; ".join([*told, *([probe.trouble] if told and probe.trouble else [])])
+
+
+def _notified(brokers: str, members: int) -> str:
+    reached = count_of(members, "member", "members")
+    return f"{brokers} notified {reached}"
 
 
 def _cover(members: dict[Address, frozenset[str]]) -> list[Address]:

@@ -35,5 +35,5 @@ class OrderBook:
 
 
 def _evidence(order: CommandOrdered) -> str:
-    said = f"{order.author} let every member compute anew, by order {order.command}"
+    said = f"{order.author} had members notified to compute anew, by order {order.command}"
     return f"{said}: {order.reason}" if order.reason else said

@@ -45,9 +45,8 @@ class Memory:
     """All that is known of one cluster.
 
     Args:
-        name_servers: how many there are.
+        name_servers: how many there are; ``cluster`` is named in every source.
         known: what was known before this watcher came.
-        cluster: named in every source.
     """
 
     def __init__(self, name_servers: int = 1, known: Known | None = None, cluster: str | None = None) -> None:
@@ -126,12 +125,12 @@ class Memory:
 
     def held(self, group: str, client: str) -> tuple[MessageQueue, ...] | None:
         """Give what a member said last that it holds; None is unknown."""
-        member = self._member(group, client)
+        member = self.member(group, client)
         return None if member is None or member.is_silent else member.held
 
     def held_at(self, group: str, client: str) -> int | None:
         """Say when a member last told what it holds."""
-        member = self._member(group, client)
+        member = self.member(group, client)
         return None if member is None else member.held_at
 
     @property
@@ -266,7 +265,7 @@ class Memory:
 
     def held_heard(self, group: str, client: str, info: ConsumerRunningInfo, by: Answerer) -> Iterator[Fact]:
         """Take in what a member says of itself (307)."""
-        known, member = self._groups.get(group), self._member(group, client)
+        known, member = self._groups.get(group), self.member(group, client)
         if known is None or member is None:
             return  # it left meanwhile
         facts = list(answers.held_stated(group, client, answers.usable(info), self.named(by)))
@@ -275,7 +274,8 @@ class Memory:
         held = tuple(sorted(queue for queue, entry in info.mq_table.items() if not entry.dropped))
         if member.held_at is not None and (held != member.held or member.is_silent):
             known.changed_at = by.at
-        member.held, member.held_at, member.is_silent, member.hung_at = held, by.at, False, None
+        member.held, member.held_at, member.asked_at = held, by.at, by.since
+        member.is_silent, member.hung_at = False, None
         topics = frozenset(data.topic for data in info.subscription_set if data.topic)
         if topics != member.topics:
             member.topics = topics
@@ -283,7 +283,7 @@ class Memory:
 
     def held_missed(self, group: str, client: str, by: Answerer, why: Trouble | Missing) -> Iterator[Fact]:
         """Take in that a member did not answer: what it holds is unknown from here on."""
-        member = self._member(group, client)
+        member = self.member(group, client)
         if member is None or member.is_silent:
             return
         member.is_silent = True
@@ -391,7 +391,8 @@ class Memory:
         known.topics = None
         self._hosts.pop(group, None)
 
-    def _member(self, group: str, client: str) -> KnownMember | None:
+    def member(self, group: str, client: str) -> KnownMember | None:
+        """Give what is known of a member, to be read; None: it is none."""
         return self._groups[group].members.get(client) if group in self._groups else None
 
     def named(self, by: Answerer) -> Answerer:

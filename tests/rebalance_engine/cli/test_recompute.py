@@ -4,18 +4,20 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from rebalance_engine.cli import recompute as command
 from rebalance_engine.cli.recompute import Receipt, describe, facts
-from rebalance_engine.cli.stamps import HOME, Stamp
+from rebalance_engine.cli.stamps import HOME, Stamp, stamp_of
 from rebalance_engine.embedded.cluster import Cluster
 from rebalance_engine.events import CommandFinished, CommandOrdered, CommandOutcome, CommandReceipt, ReceiptAnswer
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.admin import Admin
-from rebalance_engine.network.nameservers import NameServers
+from rebalance_engine.network.looking import look_at_group
 from rebalance_engine.network.probe import AT_MOST_EVERY_S, Obstacle, Probe
 from rebalance_engine.network.transport import Transport
 from tests.rebalance_engine.cli.looks import look, member, queues
@@ -30,6 +32,17 @@ AFTER = look(queues(4), [member("A", queues(3)), member("B", queues(4)[2:]), mem
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME, str(tmp_path))
     monkeypatch.setenv("no_proxy", "*")
+
+
+@asynccontextmanager
+async def asking(namesrv: str) -> AsyncIterator[Admin]:
+    """Ask a cluster, as the command does."""
+    async with Transport() as transport:
+        admin = Admin(transport, namesrv)
+        try:
+            yield admin
+        finally:
+            await admin.close()
 
 
 def receipt(probe: Probe | None, *, trouble: str = "") -> Receipt:
@@ -52,16 +65,20 @@ def test_each_member_has_a_receipt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("done", "outcome", "why_not"),
+    ("done", "outcome", "detail"),
     [
-        (receipt(Probe({"east:1": frozenset("ABCD")})), CommandOutcome.DONE, None),
-        (receipt(Probe({"east:1": frozenset("A")}, trouble="west:1 refuses")), CommandOutcome.DONE, "west:1 refuses"),
+        (receipt(Probe({"east:1": frozenset("ABCD")})), CommandOutcome.DONE, "east:1 notified 4 members"),
+        (
+            receipt(Probe({"east:1": frozenset("A")}, trouble="west:1 refuses")),
+            CommandOutcome.DONE,
+            "east:1 notified 1 member; west:1 refuses",
+        ),
         (receipt(Probe({}, Obstacle.SWITCHED_OFF)), CommandOutcome.REFUSED, Obstacle.SWITCHED_OFF.value),
         (receipt(None, trouble="east:1 does not answer"), CommandOutcome.FAILED, "east:1 does not answer"),
     ],
 )
 def test_an_order_is_told_as_facts_whatever_came_of_it(
-    done: Receipt, outcome: CommandOutcome, why_not: str | None
+    done: Receipt, outcome: CommandOutcome, detail: str | None
 ) -> None:
     first, *receipts, last = facts(done, reason="a stale list")
 
@@ -69,7 +86,7 @@ def test_an_order_is_told_as_facts_whatever_came_of_it(
     assert (first.verb, first.group, first.reason) == ("group.recompute", "billing", "a stale list")
     assert [each.client for each in receipts if isinstance(each, CommandReceipt)] == list("ABCD")
     assert isinstance(last, CommandFinished)
-    assert (last.outcome, last.detail) == (outcome, why_not)
+    assert (last.outcome, last.detail) == (outcome, detail)
 
 
 async def run(*words: str, answer: str | None = None) -> tuple[int, str, str]:
@@ -121,17 +138,30 @@ async def test_members_are_notified_and_stay_members() -> None:
 
 
 @on_a_loop
-async def test_two_commands_within_five_seconds_are_one_too_many(tmp_path: Path) -> None:
-    stamp = Stamp(tmp_path / "stamp")
-    stamp.claim(AT_MOST_EVERY_S)
-    async with Transport() as transport:
-        admin = Admin(transport, NameServers(("127.0.0.1:1",)))
+async def test_two_commands_within_five_seconds_are_one_too_many() -> None:
+    async with cluster() as east, Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK) as first:
+        await divided(4, first)
+        async with asking(east.namesrv) as admin:
+            before = await look_at_group(admin, "G", lag=False)
+            stamp = stamp_of(before.cluster or east.namesrv, "G")
+            stamp.claim(AT_MOST_EVERY_S)
 
-        done = await command.recompute(admin, BEFORE, stamp=stamp, timeout_s=1)
+            done = await command.recompute(admin, before, stamp=stamp, timeout_s=1)
 
-        await admin.close()
     assert done.why_not == Obstacle.TOO_SOON.value
     assert not done.was_taken
+
+
+@on_a_loop
+async def test_what_stands_in_the_way_is_said_before_that_it_is_too_soon(tmp_path: Path) -> None:
+    stamp = Stamp(tmp_path / "stamp")
+    stamp.claim(3_600)
+    async with cluster() as east, asking(east.namesrv) as admin:
+        before = await look_at_group(admin, "nobody", lag=False)
+
+        done = await command.recompute(admin, before, stamp=stamp, timeout_s=1)
+
+    assert done.why_not == Obstacle.UNKNOWN_GROUP.value
 
 
 @on_a_loop

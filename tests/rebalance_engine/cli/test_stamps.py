@@ -27,15 +27,6 @@ def test_what_was_done_a_moment_ago_cannot_be_claimed_and_later_it_can() -> None
     assert stamp.claim(3_600)
 
 
-def test_what_was_not_done_after_all_can_be_claimed_at_once() -> None:
-    stamp = stamp_of("shop", "billing")
-    stamp.claim(3_600)
-
-    stamp.forget()
-
-    assert stamp.claim(3_600)
-
-
 def test_other_names_have_another_stamp_whatever_they_are() -> None:
     names = [("shop", "billing"), ("shop", "orders"), ("shopbilling", ""), ("../x", "/etc/passwd"), ("\ud800", "\0")]
 
@@ -58,4 +49,3 @@ def test_where_nothing_can_be_written_there_is_no_limit_and_no_error(home: Path)
     stamp = Stamp(home / "file" / "below")
 
     assert stamp.claim(3_600) and stamp.claim(3_600)
-    stamp.forget()

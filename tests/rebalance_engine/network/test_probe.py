@@ -6,7 +6,7 @@ import pytest
 from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Admin, Denied
-from rebalance_engine.network.probe import Obstacle, Probe, Prober, receipt
+from rebalance_engine.network.probe import MOST_NAMED, Obstacle, Probe, Prober, receipt, told_of
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
 from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from rebalance_engine.remoting.requests import brokers
@@ -121,6 +121,64 @@ def test_a_group_is_probed_once_in_five_seconds_whoever_asks() -> None:
         await admin.close()
 
     run(main())
+
+
+def test_what_stands_in_the_way_comes_before_that_it_is_too_soon() -> None:
+    async def main() -> None:
+        cluster = Cluster({EAST: "A"})
+        admin = Admin(cluster.calls, "names:9876")
+        prober = Prober(admin)
+        await prober.probe("G", [EAST])
+        cluster.model = MessageModel.BROADCASTING
+        assert (await prober.probe("G", [EAST])).obstacle is Obstacle.BROADCASTING
+        await admin.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize(("may", "obstacle", "probed"), [(True, None, [EAST]), (False, Obstacle.TOO_SOON, [])])
+def test_others_who_probe_are_asked_last_and_before_the_first_notice(
+    may: bool, obstacle: Obstacle | None, probed: list[str]
+) -> None:
+    async def main() -> None:
+        cluster, claims = Cluster({EAST: "A"}), list[tuple[int, int]]()
+
+        def claim() -> bool:
+            claims.append((len(cluster.calls.asked), len(cluster.probed)))
+            return may
+
+        admin = Admin(cluster.calls, "names:9876")
+        assert (await Prober(admin).probe("G", [EAST], claim=claim)).obstacle is obstacle
+        assert (claims, cluster.probed) == ([(3, 0)], probed)
+        cluster.members = {}
+        assert (await Prober(admin).probe("G", [EAST], claim=claim)).obstacle is Obstacle.NOBODY_ONLINE
+        assert len(claims) == 1
+        await admin.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("probe_", "words"),
+    [
+        (Probe({EAST: frozenset("A")}), "east:10911 notified 1 member"),
+        (
+            Probe({WEST: frozenset("CD"), EAST: frozenset("ABC")}),
+            "2 brokers notified 4 members; east:10911 notified 3 members; west:10911 notified 2 members",
+        ),
+        (Probe({EAST: frozenset("AB")}, trouble="west refuses"), "east:10911 notified 2 members; west refuses"),
+        (Probe({}, Obstacle.TOO_SOON), ""),
+    ],
+)
+def test_it_is_told_which_broker_notified_how_many(probe_: Probe, words: str) -> None:
+    assert told_of(probe_) == words
+
+
+def test_of_many_brokers_some_are_named_and_all_are_counted() -> None:
+    told = told_of(Probe({f"e{number:02}:1": frozenset({f"A{number}"}) for number in range(30)}))
+
+    assert told.startswith("30 brokers notified 30 members; e00:1 notified 1 member; ")
+    assert told.count("; ") == MOST_NAMED
 
 
 def test_who_was_not_probed_may_be_at_once() -> None:

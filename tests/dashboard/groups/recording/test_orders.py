@@ -46,7 +46,7 @@ def test_what_changes_after_an_order_is_a_round_that_was_ordered(group: Group) -
     row = Round.objects.get()
     assert (row.cause, row.opened_at) == ("manual", T0 + 95_600)
     (cause,) = row.causes.all()
-    assert cause.evidence == "ada let every member compute anew, by order 7: a member lags"
+    assert cause.evidence == "ada had members notified to compute anew, by order 7: a member lags"
     assert cause.origin == "operator"
 
 
