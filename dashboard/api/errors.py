@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.urls import Resolver404
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.views import csrf, defaults
+from django.views import defaults
 
 ADDRESS = "/api/v1/"
+FROM_ELSEWHERE = ("Origin checking failed", "Referer checking failed")  # as django.middleware.csrf says it
 
 
 class Problem(Exception):
@@ -70,6 +73,14 @@ def failed(request: HttpRequest) -> HttpResponse:
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponseBase:
     """Answer a change that came with a browser's log-in, but without its token against forged requests."""
     if is_of_the_api(request):
-        needed = "needed is the header X-CSRFToken, or an API token instead of a log-in"
-        return refused(403, f"{reason or 'the request may be forged'}: {needed}")
-    return csrf.csrf_failure(request, reason)
+        seen = reason.rstrip(".") or "the request may be forged"
+        return refused(403, f"{seen}: needed is the header X-CSRFToken, or an API token instead of a log-in")
+    came_from = request.headers.get("Referer", "")
+    is_ours = url_has_allowed_host_and_scheme(came_from, {request.get_host()}, require_https=request.is_secure())
+    context = {
+        "again": came_from if is_ours else "",
+        "is_from_elsewhere": reason.startswith(FROM_ELSEWHERE),
+        "origin": request.headers.get("Origin") or came_from,
+        "here": f"{request.scheme}://{request.get_host()}",
+    }
+    return render(request, "forged.html", context, status=403)
