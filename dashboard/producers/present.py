@@ -134,7 +134,8 @@ def told_of(row: Seen) -> list[Standing]:
 def ladder_of(row: Seen, steps: Steps, *, now: int) -> list[dict[str, object]]:
     """Give the steps, and how many of the sends that were told in the last minute fall into each, by broker.
 
-    A count is None where sends of then are not kept, and at least so many where some are not.
+    A count is None where nothing is known of it, and at least so many where sends of then are not kept, or where the
+    slowest of each report alone was told: others may have been as slow, or quicker.
     """
     heard = heard_until(row.standings)
     return [
@@ -152,10 +153,15 @@ def _count(each: Standing, steps: Steps, place: int, now: int, heard: int) -> di
     if counted is not None:
         fall = [(steps.stage_of_latency(low), steps.stage_of_latency(high), n) for low, high, n in counted.spans]
         in_part = any(low != high and low <= place <= high for low, high, _n in fall)
-        return {"n": sum(n for low, high, n in fall if low == high == place), "is_bound": in_part}
-    n = sum(steps.stage_of_latency(send.latency_ms) == place for send in each.lately(now))
-    is_whole = each.keeps_sends(now)
-    return {"n": n if n or is_whole else None, "is_bound": not is_whole}
+        n = sum(n for low, high, n in fall if low == high == place)
+        return {"n": n if n or not in_part else None, "is_bound": in_part, "is_kept": True}
+    sends, is_whole = each.lately(now), each.keeps_sends(now)
+    stages = [steps.stage_of_latency(send.latency_ms) for send in sends]
+    n = stages.count(place)
+    if not is_whole:
+        return {"n": n or None, "is_bound": True, "is_kept": False}
+    slower = any(stage >= place and send.is_fine for stage, send in zip(stages, sends, strict=True))
+    return {"n": n if n or not slower else None, "is_bound": slower, "is_kept": True}
 
 
 def _lately(each: Standing, now: int, heard: int) -> Counted | None:
@@ -174,6 +180,7 @@ def _figures(counted: Counted | None, of_all: int | None = None) -> dict[str, ob
         "per_second": f"{counted.per_second:.1f}",
         "since": counted.since,
         "until": counted.until,
+        "length_ms": counted.until - counted.since,
         "median_low": low,
         "median_high": high,
         "of_all": of_all,
@@ -210,13 +217,18 @@ def _row(row: Seen, read: Producers, estimates: Estimates, now: int) -> dict[str
 
 def _shares(row: Seen, now: int) -> dict[str, dict[str, object] | None]:
     """Give what is exact of the last minute by brokers, with each one's share where all that got sends are counted."""
+    counted, of_all = counted_of(row, now)
+    return {broker: _figures(each, of_all) for broker, each in counted.items()}
+
+
+def counted_of(row: Seen, now: int) -> tuple[dict[str, Counted | None], int | None]:
+    """Count the sends of the last minute by brokers, and in all; None where not all of them are counted."""
     heard = heard_until(row.standings)
     counted = {each.broker: _lately(each, now, heard) for each in row.standings if not each.is_unheard}
     is_whole = all(
         counted.get(each.broker) or (each.keeps_sends(now) and not each.lately(now)) for each in row.standings
     )
-    of_all = sum(each.sends for each in counted.values() if each is not None) if is_whole else None
-    return {broker: _figures(each, of_all) for broker, each in counted.items()}
+    return counted, sum(each.sends for each in counted.values() if each is not None) if is_whole else None
 
 
 def _cell(each: Standing, steps: Steps, key: tuple[int, str], read: Producers, now: int) -> dict[str, object]:

@@ -20,10 +20,12 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.canary import CLIENT as CANARY
 
 WRITABLE = 2  # ``PermName.PERM_WRITE``
-MOST_ROWS = 4_000
-MOST_SHOWN = 100
+MOST_ROWS = 40_000  # of producers and brokers; beyond, the page says so and the API refuses
+PAGE = 100
+MOST_UNTOLD = 100
 MOST_BROKERS = 12  # columns
 MOST_TOPICS = 8
+NOT_LIVE = frozenset({"unknown", "quiet", "not kept"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Producers:
-    """All producers of some clusters: those first that leave a broker alone, then those that report.
+    """Producers of some clusters: those first that leave a broker alone, then those that report; all, or a page.
 
-    ``untold`` are brokers that did not say which producers they know, with the reason; ``absences`` are the times in
-    which brokers were away, also such as began after the instant that was asked for.
+    ``brokers`` are columns; ``left_out`` are brokers for which there is no place. ``count`` is of all producers that
+    were found, ``is_cut``: there are more than are read. ``untold`` are brokers that did not say which producers they
+    know, with the reason; ``absences`` are the times in which brokers were away, also such as began after the instant
+    that was asked for.
     """
 
     rows: tuple[Seen, ...]
@@ -86,6 +90,10 @@ class Producers:
     brokers: tuple[str, ...]
     untold: tuple[tuple[str, str], ...]
     absences: Absences
+    left_out: tuple[str, ...] = ()
+    number: int = 1
+    pages: int = 1
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +123,7 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
     mine = {each.pk: each for each in clusters if access.may_everywhere(Role.VIEWER, cluster=each.name)}
     told: dict[tuple[int, str], list[ProducerBroker]] = {}
     reports = ProducerBroker.objects.filter(cluster__in=mine).exclude(client_id=CANARY)
-    for row in reports.order_by("-observed_at")[:MOST_ROWS]:
+    for row in reports.order_by("-observed_at", "pk")[:MOST_ROWS]:
         told.setdefault((row.cluster_id, row.client_id), []).append(row)
     known: dict[tuple[int, str], list[Producer]] = {}
     listed = Q(at__lte=now) & (Q(gone_at=None) | Q(gone_at__gt=now)) if is_past else Q(gone_at=None)
@@ -132,14 +140,48 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
     gone = Broker.objects.filter(cluster__in=mine, broker_id=0, gone_at__lte=now)
     is_gone = Exists(gone.filter(cluster=OuterRef("cluster"), name=OuterRef("broker")))
     untold = ProducerList.objects.filter(~is_gone, cluster__in=mine, missing__isnull=False, missing_at__lte=now)
-    shown = rows[:MOST_SHOWN]
     return Producers(
-        tuple(shown),
+        tuple(rows),
         len(rows),
-        tuple(sorted({each.broker for row in shown for each in row.standings}))[:MOST_BROKERS],
-        tuple((row.broker, row.missing or "") for row in untold.order_by("broker")[:MOST_SHOWN]),
+        tuple(sorted({each.broker for row in rows for each in row.standings})),
+        tuple((row.broker, row.missing or "") for row in untold.order_by("broker")[:MOST_UNTOLD]),
         absences_of(clusters=mine),
+        is_cut=MOST_ROWS in {sum(map(len, told.values())), sum(map(len, known.values()))},
     )
+
+
+def searched(read: Producers, search: str) -> Producers:
+    """Keep the producers that have every word in client id, group, version, cluster or a broker's name."""
+    words = search.casefold().split()
+    rows = tuple(row for row in read.rows if all(word in _text_of(row) for word in words))
+    return replace(read, rows=rows, count=len(rows))
+
+
+def _text_of(row: Seen) -> str:
+    brokers = (each.broker for each in row.standings)
+    return "\n".join((row.client, *row.groups, row.language, row.version, row.cluster.name, *brokers)).casefold()
+
+
+def page_of(read: Producers, *, number: int, search: str, now: int) -> Producers:
+    """Cut a page, with a column for each broker of it as long as there is place.
+
+    Those come first whose names are searched for, then those of which most producers of the page told lately, then
+    those that list most of them.
+    """
+    pages = max(1, -(-len(read.rows) // PAGE))
+    number = min(max(1, number), pages)
+    rows = read.rows[(number - 1) * PAGE : number * PAGE]
+    words = search.casefold().split()
+    weights: dict[str, tuple[int, int]] = {}
+    for each in (each for row in rows for each in row.standings):
+        live, listed = weights.get(each.broker, (0, 0))
+        weights[each.broker] = (live + (each.kind(now) not in NOT_LIVE), listed + 1)
+    ranked = sorted(
+        weights,
+        key=lambda name: (not any(word in name.casefold() for word in words), *(-n for n in weights[name]), name),
+    )
+    columns, rest = sorted(ranked[:MOST_BROKERS]), sorted(ranked[MOST_BROKERS:])
+    return replace(read, rows=rows, brokers=tuple(columns), left_out=tuple(rest), number=number, pages=pages)
 
 
 def _still_there(rows: list[Seen], now: int) -> list[Seen]:

@@ -26,13 +26,14 @@ from dashboard.producers import canaries, present, queries
 from rebalance_engine.network.canary import TOPIC
 
 MOST_ALONE = 20
-KEPT = ("cluster", "client")  # parameters of the address that stay from one instant to the next
+MOST_NAMED = 20  # brokers without a column
+KEPT = ("cluster", "client", "q", "page")  # parameters of the address that stay from one instant to the next
 
 
 @require_GET
 @needs(Role.VIEWER)
 def producers(request: HttpRequest) -> HttpResponse:
-    """Show producers by brokers, and one of them more closely: ``?cluster= &client= &at=``."""
+    """Show producers by brokers, and one of them more closely: ``?cluster= &client= &at= &q= &page=``."""
     access, now = access_in(request), now_ms()
     try:
         past = instant_of(request.GET["at"], now=now) if request.GET.get("at") else None
@@ -43,10 +44,14 @@ def producers(request: HttpRequest) -> HttpResponse:
     asked, client = request.GET.get("cluster", ""), request.GET.get("client", "")
     chosen = asked if asked in {each.name for each in clusters} else ""
     mine = [each for each in clusters if chosen in {"", each.name}]
-    read = queries.producers_of(clusters=mine, access=access, now=at, is_past=past is not None)
+    search, page = request.GET.get("q", "")[:200], request.GET.get("page", "")
+    every = queries.producers_of(clusters=mine, access=access, now=at, is_past=past is not None)
+    wanted = queries.searched(every, search)
+    number = int(page) if page.isdecimal() and len(page) < 7 else 1
+    read = queries.page_of(wanted, number=number, search=search, now=at)
     birds = canaries.canaries_of(clusters=mine, access=access, at=past)
-    closely = _closely(read, client)
-    alone = [(row, each, each.left_ms(at)) for row in read.rows for each in row.leaves_alone(at)]
+    closely = _closely(wanted, client)
+    alone = [(row, each, each.left_ms(at)) for row in every.rows for each in row.leaves_alone(at)]
     context = {
         "clusters_shown": clusters,
         "chosen": chosen,
@@ -54,8 +59,13 @@ def producers(request: HttpRequest) -> HttpResponse:
         "rows": present.rows_of(read, canaries.estimates_of(birds, at), now=at),
         "canaries": _canaries(birds, access, past, at),
         "canary_topic": TOPIC,
+        "search": search,
+        "kept": urlencode({name: text for name, text in (("q", search), ("cluster", chosen)) if text}),
+        "left_out": read.left_out[:MOST_NAMED],
+        "left_out_more": max(0, len(read.left_out) - MOST_NAMED),
         "alone": alone[:MOST_ALONE],
-        "has_reporting": any(row.is_reporting and not row.is_unheard for row in read.rows),
+        "alone_more": max(0, len(alone) - MOST_ALONE),
+        "has_reporting": any(row.is_reporting and not row.is_unheard for row in every.rows),
         "unheard": [row for row in read.rows if row.is_unheard],
         **_answering(mine, now),
         "closely": closely,
@@ -63,7 +73,7 @@ def producers(request: HttpRequest) -> HttpResponse:
         "at_iso": spell_instant(at),
         "ago": now - at,
         "now": at,
-        "steps_in_time": _steps(request, queries.neighbours_of(read, at=at, now=now)),
+        "steps_in_time": _steps(request, queries.neighbours_of(wanted, at=at, now=now)),
         "live": _link(request, None),
     }
     if closely is not None and closely.has_told:
@@ -71,7 +81,7 @@ def producers(request: HttpRequest) -> HttpResponse:
         context |= {
             "steps": steps,
             "told_of": present.told_of(closely),
-            "history": present.history_of(closely, read, now=now, at=past),
+            "history": present.history_of(closely, wanted, now=now, at=past),
             "ladder": present.ladder_of(closely, steps, now=at),
             "picks": present.picks_of(queries.picks_of(closely, now=at)),
         }

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
@@ -48,3 +49,33 @@ def test_producers_come_as_they_stood_at_a_past_instant(get: Get, cluster: Clust
     assert (unheard["state"], unheard["left_ms"]) == ("unknown", None)
     assert "nothing of its cluster answers" in unheard["unknown"]["left_ms"]
     assert get("/producers", at=start - 1)["rows"] == []
+
+
+def test_no_producer_is_left_out_of_a_file(get: Get, cluster: Cluster) -> None:
+    for number in range(130):
+        stock(cluster, f"S{number:03}")
+
+    assert len(list(csv.DictReader(io.StringIO(get("/producers", format="csv"))))) == 130
+    assert (get("/producers")["count"], len(get("/producers", page=2)["rows"])) == (130, 30)
+    assert [row["client_id"] for row in get("/producers", q="s129")["rows"]] == ["S129"]
+
+
+def test_counted_sends_are_exact_and_those_that_no_report_counts_are_unknown(get: Get, cluster: Cluster) -> None:
+    p = Teller(now_ms() - 20_000)
+    told(
+        p.counted(1_000, 2_000, {5: 6, 40: 4}),
+        p.counted(1_000, 2_000, {7: 30}, "west"),
+        p.counted(3_000, 4_000, {5: 1}),
+    )
+    told(replace(p, client="Q").sent(0, 6))
+    stock(cluster, "S")
+    Cluster.objects.update(watched_at=now_ms())
+
+    east, west, bound, s = get("/producers")["rows"]
+
+    assert (east["sends"], east["failed"], west["sends"], west["share"]) == (11, 0, 30, round(30 / 41, 4))
+    assert (west["exact_median_low_ms"], west["exact_median_high_ms"]) == (7, 7)
+    assert west["counted_since"] < west["counted_until"]
+    assert (bound["client_id"], bound["median_ms"], bound["sends"]) == ("Q", 6, None)
+    assert bound["unknown"]["sends"].startswith("no report counts all its sends")
+    assert s["unknown"]["share"].startswith("the producer reports nothing")

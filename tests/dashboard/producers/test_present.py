@@ -51,7 +51,6 @@ def test_history_steps_and_picks_are_of_one_producer(reported: Teller) -> None:
     ladder: Any = ladder_of(p, steps_for(p), now=NOW)
     counts = [[count["n"] for count in each["counts"]] for each in ladder]
     assert [each for each in counts if any(each)] == [[1, 0]]
-    assert not any(count["is_bound"] for each in ladder for count in each["counts"])
     [said] = picks_of(picks(p, now=NOW))
     assert (said["shares"], said["skipped"]) == ([("west", 4, 4)], [("east", "it is left alone")])
 
@@ -121,10 +120,26 @@ def test_the_ladder_is_unknown_where_the_sends_that_are_kept_do_not_reach_back(
         steps = ladder_of(read.rows[0], steps_for(read.rows[0]), now=at)
         return read.brokers, next(each["counts"] for each in steps if each["from_ms"] == 550)
 
-    unknown, nothing = {"n": None, "is_bound": True}, {"n": 0, "is_bound": False}
+    def at_least(n: int | None, *, is_kept: bool = False) -> dict[str, object]:
+        return {"n": n, "is_bound": True, "is_kept": is_kept}
+
+    unknown, nothing = at_least(None), {"n": 0, "is_bound": False, "is_kept": True}
     assert ladder(T0 + 2_000) == (("east", "north", "west"), [unknown, unknown, nothing])
-    assert ladder(T0 + 82_000) == (("east", "north", "west"), [{"n": 2, "is_bound": True}, unknown, nothing])
-    assert ladder(T0 + 115_000)[1] == [{"n": 1, "is_bound": False}, {"n": 2, "is_bound": True}, nothing]
+    assert ladder(T0 + 82_000) == (("east", "north", "west"), [at_least(2), unknown, nothing])
+    assert ladder(T0 + 115_000)[1] == [at_least(1, is_kept=True), at_least(2), nothing]
+
+
+def test_where_the_slowest_of_each_report_alone_is_told_the_ladder_has_bounds(cluster: Cluster) -> None:
+    p = Teller(T0)
+    told(p.sent(1_000, 120), p.sent(2_000, 700), p.sent(3_000, 5_000, outcome=SendOutcome.REMOTING_ERROR))
+    read = producers_of(clusters=[cluster], access=ALL, now=T0 + 9_000)
+
+    ladder: Any = ladder_of(read.rows[0], steps_for(read.rows[0]), now=T0 + 9_000)
+
+    counts = {each["from_ms"]: (each["counts"][0]["n"], each["counts"][0]["is_bound"]) for each in ladder}
+    assert counts.pop(50) == (None, True), "others may have been so quick"
+    assert (counts.pop(100), counts.pop(550)) == ((1, True), (1, True))
+    assert sorted(counts.values()) == [(0, False)] * (len(counts) - 1) + [(1, False)], "each failure is told"
 
 
 def test_where_reports_count_all_sends_median_rate_and_shares_are_exact(cluster: Cluster) -> None:

@@ -5,7 +5,18 @@ from pytest_django import DjangoAssertNumQueries
 from dashboard.clusters.models import Broker, Cluster, Producer, ProducerList
 from dashboard.people.roles import Access, Role, Scope
 from dashboard.producers.absences import Absence
-from dashboard.producers.queries import Neighbours, Producers, neighbours_of, picks_of, producers_of, steps_for
+from dashboard.producers.queries import (
+    MOST_BROKERS,
+    PAGE,
+    Neighbours,
+    Producers,
+    neighbours_of,
+    page_of,
+    picks_of,
+    producers_of,
+    searched,
+    steps_for,
+)
 from rebalance_engine.producer import Skip
 from tests.dashboard.producers.conftest import Teller, stock
 from tests.dashboard.story import T0, told
@@ -153,3 +164,29 @@ def test_the_ways_to_other_instants_are_where_a_time_alone_began_or_ended(report
         (13_900, None),
     ]
     assert neighbours_of(found, at=T0 + 5_000, now=T0 + 6_000).next is None  # it is still to come
+
+
+def test_a_page_says_which_brokers_have_no_column_and_gives_them_to_those_that_are_sent_to(cluster: Cluster) -> None:
+    for number in range(20):
+        stock(cluster, f"S{number}", broker=f"a-{number:02}")
+    p = Teller(T0)
+    told(*(p.sent(1_000, 6, f"z-{number}") for number in range(3)))
+
+    plain = page_of(read(), number=1, search="", now=T0 + 4_000)
+    asked = page_of(searched(read(), "a-19"), number=1, search="a-19", now=T0 + 4_000)
+
+    assert {"z-0", "z-1", "z-2"} <= set(plain.brokers)
+    assert (len(plain.brokers), len(plain.left_out)) == (MOST_BROKERS, 23 - MOST_BROKERS)
+    assert ([row.client for row in asked.rows], asked.brokers, asked.left_out) == (["S19"], ("a-19",), ())
+
+
+def test_producers_come_in_pages_and_are_searched(cluster: Cluster) -> None:
+    for number in range(PAGE + 1):
+        stock(cluster, f"S{number:03}")
+
+    last = page_of(read(), number=99, search="", now=T0)
+
+    assert (last.number, last.pages, last.count) == (2, 2, PAGE + 1)
+    assert [row.client for row in last.rows] == [f"S{PAGE}"]
+    assert [row.client for row in searched(read(), "s100 P_G shop east").rows] == ["S100"]
+    assert searched(read(), "nobody").count == 0

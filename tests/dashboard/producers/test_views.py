@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -193,5 +195,21 @@ def test_where_reports_count_all_sends_the_page_has_figures_not_bounds(viewer: C
 
     page = " ".join(viewer.get("/producers/").content.decode().split("<footer")[0].split())
 
-    assert "<b>6 ms</b>" in page and "30 sends," in page and "75 % of its 40 sends" in page
+    assert "<b>6 ms</b>" in page and re.search(r"30 sends in \d+\.\d s,", page) and "75 % of its 40 sends" in page
     assert "sends/s" in page and "≥" not in page and "≤" not in page
+
+
+def test_the_page_leads_to_every_producer_and_names_brokers_without_a_column(client: Client, cluster: Cluster) -> None:
+    for number in range(130):
+        stock(cluster, f"S{number:03}", broker=f"b-{number % 30:02}")
+    client.force_login(person(Role.VIEWER))
+
+    first = " ".join(client.get("/producers/").content.decode().split())
+    second = " ".join(client.get("/producers/?q=S&page=2").content.decode().split())
+
+    assert "18 more brokers have no column here:" in first
+    assert 'rel="next" href="?page=2"' in first
+    assert ("S099" in first, "S129" in first) == (True, False)
+    assert ("S099" in second, "S129" in second) == (False, True)
+    assert 'href="?q=S&amp;page=1"' in second
+    assert "No producer fits." in client.get("/producers/?q=nobody").content.decode()
