@@ -105,13 +105,18 @@ def through_proxies(silent: Iterable[str]) -> str:
     A broker that has a proxy in it lists its gRPC clients as members, and no such client is asked what it holds
     (``GrpcClientChannel.processGetConsumerRunningInfo`` gives nothing unless a stack trace is wanted).
     """
-    n = sum(_OF_GRPC.fullmatch(client) is not None for client in silent)
+    n = sum(map(is_of_grpc, silent))
     words = ngettext(
         "%(n)s silent member has an id as gRPC clients have: through a proxy they own no queues, and cannot be asked",
         "%(n)s silent members have ids as gRPC clients have: through a proxy they own no queues, and cannot be asked",
         n,
     )
     return words % {"n": n} if n else ""
+
+
+def is_of_grpc(client: str) -> bool:
+    """Ask whether a client id has the form that gRPC clients give themselves."""
+    return _OF_GRPC.fullmatch(client) is not None
 
 
 def _named(names: Sequence[str]) -> str:

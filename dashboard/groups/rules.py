@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
+from dashboard.groups.kinds import is_of_grpc
 from dashboard.groups.told import BY_HAND, Told
 from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate_mixed
 from rebalance_engine.group import GroupView, only_subscribed
@@ -48,11 +49,8 @@ def choose_rule(view: GroupView, languages: Mapping[str, str], by_hand: Told | N
     all do as they were told by hand have ``by_hand`` as their target, where it is known.
     """
     told = set(view.strategies.values())
-    unknown = sorted(told - set(STRATEGIES))
-    if unknown:
-        return Rule(None, why=f"the strategy {unknown[0]} is not known here")
-    if told & BY_HAND and (by_hand is None or len(told) > 1):
-        return Rule(None, why=f"the strategy {min(told & BY_HAND)} needs to be told more than is known")
+    if why := _why_unknown(view, told, by_hand):
+        return Rule(None, why=why)
     if told & BY_HAND and by_hand is not None:
         params = {"config": by_hand.lists}
         author, reason = by_hand.author, by_hand.reason
@@ -68,6 +66,24 @@ def choose_rule(view: GroupView, languages: Mapping[str, str], by_hand: Told | N
     if len(view.queues) * len(view.clients) > MOST_QUESTIONS:
         return Rule(None, why=f"members divide by {_names(used.values())}, and are too many to ask each")
     return Rule(None, used, is_assumed)
+
+
+def _why_unknown(view: GroupView, told: Set[str], by_hand: Told | None) -> str:
+    """Say why no target can be known; empty: nothing speaks against it so far."""
+    if are_through_proxies(view):
+        return "its members come through a proxy: they own no queues"
+    unknown = sorted(told - set(STRATEGIES))
+    if unknown:
+        return f"the strategy {unknown[0]} is not known here"
+    if told & BY_HAND and (by_hand is None or len(told) > 1):
+        return f"the strategy {min(told & BY_HAND)} needs to be told more than is known"
+    return ""
+
+
+def are_through_proxies(view: GroupView) -> bool:
+    """Ask whether all members seem to come through a proxy, by their ids: none divides queues, or tells what it has."""
+    clients = view.clients.distinct
+    return len(clients) > 0 and all(is_of_grpc(each) and each not in view.strategies for each in clients)
 
 
 def variant_of(strategy: str, language: str) -> str:

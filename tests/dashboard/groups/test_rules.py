@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from dashboard.groups.rules import MOST_QUESTIONS, choose_rule, end_up, variant_of
@@ -100,3 +102,16 @@ def test_too_many_members_that_differ_are_not_asked_one_by_one() -> None:
 
     assert (rule.name, rule.variants) == ("", None)
     assert "too many" in rule.why
+
+
+def test_a_group_whose_members_all_come_through_a_proxy_has_no_target() -> None:
+    grpc = Member(client_id="host@12@0@1abcdefgh")
+    java = Member(client_id="10.0.0.1@4711")
+
+    def rule_of(*members: Member) -> tuple[str, str]:
+        rule = choose_rule(GroupView.of("g", [queue(0)], members, MessageModel.CLUSTERING), {})
+        return rule.name, rule.why
+
+    assert rule_of(grpc) == ("", "its members come through a proxy: they own no queues")
+    assert rule_of(grpc, java)[0] == "AVG"  # who divides by itself counts everybody that the broker lists
+    assert rule_of(replace(grpc, strategy="AVG"))[0] == "AVG"
