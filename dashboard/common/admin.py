@@ -91,8 +91,8 @@ class InWords(BaseModelAdmin[M]):
     sayings: ClassVar[Sequence[str]] = ()  # columns of English that is read in the reader's language
 
     def get_fields(self, request: HttpRequest, obj: M | None = None) -> Sequence[str]:  # type: ignore[override]
-        """Give what a row shows, likewise."""
-        return [cast("str", self._in_words(name)) for name in super().get_fields(request, obj)]
+        """Give what a row shows, likewise; each once, though what is read in words is asked for by name as well."""
+        return [*dict.fromkeys(cast("str", self._in_words(name)) for name in super().get_fields(request, obj))]
 
     def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> Sequence[str]:  # type: ignore[override]
         """Nothing is written; what is put into words is no column by which Django would find that itself."""

@@ -17,7 +17,7 @@ from dashboard.audit.operations import append
 from dashboard.clusters.models import Cluster, Command, CommandReceipt, OutboxLine, Producer, ProducerBroker
 from dashboard.common.admin import instant
 from dashboard.common.clock import now_ms
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.models import Stream
 from rebalance_engine.events import Origin, ReceiptAnswer
@@ -111,6 +111,15 @@ def test_lists_say_times_with_their_zone_durations_in_words_and_whose_a_row_is(a
     assert "cluster" in admin.site.get_model_admin(ProducerBroker).list_display
     assert re.search(r'class="field-lasted">[\d. ]+(ms|s|d|min).*, goes on', listed("groups/holding"))
     assert re.search(r'class="field-took">', listed("groups/round"))
+
+
+@pytest.mark.usefixtures("full")
+def test_a_row_shows_each_column_once(admin_client: Client) -> None:
+    page = admin_client.get(reverse("admin:groups_round_change", args=[Round.objects.get().pk])).content.decode()
+
+    labels = re.findall(r"<label>([^<]+):</label>", page)
+    assert len(labels) > 10
+    assert [label for label, times in Counter(labels).items() if times > 1] == []
 
 
 def test_what_was_observed_cannot_be_added(admin_client: Client) -> None:

@@ -20,6 +20,7 @@ from dashboard.plans.models import ByConfig
 from dashboard.push.models import Step, Stream
 from tests.dashboard.persons import person
 from tests.dashboard.test_chinese import CHINESE, english_in, group, reader
+from tests.house.messages import OF_DJANGOS_SCRIPTS
 
 __all__ = ["group", "reader"]
 REGISTERED = sorted(admin.site._registry, key=lambda model: model._meta.label)
@@ -76,6 +77,13 @@ def test_no_form_of_the_admin_in_chinese_has_english_words(boss: Client, model: 
 
 
 @pytest.mark.usefixtures("catalogues")
+def test_scripts_of_the_admin_have_the_words_that_django_lacks(boss: Client) -> None:
+    script = boss.get("/admin/jsi18n/").content.decode()
+
+    assert [word for word in OF_DJANGOS_SCRIPTS if f"{json.dumps(word)}:" not in script] == []
+
+
+@pytest.mark.usefixtures("catalogues")
 def test_one_process_heads_columns_in_the_language_of_each_reader(boss: Client) -> None:
     def heads(language: str) -> list[str]:
         page = boss.get("/admin/groups/round/", HTTP_ACCEPT_LANGUAGE=language).content.decode()
@@ -103,7 +111,7 @@ def test_what_is_permitted_is_kept_in_english_whoever_permits_it(boss: Client) -
     desk, may = People.objects.get(), Permission.objects.get(codename="view_round")
     at = reverse("admin:auth_group_change", args=[desk.pk])
 
-    assert "消费组 | 轮次 | 可查看轮次" in boss.get(at).content.decode()
+    assert "消费组 | 轮次 | 可查看 轮次" in boss.get(at).content.decode()
     boss.post(at, {"name": "orders", "permissions": [may.pk], "reason": "值班"})
 
     last = AuditEntry.objects.latest("number")

@@ -125,6 +125,15 @@ OF_DJANGO = (
     "After you\u2019ve created a user, you\u2019ll be able to edit more user options.",
     "Change or view list link",
 )
+OF_DJANGOS_SCRIPTS = (
+    "(click to clear)",
+    'Choose %s by selecting them and then select the "Choose" arrow button.',
+    "Choose all %s",
+    "Choose selected %s",
+    'Remove %s by selecting them and then select the "Remove" arrow button.',
+    "Remove all %s",
+    "Remove selected %s",
+)
 WORDS = (
     "joined",
     "left",
@@ -198,6 +207,8 @@ def _in_python_and_templates() -> Iterator[Found]:
 
 
 def _in_javascript() -> Iterator[Found]:
+    for word in OF_DJANGOS_SCRIPTS:
+        yield word, None, "tests/house/messages.py"
     for path in files("static/js/**/*.js", "static/js/*.js"):
         if not is_vendored(path):
             yield from _extracted("javascript", path, (ROOT / path).read_bytes())
