@@ -2,7 +2,7 @@
 
 The first minute is written out, so that a newcomer sees a rebalance of every kind, pauses and backoff. After that
 something happens every ten to twenty-five seconds. Where a person has ordered something, the script leaves the group
-alone for a while, so that the person sees what came of it.
+alone for a while, so that the person sees what came of it; what was written out for that time happens after it.
 """
 
 from __future__ import annotations
@@ -163,14 +163,24 @@ class Script:
     def due(self, at: int, members: Mapping[str, Sequence[str]]) -> list[Act]:
         """Take what is to happen by now; ``members`` are those of each group that live."""
         acts = []
-        while self._due and self._due[0][0] <= at:
-            acts.append(heapq.heappop(self._due)[2])
+        for act in self._take_due(at):
+            until = self._left_alone.get(act.group, 0) if isinstance(act, Join | Go | Disband | Stall) else 0
+            if until > at:
+                self.add(until, act)
+            else:
+                acts.append(act)
         if at >= self._improvises_at:
             acts += self._improvise(at, members)
             self._improvises_at = at + self.luck.randint(*PACE_MS)
         for act in acts:
             if isinstance(act, Slow | Down):
                 self.note_trouble(at + act.for_ms)
+        return acts
+
+    def _take_due(self, at: int) -> list[Act]:
+        acts = []
+        while self._due and self._due[0][0] <= at:
+            acts.append(heapq.heappop(self._due)[2])
         return acts
 
     def _improvise(self, at: int, members: Mapping[str, Sequence[str]]) -> list[Act]:

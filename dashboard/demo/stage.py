@@ -14,10 +14,11 @@ from random import Random
 from dashboard.demo.orders import BadOrder, Order, act_of
 from dashboard.demo.reel import Reel
 from dashboard.demo.script import Act, Disband, Down, Go, Going, Join, Recover, Resume, Script, Slow, Stall
+from dashboard.demo.sends import Sends
 from dashboard.demo.shop import BROKERS, CASTS, IP, SENDERS, TOPICS, Cast, Sender, cast_of
 from rebalance_engine.embedded.cluster import Cluster, ClusterSettings
 from rebalance_engine.embedded.settings import EmbeddedSettings
-from rebalance_engine.events import BrokerLatency, Fact
+from rebalance_engine.events import Fact
 from rebalance_engine.network import ConsumeFromWhere, Consumer, Message, Producer, ReceivedMessage, SendFailed
 
 logger = logging.getLogger(__name__)
@@ -27,7 +28,6 @@ SILENT_FOR_S = 150.0  # brokers give up after 120; then its connections may go
 LEAVING_S = 2.0
 PATIENCE_S = 20.0  # for one act
 TRY_AGAIN_MS = 3_000  # a broker that could not come back yet
-LATENCY_EVERY_MS = 1_000
 PREPARING_S = 3_600.0  # a start that takes longer is none
 PERSON, WATCHER = "person", "watcher"
 AUDIENCE = frozenset({PERSON, WATCHER})  # a page can be opened, and what happens is seen
@@ -82,7 +82,7 @@ class Stage:
         self._luck = luck or Random()  # noqa: S311 # it plays
         self._members: dict[str, dict[str, Member]] = {cast.group: {} for cast in CASTS}
         self._numbers: dict[str, int] = {}
-        self._latency_at: dict[tuple[str | None, str], int] = {}
+        self._sends = Sends()
         self._silent: set[asyncio.Task[None]] = set()
         self._script: Script | None = None
         self._waits_s = waits_s
@@ -180,6 +180,8 @@ class Stage:
             OSError, RuntimeError, TimeoutError: it did not work.
         """
         act = act_of(order, self.members)
+        if self._script is not None:
+            self._script.leave_alone(order.group, self._now())  # nothing comes between
         done = await self.perform(act)
         if self._script is not None:
             self._script.leave_alone(order.group, self._now())
@@ -273,13 +275,9 @@ class Stage:
         return Member(name, consumer, goes_on)
 
     def _note(self, fact: Fact) -> None:
-        """Keep a fact; of the latencies of one producer at one broker, one a second."""
-        if isinstance(fact, BrokerLatency):
-            of = (fact.source.client, fact.broker)
-            if fact.at < self._latency_at.get(of, 0) + LATENCY_EVERY_MS:
-                return
-            self._latency_at[of] = fact.at
-        self.reel.put(fact)
+        """Keep a fact; sends that went well are counted for a second."""
+        for told in self._sends.put(fact):
+            self.reel.put(told)
 
     async def _go(self, member: Member, group: str, how: Going) -> Done:
         del self._members[group][member.name]

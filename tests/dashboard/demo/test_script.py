@@ -100,6 +100,23 @@ def test_a_group_is_left_alone_after_an_order() -> None:
     assert [act for _, act in theatre.played[before:] if not isinstance(act, Slow | Down)] == []
 
 
+def test_the_opening_leaves_a_group_alone_too_and_makes_up_for_it() -> None:
+    theatre = Theatre(3)
+    theatre.play(50_000)
+    theatre.script.leave_alone("billing", 50_000)
+    theatre.members["billing"].append("somebody's own")
+    theatre.script.add(60_000, Resume("billing", "billing-1"))
+    before = len(theatre.played)
+
+    theatre.play(50_000 + RESPECT_MS - 1)
+    assert [act for _, act in theatre.played[before:] if getattr(act, "group", "") == "billing"] == [
+        Resume("billing", "billing-1")
+    ]
+
+    theatre.play(50_000 + RESPECT_MS)
+    assert (50_000 + RESPECT_MS, Go("billing", Going.FALLS_SILENT)) in theatre.played
+
+
 def test_what_is_added_happens_then() -> None:
     script = Script(0, Random(1))
     script.add(3_000, Resume("billing", "billing-1"))
