@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Q, QuerySet
 
 from dashboard.api.models import ApiToken
 from dashboard.audit.operations import append
 from dashboard.common.fields import printable
+from dashboard.common.waiting import no_waiting
+
+logger = logging.getLogger(__name__)
 
 PREFIX = "eka_"  # by which a search through logs and code finds tokens that were left there
 BYTES = 32
@@ -86,7 +90,12 @@ def find(*, authorization: str, now: int) -> ApiToken | None:
 
 
 def note_use(*, token: ApiToken, now: int) -> None:
-    """Note that a token was used, once a minute."""
-    if token.used_at is None or token.used_at < now - USED_EVERY_MS:
-        late = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY_MS)
-        ApiToken.objects.filter(late, pk=token.pk).update(used_at=now)
+    """Note that a token was used, once a minute, if that can be done at once: no request waits or fails for it."""
+    if token.used_at is not None and token.used_at >= now - USED_EVERY_MS:
+        return
+    late = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY_MS)
+    try:
+        with no_waiting():
+            ApiToken.objects.filter(late, pk=token.pk).update(used_at=now)
+    except OperationalError as error:
+        logger.info("that token %s… was used is not noted: %s", token.hint, error)

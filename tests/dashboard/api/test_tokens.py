@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
+from django.db import OperationalError
 
 from dashboard.api import tokens
 from dashboard.api.models import ApiToken
@@ -56,6 +60,12 @@ def test_tokens_are_bounded_in_number_and_in_time(monkeypatch: pytest.MonkeyPatc
     make(user=ada, is_read_only=True, days=1, note="the first one has expired", now=T0 + DAY_MS)
 
 
+@contextmanager
+def locked() -> Iterator[None]:
+    raise OperationalError("database is locked")
+    yield
+
+
 def test_its_use_is_noted_once_a_minute() -> None:
     _token, row = make(user=person(Role.VIEWER), is_read_only=True, days=1, note="", now=T0)
 
@@ -65,3 +75,15 @@ def test_its_use_is_noted_once_a_minute() -> None:
     assert ApiToken.objects.get().used_at == T0 + 1
     note_use(token=row, now=T0 + 60_002)
     assert ApiToken.objects.get().used_at == T0 + 60_002
+
+
+def test_a_use_that_cannot_be_noted_now_is_no_reason_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    _token, row = make(user=person(Role.VIEWER), is_read_only=True, days=1, note="", now=T0)
+
+    with monkeypatch.context() as others:
+        others.setattr("dashboard.api.tokens.no_waiting", locked)
+        note_use(token=row, now=T0 + 1)
+    assert ApiToken.objects.get().used_at is None
+
+    note_use(token=row, now=T0 + 2)
+    assert ApiToken.objects.get().used_at == T0 + 2

@@ -1,0 +1,40 @@
+"""Writes that are not worth waiting for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+SOON_MS = 50
+
+
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    """Let what is written within fail where another holds a lock: in SQLite at once, in PostgreSQL after 50 ms.
+
+    Raises:
+        django.db.OperationalError: another holds it; what is around goes on.
+    """
+    if connection.vendor != "sqlite":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout = {SOON_MS}")
+            yield
+        return
+    before = _busy_timeout()
+    _set_busy_timeout(0)
+    try:
+        yield
+    finally:
+        _set_busy_timeout(before)
+
+
+def _busy_timeout() -> int:
+    with connection.cursor() as cursor:
+        return int(cursor.execute("PRAGMA busy_timeout").fetchone()[0])
+
+
+def _set_busy_timeout(ms: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA busy_timeout = {ms}")

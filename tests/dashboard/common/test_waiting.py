@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from dashboard.clusters.models import Cluster
+from dashboard.common.waiting import no_waiting
+from tests.dashboard.story import add_cluster
+
+
+class Holder(threading.Thread):
+    """Another that writes to the same row, and lets it go when it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.holds, self.may_go = threading.Event(), threading.Event()
+
+    def run(self) -> None:
+        try:
+            with transaction.atomic():
+                Cluster.objects.update(namesrv="of another")
+                self.holds.set()
+                self.may_go.wait(60)
+        finally:
+            connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_another_holds_is_not_waited_for() -> None:
+    add_cluster()
+    another = Holder()
+    another.start()
+    try:
+        assert another.holds.wait(60)
+        with pytest.raises(OperationalError), no_waiting():
+            Cluster.objects.update(namesrv="mine")
+        assert another.is_alive(), "it holds it still"
+    finally:
+        another.may_go.set()
+        another.join(60)
+
+    with no_waiting():
+        Cluster.objects.filter(namesrv="of another").update(namesrv="mine")
+    assert Cluster.objects.get().namesrv == "mine"
+
+
+@pytest.mark.django_db
+def test_others_wait_as_long_as_before() -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL ends it with the transaction")
+
+    def patience() -> object:
+        with connection.cursor() as cursor:
+            return cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+
+    before = patience()
+    with no_waiting():
+        assert patience() == 0
+    assert patience() == before
