@@ -66,6 +66,8 @@ def _breakable(words: str) -> str:
 def _twice(each: Lately) -> dict[str, str]:
     if each.twice is None:
         return _cell("–", "unknown", _("unknown: only consumers that send reports can tell"))
+    if not each.twice:
+        return _cell("–", "unknown", _("none is known; what members consumed and did not commit is unknown"))
     note = _("messages consumed twice since the group is known, at least, in handoffs of which both members reported")
     return _cell(f"≥ {each.twice}", "bound", note)
 
@@ -80,6 +82,8 @@ def _lag(each: Lately) -> dict[str, str]:
     text, mark = (str(waiting.lag), "exact") if waiting.is_whole else (f"≥ {waiting.lag}", "bound")
     if not waiting.is_whole:
         note = _("%(note)s; not known of every queue") % {"note": note}
+        if not waiting.lag:
+            return _cell("–", "unknown", note)
     if (old := each.known_until - waiting.observed_at) > OLD_MS:
         return _cell(text, "old" if waiting.is_whole else mark, note, _("as of %(age)s ago") % {"age": age(old)})
     if not waiting.lag:

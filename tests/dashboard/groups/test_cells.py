@@ -34,6 +34,13 @@ def test_what_is_unknown_is_no_zero() -> None:
     assert texts(Lately(T0, Lasted(500, 500, 900), Lasted(), is_open=True))["unowned"] == ("≥ 500 ms", "bound")
 
 
+def test_a_bound_that_cannot_be_false_is_not_told() -> None:
+    cells = cells_of(Lately(T0, None, None, twice=0, waiting=Waiting(0, False, None, T0)))
+
+    assert [(cells[name]["text"], cells[name]["mark"]) for name in ("twice", "lag")] == [("–", "unknown")] * 2
+    assert cells["twice"]["note"].startswith("none is known")
+
+
 def test_nothing_is_a_plain_zero() -> None:
     assert texts(QUIET)["unowned"] == ("0", "exact")
     assert texts(Lately(T0, Lasted(), Lasted(), waiting=Waiting(0, True, None, T0)))["lag"] == ("0", "exact")
