@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
+from dashboard.clusters.models import Queue
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Instant, Story, pause_of
 from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
-from dashboard.groups.owned import MOST_SPANS, began_at, told_until_of
+from dashboard.groups.owned import MOST_SPANS, began_at, doubts_of, shares_in, told_until_of
+from dashboard.groups.shares import without
 from rebalance_engine.model import MessageQueue
 
 
@@ -84,7 +86,8 @@ def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
     else:
         lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
     lanes = _with_what_was_known(round_row, _with_those_who_keep(round_row, lanes, now))
-    lanes = _with_what_is_older(round_row, lanes)
+    lanes = _with_gaps_before(round_row, _with_what_is_older(round_row, lanes), now)
+    lanes = _with_doubts(round_row, lanes)
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
 
 
@@ -251,6 +254,38 @@ def _with_what_was_known(round_row: Round, lanes: list[Lane]) -> list[Lane]:
     if all(lane.from_client or lane.is_first_seen for lane in lanes) or knew_all_before(round_row):
         return lanes
     return [lane if lane.from_client else replace(lane, is_first_seen=True) for lane in lanes]
+
+
+def _with_gaps_before(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:
+    """Say how long nobody had what nobody is known to have let go, where that was seen."""
+    if all(lane.from_client or lane.taken_at is None for lane in lanes):
+        return lanes
+    gaps = {pk: share.unowned for pk, share in shares_in(row=round_row, now=now).items() if share.is_gap}
+    names = Queue.objects.filter(pk__in=gaps).values_list("topic__name", "broker", "queue_id", "pk") if gaps else ()
+    found = {(topic, broker, number): gaps[pk] for topic, broker, number, pk in names}
+    return [
+        replace(lane, unowned=(gap.low, gap.high))
+        if not lane.from_client
+        and lane.taken_at is not None
+        and (gap := found.get((lane.topic, lane.broker, lane.queue_id))) is not None
+        else lane
+        for lane in lanes
+    ]
+
+
+def _with_doubts(round_row: Round, lanes: list[Lane]) -> list[Lane]:
+    """Leave out of what is certain the time in which somebody did not answer who has left since."""
+    gaps = [lane.dropped_at for lane in lanes if lane.dropped_at is not None and lane.is_gap]
+    doubts = doubts_of(group=round_row.group_id, since=min(gaps)) if gaps else []
+    return [_less(lane, doubts) for lane in lanes] if doubts else lanes
+
+
+def _less(lane: Lane, doubts: Sequence[tuple[int, int]]) -> Lane:
+    if not lane.is_gap or lane.dropped_at is None:
+        return lane
+    since, low = lane.dropped_at, lane.unowned[0] or 0
+    left = without([(since, since + low)], doubts)
+    return replace(lane, unowned=(sum(high - begin for begin, high in left), lane.unowned[1]))
 
 
 def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> Lane:

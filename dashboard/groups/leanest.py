@@ -13,11 +13,17 @@ from rebalance_engine.measures import count_moves
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """How a round divided the queues; ``fewest`` handoffs would have been enough for loads as even, None: unknown."""
+    """How a round divided the queues.
+
+    Its target takes ``moved`` queues from one member and gives them to another; ``fewest`` would have been enough for
+    loads as even. None is unknown. How many of them changed owner in the round is another question: members may do
+    later, or never, what the target says.
+    """
 
     strategy: str
     is_strategy_assumed: bool
     fewest: int | None
+    moved: int | None = None
 
 
 def division_of(row: Round) -> Division | None:
@@ -28,8 +34,9 @@ def division_of(row: Round) -> Division | None:
     before, after = state_in(bytes(row.before)), state_in(bytes(row.after))
     if after is None:
         return None
-    fewest = None
+    fewest = moved = None
     if before is not None and before.head.is_target_known and after.head.is_target_known:
         old, new = target_of(before), target_of(after)
-        fewest = count_moves(diff(old, new), old, new).fewest
-    return Division(after.head.strategy, after.head.is_strategy_assumed, fewest)
+        moves = count_moves(diff(old, new), old, new)
+        fewest, moved = moves.fewest, moves.handoffs
+    return Division(after.head.strategy, after.head.is_strategy_assumed, fewest, moved)

@@ -56,21 +56,33 @@ def shares_by_round(
         gone=gone,
         gone_low=gone_low_of(group=group.pk, gone=gone),
         told_until=told_until_of(group.pk),
+        doubts=doubts_of(group=group.pk, since=since),
         once=once,
     )
     return dict(zip(windows, found, strict=True)), is_whole
 
 
-def count_unmoved(*, shares: Mapping[int, Share], moved: Collection[tuple[str, str, int]]) -> int:
-    """Count the queues without owner in a round that were not handed over in it, as such that nobody ever had.
+def count_unmoved(*, shares: Mapping[int, Share], moved: Collection[tuple[str, str, int]]) -> dict[str, int]:
+    """Count the queues without owner in a round that were not handed over in it.
+
+    ``unowned_unmoved`` of them had nobody before it either for certain, as such that nobody ever had;
+    ``unowned_untold`` are the others: another round tells them, or the same member took them again.
 
     Args:
         shares: by its row, how long each queue had no owner.
         moved: topic, broker and queue id of those that have a handoff.
     """
     gaps = [pk for pk, share in shares.items() if share.is_gap]
-    names = Queue.objects.filter(pk__in=gaps).values_list("topic__name", "broker", "queue_id") if gaps else ()
-    return sum(place not in moved for place in names)
+    names = Queue.objects.filter(pk__in=gaps).values_list("pk", "topic__name", "broker", "queue_id") if gaps else ()
+    unmoved = [shares[pk].is_older for pk, *place in names if tuple(place) not in moved]
+    return {"unowned_unmoved": sum(unmoved), "unowned_untold": len(unmoved) - sum(unmoved)}
+
+
+def doubts_of(*, group: int, since: int) -> list[tuple[int, int]]:
+    """Say from when to when each member did not answer that has left since: nobody knows what it had then."""
+    silent = Member.objects.filter(Q(missing__isnull=False) | Q(held_seen_at=None), group=group, left_at__gt=since)
+    times = silent.order_by("at", "pk").values_list(Coalesce("held_seen_at", "at"), "left_at")
+    return [(told, left) for told, left in times if left is not None and told < left]
 
 
 def told_until_of(group: int) -> int | None:

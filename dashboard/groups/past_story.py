@@ -15,6 +15,7 @@ from dashboard.groups.models import Group, Holding, Presence, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.owned import shares_in
 from dashboard.groups.past import Shown
+from dashboard.groups.rounds import MOST_COUNTED
 from dashboard.groups.shares import Share
 from dashboard.groups.story import GONE_FOR_MS, GONE_LONG_MS, MOVED_FOR_MS, WINDOWS_MS
 from dashboard.groups.words import departure_words
@@ -85,8 +86,7 @@ def round_at(*, group: Group, shown: Shown) -> Round | None:
 
 def causes_at(*, row: Round, at: int) -> list[RoundCause]:
     """Give what was known then of a round's causes."""
-    known = [cause for cause in row.causes.order_by("at", "pk")[:200] if max(cause.at, cause.observed_at) <= at]
-    return known[: story.MOST_LANES]
+    return [cause for cause in row.causes.order_by("at", "pk")[:MOST_COUNTED] if max(cause.at, cause.observed_at) <= at]
 
 
 def lanes_at(*, row: Round, at: int, now: int) -> list[Lane]:

@@ -23,7 +23,6 @@ from rebalance_engine.rounds import MEMBERS_CHANGE
 
 PAGE = 50
 WENT = frozenset(cause.value for cause in MEMBERS_CHANGE - {Cause.MEMBER_JOINED})
-MOST_CAUSES = 50
 MOST_COUNTED = 20_000
 MOST_PARTS = 60
 LARGEST_STATE = 2_000_000  # bytes of a stored state that a round's page still shows as a map
@@ -88,7 +87,7 @@ def neighbours_of(row: Round) -> tuple[Round | None, Round | None]:
 
 def causes_of(row: Round) -> list[RoundCause]:
     """Give what proves a round's cause."""
-    return list(row.causes.order_by("at", "pk")[:MOST_CAUSES])
+    return list(row.causes.order_by("at", "pk")[:MOST_COUNTED])
 
 
 def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
@@ -205,6 +204,15 @@ def _without_owner(found: Mapping[str, object]) -> Iterator[str]:
                     unmoved,
                 )
                 % {"n": unmoved}
+            )
+        if untold := _whole(found.get("unowned_untold")):
+            yield (
+                ngettext(
+                    "%(n)s of them is not told by a handoff of this round.",
+                    "%(n)s of them are not told by handoffs of this round.",
+                    untold,
+                )
+                % {"n": untold}
             )
     if perhaps:
         yield (

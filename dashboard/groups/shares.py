@@ -60,8 +60,8 @@ class Share:
     """How long one queue had no owner, and two, in a round.
 
     ``is_lasting``: it has none at the end of what is told; ``is_shared``: it has two then. ``is_doubted``: somebody
-    does not answer, and may have it. Of a handoff between two looks it may be possible that there was nobody, and that
-    there were two, and neither known.
+    does not answer, and may have it. ``is_older``: it had none for certain before the round too. Of a handoff between
+    two looks it may be possible that there was nobody, and that there were two, and neither known.
     """
 
     unowned: Lasted
@@ -69,6 +69,7 @@ class Share:
     is_lasting: bool = False
     is_doubted: bool = False
     is_shared: bool = False
+    is_older: bool = False
 
     @property
     def is_overlap(self) -> bool:
@@ -112,6 +113,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     gone: Mapping[int, int] = NOTHING,
     gone_low: Mapping[int, int | None] = UNKNOWN,
     told_until: int | None = None,
+    doubts: Intervals = NONE,
     once: bool = False,
 ) -> list[dict[int, Share]]:
     """Give each round's queues that had no owner, or two, or may have had.
@@ -124,10 +126,12 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
         gone: when it was seen that queues are not there any more: nothing is told of them since.
         gone_low: since when each of them may have been gone, None: nobody knows; so long nobody had it for certain.
         told_until: when the first of those who do not answer told last; None: all answer.
+        doubts: when somebody who is gone since had not answered: he may have had then what nobody else had.
         once: what a round of a wave told to the end is not told by a later one of it: figures that are added up.
     """
     spans, orphans = list(spans), list(orphans)
     nobody, two = _threes(spans, orphans, until, told_until, (gone, _left_at_least(spans, gone, gone_low)))
+    nobody = replace(nobody, low={queue: without(own, doubts) for queue, own in nobody.low.items()})
     found: list[dict[int, Share]] = [{} for _ in windows]
     for queue in sorted(nobody.high.keys() | nobody.seen.keys() | two.high.keys()):
         kinds = [(each.seen.get(queue, NONE), each.high.get(queue, NONE)) for each in (nobody, two)]
@@ -143,6 +147,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
                 is_lasting=high == until and any(end == until for _, end in kinds[0][0][-1:]),
                 is_doubted=told_until is not None and told_until < high,
                 is_shared=high == until and any(end == until for _, end in kinds[1][0][-1:]),
+                is_older=any(begin < window.since < end for begin, end in nobody.low.get(queue, NONE)),
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share
@@ -199,6 +204,15 @@ def _until(each: Stretches, until: int) -> Stretches:
         for queue, own in each.items()
         if own[0][0] < until
     }
+
+
+def without(intervals: Intervals, doubts: Intervals) -> list[tuple[int, int]]:
+    """Leave times out of stretches."""
+    left = list(intervals)
+    for since, until in doubts:
+        parts = [part for low, high in left for part in ((low, min(high, since)), (max(low, until), high))]
+        left = [(low, high) for low, high in parts if low < high]
+    return left
 
 
 def _touched(windows: Sequence[Window], intervals: Intervals) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import TypedDict
 
 from django.db.models import Q
 
@@ -91,22 +92,29 @@ def worst(lanes: Sequence[Lane], shares: Collection[Share]) -> dict[str, object]
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not. What is only
     possible is told apart: in how many queues, and how long at most. ``pause`` is the longest of the queues that were
-    let go, as ``handoffs.longest_pause`` says; of ``pause_unknown`` handoffs its end is not known.
+    let go, as ``handoffs.longest_pause`` says; of ``pause_unknown`` handoffs its end is not known. A handoff may have
+    begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less.
     """
     unowned = [share.unowned for share in shares if share.is_gap]
     overlap = [share.overlap for share in shares if share.is_overlap]
     perhaps_unowned = [share.unowned.high for share in shares if share.is_perhaps_gap]
     perhaps_overlap = [share.overlap.high for share in shares if share.is_perhaps_overlap]
+    maybe_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_perhaps_gap)
+    maybe_overlap = _mosts((lane, lane.overlap[1]) for lane in lanes if lane.is_perhaps_overlap)
+    wide_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_gap)
+    wide_overlap = _mosts((lane, lane.overlap[1]) for lane in lanes if lane.is_overlap)
+    unowned_perhaps = max(len(perhaps_unowned), len(maybe_unowned) - len(unowned))
+    overlap_perhaps = max(len(perhaps_overlap), len(maybe_overlap) - len(overlap))
     pauses = [(_place(lane), stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
     return {
-        "unowned": _longest([(each.low, each.high) for each in unowned]),
+        "unowned": _longest([(each.low, each.high) for each in unowned], wide_unowned.values()),
         "unowned_queues": len(unowned),
-        "unowned_perhaps": max(perhaps_unowned, default=None),
-        "unowned_perhaps_queues": len(perhaps_unowned),
-        "overlap": _longest([(each.low, each.high) for each in overlap]),
+        "unowned_perhaps": max([*perhaps_unowned, *maybe_unowned.values()]) if unowned_perhaps else None,
+        "unowned_perhaps_queues": unowned_perhaps,
+        "overlap": _longest([(each.low, each.high) for each in overlap], wide_overlap.values()),
         "overlap_queues": len(overlap),
-        "overlap_perhaps": max(perhaps_overlap, default=None),
-        "overlap_perhaps_queues": len(perhaps_overlap),
+        "overlap_perhaps": max([*perhaps_overlap, *maybe_overlap.values()]) if overlap_perhaps else None,
+        "overlap_perhaps_queues": overlap_perhaps,
         "pause": longest_pause([pause for _, pause in pauses]),
         "pause_queues": len({place for place, (low, _) in pauses if low}),
         "pause_unknown": sum(high is None for _, (_, high) in pauses),
@@ -115,6 +123,23 @@ def worst(lanes: Sequence[Lane], shares: Collection[Share]) -> dict[str, object]
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares),
         "is_shared": any(share.is_overlap and share.is_shared for share in shares),
     }
+
+
+class LanePage(TypedDict):
+    """What a page shows of a round's handoffs: those of one page of ``lane_pages``, of ``lane_count`` in all."""
+
+    lanes: Sequence[Lane]
+    lane_count: int
+    lane_page: int
+    lane_pages: int
+
+
+def page_of(lanes: Sequence[Lane], number: int) -> LanePage:
+    """Give a page of handoffs; of a number that there is not the nearest."""
+    pages = max(1, -(-len(lanes) // MOST_LANES))
+    number = min(max(1, number), pages)
+    shown = lanes[(number - 1) * MOST_LANES : number * MOST_LANES]
+    return LanePage(lanes=shown, lane_count=len(lanes), lane_page=number, lane_pages=pages)
 
 
 def _has_pause(lane: Lane) -> bool:
@@ -132,9 +157,18 @@ def _place(lane: Lane) -> tuple[str, str, int]:
     return lane.topic, lane.broker, lane.queue_id
 
 
-def _longest(spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """Bound the longest: it is at least the longest lower bound."""
-    return (max(low for low, _ in spans), max(high for _, high in spans)) if spans else None
+def _longest(spans: Sequence[tuple[int, int]], mosts: Iterable[int]) -> tuple[int, int] | None:
+    """Bound the longest: it is at least the longest lower bound, and at most the highest of all upper ones."""
+    return (max(low for low, _ in spans), max([*(high for _, high in spans), *mosts])) if spans else None
+
+
+def _mosts(lanes: Iterable[tuple[Lane, int | None]]) -> dict[tuple[str, str, int], int]:
+    """Give how long something of each queue was possible at most, by handoffs that began in the round."""
+    found: dict[tuple[str, str, int], int] = {}
+    for lane, most in lanes:
+        if most is not None and not lane.is_older:
+            found[_place(lane)] = max(most, found.get(_place(lane), 0))
+    return found
 
 
 def members_of(*, group: Group) -> list[dict[str, object]]:

@@ -28,13 +28,13 @@ def join(client: str, after: dict[str, list[int]]) -> Round:
 def test_a_round_says_how_it_divided_and_how_many_moves_were_needed() -> None:
     row = join("C", {"A": [0, 1], "B": [2], "C": [3]})
 
-    assert (division_of(row), row.move_count) == (Division("AVG", is_strategy_assumed=False, fewest=1), 1)
+    assert (division_of(row), row.move_count) == (Division("AVG", is_strategy_assumed=False, fewest=1, moved=1), 1)
 
 
 def test_what_moved_for_the_order_of_names_alone_was_not_needed() -> None:
     row = join("0", {"0": [0, 1], "A": [2], "B": [3]})
 
-    assert (division_of(row), row.move_count) == (Division("AVG", is_strategy_assumed=False, fewest=1), 3)
+    assert (division_of(row), row.move_count) == (Division("AVG", is_strategy_assumed=False, fewest=1, moved=3), 3)
 
 
 def test_nothing_is_said_of_what_is_not_kept() -> None:

@@ -171,3 +171,25 @@ def test_exact_times_of_rounds_of_one_wave_add_up_to_the_time_bar(spans: list[Bo
     nobody, _ = sweep(spans, since=0, until=END)
     total = sum(share.unowned.seen for each in found for share in each.values())
     assert total == sum(step.queues * (step.until - step.since) for step in nobody)
+
+
+def test_while_somebody_did_not_answer_who_has_left_since_nobody_is_certain_to_have_missed_an_owner() -> None:
+    [found] = shares_of([had(1, 0, 10), had(2, 50, None)], [ALONE], until=END, doubts=[(5, 20), (30, 45)])
+
+    assert (found[7].unowned, found[7].is_gap) == (Lasted(15, 40, 40), True)
+
+    [found] = shares_of([had(1, 0, 10), had(2, 50, None)], [ALONE], until=END, doubts=[(5, 55)])
+
+    assert (found[7].unowned, found[7].is_gap, found[7].is_perhaps_gap) == (Lasted(0, 40, 40), False, True)
+
+
+def test_a_queue_that_had_nobody_before_the_round_is_told_from_one_that_lost_its_owner_in_it() -> None:
+    before, within = Window(20, 50, 1, END), Window(5, 50, 1, END)
+
+    [share] = only([had(1, 0, 10), had(2, 40, None)], before)
+    assert share is not None
+    assert share.is_older
+
+    [share] = only([had(1, 0, 10), had(2, 40, None)], within)
+    assert share is not None
+    assert not share.is_older

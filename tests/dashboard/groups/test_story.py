@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from dashboard.groups.lanes import lanes_of
+from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.story import around, members_of, queue_story, time_bar, window_of, worst
+from dashboard.groups.shares import Lasted, Share
+from dashboard.groups.story import around, members_of, page_of, queue_story, time_bar, window_of, worst
 from dashboard.groups.views import plain_lanes
 from rebalance_engine.events import Departure
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told, untold
@@ -315,3 +318,74 @@ def test_a_queue_that_nobody_had_while_all_had_answered_is_taken_from_nobody() -
 
     assert (lanes[2].from_client, lanes[2].is_first_seen) == ("A", False)
     assert (lanes[3].from_client, lanes[3].to_client, lanes[3].is_first_seen) == ("", "B", False)
+
+
+def lane_of(number: int, **known: object) -> Lane:
+    unknown = (None, None)
+    lane = Lane("orders", "east", number, "A", "B", T0, T0 + 10, None, unknown, unknown, is_waiting=False)
+    return replace(lane, **known)  # type: ignore[arg-type] # what a test names
+
+
+def test_figures_say_no_less_than_any_lane_of_what_was_possible() -> None:
+    perhaps = Share(Lasted(), Lasted(0, 0, 12_600))
+    certain = Share(Lasted(), Lasted(5_000, 6_000, 8_000))
+
+    found = worst([lane_of(0, overlap=(0, 65_000))], [perhaps, perhaps])
+    assert (found["overlap_perhaps"], found["overlap_perhaps_queues"]) == (65_000, 2)
+
+    found = worst([lane_of(0, overlap=(5_000, 9_000)), lane_of(1, overlap=(1, 90_000), is_older=True)], [certain])
+    assert (found["overlap"], found["overlap_queues"], found["overlap_perhaps"]) == ((5_000, 9_000), 1, None)
+
+    found = worst([lane_of(0, unowned=(0, 3_000))], [])
+    assert (found["unowned"], found["unowned_perhaps"], found["unowned_perhaps_queues"]) == (None, 3_000, 1)
+
+
+def test_all_handoffs_of_a_round_are_on_its_pages_worst_first() -> None:
+    lanes = [lane_of(number) for number in range(75)]
+
+    pages = [page_of(lanes, number) for number in (0, 1, 2, 9)]
+
+    assert [(len(page["lanes"]), page["lane_page"], page["lane_pages"]) for page in pages] == [
+        (60, 1, 2),
+        (60, 1, 2),
+        (15, 2, 2),
+        (15, 2, 2),
+    ]
+    assert [*pages[1]["lanes"], *pages[2]["lanes"]] == lanes
+    assert page_of([], 1)["lane_pages"] == 1
+
+
+def test_what_nobody_had_before_it_was_taken_had_nobody_in_its_lane_too() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2]))
+    turn(20)
+    told(held("A", 1_000, [0, 1, 2]))
+    turn(1_100)
+    told(joined("B", 5_000, low=4_000), held("B", 5_050, []))
+    turn(5_100)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
+    turn(6_100)
+
+    lane = {lane.queue_id: lane for lane in lanes_of(Round.objects.get(), now=T0 + 6_200)}[3]
+    share = worst_at(6_200)
+
+    assert lane.is_gap
+    assert lane.unowned == share["unowned"]
+
+
+def test_no_time_without_owner_is_certain_while_another_one_did_not_answer_though_he_left_since() -> None:
+    settle()
+    join()
+    told(missed("C", 5_500), held("A", 5_900, [0, 1]), held("B", 5_900, [2, 3]))
+    told(held("B", 6_000, [2]), held("A", 9_000, [0, 1]))
+    turn(9_100)
+    told(left("C", 30_000, Departure.HEARTBEAT_EXPIRED), held("A", 31_000, [0, 1]), held("A", 32_000, [0, 1, 3]))
+    told(held("B", 32_000, [2]))
+    turn(32_100)
+
+    for row in Round.objects.all():
+        known = {lane.queue_id: lane for lane in lanes_of(row, now=T0 + 40_000)}
+        found = worst(lanes_of(row, now=T0 + 40_000), shares_in(row=row, now=T0 + 40_000).values())
+        if 3 in known:
+            assert (known[3].unowned[0] or 0) <= 2_000  # since C had left
+        assert found["unowned"] is None or found["unowned"][0] <= 2_000  # type: ignore[index] # bounds
+    assert any(lane.queue_id == 3 for row in Round.objects.all() for lane in lanes_of(row, now=T0 + 40_000))
