@@ -23,7 +23,7 @@ from rebalance_engine.events import Cause, Fact
 logger = logging.getLogger(__name__)
 
 MOST_TASKS = 100  # of more groups that change at once, one task goes through all
-REST_S = 30.0  # so long nothing is told to a Redis that did not answer, but by ``start_owed``, which asks it meanwhile
+REST_S = 30.0  # so long nothing is told to a Redis that hangs, but by ``start_owed``, which asks it meanwhile
 _owed: set[int] = set()  # groups of this process for which no task could be started
 _redis = Rest(for_s=REST_S)  # as this process knows it
 
@@ -84,15 +84,19 @@ def start_rebalancing(groups: Mapping[int, Cause]) -> None:
         _owed.update(groups)
         return
     try:
-        if len(groups) > MOST_TASKS:
-            rebalance_due_groups.delay()
-            return
-        for group, cause in groups.items():
-            rebalance_group.delay(group=group, cause=cause.value)
+        with _redis.asking():
+            _start(groups)
     except OperationalError as error:
-        _redis.begin()
         _owed.update(groups)
         logger.warning("no task can be started, so that %d groups wait until one can: %s", len(groups), error)
+
+
+def _start(groups: Mapping[int, Cause]) -> None:
+    if len(groups) > MOST_TASKS:
+        rebalance_due_groups.delay()
+        return
+    for group, cause in groups.items():
+        rebalance_group.delay(group=group, cause=cause.value)
 
 
 def start_owed() -> bool:
@@ -105,11 +109,10 @@ def start_owed() -> bool:
         return True
     waited = frozenset(_owed)
     try:
-        rebalance_due_groups.delay()
+        with _redis.asking():
+            rebalance_due_groups.delay()
     except OperationalError:
-        _redis.begin()
         return False
-    _redis.end()
     _owed.difference_update(waited)
     logger.info("tasks can be started again; one was for all that is due, as %d groups waited for it", len(waited))
     return True
@@ -119,9 +122,9 @@ def _pulse(cluster: int, facts: Sequence[Fact], now: int) -> None:
     if _redis.is_on:
         return
     try:
-        pulse_looks(cluster=cluster, facts=facts, now=now)
+        with _redis.asking():
+            pulse_looks(cluster=cluster, facts=facts, now=now)
     except (RedisError, OSError) as error:
-        _redis.begin()
         logger.warning("nobody can be told who was looked at: %s", error)
 
 

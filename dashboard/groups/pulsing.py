@@ -12,7 +12,7 @@ from dashboard.common.fields import observed_at
 from dashboard.common.names import known_as
 from dashboard.groups.locks import connect
 from dashboard.groups.models import Group
-from dashboard.groups.viewing import viewed
+from dashboard.groups.viewing import noted
 from dashboard.push.messages import Seen
 from dashboard.push.publish import group_stream, pulse
 from rebalance_engine.events import Fact, HeldSeen
@@ -22,6 +22,9 @@ def pulse_looks(*, cluster: int, facts: Sequence[Fact], now: int) -> int:
     """Tell the sockets of groups that somebody looks at which members these facts looked at; give how many groups.
 
     Nothing depends on it but the age that a page shows: without Redis nobody is told, and pages grey out.
+
+    Raises:
+        RedisError, TimeoutError: Redis does not answer.
     """
     looks: dict[str, dict[str, int]] = {}
     for fact in facts:
@@ -32,7 +35,7 @@ def pulse_looks(*, cluster: int, facts: Sequence[Fact], now: int) -> int:
     if not looks:
         return 0
     with connect() as redis:
-        wanted = looks.keys() & {known_as(name) for name in viewed(redis=redis, cluster=cluster, now=now)}
+        wanted = looks.keys() & {known_as(name) for name in noted(redis=redis, cluster=cluster, now=now)}
     if not wanted:
         return 0
     watched_at = min(now, max(max(seen.values()) for seen in looks.values()))

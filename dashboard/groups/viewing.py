@@ -38,9 +38,18 @@ def note_viewed(*, redis: Redis, cluster: int, group: str, now: int) -> None:
 def viewed(*, redis: Redis, cluster: int, now: int) -> frozenset[str]:
     """Name the groups of a cluster at which somebody looks; none while Redis does not answer."""
     try:
-        names = cast("list[bytes]", redis.zrangebyscore(_key(cluster), now, "+inf"))
+        return noted(redis=redis, cluster=cluster, now=now)
     except RedisError:
         return frozenset()
+
+
+def noted(*, redis: Redis, cluster: int, now: int) -> frozenset[str]:
+    """Name them for whoever wants to know whether Redis answers.
+
+    Raises:
+        RedisError: it does not.
+    """
+    names = cast("list[bytes]", redis.zrangebyscore(_key(cluster), now, "+inf"))
     return frozenset(unescape(name.decode()) for name in names)
 
 

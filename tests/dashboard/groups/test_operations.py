@@ -205,16 +205,17 @@ def test_whoever_stores_facts_waits_for_a_redis_that_hangs_once_and_not_with_eve
     monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: pytest.FixtureRequest
 ) -> None:
     lease = Cluster.objects.get().lease_epoch
-    asked: list[str] = []
+    asked, clock = list[str](), [0.0]
     answers = False
 
     def send(**_: object) -> None:
         asked.append("task")
         if not answers:
+            clock[0] += 10
             raise OperationalError("Timeout reading from socket")
 
     monkeypatch.setattr("dashboard.groups.operations._owed", set())
-    monkeypatch.setattr("dashboard.groups.operations._redis", Rest(for_s=30))
+    monkeypatch.setattr("dashboard.groups.operations._redis", Rest(for_s=30, clock=lambda: clock[0]))
     monkeypatch.setattr("dashboard.groups.operations.rebalance_group.delay", send)
     monkeypatch.setattr("dashboard.groups.operations.rebalance_due_groups.delay", send)
     monkeypatch.setattr("dashboard.groups.operations.pulse_looks", lambda **_: asked.append("pulse"))

@@ -4,6 +4,7 @@ import pytest
 from django.test import override_settings
 from pytest_django import DjangoCaptureOnCommitCallbacks
 from redis import Redis
+from redis.exceptions import RedisError
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
@@ -52,6 +53,6 @@ def test_who_looks_at_a_group_hears_when_its_cluster_answered_though_nobody_coul
 
 
 @pytest.mark.django_db
-def test_without_redis_nobody_is_told_and_nothing_fails(cluster: Cluster) -> None:
-    with override_settings(REDIS_URL="redis://127.0.0.1:1/0"):
-        assert pulse_looks(cluster=cluster.pk, facts=[held("A", 10, [0])], now=T0) == 0
+def test_without_redis_nobody_is_told_and_whoever_asked_hears_it(cluster: Cluster) -> None:
+    with override_settings(REDIS_URL="redis://127.0.0.1:1/0"), pytest.raises(RedisError):
+        pulse_looks(cluster=cluster.pk, facts=[held("A", 10, [0])], now=T0)
