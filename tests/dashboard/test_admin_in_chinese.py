@@ -11,13 +11,16 @@ from django.contrib.auth.models import Group as People
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 
 from dashboard.audit.models import AuditEntry
 from dashboard.clusters.models import Cluster, OutboxLine
+from dashboard.common.naming.values import said
 from dashboard.people.models import Attempt, Grant
 from dashboard.people.roles import Role
 from dashboard.plans.models import ByConfig
 from dashboard.push.models import Step, Stream
+from rebalance_engine.findings.finding import FindingKind
 from tests.dashboard.persons import person
 from tests.dashboard.test_chinese import CHINESE, english_in, group, reader
 from tests.house.messages import OF_DJANGOS_SCRIPTS
@@ -81,6 +84,12 @@ def test_scripts_of_the_admin_have_the_words_that_django_lacks(boss: Client) -> 
     script = boss.get("/admin/jsi18n/").content.decode()
 
     assert [word for word in OF_DJANGOS_SCRIPTS if f"{json.dumps(word)}:" not in script] == []
+
+
+@pytest.mark.usefixtures("catalogues")
+def test_every_kind_of_finding_has_chinese_words() -> None:
+    with override("zh-hans"):
+        assert [kind.value for kind in FindingKind if said(kind.value) == kind.value] == []
 
 
 @pytest.mark.usefixtures("catalogues")

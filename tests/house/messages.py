@@ -135,6 +135,7 @@ OF_DJANGOS_SCRIPTS = (
     "Remove selected %s",
 )
 WORDS = (
+    "flapping",
     "joined",
     "left",
     "nobody",
@@ -142,6 +143,7 @@ WORDS = (
     "nothing",
     "once",
     "somebody",
+    "storm",
 )  # put into sayings; alone they look like names
 HEADER = """\
 # The words of Evenkeel's pages in Chinese. `make messages` finds what is new; what it cannot do is translate.
