@@ -127,6 +127,7 @@ def as_held(states: Sequence[State], holds: Sequence[Hold], recorded: Recorded) 
             lasted += span
             skewed += span * max(there) * len(there) / sum(there)
             idle += span * there.count(0)
+    mean = recorded.mean_pause_ms
     return Replay(
         strategy=AS_HELD,
         steps=sum(state.queues is not None for state in states),
@@ -134,7 +135,7 @@ def as_held(states: Sequence[State], holds: Sequence[Hold], recorded: Recorded) 
         handoffs=recorded.handoffs,
         mean_skew=skewed / lasted if lasted else None,
         idle=idle / lasted if lasted else 0.0,
-        pause_ms=recorded.pause_ms,
+        pause_ms=None if mean is None else recorded.handoffs * mean,  # to compare with, as the replays are timed
     )
 
 
@@ -191,7 +192,9 @@ def backtest_of(rounds: DataFrame, spans: DataFrame, handoffs: DataFrame, events
     """Replay every group under every strategy that can be tried; one row each, and one as held; the best is marked."""
     group = ["cluster", "group"]
     paused = handoffs.groupBy(*group).agg(
-        F.sum("pause_ms").cast("double").alias("pause_ms"), F.count(F.lit(1)).alias("handoffs")
+        F.sum("pause_ms").cast("double").alias("pause_ms"),
+        F.count(F.lit(1)).alias("handoffs"),
+        F.count("pause_ms").alias("paused"),
     )
     steps = rounds.select(*group, "opened_ms", "settled_ms", "members_after", "moves").join(
         paused, on=group, how="left"

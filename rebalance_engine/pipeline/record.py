@@ -36,16 +36,21 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a group's record says happened: moves, handoffs, and for how long these paused in all, at least."""
+    """What a group's record says happened: moves, handoffs, and for how long these paused in all, at least.
+
+    ``paused``: of so many handoffs the pause is known; of all where it is None.
+    """
 
     moves: int = 0
     handoffs: int = 0
     pause_ms: float | None = None
+    paused: int | None = None
 
     @property
     def mean_pause_ms(self) -> float | None:
-        """How long one handoff paused."""
-        return self.pause_ms / self.handoffs if self.handoffs and self.pause_ms is not None else None
+        """How long one handoff paused, of those whose pause is known."""
+        known = self.handoffs if self.paused is None else self.paused
+        return self.pause_ms / known if known and self.pause_ms is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +133,14 @@ def _int(value: object) -> int:
 
 
 def recorded_of(rounds: Sequence[Mapping[str, object]]) -> Recorded:
-    """Sum up a group's rounds; each has the group's count and sum of its handoffs beside."""
+    """Sum up a group's rounds; each has the group's counts and sum of its handoffs beside."""
     first = rounds[0]
     pause = first["pause_ms"]
     return Recorded(
         moves=sum(_int(one["moves"] or 0) for one in rounds),
         handoffs=_int(first["handoffs"] or 0),
         pause_ms=pause if isinstance(pause, float) else None,
+        paused=paused if isinstance(paused := first.get("paused"), int) else None,
     )
 
 

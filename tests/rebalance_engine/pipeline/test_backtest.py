@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline import schemas
 from rebalance_engine.pipeline.backtest import AS_HELD, TRIED, as_held, backtest_of, recommend, replay, replay_rows
-from rebalance_engine.pipeline.record import Hold, Known, Recorded, State
+from rebalance_engine.pipeline.record import Hold, Known, Recorded, State, recorded_of
 from tests.rebalance_engine.pipeline.test_measures import frame, handoff, opened
 from tests.rebalance_engine.pipeline.test_record import ROUNDS, known
 
@@ -153,3 +153,10 @@ def test_every_group_gets_a_row_for_every_strategy_and_one_recommendation(spark:
     assert {(row["group"], row["now"]) for row in rows} == {("g", "AVG"), ("h", "MINE")}
     assert {row["handoffs"] for row in rows if row["group"] == "g" and row["strategy"] == "AVG"} == {2}
     assert {row["handoffs"] for row in rows if row["group"] == "g" and row["strategy"] == AS_HELD} == {1}
+
+
+def test_a_mean_pause_is_that_of_the_handoffs_whose_pause_is_known() -> None:
+    rows = [{**one, "moves": 1, "handoffs": 10, "paused": 1, "pause_ms": 10_000.0} for one in ROUNDS]
+
+    assert recorded_of(rows).mean_pause_ms == 10_000.0
+    assert recorded_of([{**one, "paused": 0, "pause_ms": None} for one in rows]).mean_pause_ms is None
