@@ -199,6 +199,7 @@ def _told() -> list[Column]:
                 what.isin("heartbeat", "heartbeat failed", "broker gone", "unregistered"),
                 _found(message, r"broker\[([^ \]]+)"),
             ),
+            F.when(what == "broker started", _found(message, r"The broker\[([^,\]]+), ")),
             F.substr(F.substring_index(F.substring_index(queue, ", ", 2), ", ", -1), F.lit(len("brokerName=") + 1)),
         ).alias("broker"),
         F.when(what == "offset back", _number(message, r"queueId=(\d+)"))
@@ -292,8 +293,10 @@ def _first_number(message: Column, what: Column) -> Column:
 def _queues(message: Column, what: Column) -> Column:
     """List the queues of a result as ``broker|id``, of a route as ``broker|queues|perm``; a heartbeat's groups."""
     now = F.expr("substring(message, locate(',new[', message))")
+    pairs = _pairs(message, QUEUE, 2, 3)
+    is_cut = F.coalesce(_number(message, r"rebalanceResultSize=(\d+)") != F.size(pairs), F.lit(False))
     return (
-        F.when(what.isin("result", "broker result"), _pairs(message, QUEUE, 2, 3))
+        F.when(what.isin("result", "broker result"), F.when(~is_cut, pairs))
         .when(
             what == "route changed",
             F.zip_with(

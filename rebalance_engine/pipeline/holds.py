@@ -1,8 +1,8 @@
 """Events to holds: each time a queue entered a client's process-queue table until it left it.
 
-A hold ends by the first of: its queue's removal line (``released``); the consumer's "shutdown OK", or, where the log
-breaks off while shutting down, its last line (``stopped``); the process's next start, or its connections' end at a
-broker without a line of its own (``lost``); the end of the input (``open``).
+A hold ends by the first of: its queue's removal line, or, where that was lost, a result without it (``released``); the
+consumer's "shutdown OK", or, where the log breaks off while shutting down, its last line (``stopped``); the process's
+next start, or its connections' end at a broker without a line of its own (``lost``); the end of the input (``open``).
 
 A Java client that is stopped says good-bye to one broker after the other ("unregister client", ``MQClientInstance``),
 shuts its threads and connections down, and only then says "shutdown OK" and clears its table. The first good-bye is
@@ -20,6 +20,7 @@ from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, departures_of, last_words
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.lost import drops_of, kept_of, marks_of_results, takes_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
@@ -45,10 +46,18 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         {"from_ms": F.col("at_ms"), "from_after_ms": looked_before}
     )
     removed = changes.where(F.col("what").isin(*REMOVES)).withColumn("removed_after_ms", looked_before)
-    earlier = _begun_before(begun.unionByName(removed, allowMissingColumns=True), events)
     marks = _marks(changes, events)
+    kept = computed_once(kept_of(events))
+    results = computed_once(marks_of_results(events, marks.where(F.col("mark") == "start")))
+    own = begun.withColumn("mark", F.lit("begin")).unionByName(
+        removed.withColumn("mark", F.lit("remove")), allowMissingColumns=True
+    )
+    seen = own.unionByName(marks.where(F.col("mark").isin("stop", "start")), allowMissingColumns=True)
+    unseen = computed_once(takes_of(seen, results.where(F.col("mark") == "came"), kept, events))
+    earlier = _begun_before(own.select(*_columns(), "mark").unionByName(unseen.select(*_columns(), "mark")), kept)
     timeline = (
         begun.select(*_columns(), F.lit("begin").alias("mark"), "from_ms", "from_after_ms")
+        .unionByName(unseen.select(*_columns(), "mark", "from_ms", "from_after_ms"))
         .unionByName(earlier.select(*_columns(), F.lit("begin").alias("mark"), "from_ms"), allowMissingColumns=True)
         .unionByName(
             removed.select(
@@ -61,7 +70,10 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
             allowMissingColumns=True,
         )
         .unionByName(
-            marks.select(*_columns(), "mark", F.lit(None).cast("long").alias("from_ms")), allowMissingColumns=True
+            marks.unionByName(results.where(F.col("mark") == "left"), allowMissingColumns=True).select(
+                *_columns(), "mark", F.lit(None).cast("long").alias("from_ms")
+            ),
+            allowMissingColumns=True,
         )
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
@@ -72,21 +84,11 @@ def _columns() -> list[str]:
     return [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "file", "place"]
 
 
-def _begun_before(changes: DataFrame, events: DataFrame) -> DataFrame:
-    """Find queues that were held when the input began: the first seen of them is no add."""
+def _begun_before(changes: DataFrame, kept: DataFrame) -> DataFrame:
+    """Find queues that were held when the input began: the first seen of them is no take."""
     key = [*MEMBER, *QUEUE_KEY]
-    kept = events.where(
-        (F.col("what") == "persisted all")
-        & F.col("client_id").isNotNull()
-        & F.col("group").isNotNull()
-        & F.col("queue_id").isNotNull()  # a line may be cut
-    )
-    # First those of one file: two numbers are summed up in passing, where a whole row takes a sorting of all lines.
-    of_file = kept.groupBy(*key, "host", "layout", "file").agg(
-        F.min("at_ms").alias("at_ms"), F.min("place").alias("place")
-    )
-    seen = of_file.select(*_columns()).withColumn("is_add", F.lit(False))
-    told = changes.select(*_columns(), F.col("what").isin(*ADDS).alias("is_add"))
+    seen = kept.select(*_columns()).withColumn("is_add", F.lit(False))
+    told = changes.select(*_columns(), (F.col("mark") == "begin").alias("is_add"))
     first = (
         seen.unionByName(told)
         .groupBy(*key)
@@ -142,6 +144,7 @@ def _with_what_follows(timeline: DataFrame) -> DataFrame:
         {
             "next_removal": F.last(removal, ignorenulls=True).over(of_queue),
             "next_begin": next_mark("begin", of_queue),
+            "next_left": next_mark("left", of_queue),
             "next_remove": next_mark("remove", of_queue),
             "next_stop": next_mark("stop", of_member),
             "next_stopping": next_mark("stopping", of_member),
@@ -161,8 +164,11 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
         .otherwise("begin")
     )
     is_stopping = F.col("next_stopping").isNotNull() & (first.isNull() | (F.col("next_stopping") < first))
-    told = begun.withColumns({"how": how, "end_ms": first["at_ms"], "is_stopping": is_stopping})
-    closed = told.where(F.col("how").isin("remove", "stop", "begin"))
+    is_inside = first.isNull() | (F.col("next_left") < first)
+    left_ms = F.when(is_inside, F.col("next_left.at_ms"))
+    known = begun.withColumns({"how": how, "end_ms": first["at_ms"], "is_stopping": is_stopping, "left_ms": left_ms})
+    told = _with_lost_drops(known, events, life)
+    closed = told.where(F.col("how").isin("remove", "stop", "begin", "left"))
     ended = (
         F.when(F.col("how") == "stop", "stopped")
         .when(F.col("how") == "remove", F.coalesce(F.col("next_removal.other"), F.lit("released")))
@@ -171,14 +177,15 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     evidence = (
         F.when(F.col("how") == "stop", "shutdown line")
         .when(F.col("how") == "remove", "removal line")
+        .when(F.col("how") == "left", "a result without it; its removal is not in the log")
         .otherwise("added again; its removal is not in the log")
     )
     by_line = closed.withColumns(
         {
             "until_ms": F.col("end_ms"),
-            "until_after_ms": F.when(F.col("how") == "remove", F.col("next_removal.removed_after_ms")).when(
-                F.col("is_stopping"), F.col("next_stopping.at_ms")
-            ),
+            "until_after_ms": F.when(F.col("how") == "remove", F.col("next_removal.removed_after_ms"))
+            .when(F.col("how").isin("left", "begin"), F.col("left_after_ms"))
+            .when(F.col("is_stopping"), F.col("next_stopping.at_ms")),
             "ended": ended,
             "evidence": evidence,
             "first_seen_ms": F.col("at_ms"),
@@ -186,6 +193,23 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     )
     silent = told.where(F.col("how").isNull() | (F.col("how") == "start"))
     return by_line.unionByName(_ended_with_process(silent, events, life), allowMissingColumns=True)
+
+
+def _with_lost_drops(told: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    """Let results end what no removal line ends (``left``), and bound what only the next take of the queue ends."""
+    is_asked = (F.col("how") == "begin") | (F.col("left_ms").isNotNull() & ~F.col("how").eqNullSafe("remove"))
+    asked = computed_once(told.where(is_asked).select(*MEMBER, *QUEUE_KEY, "at_ms", "left_ms", "end_ms", "how"))
+    if asked.isEmpty():  # asked first: most logs lack none, and a plan that does nothing still costs seconds to make
+        return told.withColumn("left_after_ms", F.lit(None).cast("long")).drop("left_ms")
+    drops = drops_of(asked, events, life)
+    met = told.drop("left_ms").join(drops, on=[*MEMBER, *QUEUE_KEY, "at_ms"], how="left")
+    is_left = F.col("left_ms").isNotNull()
+    return met.withColumns(
+        {
+            "how": F.when(is_left, "left").otherwise(F.col("how")),
+            "end_ms": F.when(is_left, F.col("left_ms")).otherwise(F.col("end_ms")),
+        }
+    ).drop("left_ms")
 
 
 def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:

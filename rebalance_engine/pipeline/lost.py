@@ -1,0 +1,192 @@
+"""What other lines prove of takes and drops whose own line is not in the log.
+
+A client's asynchronous appender drops INFO lines when its queue is nearly full (``spec/logs.md`` 1.1): that a line is
+missing proves nothing. A Java client that added or removed a queue lists, at the end of the same round, what it wants
+of the topic ("rebalanced result changed"), and every 5 s it persists the offset of each queue in its table. So a result
+that has a queue no more tells that it is gone, and one that has it anew, with something that only a holder writes after
+it, that it was taken. An orderly member lists a queue before it has its lock, and may keep one it lists no more.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.clients import KEY, QUEUE_KEY, moment
+from rebalance_engine.pipeline.departures import MEMBER, SPEAKS_WITHIN_MS
+from rebalance_engine.pipeline.keeping import computed_once
+
+JAVA = ("java5", "java4")
+OF_LOCKS = ("lock granted", "lock kept", "lock lost", "lock refused", "unlocked")
+REFUSED = ("lock refused", "add failed")
+BUCKET_MS = 600_000  # of what is persisted every 5 s, the first and the last of each such time
+PERSISTING_MS = 2_000  # offsets that were being sent when their queue was removed are written down after it
+PERSISTS_MS = 5_000
+ROW = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "file", "place", "mark"]
+
+
+def kept_of(events: DataFrame) -> DataFrame:
+    """Give, of the offsets that members persist, the first and the last of every ten minutes of each file."""
+    kept = events.where(
+        (F.col("what") == "persisted all")
+        & F.col("client_id").isNotNull()
+        & F.col("group").isNotNull()
+        & F.col("queue_id").isNotNull()  # a line may be cut
+    )
+    bucket = F.floor(F.col("at_ms") / BUCKET_MS).alias("bucket")
+    # Numbers are summed up in passing, where a whole row takes a sorting of all lines.
+    return kept.groupBy(*MEMBER, *QUEUE_KEY, "host", "layout", "file", bucket).agg(
+        F.min("at_ms").alias("at_ms"),
+        F.min("place").alias("place"),
+        F.max("at_ms").alias("last_ms"),
+        F.max("place").alias("last_place"),
+    )
+
+
+def marks_of_results(events: DataFrame, starts: DataFrame) -> DataFrame:
+    """Give, as ROW, each queue that a result has and the one before it had not (``came``), or the other way (``left``).
+
+    The first result of a member whose start is not in the log lists what it may have held for long.
+
+    Args:
+        starts: the starts of members.
+    """
+    results = events.where(
+        F.col("layout").isin(*JAVA)
+        & (F.col("what") == "result")
+        & F.col("client_id").isNotNull()
+        & F.col("group").isNotNull()
+        & F.col("queues").isNotNull()
+    )
+    started = starts.groupBy(*MEMBER).agg(F.min("at_ms").alias("started_ms"))
+    had = F.lag("queues").over(Window.partitionBy(*MEMBER, "topic").orderBy(moment()))
+    known = results.withColumn("had", had).join(started, on=MEMBER, how="left")
+    base = F.when(F.col("had").isNull() & (F.col("started_ms") <= F.col("at_ms")), F.array().cast("array<string>"))
+    told = known.withColumn("had", F.coalesce("had", base)).where(F.col("had").isNotNull())
+
+    def marked(mark: str, queues: Column) -> Column:
+        return F.transform(queues, lambda queue: F.struct(F.lit(mark).alias("mark"), queue.alias("queue")))
+
+    changes = F.concat(marked("came", F.array_except("queues", "had")), marked("left", F.array_except("had", "queues")))
+    each = told.withColumn("change", F.explode(changes)).withColumns(
+        {
+            "mark": F.col("change.mark"),
+            "broker": F.substring_index("change.queue", "|", 1),
+            "queue_id": F.substring_index("change.queue", "|", -1).try_cast("int"),
+        }
+    )
+    return each.select(*ROW)
+
+
+def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataFrame) -> DataFrame:
+    """Find takes that no line of their own tells: where nobody held a queue of which a holder's lines follow.
+
+    Args:
+        changes: as ROW: ``begin``, ``remove``, and ``stop`` and ``start`` of members.
+        came: of :func:`marks_of_results`.
+        kept: of :func:`kept_of`.
+
+    Returns:
+        As ROW, with from_ms, which is no later than the take, by a line, and from_after_ms, which is no sooner.
+    """
+    mine = kept.where(F.col("layout").isin(*JAVA)).withColumn("mark", F.lit("kept"))
+    last = mine.withColumns({"at_ms": F.col("last_ms"), "place": F.col("last_place")})
+    rows = changes.select(*ROW)
+    for more in (came, mine, last):
+        rows = rows.unionByName(more.select(*ROW))
+    whole = [*MEMBER, *QUEUE_KEY]
+    before = Window.partitionBy(*whole).orderBy(moment()).rowsBetween(Window.unboundedPreceding, -1)
+    of_member = Window.partitionBy(*MEMBER).orderBy(moment()).rowsBetween(Window.unboundedPreceding, -1)
+
+    def latest(window: object, *marks: str) -> Column:
+        return F.last(F.when(F.col("mark").isin(*marks), moment()), ignorenulls=True).over(window)  # type: ignore[arg-type]
+
+    seen = rows.withColumns(
+        {
+            "begun": latest(before, "begin"),
+            "gap": F.greatest(latest(before, "remove"), latest(of_member, "stop", "start")),
+        }
+    )
+    is_held = F.col("begun").isNotNull() & (F.col("gap").isNull() | (F.col("begun") > F.col("gap")))
+    evidence = seen.where(F.col("mark").isin("came", "kept", "remove") & ~is_held)
+    is_late = F.col("gap").isNull() | (F.col("at_ms") >= F.col("gap.at_ms") + SPEAKS_WITHIN_MS)
+    in_gap = evidence.groupBy(*whole, "gap").agg(
+        F.min(F.when(F.col("mark") == "came", moment())).alias("came"),
+        F.min(F.when((F.col("mark") == "kept") & is_late, moment())).alias("kept"),
+        F.max(F.when(F.col("mark") != "came", moment())).alias("proof"),
+        F.first("host").alias("host"),
+        F.first("layout").alias("layout"),
+    )
+    has_come = (F.col("proof") > F.col("came")) & (F.col("kept").isNull() | (F.col("kept") > F.col("came")))
+    began = F.when(has_come, F.col("came")).when(F.col("gap").isNotNull(), F.col("kept"))
+    found = computed_once(in_gap.withColumn("began", began).where(F.col("began").isNotNull()))
+    return _once_locked(found, events)
+
+
+def _once_locked(found: DataFrame, events: DataFrame) -> DataFrame:
+    """Let who was refused after it listed a queue have taken it later: between that and its first own line of it."""
+    no = events.where(F.col("what").isin(*REFUSED)).select(*KEY, *QUEUE_KEY, F.col("at_ms").alias("refused_at"))
+    key = [*MEMBER, *QUEUE_KEY]
+    known = F.coalesce("kept", "proof")
+    after = (
+        found.join(no, on=[*KEY, *QUEUE_KEY], how="inner")
+        .where((F.col("refused_at") >= F.col("began.at_ms")) & (F.col("refused_at") < known["at_ms"]))
+        .groupBy(*key, "began")
+        .agg(F.max("refused_at").alias("refused_ms"))
+    )
+    told = found.join(after, on=[*key, "began"], how="left")
+    begin = F.when(F.col("refused_ms").isNull(), F.col("began")).otherwise(known)
+    return told.withColumn("begin", begin).select(
+        *key,
+        "host",
+        "layout",
+        "begin.at_ms",
+        "begin.file",
+        "begin.place",
+        F.lit("begin").alias("mark"),
+        F.col("begin.at_ms").alias("from_ms"),
+        F.coalesce("refused_ms", "gap.at_ms").alias("from_after_ms"),
+    )
+
+
+def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    """Tell of holds that no removal line ends when they ended before what ends them else, as far as other lines tell.
+
+    Args:
+        holds: MEMBER, QUEUE_KEY, at_ms of the begin, left_ms of the first result that has the queue no more, or None,
+            how and end_ms of what ends it else.
+
+    Returns:
+        The same with left_ms, None where it is not sure, and left_after_ms, the last line that tells that it was held.
+    """
+    key = [*MEMBER, *QUEUE_KEY, "at_ms"]
+    asked = holds.select(*key, "left_ms", "end_ms", "how")
+    signs = events.where(F.col("what").isin("persisted all", "persisted") & F.col("client_id").isNotNull()).select(
+        *MEMBER, *QUEUE_KEY, "what", F.col("at_ms").alias("kept_ms")
+    )
+    ends = life.groupBy("cluster", "process").agg(F.max("last_ms").alias("process_end_ms"))
+    locked = events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct().withColumn("is_orderly", F.lit(True))
+    inside = (F.col("kept_ms") >= F.col("at_ms")) & (F.col("end_ms").isNull() | (F.col("kept_ms") <= F.col("end_ms")))
+    is_all = inside & (F.col("what") == "persisted all")
+    known = (
+        asked.join(signs, on=[*MEMBER, *QUEUE_KEY], how="left")
+        .groupBy(*key, "left_ms", "end_ms", "how")
+        .agg(
+            F.max(F.when(is_all, F.col("kept_ms"))).alias("kept_ms"),
+            F.max(F.when(inside & (F.col("kept_ms") <= F.col("left_ms")), F.col("kept_ms"))).alias("held_ms"),
+        )
+        .join(ends, on=["cluster", "process"], how="left")
+        .join(locked, on=KEY, how="left")
+    )
+    end = F.coalesce("end_ms", "process_end_ms")
+    is_orderly = F.coalesce("is_orderly", F.lit(False))
+    is_quiet = F.coalesce(
+        F.col("kept_ms") <= F.col("left_ms") + F.when(is_orderly, 0).otherwise(PERSISTING_MS), F.lit(True)
+    )
+    is_gone = is_quiet & (~is_orderly | (F.col("how") == "begin") | (end - F.col("left_ms") > SPEAKS_WITHIN_MS))
+    # An orderly member kept it for a while, persisted it, and then no more.
+    is_later = ~is_quiet & (end - F.col("kept_ms") > 2 * SPEAKS_WITHIN_MS)
+    left = F.when(is_gone, F.col("left_ms")).when(is_later, F.col("kept_ms") + PERSISTS_MS)
+    is_told = is_gone & F.col("left_ms").isNotNull()
+    since = F.when(is_told, F.greatest("held_ms", "at_ms")).otherwise(F.greatest("kept_ms", "at_ms"))
+    return known.select(*key, left.alias("left_ms"), since.alias("left_after_ms"))

@@ -1,0 +1,111 @@
+"""Lines that a client's asynchronous appender dropped: what the others still prove."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    java5,
+    persisted,
+    read_holds,
+    removed,
+    result,
+)
+
+pytestmark = pytest.mark.spark
+Q0, Q1 = QUEUE.format("east", 0), QUEUE.format("west", 1)
+STOPPED, LOCKED = "the consumer [g] shutdown OK", f"message queue lock OK, g {Q1}"
+Line = tuple[float, str]
+
+
+def both(*lines: Line) -> list[Line]:
+    """Give a log in which Q0 is held throughout."""
+    begin = [(0, "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false")]
+    return sorted([*begin, (1, added("g", Q0)), (90, persisted("g", "A", Q0, 1)), *lines])
+
+
+def of(at: float, *queues: str) -> Line:
+    return at, result("g", "A", [Q0, *queues])
+
+
+def kept(*times: float) -> list[Line]:
+    return [(at, persisted("g", "A", Q1, 1)) for at in times]
+
+
+TAKEN, DROPPED = (2, added("g", Q1)), (20, removed("g", Q1))
+CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float | None, float, str]]]] = {
+    # from_after, from, until_after, until, ended
+    "nothing lost": (both(TAKEN, of(2.1, Q1), *kept(5, 10, 15), DROPPED, of(20.1)), [(None, 2, None, 20, "released")]),
+    "a removal": (both(TAKEN, of(2.1, Q1), *kept(5, 10, 15), of(20.1)), [(None, 2, 15, 20.1, "released")]),
+    "a removal before the next take": (
+        both(TAKEN, of(2.1, Q1), *kept(5, 10), of(20.1), (60, added("g", Q1)), of(60.1, Q1), *kept(65)),
+        [(None, 2, 10, 20.1, "released"), (None, 60, None, 91, "open")],
+    ),
+    "a removal and its result": (
+        both(TAKEN, of(2.1, Q1), *kept(5, 10), (60, added("g", Q1)), of(60.1, Q1), *kept(65)),
+        [(None, 2, 10, 60, "released"), (None, 60, None, 91, "open")],
+    ),
+    "a removal before a stop": (
+        both(TAKEN, of(2.1, Q1), *kept(5), of(20.1), (91, STOPPED)), [(None, 2, 5, 20.1, "released")],
+    ),
+    "a take": (both(of(1.1), of(2.1, Q1), *kept(5, 10), DROPPED, of(20.1)), [(0, 2.1, None, 20, "released")]),
+    "the second take": (
+        both(TAKEN, of(2.1, Q1), DROPPED, of(20.1), of(40.1, Q1), *kept(45, 50), (60, removed("g", Q1)), of(60.1)),
+        [(None, 2, None, 20, "released"), (20, 40.1, None, 60, "released")],
+    ),
+    "a take that only its removal and a result prove": (
+        both(TAKEN, of(2.1, Q1), DROPPED, of(20.1), of(40.1, Q1), (43, removed("g", Q1)), of(43.1)),
+        [(None, 2, None, 20, "released"), (20, 40.1, None, 43, "released")],
+    ),
+    "a take and its result": (
+        both(TAKEN, of(2.1, Q1), DROPPED, of(20.1), *kept(45, 50), (60, removed("g", Q1)), of(60.1)),
+        [(None, 2, None, 20, "released"), (20, 45, None, 60, "released")],
+    ),
+    "nothing, where an offset was being sent": (
+        both(TAKEN, of(2.1, Q1), DROPPED, *kept(20.3), of(20.1)), [(None, 2, None, 20, "released")],
+    ),
+    "nothing, where it was never taken": (both(of(1.1), of(2.1, Q1), of(20.1)), []),
+    "nothing of an orderly member that keeps what it lists no more for a while": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), of(20.1), *kept(25, 30), (34, removed("g", Q1)), of(34.1)),
+        [(None, 2, None, 34, "released")],
+    ),
+    "the removal of an orderly member": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), of(20.1), *kept(25, 30)), [(None, 2, 30, 35, "released")],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[object, ...]]]:
+    """Give the holds of Q1 in every case, each a host and a group of its own."""
+    place = tmp_path_factory.mktemp("lost")
+    for number, (lines, _) in enumerate(CASES.values()):
+        path = place / f"web{number}" / "a.log"
+        path.parent.mkdir()
+        mine = (
+            (
+                at,
+                text.replace("clientId=A", f"clientId=A{number}")
+                .replace(" A ", f" A{number} ")
+                .replace("ClientId: A ", f"ClientId: A{number} "),
+            )
+            for at, text in lines
+        )
+        path.write_text("".join(java5(at, text) for at, text in mine))
+    found: dict[str, list[tuple[object, ...]]] = {name: [] for name in CASES}
+    names = list(CASES)
+
+    def seconds(at_ms: int | None) -> float | None:
+        return None if at_ms is None else (at_ms - MIDNIGHT_MS) / 1000
+
+    for row in read_holds(spark, place).where("queue_id = 1").orderBy("from_ms").collect():
+        times = (row[name] for name in ("from_after_ms", "from_ms", "until_after_ms", "until_ms"))
+        found[names[int(row["client_id"][1:])]].append((*map(seconds, times), row["ended"]))
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_was_lost_is_told_by_what_is_there(told: dict[str, list[tuple[object, ...]]], name: str) -> None:
+    assert told[name] == CASES[name][1]
