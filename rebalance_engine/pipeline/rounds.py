@@ -20,7 +20,7 @@ from rebalance_engine.pipeline.sweep import Hold, Owners
 from rebalance_engine.tables import ClientTable, QueueTable
 
 SUPERSEDED_AFTER_MS = 3_000
-SETTLES_WITHIN_MS = 120_000
+SETTLES_WITHIN_MS = 160_000  # a broker gives up who is silent after 120 s, looks every 10 s; others ask every 20 s
 COMES = {"joined": "member joined", "consumer started": "member joined"}
 GOES = {
     "left": "member left",
@@ -146,17 +146,33 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
     A connection that ends at one broker only, or comes back to one only, tells of the broker, not of the member.
     """
     last: dict[tuple[str, str | None], int] = {}
-    found = []
+    found: list[Cause] = []
     for cause in _about_brokers(_registered(sorted(causes, key=lambda cause: cause.at_ms))):
         way = "comes" if cause.what in COMES else "goes" if cause.what in GOES else cause.what
         who = cause.by if cause.what in BROKERS else cause.client
         seen = last.get((way, who))
         if cause.what == "consumer stopped" and seen is not None and seen > last.get(("comes", who), seen - 1):
             continue  # it said good-bye before, and its shutdown took its time
+        if cause.what == "expired" and _told_by_silence(found, cause, last):
+            continue
         last[(way, who)] = cause.at_ms
         if seen is None or cause.at_ms - seen > SAID_WITHIN_MS:
             found.append(cause)
     return found
+
+
+def _told_by_silence(found: list[Cause], expired: Cause, last: Mapping[tuple[str, str | None], int]) -> bool:
+    """Let who fell silent have gone by its heartbeats, not twice: then, and again when a broker gives it up."""
+    silent = [
+        at
+        for at, one in enumerate(found)
+        if one.what in ("lost", "expired") and 0 <= expired.at_ms - one.at_ms <= SETTLES_WITHIN_MS
+        if one.client is not None and expired.client in (None, one.client)
+        if last.get(("comes", one.client), one.at_ms) <= one.at_ms
+    ]
+    for at in silent:
+        found[at] = replace(found[at], what="expired")
+    return bool(silent)
 
 
 def _registered(causes: Sequence[Cause]) -> list[Cause]:

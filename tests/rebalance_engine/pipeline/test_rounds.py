@@ -183,3 +183,23 @@ def test_a_member_is_there_from_each_coming_to_its_going_and_one_that_is_not_see
         "idle": [(200_000, 950_000)],
     }
     assert presence_of(holding((0, 0, 9, "A")), []) == {}
+
+
+def test_who_falls_silent_goes_once_and_what_is_taken_from_it_moves_once() -> None:
+    """Its last line is of 50,000; two brokers give it up, one naming it, and B takes its queue at the next look."""
+    holds = {QUEUES[0]: [Hold(2_000, 50_000, "A", "lost"), Hold(195_000, 900_000, "B", "open")]}
+    causes = [
+        Cause(1_000, "joined", "A", "east"),
+        Cause(1_000, "joined", "B", "east"),
+        Cause(50_000, "lost", "A"),
+        Cause(178_000, "expired", "A", "east"),
+        Cause(181_000, "expired", None, "west"),
+    ]
+
+    for known in (causes, causes[:3], [*causes[:3], causes[4]]):
+        told = rounds_of(holds, known)
+
+        assert [(one.moves, one.handoffs) for one in told] == [(1, 0), (1, 1)]
+        assert told[1].opened_ms == 50_000
+    assert told[1].cause == "heartbeat expired"
+    assert told[1].members_after == ["B"]
