@@ -220,6 +220,7 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
         return None
     evidence = latest.causes.order_by("at", "pk").values_list("evidence", flat=True)[:MOST_EVIDENCE]
     outstanding = decision.outcome.outstanding if decision.outcome else None
+    silent = [member.client_id for member in look.members if member.is_silent]
     return RoundCell(
         number=latest.number,
         state=latest.state,
@@ -230,7 +231,7 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
         moves=latest.move_count,
         unsettled=None if outstanding is None else len(outstanding),
         evidence=tuple(evidence),
-        unknown_members=tuple(member.client_id for member in look.members if member.is_silent),
+        unknown_members=tuple(silent[:MOST_EVIDENCE]),
         opened_low=latest.opened_low,
         waits_for=latest.waits_for if latest.closed_at is None else "",
     )

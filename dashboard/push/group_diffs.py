@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from dashboard.push.messages import VERSION, Cell, GroupDiff, GroupSnapshot, GroupState, Owners
-from dashboard.push.runs import differ
+from dashboard.push.messages import DIFF_VERSION, VERSION, Cell, GroupDiff, GroupSnapshot, GroupState
+from dashboard.push.runs import Runs, pack, unpack
+from dashboard.push.shifts import Misfit, change, changed, line_up
 
 
 class OutOfStep(ValueError):
@@ -18,35 +20,26 @@ def step(
     """Give the message that leads from ``old`` to ``new``; None where they are the same."""
     if old == new:
         return None
-    if old is None or old.queues != new.queues:
+    if old is None or old.queues != new.queues or not _keeps_order(old.members, new.members):
         return GroupSnapshot(VERSION, "group.snapshot", stream, seq, at, new)
     was = {cell.client: cell for cell in old.members}
-    put: list[Cell] = []
-    after: list[str | None] = []
-    owners: list[Owners] = []
-    previous: str | None = None
-    for cell in new.members:
-        before = was.get(cell.client)
-        if before is None or _is_other(before, cell):
-            put.append(cell)
-            after.append(previous)
-        elif before != cell:
-            owners.append(
-                Owners(cell.client, differ(before.target, cell.target), differ(before.held or (), cell.held or ()))
-            )
-        previous = cell.client
-    here = {cell.client for cell in new.members}
+    puts = [n for n, cell in enumerate(new.members) if cell.client not in was or _is_other(was[cell.client], cell)]
+    put = {new.members[n].client for n in puts}
+    clients = [cell.client for cell in new.members]
+    line, stays = line_up(list(was), clients), set(clients) - put
+    base = _based(old.members, [replace(cell, target=(), held=_none_of(cell)) for cell in new.members])
     return GroupDiff(
-        VERSION,
+        DIFF_VERSION,
         "group.diff",
         stream,
         seq,
         at,
         head=new.head if new.head != old.head else None,
-        gone=tuple(client for client in was if client not in here),
-        put=tuple(put),
-        after=tuple(after),
-        owners=tuple(owners),
+        gone=pack([n for n, cell in enumerate(old.members) if cell.client not in stays]),
+        put=tuple(replace(new.members[n], target=(), held=_none_of(new.members[n])) for n in puts),
+        places=tuple(puts),
+        target=change(_targets(old.members) | _targets(base), _targets(new.members), line=line, members=clients),
+        held=change(_holdings(old.members) | _holdings(base), _holdings(new.members), line=line, members=clients),
         strays=new.strays if new.strays != old.strays else None,
         faults=new.faults if new.faults != old.faults else None,
     )
@@ -62,44 +55,80 @@ def apply(old: GroupState | None, message: GroupSnapshot | GroupDiff) -> GroupSt
         return message.state
     if old is None:
         raise OutOfStep("a diff without a snapshot before it")
-    gone = set(message.gone)
-    members = [cell for cell in old.members if cell.client not in gone]
-    for cell, previous in zip(message.put, message.after, strict=True):
-        members = _put(members, cell, previous)
-    place = {cell.client: number for number, cell in enumerate(members)}
-    for owners in message.owners:
-        number = place.get(owners.client)
-        if number is None:
-            raise OutOfStep(f"{owners.client!r} got other queues, but is no member")
-        members[number] = _toggle(members[number], owners)
+    members = _based(old.members, _members(old.members, message))
+    clients = [cell.client for cell in members]
+    line = line_up([cell.client for cell in old.members], clients)
+    targets, holdings = _targets(old.members) | _targets(members), _holdings(old.members) | _holdings(members)
+    try:
+        target = changed(targets, message.target, line=line, members=clients) if message.target else {}
+        held = changed(holdings, message.held, line=line, members=clients) if message.held else {}
+    except Misfit as error:
+        raise OutOfStep(str(error)) from None
+    for cell in members:
+        if cell.held is None and held.get(cell.client):
+            raise OutOfStep(f"what {cell.client!r} holds changed, but it is unknown")
     return GroupState(
         head=message.head or old.head,
         queues=old.queues,
-        members=tuple(members),
+        members=tuple(
+            replace(
+                cell,
+                target=target.get(cell.client, cell.target),
+                held=None if cell.held is None else held.get(cell.client, cell.held),
+            )
+            for cell in members
+        ),
         strays=old.strays if message.strays is None else message.strays,
         faults=old.faults if message.faults is None else message.faults,
     )
+
+
+def _members(old: Sequence[Cell], message: GroupDiff) -> list[Cell]:
+    gone = set(unpack(message.gone).tolist())
+    members = [cell for number, cell in enumerate(old) if number not in gone]
+    for cell, place in zip(message.put, message.places, strict=True):
+        if not 0 <= place <= len(members):
+            raise OutOfStep(f"{cell.client!r} comes to place {place} of {len(members)}")
+        members.insert(place, cell)
+    if gone and max(gone) >= len(old):
+        raise OutOfStep(f"member number {max(gone)} goes, but there are {len(old)}")
+    return members
+
+
+def _based(old: Sequence[Cell], members: Sequence[Cell]) -> list[Cell]:
+    """Give members the queues that they had before: none to who was none, or whose queues are or were unknown."""
+    was = {cell.client: cell for cell in old}
+    return [_with_queues(cell, was.get(cell.client)) for cell in members]
+
+
+def _with_queues(cell: Cell, before: Cell | None) -> Cell:
+    if before is None:
+        return cell
+    held: Runs | None = None if cell.held is None else before.held or ()
+    return replace(cell, target=before.target, held=held)
+
+
+def _targets(members: Sequence[Cell]) -> dict[str, Runs]:
+    return {cell.client: cell.target for cell in members}
+
+
+def _holdings(members: Sequence[Cell]) -> dict[str, Runs]:
+    return {cell.client: cell.held or () for cell in members}
+
+
+def _keeps_order(old: Sequence[Cell], new: Sequence[Cell]) -> bool:
+    """Whether those who stay stand as they stood, and nobody stands twice: else numbers say too little."""
+    number = {cell.client: n for n, cell in enumerate(old)}
+    kept = [number[cell.client] for cell in new if cell.client in number]
+    is_once = len(number) == len(old) and len({cell.client for cell in new}) == len(new)
+    return is_once and kept == sorted(kept)
+
+
+def _none_of(cell: Cell) -> Runs | None:
+    return None if cell.held is None else ()
 
 
 def _is_other(before: Cell, cell: Cell) -> bool:
     """Ask whether more than the numbers of its queues changed, or whether they became known or unknown."""
     same_numbers = replace(before, target=cell.target, held=cell.held)
     return same_numbers != cell or (before.held is None) != (cell.held is None)
-
-
-def _put(members: list[Cell], cell: Cell, previous: str | None) -> list[Cell]:
-    """Put a member behind another one, or first; one of the same id is replaced."""
-    others = [each for each in members if each.client != cell.client]
-    if previous is None:
-        return [cell, *others]
-    for number, each in enumerate(others):
-        if each.client == previous:
-            return [*others[: number + 1], cell, *others[number + 1 :]]
-    raise OutOfStep(f"{cell.client!r} comes after {previous!r}, which is no member")
-
-
-def _toggle(cell: Cell, owners: Owners) -> Cell:
-    if cell.held is None and owners.held:
-        raise OutOfStep(f"what {cell.client!r} holds changed, but it was unknown")
-    held = None if cell.held is None else differ(cell.held, owners.held)
-    return replace(cell, target=differ(cell.target, owners.target), held=held)

@@ -21,7 +21,9 @@ from dashboard.push.runs import Runs
 from dashboard.push.shapes import BadMessage, from_json, to_json
 
 VERSION: Final = 1
+DIFF_VERSION: Final = 2  # of a group's diffs: those of 1 named members by their ids
 Version = Literal[1]
+DiffVersion = Literal[2]
 DEFLATE_ABOVE = 1_000  # bytes; shorter ones do not gain
 LONGEST = 64 * 2**20  # inflated: a million queues are a tenth of it
 
@@ -66,6 +68,7 @@ class Stray:
 class RoundCell:
     """The latest round; ``evidence`` are the first of its causes, in words.
 
+    ``unknown_members`` are the first of those that are silent: all of them are the members whose ``held`` is null.
     It began between ``opened_low`` (null: unknown) and ``opened_at``. ``waits_for`` says why it cannot be said whether
     it is over; empty where it can. ``moves`` (null: unknown) are queues that are to move; once it is over, that did.
     """
@@ -135,11 +138,18 @@ class GroupState:
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """The queue numbers that changed for a member: those that it now has and had not, or had and now has not."""
+    """How queues change owners, in one of two ways; the other one is empty. ``shifts.py`` writes and reads both.
 
-    client: str
-    target: Runs
-    held: Runs
+    One by one: ``queues`` are, for each of ``members`` (by number, after the change), those that it has and had not, or
+    had and has not. Or runs: after each of ``gaps`` queues the next of ``lengths`` ones go to the owner who stands
+    the next of ``shifts`` places further on among everybody: places from 1 up, 0 is nobody.
+    """
+
+    members: tuple[int, ...]
+    queues: tuple[Runs, ...]
+    gaps: tuple[int, ...]
+    lengths: tuple[int, ...]
+    shifts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,20 +168,22 @@ class GroupSnapshot:
 class GroupDiff:
     """What changed of a group: ``head``, ``strays`` and ``faults`` whole where they did, members one by one.
 
-    ``gone`` first, then ``put`` (new ones, and changed ones whole), each behind the member that ``after`` names (null:
-    first), then ``owners``.
+    ``gone`` first, by number before the change; then ``put`` (new ones, and changed ones, whole but for their queues),
+    each to its number after the change, ascending. Whoever was a member before has its queues of before, a new one
+    none, and who is not known to hold any, or was not, holds none; then ``target`` and ``held`` say who has others.
     """
 
-    v: Version
+    v: DiffVersion
     kind: Literal["group.diff"]
     stream: str
     seq: int
     at: int
     head: Head | None
-    gone: tuple[str, ...]
+    gone: Runs
     put: tuple[Cell, ...]
-    after: tuple[str | None, ...]
-    owners: tuple[Owners, ...]
+    places: tuple[int, ...]
+    target: Owners | None
+    held: Owners | None
     strays: tuple[Stray, ...] | None
     faults: tuple[Fault, ...] | None
 

@@ -6,10 +6,12 @@ import test from "node:test";
 
 import { Follower } from "../../static/js/live/follower.js";
 import { OutOfStep, applyGroup, applyOverview } from "../../static/js/live/apply.js";
-import { count, differ, unpack } from "../../static/js/live/runs.js";
+import { count, differ, packed, unpack } from "../../static/js/live/runs.js";
 import { decode } from "../../static/js/live/wire.js";
 
 const folder = new URL("../diffs/", import.meta.url);
+const NOTHING = { head: null, gone: [], put: [], places: [], target: null, held: null, strays: null, faults: null };
+const DIFF = { kind: "group.diff", ...NOTHING };
 
 for (const file of readdirSync(folder)) {
   const story = JSON.parse(readFileSync(new URL(file, folder)));
@@ -35,7 +37,7 @@ const snapshot = JSON.parse(readFileSync(new URL("join.json", folder))).messages
 test("a gap is seen, and nothing is applied over it", () => {
   const follower = new Follower(snapshot.stream);
   follower.receive(snapshot);
-  const late = { v: 1, kind: "group.diff", stream: snapshot.stream, seq: snapshot.seq + 2, at: 1, head: null, gone: [], put: [], after: [], owners: [], strays: null, faults: null };
+  const late = { v: 2, kind: "group.diff", stream: snapshot.stream, seq: snapshot.seq + 2, at: 1, ...NOTHING };
 
   assert.equal(follower.receive(late), "gap");
   assert.equal(follower.seq, snapshot.seq);
@@ -44,7 +46,7 @@ test("a gap is seen, and nothing is applied over it", () => {
 test("a diff before any snapshot is a gap", () => {
   const follower = new Follower("group-1");
 
-  assert.equal(follower.receive({ v: 1, kind: "group.diff", stream: "group-1", seq: 3 }), "gap");
+  assert.equal(follower.receive({ v: 2, kind: "group.diff", stream: "group-1", seq: 3 }), "gap");
 });
 
 test("a pulse with a newer number means that something was missed", () => {
@@ -55,7 +57,7 @@ test("a pulse with a newer number means that something was missed", () => {
 });
 
 test("what is not understood asks for a snapshot", () => {
-  for (const odd of [{ kind: "group.diff", v: 2 }, { kind: "news", v: 1 }, { kind: "group.diff", v: 1, gone: 7 }]) {
+  for (const odd of [{ kind: "group.diff", v: 1, ...NOTHING }, { kind: "group.diff", v: 3 }, { kind: "news", v: 1 }, { kind: "group.diff", v: 2, gone: 7 }]) {
     const follower = new Follower("group-1", { seq: 4, state: snapshot.state });
 
     assert.equal(follower.receive({ ...odd, stream: "group-1", seq: 5 }), "gap");
@@ -67,11 +69,27 @@ test("messages of other streams are left alone", () => {
   assert.equal(new Follower("group-1").receive({ ...snapshot, stream: "group-2" }), "old");
 });
 
-test("owners of somebody who is no member do not fit", () => {
-  const diff = { kind: "group.diff", head: null, gone: [], put: [], after: [], owners: [{ client: "Z", target: [0, 1], held: [] }], strays: null, faults: null };
+test("what does not fit the state that it comes to is refused", () => {
+  const none = { members: [], queues: [], gaps: [], lengths: [], shifts: [] };
+  const stranger = { ...none, members: [7], queues: [[0, 1]] };
+  const tooFar = { ...none, gaps: [0], lengths: [4], shifts: [7] };
+  const cut = { ...none, gaps: [0], lengths: [-4], shifts: [1] };
+  const twice = { ...snapshot.state, members: snapshot.state.members.map((cell) => ({ ...cell, target: [0, 4] })) };
 
-  assert.throws(() => applyGroup(snapshot.state, diff), OutOfStep);
-  assert.throws(() => applyGroup(null, diff), OutOfStep);
+  for (const target of [stranger, tooFar, cut, { ...stranger, queues: [] }]) {
+    assert.throws(() => applyGroup(snapshot.state, { ...DIFF, target }), RangeError);
+  }
+  assert.throws(() => applyGroup(twice, { ...DIFF, target: { ...tooFar, shifts: [1] } }), RangeError);
+  assert.throws(() => applyGroup(null, DIFF), OutOfStep);
+  assert.throws(() => applyGroup(snapshot.state, { ...DIFF, gone: [5, 1] }), OutOfStep);
+  assert.throws(() => applyGroup(snapshot.state, { ...DIFF, put: [snapshot.state.members[0]], places: [9] }), OutOfStep);
+});
+
+test("what a member holds whose answer is unknown does not change", () => {
+  const unknown = { ...snapshot.state, members: snapshot.state.members.map((cell) => ({ ...cell, held: null })) };
+  const held = { members: [0], queues: [[0, 1]], gaps: [], lengths: [], shifts: [] };
+
+  assert.throws(() => applyGroup(unknown, { ...DIFF, held }), OutOfStep);
 });
 
 test("the overview's rows are put and taken by their ids", () => {
@@ -87,6 +105,8 @@ test("runs are sets of numbers", () => {
   assert.deepEqual(unpack([3, 3, 3, 1]), [3, 4, 5, 9]);
   assert.deepEqual(unpack([]), []);
   assert.equal(count([3, 3, 3, 1]), 4);
+  assert.deepEqual(packed([3, 4, 5, 9]), [3, 3, 3, 1]);
+  assert.deepEqual([packed([]), packed([0])], [[], [0, 1]]);
   assert.throws(() => unpack([1]), RangeError);
   assert.throws(() => unpack([-1, 2]), RangeError);
 });

@@ -22,6 +22,18 @@ export function differ(one, other) {
   return kept.map((edge, i) => edge - (i ? kept[i - 1] : 0));
 }
 
+/** Numbers, ascending, as runs. */
+export function packed(numbers) {
+  const runs = [];
+  let end = 0;
+  for (const number of numbers) {
+    if (number === end && runs.length) runs[runs.length - 1] += 1;
+    else runs.push(number - end, 1);
+    end = number + 1;
+  }
+  return runs;
+}
+
 /** How many numbers a set has. */
 export function count(runs) {
   let sum = 0;

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.groups.models import Finding, Group
+from dashboard.groups.models import Finding, Group, Round
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.showing import converged, count_orphans, number_queues, row_of, said_by_all
@@ -214,3 +214,15 @@ def test_what_certainly_has_no_owner_or_two_has_not_converged_though_it_is_held_
     is_converged: bool | None,
 ) -> None:
     assert converged(is_held_as_wanted, members=members, orphans=orphans, doubles=doubles) is is_converged
+
+
+def test_the_head_names_the_first_silent_members_and_the_row_of_the_round_all() -> None:
+    told(route(4), *[joined(f"C{number:02}", 10) for number in range(30)])
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 20)
+
+    state = group_state(group=Group.objects.get().pk)
+    assert state is not None
+    assert state.head.round is not None
+    assert state.head.round.unknown_members == tuple(f"C{number:02}" for number in range(20))
+    assert len(Round.objects.get().unknown_members) == 30
+    assert sum(cell.held is None for cell in state.members) == 30

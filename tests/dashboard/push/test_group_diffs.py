@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -8,10 +9,11 @@ from hypothesis import strategies as st
 
 from dashboard.groups.showing import runs_of
 from dashboard.push.group_diffs import OutOfStep, apply, step
-from dashboard.push.messages import GroupDiff, GroupSnapshot, GroupState, Queues, decode, encode
+from dashboard.push.messages import GroupDiff, GroupSnapshot, GroupState, Queues, RoundCell, decode, encode
 from dashboard.push.runs import pack
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan, target
 from tests.dashboard.push.states import cell, head, states
 
@@ -47,34 +49,78 @@ def test_a_diff_that_does_not_follow_is_refused() -> None:
     message = lead(old, new)
     assert isinstance(message, GroupDiff)
 
-    with pytest.raises(OutOfStep, match="'B' got other queues, but is no member"):
+    with pytest.raises(OutOfStep, match="members \\(1,\\) get other queues, but there are 1"):
         apply(replace(old, members=(cell("A"),)), message)
     with pytest.raises(OutOfStep, match="without a snapshot"):
         apply(None, message)
+    with pytest.raises(OutOfStep, match="member number 2 goes, but there are 2"):
+        apply(old, replace(message, gone=(2, 1)))
+    with pytest.raises(OutOfStep, match="'B' comes to place 4 of 2"):
+        apply(old, replace(message, put=(cell("B"),), places=(4,)))
+    with pytest.raises(OutOfStep, match="what 'B' holds changed, but it is unknown"):
+        apply(replace(old, members=(cell("A"), cell("B", held=None))), replace(message, held=message.target))
 
 
-@pytest.mark.parametrize("strategy", ["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"])
-@pytest.mark.parametrize("newcomer", ["10.0.0.000@1", "10.0.0.025@1", "10.0.0.999@1"])
-def test_a_join_in_a_group_of_10_000_queues_is_less_than_2_kilobytes(strategy: str, newcomer: str) -> None:
-    clients = [f"10.0.0.{number:03}@{1000 + number}" for number in range(10, 60)]
+def test_members_in_another_order_are_a_snapshot() -> None:
+    old = GroupState(head(), (), (cell("A"), cell("B")), (), ())
 
-    def state(members: list[str], held_by: list[str]) -> GroupState:
-        targets = owners(members, strategy)
-        held = owners(held_by, strategy)
-        return GroupState(
-            head(),
-            (Queues("orders", "east", (0, 10_000)),),
-            tuple(cell(name, targets.get(name, ()), held.get(name, ())) for name in sorted(members)),
-            (),
-            (),
-        )
+    assert isinstance(lead(old, replace(old, members=old.members[::-1])), GroupSnapshot)
 
-    before, after = state(clients, clients), state([*clients, newcomer], clients)
-    message = lead(before, after)
 
-    assert message is not None
-    assert len(encode(message)) < 2_000
-    assert apply(before, message) == after
+@pytest.mark.parametrize("strategy", ["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY", "STICKY_ACROSS_TOPICS"])
+@pytest.mark.parametrize("members", [50, 100, 200, 500, 1_000])
+def test_a_join_in_a_group_of_10_000_queues_is_less_than_2_kilobytes(members: int, strategy: str) -> None:
+    luck = Random(7)
+    clients = sorted(java_id(luck) for _ in range(members))
+    held = targets(clients, strategy)
+    newcomers = {"first": f"0{java_id(luck)}", "middle": f"{clients[members // 2]}0", "last": f"99{java_id(luck)}"}
+    before = group(clients, held, held, round_of(4, clients, closed_at=1_700_000_000_000))
+
+    for where, newcomer in newcomers.items():
+        wanted = targets([*clients, newcomer], strategy, held)
+        joined = group([*clients, newcomer], wanted, held, round_of(5, [newcomer]))
+        settled = group([*clients, newcomer], wanted, wanted, round_of(5, [newcomer], closed_at=1_700_000_003_000))
+        for old, new in ((before, joined), (joined, settled)):
+            message = lead(old, new)
+            assert message is not None
+            data = encode(message)
+            received = decode(data)
+
+            assert len(data) < 2_000, where
+            assert isinstance(received, GroupDiff)
+            assert apply(old, received) == new
+
+
+def java_id(luck: Random) -> str:
+    """As Java clients name themselves: their address, process and nanoTime."""
+    address = ".".join(str(luck.randrange(256)) for _ in range(3))
+    return f"10.{address}@{luck.randrange(1, 60_000)}#{luck.randrange(10**15, 10**16)}"
+
+
+def round_of(number: int, who: list[str], *, closed_at: int | None = None) -> RoundCell:
+    evidence = tuple(f"{client} joined: broker-a and broker-b list it" for client in who[:20])
+    state, unsettled = ("closed", 0) if closed_at else ("open", 9_800)
+    opened_at = 1_700_000_000_000
+    return RoundCell(
+        number, state, "member joined", opened_at, closed_at, number, 9_800, unsettled, evidence, (), opened_at - 400
+    )
+
+
+def group(members: list[str], wanted: Ownership, taken: Ownership, latest: RoundCell | None) -> GroupState:
+    target, held = runs_of(wanted), runs_of(taken)
+    return GroupState(
+        replace(head(), round=latest),
+        (Queues("orders", "broker-a", (0, 5_000)), Queues("orders", "broker-b", (0, 5_000))),
+        tuple(cell(name, target.get(name, ()), held.get(name, ())) for name in sorted(members)),
+        (),
+        (),
+    )
+
+
+def targets(members: list[str], strategy: str, previous: Ownership | None = None) -> Ownership:
+    queues = [MessageQueue("orders", broker, number) for broker in ("broker-a", "broker-b") for number in range(5_000)]
+    view = GroupView.of("g", queues, (Member(client_id=name) for name in members))
+    return target(view, Plan(strategy=strategy), previous)
 
 
 def owners(members: list[str], strategy: str) -> dict[str, tuple[int, ...]]:

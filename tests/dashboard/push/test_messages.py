@@ -52,7 +52,8 @@ def test_a_message_of_a_case_with_a_field_too_many_is_refused(path: Path) -> Non
 
 
 def test_there_are_cases_of_every_kind_of_change() -> None:
-    assert {path.stem for path in CASES} == {"join", "leave", "moves", "unknown", "new_queues", "faults", "first_place"}
+    kinds = {"join", "leave", "moves", "unknown", "new_queues", "faults", "first_place", "shifts"}
+    assert {path.stem for path in CASES} == kinds
 
 
 @pytest.mark.parametrize(
