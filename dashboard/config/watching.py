@@ -30,6 +30,7 @@ from dashboard.config.carrying import carry_out
 from dashboard.demo.control import Facts, NoDemo
 from dashboard.groups.gone import note_gone
 from dashboard.groups.locks import connect
+from dashboard.groups.muted import note_muted
 from dashboard.groups.operations import LeaseLost, start_owed
 from dashboard.groups.pulsing import pulse_answers
 from dashboard.groups.vanished import SETTLED_MS, departures, quiet_members
@@ -141,6 +142,7 @@ class _Watch:
     def __init__(self, threads: Threads, cluster: str, epoch: int, network: NetworkSettings) -> None:
         self._threads, self._cluster, self._epoch, self._network = threads, cluster, epoch, network
         self._viewed: frozenset[str] = frozenset()
+        self._muted: frozenset[str] | None = None  # the groups that are stored as such of which nobody is notified
         self._noted_at = 0  # the sweep after which it was stored last which groups are gone
         self._seen_off_at = (0, 0)  # the lists, and the sweep, after which those who left unseen were read last
         self._clock = WatcherClock()  # of facts; leases and orders count by the wall clock, as others do
@@ -206,6 +208,7 @@ class _Watch:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
             await self._note_gone(watcher)
+            await self._note_muted(watcher)
             await asyncio.sleep(HEALTH_EVERY_S)
 
     async def _tell(self, row: Cluster, watcher: Watcher) -> None:
@@ -261,6 +264,17 @@ class _Watch:
             logger.warning("which groups are gone cannot be stored for the moment: %s", error)
         else:
             self._noted_at = swept_at
+
+    async def _note_muted(self, watcher: Watcher) -> None:
+        """Store of which groups no broker notifies anybody, when that is another than was stored."""
+        muted = watcher.memory.closed.muted(frozenset(watcher.memory.masters))
+        if muted is None or muted == self._muted or not self._writer.is_idle:
+            return
+        note = partial(note_muted, cluster=self._cluster, muted=muted, lease_epoch=self._epoch)
+        try:
+            self._muted = muted if await self._threads.look(note) else None
+        except DatabaseError as error:
+            logger.warning("which groups are not notified cannot be stored for the moment: %s", error)
 
     async def _obey(self, row: Cluster, watcher: Watcher, tasks: asyncio.TaskGroup) -> None:
         prober = Prober(watcher.admin)

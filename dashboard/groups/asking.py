@@ -110,6 +110,11 @@ def obstacle_to_recompute(*, group: Group, access: Access) -> str:
         return _("The group is gone: no broker names it any more.")
     if group.member_count == 0:
         return _("Nobody is a member: there is nobody to recompute.")
+    if group.is_notified is False:
+        return _(
+            "Notification is switched off for the group (notifyConsumerIdsChangedEnable) at every broker that has it:"
+            " members rebalance by themselves every 20 s."
+        )
     return ""
 
 

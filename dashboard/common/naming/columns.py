@@ -87,6 +87,7 @@ COLUMNS = {
     "is_converged": pgettext_lazy("column", "converged"),
     "is_demo": pgettext_lazy("column", "demo"),
     "is_isolated": pgettext_lazy("column", "isolated"),
+    "is_notified": pgettext_lazy("column", "members are notified"),
     "is_on": pgettext_lazy("column", "switched on"),
     "is_orderly": pgettext_lazy("column", "orderly"),
     "is_reachable": pgettext_lazy("column", "reachable"),

@@ -77,6 +77,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("broker -> topics that it is set to give by POP; NULL: none told of any"),
         gettext_noop("brokers that did not tell who is a member"),
         gettext_noop("brokers with consumeEnable=false"),
+        gettext_noop("False: notifyConsumerIdsChangedEnable=false at every broker that has it"),
         gettext_noop("clients that did not answer, and are left alone for a while"),
         gettext_noop("consumed twice, at least, as both members of handoffs reported; NULL: none did"),
         gettext_noop("empty is unknown"),

@@ -21,7 +21,8 @@ class Group(models.Model):
     alone will change something. None of the four ever becomes less; triggers hold the three counters to it.
 
     ``closed_by`` names the brokers that are told to let nobody of it consume, ``popped_by`` those that are set to give
-    it topics by POP, with these topics.
+    it topics by POP, with these topics. ``is_notified`` is False where every broker that has it is told to notify none
+    of its members; NULL: it is not known to be so.
 
     The figures from ``member_count`` on are of the last rebalance, for lists of thousands of groups; NULL is
     unknown, never 0.
@@ -35,6 +36,10 @@ class Group(models.Model):
     closed_by = models.JSONField(default=list, blank=True, help_text="brokers with consumeEnable=false")
     popped_by = models.JSONField(
         null=True, blank=True, help_text="broker -> topics that it is set to give by POP; NULL: none told of any"
+    )
+
+    is_notified = models.BooleanField(
+        null=True, blank=True, help_text="False: notifyConsumerIdsChangedEnable=false at every broker that has it"
     )
 
     inputs_version = models.BigIntegerField(default=0)

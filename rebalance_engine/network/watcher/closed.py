@@ -1,7 +1,8 @@
 """Which groups brokers are told to let nobody of consume (``SubscriptionGroupConfig.consumeEnable``), as they say it.
 
 Nearly all groups may consume everywhere. So what is stated first is only that one may not, or may again that might
-not when somebody watched before.
+not when somebody watched before. Of which groups they are told to notify nobody (``notifyConsumerIdsChangedEnable``)
+is kept beside it, and not stated.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ class Closed:
 
     def __init__(self, known: Mapping[str, Set[str]]) -> None:
         self._by_broker: dict[str, set[str]] = {}
+        self._muted: dict[str, frozenset[str]] = {}
+        self._notified: dict[str, frozenset[str]] = {}
         for group, brokers in known.items():
             for broker in brokers:
                 self._by_broker.setdefault(broker, set()).add(group)
@@ -26,10 +29,21 @@ class Closed:
         self, broker: str, configs: Iterable[tuple[str, SubscriptionGroupConfig]], by: Answerer
     ) -> Iterator[ConsumptionSeen]:
         """Take in all groups of a broker (201); one that it has no more is refused there no more."""
-        now = {group for group, config in configs if not config.consume_enable}
+        told = list(configs)
+        is_muted = {group: not config.notify_consumer_ids_changed_enable for group, config in told}
+        self._muted[broker] = frozenset(group for group, muted in is_muted.items() if muted)
+        self._notified[broker] = frozenset(group for group, muted in is_muted.items() if not muted)
+        now = {group for group, config in told if not config.consume_enable}
         before = self._by_broker.get(broker, set())
         self._by_broker[broker] = now
         for group in sorted(now ^ before):
             yield ConsumptionSeen(
                 at=by.at, source=by.source, exactness=EXACT, group=group, broker=broker, is_enabled=group not in now
             )
+
+    def muted(self, brokers: Set[str]) -> frozenset[str] | None:
+        """Name the groups of which every one of these brokers that has it notifies nobody; None: one has not told."""
+        if not brokers or not brokers <= self._muted.keys():
+            return None
+        notified = frozenset[str]().union(*(self._notified[broker] for broker in brokers))
+        return frozenset[str]().union(*(self._muted[broker] for broker in brokers)) - notified

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import pytest
@@ -81,6 +82,18 @@ def test_a_second_recompute_too_soon_is_refused_at_once_and_says_when_to_come_ag
     assert "probed less than 5 s ago" in again.json()["problem"]
     assert 1 <= int(again["Retry-After"]) <= 5
     assert Command.objects.count() == 1
+
+
+def test_where_notification_is_off_nothing_is_taken(client: Client, writable: Group) -> None:
+    client.force_login(person(Role.OPERATOR, name="ops"))
+    Group.objects.update(is_notified=False)
+
+    status, said = order(client, writable, reason="x")
+
+    assert status == 409
+    assert "notifyConsumerIdsChangedEnable" in said["problem"]
+    assert not Command.objects.exists()
+    assert said["problem"] in html.unescape(client.get(f"/groups/{writable.pk}/").content.decode())
 
 
 def test_an_operator_of_other_groups_orders_nothing_here(client: Client, writable: Group) -> None:

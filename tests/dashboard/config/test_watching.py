@@ -20,7 +20,7 @@ from dashboard.clusters.models import Broker, Cluster, Command, CommandReceipt, 
 from dashboard.clusters.orders import ABANDONED
 from dashboard.config import watching
 from dashboard.config.watching import Threads, is_dead, now_ms, watch
-from dashboard.groups.models import Holding, Member, RoundCause
+from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.vanished import Quiet
 from dashboard.groups.viewing import note_viewed
@@ -30,6 +30,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.watcher import Health, Watcher, WatcherClock
+from rebalance_engine.network.watcher.closed import Closed
 from tests.rebalance_engine.network.clusters import QUICK, cluster
 from tests.rebalance_engine.network.loop import on_a_loop
 
@@ -350,3 +351,17 @@ async def test_a_redis_that_hangs_keeps_neither_the_lease_nor_what_answered_from
                 )
             finally:
                 goes_on.set()
+
+
+@on_a_loop
+async def test_that_nobody_of_a_group_is_notified_is_stored_once_the_group_is_and_taken_back(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    muted = {"G", "not stored yet"}
+    monkeypatch.setattr(Closed, "muted", lambda *_: frozenset(muted))
+    async with cluster() as east, rows() as looked, consumer(east, "A"), asyncio.timeout(60):
+        await added(looked, east, redis)
+        async with watched():
+            await looked.until(lambda: Group.objects.filter(name="G", is_notified=False).exists())
+            muted.clear()
+            await looked.until(lambda: Group.objects.filter(name="G", is_notified=None).exists())

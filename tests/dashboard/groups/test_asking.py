@@ -58,6 +58,8 @@ def test_brokers_concern_all_groups_and_so_need_the_role_for_all(group: Group) -
 
 def test_recompute_is_not_offered_where_it_would_do_nothing(group: Group) -> None:
     assert obstacle_to_recompute(group=group, access=ANN) == ""
+    group.is_notified = False
+    assert "Notification is switched off" in obstacle_to_recompute(group=group, access=ANN)
     group.member_count = 0
     assert "Nobody is a member" in obstacle_to_recompute(group=group, access=ANN)
     group.gone_at = T0

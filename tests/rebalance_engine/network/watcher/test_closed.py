@@ -23,3 +23,24 @@ def test_what_was_known_before_is_taken_back_where_it_is_so_no_more() -> None:
     closed = Closed({"G": {"east", "west"}, "H": {"east"}})
 
     assert said(closed, 1, G=False) == [("H", "east", True)]
+
+
+def test_nobody_of_a_group_is_notified_if_every_broker_that_has_it_says_so() -> None:
+    closed = Closed({})
+
+    def told(broker: str, **notifies: bool) -> None:
+        configs = [
+            (name, SubscriptionGroupConfig(group_name=name, notify_consumer_ids_changed_enable=does))
+            for name, does in notifies.items()
+        ]
+        assert list(closed.heard(broker, configs, by(1, broker))) == []
+
+    both = {"east", "west"}
+    told("east", G=False, H=False, I=True)
+    assert closed.muted(both) is None
+    told("west", G=False, I=False)
+    assert closed.muted(both) == frozenset("GH")
+    told("west", G=True)
+    assert closed.muted(both) == frozenset("H")
+    assert closed.muted({"east"}) == frozenset("GH")
+    assert closed.muted(set()) is None
