@@ -15,6 +15,7 @@ from dashboard.api.shapes import Instant, Page, Paging, Text
 from dashboard.api.site import does, reads
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
+from dashboard.groups.risks import read_risks
 from dashboard.groups.views import access_in, find_group
 from dashboard.people.roles import Role
 from dashboard.plans import assignments, exporting
@@ -36,6 +37,19 @@ class CheckOut(Schema):
     key: str
 
 
+class AcknowledgedOut(Schema):
+    """A risk that the author of a version said to have read: its ``kind``, and the first of ``count`` subjects.
+
+    ``kind`` empty: a version from before, of which the sentence alone is known.
+    """
+
+    kind: str
+    key: str
+    words: Text
+    count: int
+    subjects: list[Text]
+
+
 class VersionOut(Schema):
     """One version of a by-config assignment; the latest one holds."""
 
@@ -45,7 +59,7 @@ class VersionOut(Schema):
     reason: Text
     clients: int
     queues: int
-    acknowledged: list[Text]
+    acknowledged: list[AcknowledgedOut]
 
 
 class ByConfigOut(VersionOut):
@@ -108,7 +122,7 @@ def by_config_versions(request: HttpRequest, pk: int, asked: Query[Paging]) -> P
     """List the versions, newest first."""
     found = find_group(request, pk)
     rows = ByConfig.objects.filter(group=found).order_by("-version").defer("document")
-    return page_read(rows, _version, asked, now_ms(), Form(VersionOut, f"by-config-{found.name}"))
+    return page_read(rows, _version, asked, now_ms(), _form(found))
 
 
 @reads("/groups/{int:pk}/by-config/export", name="api by config export", answer=dict[str, object], also="text/x-java")
@@ -194,6 +208,17 @@ def _document(assignment: dict[str, list[str]]) -> str:
     return text
 
 
+def _form(group: Group) -> Form[VersionOut]:
+    names = ("version", "at", "author", "reason", "clients", "queues", "acknowledged")
+    return Form(VersionOut, f"by-config-{group.name}", names, _fields)
+
+
+def _fields(row: VersionOut) -> list[object]:
+    """Give a version's columns; what was acknowledged as one text."""
+    read = "; ".join(f"{each.words} ({', '.join(each.subjects)})" for each in row.acknowledged)
+    return [row.version, row.at, row.author, row.reason, row.clients, row.queues, read]
+
+
 def _version(row: ByConfig) -> VersionOut:
     return VersionOut(
         version=row.version,
@@ -202,7 +227,12 @@ def _version(row: ByConfig) -> VersionOut:
         reason=row.reason,
         clients=row.client_count,
         queues=row.queue_count,
-        acknowledged=row.acknowledged.splitlines(),
+        acknowledged=[
+            AcknowledgedOut(
+                kind=each.kind, key=each.key, words=each.words, count=each.count, subjects=list(each.subjects)
+            )
+            for each in read_risks(row.acknowledged)
+        ],
     )
 
 

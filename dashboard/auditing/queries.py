@@ -58,7 +58,7 @@ class Receipt:
 class Page:
     """One page of entries, each with its detail as pairs, and where its receipt stands if it is an order of a group."""
 
-    rows: list[tuple[AuditEntry, list[tuple[str, str]], Receipt | None]]
+    rows: list[tuple[AuditEntry, list[tuple[str, object]], Receipt | None]]
     number: int
     pages: int
     count: int
@@ -113,7 +113,7 @@ def actions() -> list[str]:
     return sorted(set(AuditEntry.objects.values_list("verb", flat=True).distinct()))
 
 
-def pairs_of(detail: str) -> list[tuple[str, str]]:
+def pairs_of(detail: str) -> list[tuple[str, object]]:
     """Give an entry's detail as pairs, without what is empty; one that was tampered with need not be JSON."""
     try:
         values = json.loads(detail)
@@ -121,8 +121,7 @@ def pairs_of(detail: str) -> list[tuple[str, str]]:
         return [("", detail)]
     if not isinstance(values, dict):
         return [("", detail)]
-    pairs = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in values.items())
-    return [(name, text) for name, text in pairs if text not in {"", "{}", "null", "[]"}]
+    return [(name, value) for name, value in values.items() if value not in ("", None, {}, [])]
 
 
 def _order_of(row: AuditEntry) -> int | None:

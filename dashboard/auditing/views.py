@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import verify
 from dashboard.auditing import queries
-from dashboard.auditing.words import action_words, detail_words
+from dashboard.auditing.words import action_words, detail_words, value_words
 from dashboard.groups.views import access_in
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
@@ -40,7 +40,12 @@ def audit(request: HttpRequest) -> HttpResponse:
         "page": page,
         "wanted": wanted,
         "rows": [
-            (row, action_words(row.verb), [(detail_words(name), text) for name, text in pairs], receipt)
+            (
+                row,
+                action_words(row.verb),
+                [(detail_words(name), value_words(name, each)) for name, each in pairs],
+                receipt,
+            )
             for row, pairs, receipt in page.rows
         ],
         "actions": [(verb, action_words(verb)) for verb in queries.actions()],

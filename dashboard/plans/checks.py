@@ -11,6 +11,7 @@ from enum import Enum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dashboard.groups.risks import risk_words
 from dashboard.groups.told import BY_HAND
 from dashboard.plans.questions import RETRY
 from rebalance_engine.findings import spell
@@ -118,27 +119,20 @@ def _unknown_queues(queues: Iterable[MessageQueue]) -> Check:
     unknown = _spelt(queues)
     if not unknown:
         return Check("unknown queue", Grade.FINE, _("all queues that are named are in the route"))
-    words = ngettext("%(n)s queue is in no route", "%(n)s queues are in no route", len(unknown))
-    return Check("unknown queue", Grade.RISKY, words % {"n": len(unknown)}, unknown)
+    return _risky("unknown queue", unknown)
 
 
 def _unowned(queues: Iterable[MessageQueue]) -> Check:
     left = _spelt(queues)
     if not left:
         return Check("without owner", Grade.FINE, _("every queue has an owner"))
-    words = ngettext(
-        "%(n)s queue has no owner: its messages would wait",
-        "%(n)s queues have no owner: their messages would wait",
-        len(left),
-    )
-    return Check("without owner", Grade.RISKY, words % {"n": len(left)}, left)
+    return _risky("without owner", left)
 
 
 def _retry(queues: Iterable[MessageQueue], *, has_any: bool) -> Check | None:
     left = _spelt(queues)
     if left:
-        words = _("a %RETRY% queue is left out: failed messages would never be consumed again")
-        return Check("retry left out", Grade.RISKY, words, left)
+        return _risky("retry left out", left)
     return Check("retry left out", Grade.FINE, _("the %RETRY% queues have owners")) if has_any else None
 
 
@@ -146,20 +140,14 @@ def _strangers(clients: Iterable[str]) -> Check:
     names = tuple(sorted(clients))
     if not names:
         return Check("unknown client", Grade.FINE, _("all clients that are named are known"))
-    words = ngettext(
-        "%(n)s client was never seen in this group", "%(n)s clients were never seen in this group", len(names)
-    )
-    return Check("unknown client", Grade.RISKY, words % {"n": len(names)}, names)
+    return _risky("unknown client", names)
 
 
 def _offline(clients: Iterable[str]) -> Check:
     names = tuple(sorted(clients))
     if not names:
         return Check("client offline", Grade.FINE, _("nobody who is named is offline"))
-    words = ngettext(
-        "%(n)s client is offline: its queues wait for it", "%(n)s clients are offline: their queues wait", len(names)
-    )
-    return Check("client offline", Grade.RISKY, words % {"n": len(names)}, names)
+    return _risky("client offline", names)
 
 
 def _idle(clients: Iterable[str]) -> Check | None:
@@ -182,21 +170,21 @@ def _unsubscribed(lists: Mapping[str, tuple[MessageQueue, ...]], view: GroupView
     )
     if not wrong:
         return Check("topic not subscribed", Grade.FINE, _("every member subscribes to what it is given"))
-    words = _(
-        "members are given queues of topics to which they do not subscribe: they would hold them and pull nothing"
-    )
-    return Check("topic not subscribed", Grade.RISKY, words, wrong)
+    return _risky("topic not subscribed", wrong)
 
 
 def _others(view: GroupView) -> Check | None:
     if view.model is MessageModel.BROADCASTING:
-        words = _("the group broadcasts: every member has every queue, whatever it is told")
-        return Check("not divided", Grade.RISKY, words)
+        return _risky("not divided", ())
     others = tuple(sorted(set(view.strategies.values()) - BY_HAND))
     if not others:
         return None
     words = _("members divide by %(names)s now: this becomes the target once all of them use CONFIG")
     return Check("not by config", Grade.NOTE, words % {"names": ", ".join(others)}, ())
+
+
+def _risky(kind: str, subjects: tuple[str, ...]) -> Check:
+    return Check(kind, Grade.RISKY, risk_words(kind, len(subjects)), subjects)
 
 
 def _spelt(queues: Iterable[MessageQueue]) -> tuple[str, ...]:

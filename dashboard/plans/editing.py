@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
+from dashboard.groups.risks import read_risks
 from dashboard.groups.views import access_in, find_group
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
@@ -49,6 +50,7 @@ def by_config(request: HttpRequest, pk: int) -> HttpResponse:
         "latest": latest(group=found.pk),
         "versions": versions(group=found.pk),
         "checks": [] if shown is None else check(assignment, view, former_members(group=found)),
+        "acknowledged": [] if shown is None else [each.sentence for each in read_risks(shown.acknowledged)],
         "uses": sorted(set(view.strategies.values())),
         "may_edit": _may_edit(request, found),
         "facts": {"picture": None if shown is None else _picture(view, assignment), "is_edited": False},

@@ -12,6 +12,7 @@ from dashboard.audit.operations import append
 from dashboard.common.fields import printable
 from dashboard.groups.models import Group
 from dashboard.groups.queries import look_at
+from dashboard.groups.risks import Acknowledged, risk, write_risks
 from dashboard.groups.telling import note_told
 from dashboard.plans import assignments
 from dashboard.plans.assignments import Assignment
@@ -81,13 +82,14 @@ def publish(*, group: Group, draft: Draft, author: str, now: int) -> ByConfig:
         unread = [each for each in to_acknowledge(checks) if each.key not in draft.acknowledged]
         if refusals(checks) or unread:
             raise Unchecked([*refusals(checks), *unread])
-        row = _store(locked, draft, author, reason, [each.words for each in to_acknowledge(checks)], now)
+        read = [risk(each.kind, each.key, each.subjects) for each in to_acknowledge(checks)]
+        row = _store(locked, draft, author, reason, read, now)
         evidence = f"by-config version {row.version} by {author}: {reason}"
         note_told(group=locked, evidence=evidence, author=author, now=now)
     return row
 
 
-def _store(group: Group, draft: Draft, author: str, reason: str, warned: list[str], now: int) -> ByConfig:
+def _store(group: Group, draft: Draft, author: str, reason: str, read: list[Acknowledged], now: int) -> ByConfig:
     document = assignments.write(draft.assignment)
     row = ByConfig.objects.create(
         group=group,
@@ -98,14 +100,14 @@ def _store(group: Group, draft: Draft, author: str, reason: str, warned: list[st
         document=document,
         client_count=len(draft.assignment),
         queue_count=sum(map(len, draft.assignment.values())),
-        acknowledged="\n".join(warned),
+        acknowledged=write_risks(read),
     )
     detail = {
         "version": row.version,
         "reason": reason,
         "clients": row.client_count,
         "queues": row.queue_count,
-        "acknowledged": warned,
+        "acknowledged": [each.as_values() for each in read],
         "sha256": hashlib.sha256(document.encode()).hexdigest(),
     }
     append(at=now, author=author, verb=VERB, subject=f"{group.cluster.name} {group.name}", detail=detail)

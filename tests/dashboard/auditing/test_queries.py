@@ -70,7 +70,7 @@ def test_a_long_log_has_pages_and_one_that_is_not_there_is_the_nearest() -> None
 def test_a_detail_is_told_in_pairs_without_what_is_empty() -> None:
     text = '{"command": 7, "group": "g", "parameters": {}, "reason": "", "target": null}'
 
-    assert pairs_of(text) == [("command", "7"), ("group", "g")]
+    assert pairs_of(text) == [("command", 7), ("group", "g")]
     assert pairs_of("[1]") == [("", "[1]")]
     assert pairs_of("{") == [("", "{")]
 

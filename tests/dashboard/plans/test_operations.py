@@ -8,6 +8,7 @@ import pytest
 from dashboard.audit.models import AuditEntry
 from dashboard.groups.models import Finding, Group, Member, Round, Target
 from dashboard.groups.rebalancing import is_due, rebalance_once
+from dashboard.groups.risks import read_risks
 from dashboard.plans.checks import check, to_acknowledge
 from dashboard.plans.models import ByConfig
 from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchecked, publish
@@ -136,7 +137,10 @@ def test_what_is_risky_is_kept_by_who_says_to_have_read_it() -> None:
         keep(group, draft({"A": (queue(1),)}, acknowledged=keys))
 
     row = keep(group, draft(lists, acknowledged=keys))
-    assert "3 queues have no owner" in row.acknowledged
+    read = read_risks(row.acknowledged)
+    assert [(each.kind, each.count, each.key) for each in read] == [(key.split(":")[0], 3, key) for key in keys]
+    assert "3 queues have no owner" in read[0].sentence and read[0].subjects[0] in read[0].sentence
+    assert json.loads(AuditEntry.objects.latest("number").detail)["acknowledged"] == [read[0].as_values()]
 
 
 def test_a_queue_of_two_members_is_not_kept_whatever_was_read() -> None:
