@@ -5,6 +5,8 @@ An interval belongs to the day on which it began. What no line tells is missing,
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
@@ -26,6 +28,10 @@ OF_DAY = ["cluster", "day", "group"]
 OF_GROUP = ["cluster", "group"]
 FLAP_WITHIN_MS = 60_000
 STORM_GAP_MS, STORM_ROUNDS = 60_000, 4  # one process that is replaced makes two rounds
+STORM_ROUNDS_MORE = 2  # than comings and goings explain: somebody came and went again
+COME_AND_GO = ("member joined", "member left", "connection closed", "heartbeat expired")
+OF_SESSION = ("first", "last", "gone", "came", "again")
+_WAYS = (("before", "after"), ("after", "before"))
 WAVE_GAP_MS, WAVE_MEMBERS = 300_000, 2
 MINUTE_MS = 60_000
 BEFORE_MINUTES, AFTER_MINUTES = 10, 15
@@ -51,13 +57,15 @@ def costs_of(
         F.count(F.when(F.col("silence_most_ms").isNull(), 1)).alias("silence_unbounded"),
     )
     lasted = F.col("until_ms") - F.col("at_ms")
-    is_unowned = F.size("clients") == 0
+    is_deserted = F.coalesce("is_deserted", F.lit(False))
+    is_unowned = (F.size("clients") == 0) & ~is_deserted
     is_sure = is_unowned & (F.coalesce("unheard", F.lit(0)) == 0)
     apart = stretches.groupBy(*OF_DAY).agg(
         F.sum(F.when(is_sure, lasted).otherwise(0)).alias("unowned_ms"),
         F.sum(F.when(is_unowned, lasted).otherwise(0)).alias("unowned_most_ms"),
         F.sum(F.when(is_sure & F.col("is_open"), lasted).otherwise(0)).alias("unowned_open_ms"),
-        F.sum(F.when(is_unowned, 0).otherwise(lasted)).alias("overlap_ms"),
+        F.sum(F.when(is_deserted, lasted).otherwise(0)).alias("deserted_ms"),
+        F.sum(F.when(F.size("clients") == 0, 0).otherwise(lasted)).alias("overlap_ms"),
         F.sum("stopping_ms").alias("overlap_stopping_ms"),
     )
     told = rounds.groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("rounds"), F.sum("above_fewest").alias("above_fewest"))
@@ -78,6 +86,7 @@ def costs_of(
         "unowned_ms",
         "unowned_most_ms",
         "unowned_open_ms",
+        "deserted_ms",
         "overlap_ms",
         "overlap_stopping_ms",
         "unheard",
@@ -112,24 +121,38 @@ def flaps_of(handoffs: DataFrame) -> DataFrame:
 
 
 def storms_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
-    """Find rounds of one group that follow each other closely, and who began."""
+    """Find rounds of one group that follow each other closely, and who began.
+
+    Where members start, stop or are replaced one after another, each of them makes a round when it goes and one when it
+    comes: as many rounds as that are no storm, as long as each settles before the next opens.
+    """
     grouped = _sessions(rounds, STORM_GAP_MS)
     told = grouped.groupBy(*OF_GROUP, "session").agg(
+        *_members_of_session(),
+        F.count(F.when(F.col("superseded"), 1)).alias("superseded"),
         F.min("opened_ms").alias("at_ms"),
         F.max(F.coalesce("settled_ms", "last_cause_ms")).alias("until_ms"),
         F.count(F.lit(1)).alias("rounds"),
         F.min_by(F.try_element_at("who", F.lit(1)), "opened_ms").alias("starter"),
         F.min_by("cause", "opened_ms").alias("cause"),
     )
-    storms = told.where(F.col("rounds") >= STORM_ROUNDS)
+    explained = reduce(Column.__add__, (F.size(F.array_distinct(one)) for one in ("gone", "came", "again")))
+    is_more = (F.col("rounds") - explained >= STORM_ROUNDS_MORE) | (F.col("superseded") >= STORM_ROUNDS)
+    storms = told.where((F.col("rounds") >= STORM_ROUNDS) & is_more).drop(*OF_SESSION, "superseded")
     return shaped(_with_costs(storms, handoffs).withColumn("day", day_of(F.col("at_ms"))), STORMS)
 
 
 def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
-    """Find deploys: several members go and several come, one shortly after another."""
-    changes = rounds.where(F.arrays_overlap("causes", F.array(*map(F.lit, ("member joined", "member left")))))
-    gone = F.array_except("members_before", "members_after")
-    came = F.array_except("members_after", "members_before")
+    """Find deploys: several members are replaced, one shortly after another, by others or by themselves.
+
+    A group's first start and its last stop, before and after which nobody is there, replace nobody.
+    """
+    in_order = Window.partitionBy(*OF_GROUP).orderBy("opened_ms")
+    number, count = F.row_number().over(in_order), F.count(F.lit(1)).over(Window.partitionBy(*OF_GROUP))
+    is_first = (number == 1) & (F.size("members_before") == 0)
+    is_last = (number == count) & (F.size("members_after") == 0)
+    inner = rounds.withColumn("is_edge", is_first | is_last).where(~F.col("is_edge"))
+    changes = inner.where(F.arrays_overlap("causes", F.array(*map(F.lit, COME_AND_GO))))
     told = (
         _sessions(changes, WAVE_GAP_MS)
         .groupBy(*OF_GROUP, "session")
@@ -137,12 +160,38 @@ def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
             F.min("opened_ms").alias("at_ms"),
             F.max(F.coalesce("settled_ms", "last_cause_ms")).alias("until_ms"),
             F.count(F.lit(1)).alias("rounds"),
-            F.array_sort(F.array_distinct(F.flatten(F.collect_list(gone)))).alias("left"),
-            F.array_sort(F.array_distinct(F.flatten(F.collect_list(came)))).alias("joined"),
+            *_members_of_session(),
         )
     )
-    waves = told.where((F.size("left") >= WAVE_MEMBERS) & (F.size("joined") >= WAVE_MEMBERS))
-    return shaped(_with_costs(waves, handoffs).withColumn("day", day_of(F.col("at_ms"))), WAVES)
+    waves = _replaced(told).where((F.size("left") >= WAVE_MEMBERS) & (F.size("joined") >= WAVE_MEMBERS))
+    filed = _with_costs(waves.drop(*OF_SESSION), handoffs)
+    return shaped(filed.withColumn("day", day_of(F.col("at_ms"))), WAVES)
+
+
+def _members_of_session() -> list[Column]:
+    """Give, as OF_SESSION, who was there before its rounds and after, who came and went, and who did both in one."""
+    gone, came = (F.array_except(f"members_{one}", f"members_{other}") for one, other in _WAYS)
+    both = F.array_intersect("members_before", "members_after")
+    again = F.filter(both, lambda name: F.size(F.filter("who", lambda one: one == name)) > 1)
+    return [
+        F.min_by("members_before", "opened_ms").alias("first"),
+        F.max_by("members_after", "opened_ms").alias("last"),
+        F.flatten(F.collect_list(gone)).alias("gone"),
+        F.flatten(F.collect_list(came)).alias("came"),
+        F.flatten(F.collect_list(again)).alias("again"),
+    ]
+
+
+def _replaced(sessions: DataFrame) -> DataFrame:
+    """Say who left and who joined from before a session until after it; who is back under its id did both."""
+    back = F.array_union(F.array_intersect("gone", "came"), "again")
+    restarted = F.array_intersect(F.array_intersect("first", "last"), back)
+    return sessions.withColumns(
+        {
+            "left": F.array_sort(F.array_union(F.array_except("first", "last"), restarted)),
+            "joined": F.array_sort(F.array_union(F.array_except("last", "first"), restarted)),
+        }
+    )
 
 
 def _sessions(rounds: DataFrame, gap_ms: int) -> DataFrame:
@@ -200,6 +249,7 @@ def spikes_of(events: DataFrame, spans: DataFrame, rounds: DataFrame) -> DataFra
                 "round": F.col("number"),
                 "factor": F.col("peak_per_s") / F.col("before_per_s"),
                 "recovered_ms": F.coalesce(ends, F.lit(0)),
+                "is_over": F.coalesce(F.array_max(F.transform("after", lambda one: one["minute"])) > last, F.lit(True)),
             }
         ),
         SPIKES,

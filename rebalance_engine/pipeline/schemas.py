@@ -156,8 +156,11 @@ HANDOFFS = _filed(
     round=INT,
 )
 # Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down. is_open: it
-# went on when the input ended. unheard: members that were there meanwhile, of whom no log tells what they held.
-STRETCHES = _filed(**_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG, is_open=BOOL, unheard=INT)
+# went on when the input ended. is_deserted: the group had no member left, until then. unheard: members that were there
+# meanwhile, of whom no log tells what they held.
+STRETCHES = _filed(
+    **_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG, is_open=BOOL, is_deserted=BOOL, unheard=INT
+)
 MEMBER_LOADS = _filed(client=TEXT, present_ms=LONG, idle_ms=LONG, queue_ms=LONG)
 GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE, unheard=INT)
 
@@ -176,6 +179,7 @@ COSTS = _schema(
     unowned_ms=LONG,  # at least; unowned_most_ms: if members of whom no log tells held nothing
     unowned_most_ms=LONG,
     unowned_open_ms=LONG,  # of unowned_ms, of queues that nobody had taken when the input ended
+    deserted_ms=LONG,  # not of unowned_ms: nobody held queues of a group that had no member left
     overlap_ms=LONG,
     overlap_stopping_ms=LONG,
     refused_pulls=LONG,
@@ -207,7 +211,8 @@ LOOKED = _schema(
 )
 # Groups whose queues have no owners, by what their logs say: "broadcasting" or "POP", see models.py.
 MODELS = _schema(cluster=TEXT, day=TEXT, group=TEXT, model=TEXT)
-SPIKES = _filed(round=INT, before_per_s=DOUBLE, peak_per_s=DOUBLE, factor=DOUBLE, recovered_ms=LONG)
+# is_over: a minute was looked at that was as before again; else it lasted for recovered_ms at least.
+SPIKES = _filed(round=INT, before_per_s=DOUBLE, peak_per_s=DOUBLE, factor=DOUBLE, recovered_ms=LONG, is_over=BOOL)
 BACKTEST = _filed(
     strategy=TEXT,
     now=TEXT,

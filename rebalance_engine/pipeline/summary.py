@@ -132,7 +132,7 @@ def _group_lines(row: Row) -> list[str]:
         told.append(f"a queue that moved was not consumed for {silent(row)}")
     if row["idle_ms"]:
         told.append(f"members idle {idle(row)}")
-    if row["unowned_ms"] or row["unowned_most_ms"]:
+    if row["unowned_ms"] or row["unowned_most_ms"] or row.get("deserted_ms"):
         told.append(f"unowned {unowned(row)}")
     if row["unheard"]:
         told.append(unheard(row))

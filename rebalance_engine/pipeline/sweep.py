@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rebalance_engine.model import MessageQueue
@@ -128,6 +128,15 @@ def left_alone(holds: Sequence[Hold], gone: Sequence[tuple[int, int]], end_ms: i
             begin = until_ms
     if begin < end_ms:
         yield Stretch(begin, end_ms, ())
+
+
+def cut_at(stretch: Stretch, at_ms: int) -> Iterator[Stretch]:
+    """Cut a stretch in two at a moment within it."""
+    if stretch.from_ms < at_ms < stretch.until_ms:
+        yield replace(stretch, until_ms=at_ms)
+        yield replace(stretch, from_ms=at_ms)
+    else:
+        yield stretch
 
 
 def stopping_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:

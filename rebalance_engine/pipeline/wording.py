@@ -59,7 +59,14 @@ def unowned(row: Row) -> str:
     least, most, still = (number(row[f"unowned_{name}ms"]) for name in ("", "most_", "open_"))
     known = lasting(row["unowned_ms"])
     told = f"{known} to {lasting(most)}" if most > least and lasting(most) != known else known
-    return f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
+    told = f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
+    deserted = number(row.get("deserted_ms"))
+    return f"{told}; besides, the group has no member left: {lasting(deserted)} of its queues" if deserted else told
+
+
+def recovered(row: Row) -> str:
+    """Say how long a burst lasted; at least, where no minute was looked at that was as before again."""
+    return f"{'at least ' if row.get('is_over') is False else ''}{lasting(row['recovered_ms'])}"
 
 
 def paused(row: Row) -> str:

@@ -13,7 +13,7 @@ from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.page.tables import tables_of
 from rebalance_engine.pipeline.reports import Report, by_group, total
 from rebalance_engine.pipeline.summary import found, missing
-from rebalance_engine.pipeline.wording import counted, lasting
+from rebalance_engine.pipeline.wording import Row, counted, lasting, number
 
 NOTE = "Pauses are lower bounds unless a first pull was logged. Times are UTC. What no line tells is called unknown."
 
@@ -64,19 +64,37 @@ def _wrong(report: Report) -> str:
 
 def _facts(report: Report) -> str:
     groups = by_group(report.costs)
-    names = ("pause_ms", "unowned_ms", "unowned_open_ms", "overlap_staying_ms", "duplicates_least")
-    paused, unowned, still, both, twice = (total(groups, name) for name in names)
+    names = ("pause_ms", "unowned_ms", "unowned_open_ms", "overlap_staying_ms")
+    paused, unowned, still, both = (total(groups, name) for name in names)
     locked = total(groups, "pause_locked_ms")
     waiting = f"; {lasting(locked)} of it waiting for locks" if locked else ""
+    deserted = total(groups, "deserted_ms")
+    left = f"; besides, {lasting(deserted)} in groups that have no member left" if deserted else ""
     told = [
         ("paused", lasting(paused), f"{'' if paused is None else 'at least, '}all queues together{waiting}"),
-        ("unowned", lasting(unowned), f"{lasting(still)} of it not taken since" if still else "until somebody took it"),
+        (
+            "unowned",
+            lasting(unowned),
+            (f"{lasting(still)} of it not taken since" if still else "until somebody took it") + left,
+        ),
         ("two owners", lasting(both), "both there to stay"),
-        ("consumed twice", *(("unknown", "messages") if twice is None else (f"{twice:.0f}", "messages, at least"))),
+        ("consumed twice", *_twice(groups)),
         ("worst group", escape(str(groups[0]["group"])), f"paused {lasting(groups[0]['pause_ms'])}"),
     ]
     facts = (f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>" for name, value, more in told)
     return f"<dl class='facts'>{''.join(facts)}</dl>"
+
+
+def _twice(groups: list[Row]) -> tuple[str, str]:
+    """Say how many messages were consumed twice: at least, or else at most, of the handoffs that are bounded."""
+    least, most = total(groups, "duplicates_least"), total(groups, "duplicates_most")
+    if least:
+        return f"{least:.0f}", "messages, at least"
+    if most is None:
+        return "unknown", "messages"
+    moved, unbounded = (number(total(groups, name)) for name in ("handoffs", "duplicates_unbounded"))
+    of = f", in {moved - unbounded:.0f} of {counted(moved, 'handoff')}; else unknown" if unbounded else ""
+    return f"{most:.0f}", f"messages, at most{of}"
 
 
 def _left_out(report: Report, name: str) -> str:

@@ -8,12 +8,14 @@ from html import escape
 from rebalance_engine.pipeline.reports import Report, avoided, bursts, by_group, storms_of
 from rebalance_engine.pipeline.summary import NOBODY_LOOKED, unknown_in, without_owners
 from rebalance_engine.pipeline.wording import (
+    counted,
     idle,
     lasting,
     moment,
     overlap,
     paused,
     percent,
+    recovered,
     silent,
     twice,
     unheard,
@@ -52,7 +54,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         for r in avoided(report.brokers)
     ]
     spikes: list[tuple[object, ...]] = [
-        (moment(r["at_ms"]), r["group"], r["before_per_s"], r["peak_per_s"], r["factor"], lasting(r["recovered_ms"]))
+        (moment(r["at_ms"]), r["group"], r["before_per_s"], r["peak_per_s"], r["factor"], recovered(r))
         for r in bursts(report.spikes)
     ]
     tested: list[tuple[object, ...]] = [
@@ -80,7 +82,13 @@ def _none(report: Report, title: str) -> str:
     what = TOLD_BY[title]
     if report.silent_on(*what) == report.clusters:
         return f"Unknown: {NOBODY_LOOKED[what]}."
+    if title == BURSTS and report.round_count and not report.spikes:
+        return "Unknown: no round has whole minutes with offsets before and after it."
     silent = unknown_in(report, *what)
+    if title == BURSTS and len(report.spikes) < report.round_count:
+        looked_at = f"None was seen after {len(report.spikes)} of {counted(report.round_count, 'round')}"
+        more = "; the others have no whole minutes with offsets before and after them"
+        return f"{looked_at}{more}{'; ' if silent else ''}{escape(silent)}."
     return f"None was seen{'; ' if silent else ''}{escape(silent)}."
 
 
@@ -90,7 +98,7 @@ def _missing(report: Report, title: str) -> str:
     return f"<p class='note'>{escape(silent[0].upper() + silent[1:])}.</p>" if silent else ""
 
 
-ALL_HAVE = "Broadcasting and POP groups"
+ALL_HAVE, BURSTS = "Broadcasting and POP groups", "Bursts after rounds"
 TOLD_BY = {
     ALL_HAVE: ("holds",),
     "Groups": ("holds",),

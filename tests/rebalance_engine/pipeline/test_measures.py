@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
@@ -54,6 +56,7 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
         {"at_ms": 5, "until_ms": 15, "clients": ["A", "B"], "stopping_ms": 4},
         {"at_ms": 400, "until_ms": 450, "clients": [], "is_open": True, "unheard": 0},
         {"at_ms": 500, "until_ms": 510, "clients": [], "is_open": True, "unheard": 2},
+        {"at_ms": 600, "until_ms": 9_600, "clients": [], "is_open": True, "is_deserted": True},
     )
     loads = frame(spark, schemas.MEMBER_LOADS, {"client": "A", "present_ms": 1000, "idle_ms": 100, "queue_ms": 1})
     skew = frame(spark, schemas.GROUP_LOADS, {"observed_ms": 10, "max_over_mean": 1.5})
@@ -63,6 +66,7 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
 
     assert (row["rounds"], row["handoffs"], row["pause_ms"], row["above_fewest"]) == (1, 2, 1000, 2)
     assert (row["unowned_ms"], row["unowned_most_ms"], row["unowned_open_ms"]) == (350, 360, 50)
+    assert row["deserted_ms"] == 9_000
     assert (row["overlap_ms"], row["overlap_stopping_ms"], row["unheard"]) == (10, 4, 0)
     assert (row["max_over_mean"], row["idle_ms"]) == (1.5, 100)
     assert (row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]) == (None, 3, 1)
@@ -134,6 +138,76 @@ def test_members_that_are_replaced_one_after_another_are_a_deploy(spark: SparkSe
     assert (wave["left"], wave["joined"], wave["handoffs"], wave["rounds"]) == (["A", "B"], ["C", "D"], 1, 4)
 
 
+def steps(
+    *members: str, causes: tuple[str, ...] = (), begin_ms: int = 0, gap_ms: int = 20_000
+) -> list[dict[str, object]]:
+    """Make rounds that lead from each of several sets of members, as letters, to the next."""
+    causes = causes or ("member left", "member joined")
+    return [
+        opened(
+            n + 1,
+            begin_ms + gap_ms * n,
+            causes[n % len(causes)],
+            who=sorted({*before} ^ {*after}),
+            members_before=sorted(before),
+            members_after=sorted(after),
+        )
+        for n, (before, after) in enumerate(pairwise(members))
+    ]
+
+
+def test_deploys_are_told_from_first_starts_and_last_stops_and_have_who_was_killed_or_restarted(
+    spark: SparkSession,
+) -> None:
+    again = opened(2, 20_000, "member left", who=["A", "A"], members_before=["A", "B"], members_after=["A", "B"])
+    groups = {
+        "killed": [
+            *steps("", "AB"),
+            *steps("AB", "B", "BC", "C", "CD", causes=("connection closed",), begin_ms=30_000),
+        ],
+        "expired": steps("AB", "B", "BC", "C", "CD", causes=("heartbeat expired", "member joined")),
+        "restarted": [again, {**again, "number": 3, "opened_ms": 50_000, "at_ms": 50_000, "who": ["B", "B"]}],
+        "restarted slowly": steps("AB", "B", "AB", "A", "AB"),
+        "all at once": [*steps("", "AB"), *steps("AB", "", "CD", begin_ms=500_000)],
+        "started and stopped": steps("", "A", "AB", "ABC", "BC", "C", ""),
+        "started and stopped at once": steps("", "ABC", ""),
+        "grown": steps("AB", "ABC", "ABCD"),
+    }
+    rows = [{**row, "group": group} for group, rounds in groups.items() for row in rounds]
+    rounds, none = frame(spark, schemas.ROUNDS, *rows), frame(spark, schemas.HANDOFFS, handoff(0, "x", "y"))
+
+    told = {
+        row["group"]: ("".join(row["left"]), "".join(row["joined"]))
+        for row in measures.waves_of(rounds, none).collect()
+    }
+
+    assert told == {
+        "killed": ("AB", "CD"),
+        "expired": ("AB", "CD"),
+        "restarted": ("AB", "AB"),
+        "restarted slowly": ("AB", "AB"),
+        "all at once": ("AB", "CD"),
+    }
+
+
+def test_members_replaced_one_after_another_are_no_storm_unless_rounds_overlap_or_somebody_comes_and_goes_again(
+    spark: SparkSession,
+) -> None:
+    deploy = steps("ABC", "BC", "BCD", "CD", "CDE", "DE", "DEF")
+    groups = {
+        "deploy": deploy,
+        "start and stop": steps("", "A", "AB", "ABC", "BC", "C", ""),
+        "overlapping": [{**row, "superseded": True} for row in deploy],
+        "back and forth": steps("AB", "A", "AB", "A", "AB"),
+    }
+    rows = [{"superseded": False, **row, "group": group} for group, rounds in groups.items() for row in rounds]
+    rounds, none = frame(spark, schemas.ROUNDS, *rows), frame(spark, schemas.HANDOFFS, handoff(0, "x", "y"))
+
+    storms = {row["group"]: row["rounds"] for row in measures.storms_of(rounds, none).collect()}
+
+    assert storms == {"overlapping": 6, "back and forth": 4}
+
+
 def persisted(at_ms: int, offset: int) -> dict[str, object]:
     at = {"what": "persisted all", "at_ms": at_ms, "place": at_ms, "process": "a"}
     return {**at, "topic": "orders", "broker": "east", "queue_id": 0, "number": offset}
@@ -156,6 +230,19 @@ def test_a_burst_after_a_round_is_told_with_the_time_it_took(spark: SparkSession
     (spike,) = spikes(spark, events, opened(1, 600_000))
 
     assert (spike["before_per_s"], spike["peak_per_s"], spike["factor"], spike["recovered_ms"]) == (10, 40, 4, 120_000)
+    assert spike["is_over"]
+
+
+def test_a_burst_that_goes_on_as_long_as_anybody_looks_lasts_at_least_so_long(spark: SparkSession) -> None:
+    """10 messages a second until the round, 50 from then on."""
+    events, offset = [], 0
+    for minute in range(40):
+        offset += 60 * (50 if minute >= 10 else 10)
+        events.append(persisted(60_000 * minute + 59_000, offset))
+
+    (spike,) = spikes(spark, events, opened(1, 600_000))
+
+    assert (spike["recovered_ms"], spike["is_over"]) == (960_000, False)
 
 
 def test_a_log_that_begins_and_ends_within_a_minute_tells_no_burst_of_it(spark: SparkSession) -> None:

@@ -66,7 +66,7 @@ def test_what_has_no_share_in_the_figures_is_a_list_with_the_files_below_their_s
     note(
         tmp_path, troubles={"web1/<a>.log": "empty"}, refused=["refused: 2 lines of web2; give it, as --zone web2=UTC"]
     )
-    put(tmp_path, "costs", {**COST, "group": "g", "duplicates_least": None})
+    put(tmp_path, "costs", {**COST, "group": "g", "duplicates_least": None, "duplicates_most": None})
 
     told = page(read_report(tmp_path))
 
@@ -119,7 +119,7 @@ def test_what_nobody_would_have_told_is_unknown_and_not_none(folder: Path) -> No
     told = page(read_report(folder))
 
     assert "Bursts after rounds</h2><p>Unknown: no offsets were read." in before
-    assert "Bursts after rounds</h2><p>None was seen." in told
+    assert "Bursts after rounds</h2><p>None was seen." in told  # no round is there
     assert "Heartbeats lost</h2><p>Unknown: " in told
     assert "backed away from</h2><p>Unknown: no log was read of a producer that tells it" in told
 
@@ -206,3 +206,50 @@ def test_groups_of_equal_name_are_drawn_by_cluster(folder: Path) -> None:
 
     assert "<td>b: slow</td>" in told
     assert {"default: slow", "b: slow"} < {*figures(told)["costs"]["traces"][0]["y"]}
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [
+        (None, "<dd>7<small>messages, at most, in 1 of 4 handoffs; else unknown</small>"),
+        (3, "<dd>3<small>messages, at least</small>"),
+    ],
+)
+def test_the_card_of_what_came_twice_says_at_most_where_only_that_is_known(
+    tmp_path: Path, least: int | None, said: str
+) -> None:
+    note(tmp_path)
+    known = {"duplicates_least": least, "duplicates_most": 7, "handoffs": 4, "duplicates_unbounded": 3}
+    put(tmp_path, "costs", {**COST, "group": "g", **known})
+
+    assert said in page(read_report(tmp_path))
+
+
+def test_bursts_are_unknown_where_no_minutes_were_there_to_look_at_and_last_at_least_as_long_as_anybody_looked(
+    folder: Path,
+) -> None:
+    put(folder, "looked", {**LOOKED, "offsets": 1})
+    put(folder, "rounds", {"group": "slow", "number": 1}, {"group": "slow", "number": 2})
+    heading, others = (
+        "Bursts after rounds</h2><p>",
+        "; the others have no whole minutes with offsets before and after them",
+    )
+    unseen = page(read_report(folder))
+    of = {"group": "slow", "at_ms": 0, "before_per_s": 10.0, "peak_per_s": 10.0, "recovered_ms": 960_000}
+    put(folder, "spikes", {**of, "factor": 1.0, "is_over": True})
+    quiet = page(read_report(folder))
+    put(folder, "spikes", {**of, "factor": 5.0, "is_over": False}, day="2026-11-22")
+
+    assert f"{heading}Unknown: no round has whole minutes with offsets before and after it." in unseen
+    assert f"{heading}None was seen after 1 of 2 rounds{others}." in quiet
+    assert "<td>at least 16.0 min</td>" in page(read_report(folder))
+
+
+def test_queues_of_groups_without_members_are_beside_what_is_unowned(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "unowned_ms": 3_000, "deserted_ms": 7_200_000})
+
+    report = read_report(tmp_path)
+
+    assert "<dd>3.0 s<small>until somebody took it; besides, 2.0 h in groups that have no member left" in page(report)
+    assert "unowned 3.0 s; besides, the group has no member left: 2.0 h of its queues" in summary(report)
