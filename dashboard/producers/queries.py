@@ -165,17 +165,18 @@ def _text_of(row: Seen) -> str:
 def page_of(read: Producers, *, number: int, search: str, now: int) -> Producers:
     """Cut a page, with a column for each broker of it as long as there is place.
 
-    Those come first whose names are searched for, then those of which most producers of the page told lately, then
-    those that list most of them.
+    Those come first whose names are searched for, then those of which most producers of the page told lately, or ever,
+    then those that list most of them.
     """
     pages = max(1, -(-len(read.rows) // PAGE))
     number = min(max(1, number), pages)
     rows = read.rows[(number - 1) * PAGE : number * PAGE]
     words = search.casefold().split()
-    weights: dict[str, tuple[int, int]] = {}
+    weights: dict[str, tuple[int, int, int]] = {}
     for each in (each for row in rows for each in row.standings):
-        live, listed = weights.get(each.broker, (0, 0))
-        weights[each.broker] = (live + (each.kind(now) not in NOT_LIVE), listed + 1)
+        live, told, listed = weights.get(each.broker, (0, 0, 0))
+        is_live, is_told = each.kind(now) not in NOT_LIVE, each.told_at is not None
+        weights[each.broker] = (live + is_live, told + is_told, listed + 1)
     ranked = sorted(
         weights,
         key=lambda name: (not any(word in name.casefold() for word in words), *(-n for n in weights[name]), name),

@@ -176,6 +176,8 @@ def test_a_page_says_which_brokers_have_no_column_and_gives_them_to_those_that_a
     asked = page_of(searched(read(), "a-19"), number=1, search="a-19", now=T0 + 4_000)
 
     assert {"z-0", "z-1", "z-2"} <= set(plain.brokers)
+    late = page_of(read(at=300_000), number=1, search="", now=T0 + 300_000)
+    assert {"z-0", "z-1", "z-2"} <= set(late.brokers), "also where nothing of the cluster answers any more"
     assert (len(plain.brokers), len(plain.left_out)) == (MOST_BROKERS, 23 - MOST_BROKERS)
     assert ([row.client for row in asked.rows], asked.brokers, asked.left_out) == (["S19"], ("a-19",), ())
 
