@@ -191,7 +191,7 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
     if before is not None:
         window &= Q(at__lt=before)
     columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "at_high")
-    ends = ("until", "until_low", "until_high", "first_pull_at")
+    ends = ("until", "until_low", "until_high", "first_pull_at", "member__held_seen_at")
     of_group = Holding.objects.filter(group=rows[0].group_id)
     changed = of_group.filter(window)
     throughout = Q(until=None, at__lt=parts[0].since, queue__in=changed.values("queue"))
@@ -203,8 +203,9 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
             Instant(at, low, high if high is not None else at),
             None if until is None else Instant(until, until_low, until_high),
             pull,
+            max(at, seen_at or at),
         )
-        for topic, broker, number, client, at, low, high, until, until_low, until_high, pull in holdings
+        for topic, broker, number, client, at, low, high, until, until_low, until_high, pull, seen_at in holdings
     )
     return {row.number: stories for row, stories in zip(rows, tell(spans, parts, before=before), strict=True)}
 

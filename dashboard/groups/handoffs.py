@@ -25,13 +25,21 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A member had a queue from ``since`` until ``until``; None: has it still."""
+    """A member had a queue from ``since`` until ``until``; None: has it still, and said so last at ``told_at``."""
 
     queue: MessageQueue
     client: str
     since: Instant
     until: Instant | None
     first_pull_at: int | None = None
+    told_at: int | None = None
+
+    @property
+    def certain_until(self) -> int | None:
+        """Until when it had it for certain; None: to this day."""
+        if self.until is None:
+            return self.told_at
+        return self.since.at if self.until.low is None else self.until.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +235,17 @@ def _story(lost: Span | None, got: Span | None, way: Way) -> Story:
 
 
 def _both(one: Span, other: Span) -> Bounds | None:
-    """Bound how long two had a queue, of whom one had it at the end of the other's time."""
+    """Bound how long two had a queue, of whom one had it at the end of the other's time.
+
+    That both had it is certain only as long as each told of it: who does not answer may have let it go since.
+    """
     ends = [span.until for span in (one, other) if span.until is not None]
-    return _after(max(one.since, other.since, key=_at), _as_member(min(ends, key=_at, default=None)))
+    began = max(one.since, other.since, key=_at)
+    lasted = _after(began, _as_member(min(ends, key=_at, default=None)))
+    if lasted is None:
+        return None
+    told = [end - (began.high or began.at) for span in (one, other) if (end := span.certain_until) is not None]
+    return replace(lasted, low=max(0, min([lasted.low, *told])))
 
 
 def _as_member(end: Instant | None) -> Instant | None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from random import Random
 
 from hypothesis import given
@@ -195,3 +196,13 @@ def test_what_a_round_left_unowned_is_its_own_though_a_newcomer_of_a_later_one_t
 
     assert [ways(each) for each in told] == [[(0, "A", "C"), (1, "B", "C")], []]
     assert told[0][0].unowned == Bounds(100, 100)
+
+
+def test_two_owners_are_certain_only_as_long_as_both_told_of_it() -> None:
+    both = [span("A", exactly(0), exactly(300)), span("B", exactly(100), exactly(180))]
+    lost = [replace(both[0], until=Instant(300, 90, None)), both[1]]
+    silent = [replace(both[0], until=None, told_at=130), both[1]]
+
+    overlaps = [tell(spans, [SINCE_50])[0][0].overlap for spans in (both, lost, silent)]
+
+    assert overlaps == [Bounds(80, 80), Bounds(0, 80), Bounds(30, 80)]
