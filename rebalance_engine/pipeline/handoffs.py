@@ -21,17 +21,22 @@ REFUSED_WITHIN_MS = 35_000  # until the next heartbeat, which brings the subscri
 TRIED_AGAIN_AFTER_MS = 1_000  # pullTimeDelayMillsWhenException
 LOCK_TRIED_WITHIN_MS = 25_000  # two tries of one wait are at most a timer's round of 20 s apart
 STORED_WITHIN_MS = 2_000
+BROKERS_SECOND_MS = 1_000
 TOLD_LATER_MS = 60_000  # a pull loop or a listener that was at work when its queue was dropped tells it at its end
 
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """A line about one queue: what, when, by which process, with which number."""
+    """A line about one queue: what, when, by which process, with which numbers.
+
+    Of ``offset back``, a broker's line about an offset below the one that it had: ``number`` is the former.
+    """
 
     at_ms: int
     what: str
     process: str
     number: int | None = None
+    number2: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,9 @@ def handoffs_of(
     """
     for queue, those in holds.items():
         mine = _Told(clues.get(queue, ()))
-        for change in (*changes(those), *returns(those)):
+        changed = list(changes(those))
+        mine.give_backs(changed)
+        for change in (*changed, *returns(those)):
             yield _handoff(queue, change, mine)
 
 
@@ -82,12 +89,30 @@ class _Told:
             kind = "persisted" if clue.what == "persisted all" else clue.what
             self._clues.setdefault((clue.process, kind), []).append(clue)
         self._tops: dict[str, list[int]] = {}
+        self._backs = [clue for those in self._clues.values() for clue in those if clue.what == "offset back"]
+        self.backs_of: dict[Change, list[Clue]] = {}
 
     def between(self, hold: Hold, what: str, since_ms: int, until_ms: int) -> list[Clue]:
         """Give what the process of a hold said of a kind in a time, its end too."""
         those = self._clues.get((hold.process, what), [])
         begin = bisect_left(those, since_ms, key=_at)
         return those[begin : bisect_right(those, until_ms, begin, key=_at)]
+
+    def give_backs(self, changed: Iterable[Change]) -> None:
+        """Give what brokers say of offsets that went back to the one handoff in which two consumed then.
+
+        A broker tells the second only. A line at any other time is of a member whose pulls overtook each other; of one
+        that may be of two handoffs nobody knows of which.
+        """
+        shared = [
+            (change.taker.from_ms - BROKERS_SECOND_MS, change.giver.until_ms + BROKERS_SECOND_MS, change)
+            for change in changed
+            if change.taker.from_ms <= change.giver.until_ms
+        ]
+        for clue in self._backs:
+            met = [change for begin, end, change in shared if begin < clue.at_ms <= end]
+            if len(met) == 1:
+                self.backs_of.setdefault(met[0], []).append(clue)
 
     def numbers(self, hold: Hold, what: str, since_ms: int, until_ms: int) -> list[int]:
         """Give the numbers that these have."""
@@ -127,6 +152,7 @@ def _handoff(queue: MessageQueue, change: Change, told: _Told) -> Handoff:
     begins = first_pull_ms or taken + DISPATCHED_AFTER_MS.get(taker.layout, 0)
     if refused:
         begins = max(begins, refused[-1].at_ms + TRIED_AGAIN_AFTER_MS)
+    least, most = _surely_twice(told, change), _perhaps_twice(told, change)
     return Handoff(
         queue=queue,
         change=change,
@@ -135,8 +161,8 @@ def _handoff(queue: MessageQueue, change: Change, told: _Told) -> Handoff:
         refused=len(refused) if refused or pulled or taker.layout in TELLS_REFUSALS else None,
         lock_wait_ms=taker.from_ms - told.waiting_since(taker) or None,
         silence_most_ms=_silence(told, change),
-        duplicates_least=_surely_twice(told, giver),
-        duplicates_most=_perhaps_twice(told, change),
+        duplicates_least=least if least is None or most is None else min(least, most),
+        duplicates_most=most,
     )
 
 
@@ -154,11 +180,20 @@ def _silence(told: _Told, change: Change) -> int | None:
     return None if rose_ms is None else rose_ms - since + 5_000
 
 
-def _surely_twice(told: _Told, giver: Hold) -> int | None:
-    """Count messages whose listener ended after the drop: they were consumed and not committed."""
+def _surely_twice(told: _Told, change: Change) -> int | None:
+    """Count messages of which two members tell: what a listener finished after the drop, and what a broker saw.
+
+    What a listener ended after the drop was consumed and not committed. While two hold a queue, a broker that is
+    told an offset below the one it has (``ConsumerOffsetManager``) is told it by the other member: what lies between
+    both consumed. Either may name messages of the other.
+    """
+    giver = change.giver
     around = giver.until_ms - TOLD_LATER_MS, giver.until_ms + TOLD_LATER_MS
     found = told.between(giver, "uncommitted", *around)
-    return sum(clue.number or 0 for clue in found) if found else None
+    counts = [sum(clue.number or 0 for clue in found)] if found else []
+    if seen := told.backs_of.get(change):
+        counts.append(len({offset for clue in seen for offset in range(clue.number or 0, clue.number2 or 0)}))
+    return max(counts, default=None)
 
 
 def _perhaps_twice(told: _Told, change: Change) -> int | None:

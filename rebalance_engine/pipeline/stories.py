@@ -19,6 +19,7 @@ from pyspark.sql.types import StructType
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
+from rebalance_engine.pipeline.backs import backs_of
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
@@ -27,7 +28,7 @@ from rebalance_engine.pipeline.logends import log_ends_of
 from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
-from rebalance_engine.pipeline.sweep import Hold, Stretch, left_alone, stopping_ms, stretches, with_holds
+from rebalance_engine.pipeline.sweep import Hold, Stretch, cut_at, left_alone, stopping_ms, stretches, with_holds
 from rebalance_engine.pipeline.templates import ADDS, POPS, REMOVES
 from rebalance_engine.pipeline.unheard import cut_off, let_go, presence_of_strangers, there_meanwhile
 
@@ -63,10 +64,12 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         "what", F.when(F.col("what") == "consumer starting", "consumer started").otherwise(F.col("what"))
     )
     popped = events.where(F.col("what").isin(*POPS) & F.col("group").isNotNull()).withColumn("what", F.lit("popped"))
-    columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number"]
+    columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number",
+               "number2"]  # fmt: skip
     chosen = of_queue.select(*columns)
     signs = _signs(events, own)
-    for more in (_heard(by_group, events, spans), own, signs, changed, popped, _beside_changes(events, members)):
+    backs = backs_of(events, spans)
+    for more in (_heard(by_group, events, spans), own, signs, changed, popped, backs, _beside_changes(events, members)):
         chosen = chosen.unionByName(more.select(*columns))
     for more in (_routes(events, spans), _ends(spans, life), log_ends_of(events, spans, life)):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
@@ -240,7 +243,8 @@ def tell(
     for one in handoffs_of(sure, found.by_queue):
         is_return = one.change.giver.client == one.change.taker.client
         yield "return" if is_return else "handoff", _handoff_row(one, rounds) | _unsure(one, unheard)
-    yield from _stretch_rows(sure, found, unheard)
+    present = presence_of(holds, causes, found.end_ms or 0)
+    yield from _stretch_rows(sure, found, unheard, _last_there(sure, present, unheard))
     there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in found.unheard}
     members, groups = loads_of(holds, there)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
@@ -279,7 +283,7 @@ def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
         elif what in ("log ends", "input ends"):
             ends[what][str(named)] = at
         elif clue["queue_id"] is not None:
-            one = Clue(at, what, str(clue["process"]), _known(clue["number"]))
+            one = Clue(at, what, str(clue["process"]), _known(clue["number"]), _known(clue.get("number2")))
             found.by_queue.setdefault(_queue(clue), []).append(one)
     for told in found.routes.values():
         told.sort(key=lambda one: one[0])
@@ -356,14 +360,22 @@ def _group_row(one: GroupLoad, unheard: Presence) -> dict[str, object]:
     return {"at_ms": one.day_ms, **asdict(one), "unheard": len(there)}
 
 
+def _last_there(holds: dict[MessageQueue, list[Hold]], *presences: Presence) -> int:
+    """Tell until when the group had anybody."""
+    spans = (end for there in presences for those in there.values() for _, end in those)
+    return max([*spans, *(hold.until_ms for those in holds.values() for hold in those)], default=0)
+
+
 def _stretch_rows(
-    holds: dict[MessageQueue, list[Hold]], clues: Clues, unheard: Presence
+    holds: dict[MessageQueue, list[Hold]], clues: Clues, unheard: Presence, last_there_ms: int
 ) -> Iterator[tuple[str, dict[str, object]]]:
     for queue, those in holds.items():
         end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
         owned_ms = min(end_ms, clues.popped.get(queue.topic, end_ms))  # from then on it needs no owner
-        alone = left_alone(those, gone(queue, clues.routes.get(queue.topic, ()), end_ms), owned_ms)
-        for stretch, holding in with_holds((*stretches(those), *alone), those):
+        alone = list(left_alone(those, gone(queue, clues.routes.get(queue.topic, ()), end_ms), owned_ms))
+        left_ms = last_there_ms if any(one.until_ms == clues.end_ms for one in alone) else None
+        apart = (part for one in alone for part in cut_at(one, last_there_ms))
+        for stretch, holding in with_holds((*stretches(those), *apart), those):
             if len(stretch.clients) != 1:
                 yield (
                     "stretch",
@@ -375,7 +387,9 @@ def _stretch_rows(
                         "until_ms": stretch.until_ms,
                         "clients": list(stretch.clients),
                         "stopping_ms": stopping_ms(stretch, holding),
-                        "is_open": stretch.until_ms == clues.end_ms,
+                        "is_open": stretch.until_ms == clues.end_ms
+                        or (not stretch.clients and stretch.until_ms == left_ms),
+                        "is_deserted": not stretch.clients and stretch.from_ms >= last_there_ms,
                         "unheard": there_meanwhile(stretch, unheard) if not stretch.clients else 0,
                     },
                 )

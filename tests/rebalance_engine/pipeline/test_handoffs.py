@@ -96,3 +96,22 @@ def test_silence_is_bounded_by_offsets_that_grow() -> None:
     )
 
     assert grown.silence_most_ms == 20_000
+
+
+def test_offsets_that_go_back_while_a_queue_changes_hands_tell_what_two_consumed() -> None:
+    """The broker has the second only; it may be told one message again and again, and of a member alone too."""
+    known = told(
+        Clue(10_000, "offset back", "broker", 40, 43), Clue(10_000, "offset back", "broker", 42, 44),
+        Clue(12_000, "offset back", "broker", 90, 99), Clue(8_000, "offset back", "broker", 30, 39), taken=9_500,
+    )  # fmt: skip
+    bounded = told(
+        Clue(9_490, "persisted", "a", 40),
+        Clue(10_000, "offset back", "broker", 40, 60),
+        Clue(10_010, "pull ended", "a", 52),
+        taken=9_500,
+    )
+
+    assert (known.duplicates_least, known.duplicates_most) == (4, None)
+    assert (bounded.duplicates_least, bounded.duplicates_most) == (12, 12)
+    assert told(Clue(12_000, "offset back", "broker", 90, 99), taken=9_500).duplicates_least is None
+    assert told(Clue(10_000, "offset back", "broker", 40, 43), taken=11_000).duplicates_least is None

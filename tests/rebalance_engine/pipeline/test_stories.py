@@ -87,6 +87,25 @@ def test_a_queue_that_nobody_takes_any_more_is_unowned_until_the_input_ends() ->
     assert (stretch["clients"], stretch["is_open"], stretch["unheard"]) == ([], True, 0)
 
 
+def test_queues_of_a_group_that_has_no_member_left_are_deserted_from_its_last_going_on() -> None:
+    """A lets its queue go at 60,000, B stops at 70,000: nobody is there then; or C, who has nothing, is."""
+    spans = [span("A", 1_000, 60_000), span("B", 50_000, 70_000, queue_id=1, ended="stopped")]
+    clues = [clue("joined", 500, client_id="A"), clue("left", 60_000, client_id="A"), clue("input ends", 90_000)]
+    idle = clue("joined", 600, client_id="C")
+
+    def told(*more: dict[str, object]) -> list[tuple[int, ...]]:
+        rows = kinds(list(tell(spans, [*clues, *more])), "stretch")
+        names = ("queue_id", "at_ms", "until_ms", "is_open", "is_deserted")
+        return sorted(tuple(row[name] for name in names) for row in rows)
+
+    assert told() == [
+        (0, 60_000, 70_000, True, False),
+        (0, 70_000, 90_000, True, True),
+        (1, 70_000, 90_000, True, True),
+    ]
+    assert told(idle) == [(0, 60_000, 90_000, True, False), (1, 70_000, 90_000, True, False)]
+
+
 def test_a_queue_out_of_which_brokers_hand_messages_needs_no_owner() -> None:
     spans = [span("A", 1_000, 60_000)]
     popped = [clue("popped", at, topic="orders", process="A", queue_id=-1) for at in (61_000, 80_000)]
