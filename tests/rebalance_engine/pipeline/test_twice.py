@@ -55,3 +55,18 @@ def test_no_handoff_had_more_twice_than_its_bound(told: dict[str, Run], name: st
     assert {place: counted[place] for place, most in bounded.items() if counted[place] > most} == {}
     assert len(counted.keys() & bounded.keys()) >= least
     assert len(bounded) >= len(handoffs) // 3
+
+
+@pytest.mark.parametrize(("name", "told_at_least"), [("scale_out-5.5.0", 8), ("broker_away-5.5.0", 5)])
+def test_what_brokers_saw_go_back_did_come_twice(told: dict[str, Run], name: str, told_at_least: int) -> None:
+    """Queue by queue: of a queue that changes hands twice within a second nobody knows which of both it was."""
+    least: Counter[tuple[str, str]] = Counter()
+    for row in told[name].handoffs:
+        count = row["duplicates_least"]
+        least[str(row["group"]), f"{row['topic']}/{row['broker']}/{row['queue_id']}"] += (
+            count if isinstance(count, int) else 0
+        )
+    true = Counter((group, queue) for group, queue, _, _ in both_got(name))
+
+    assert {queue: (count, true[queue]) for queue, count in least.items() if true[queue] < count} == {}
+    assert least.total() >= told_at_least
