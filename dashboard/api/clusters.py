@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
 from pydantic import Field
 
+from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_read
 from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown
 from dashboard.api.site import reads
@@ -97,9 +98,17 @@ class FindingsAsked(Paging):
     q: str = Field(default="", max_length=200)
 
 
+class ClustersAsked(Schema):
+    """In which form: all clusters come at once, as JSON alone."""
+
+    format: str = "json"
+
+
 @reads("/clusters", name="api clusters", answer=ClustersOut)
-def clusters(request: HttpRequest) -> ClustersOut:
+def clusters(request: HttpRequest, asked: Query[ClustersAsked]) -> ClustersOut:
     """List the clusters, how they answer, and their brokers."""
+    if asked.format not in {"json", "all"}:
+        raise Problem(422, "a cluster has lists of brokers and servers, which are no table: needed is format=json")
     now, mine = now_ms(), all_clusters(access=access_in(request))
     brokers: dict[int, list[BrokerOut]] = {}
     for row in Broker.objects.filter(cluster__in=mine).order_by("name", "broker_id")[:MOST_BROKERS]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dashboard.groups.acknowledging import say_acknowledged
 from dashboard.groups.queries import Look, target_of, view_of
 from dashboard.groups.rules import Rule, choose_rule, end_up
 from dashboard.groups.told import Told
@@ -111,7 +112,7 @@ def decide(
     )
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
-    findings = tuple(why_unowned(findings, look.sights.locks, now))
+    findings = tuple(say_acknowledged(tuple(why_unowned(findings, look.sights.locks, now)), by_hand))
     findings += find_in_sights(look.view, look.sights, now, _chain(look, rounds))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)

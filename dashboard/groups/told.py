@@ -16,12 +16,16 @@ Lists = Mapping[str, Sequence[MessageQueue]]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An assignment that people gave: the queues of each client id, and who said so why."""
+    """An assignment that people gave: the queues of each client id, and who said so why.
+
+    ``acknowledged`` are the queues and clients of which its author says to have read what the checks warned of.
+    """
 
     version: int
     lists: Lists
     author: str = ""
     reason: str = ""
+    acknowledged: frozenset[str] = frozenset()
 
 
 Keeper = Callable[[int], Told | None]

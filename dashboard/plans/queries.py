@@ -8,6 +8,7 @@ import numpy as np
 
 from dashboard.groups.models import Group, Handoff, Member
 from dashboard.groups.queries import look_plainly, target_of
+from dashboard.groups.risks import read_risks
 from dashboard.groups.told import Told
 from dashboard.plans import assignments
 from dashboard.plans.assignments import Assignment
@@ -86,7 +87,10 @@ def assignment_of(row: ByConfig) -> Assignment:
 def told(group: int) -> Told | None:
     """Give what the members of a group were told, for the rooms below."""
     row = latest(group=group)
-    return None if row is None else Told(row.version, assignment_of(row), row.author, row.reason)
+    if row is None:
+        return None
+    read = frozenset(subject for each in read_risks(row.acknowledged) for subject in each.subjects)
+    return Told(row.version, assignment_of(row), row.author, row.reason, read)
 
 
 def former_members(*, group: Group) -> frozenset[str]:

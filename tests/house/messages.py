@@ -51,6 +51,7 @@ SAYINGS = (
     "dashboard/demo/control.py",
     "dashboard/demo/orders.py",
     "dashboard/demo/stage.py",
+    "dashboard/groups/acknowledging.py",
     "dashboard/groups/deciding.py",
     "dashboard/groups/recording/exactly.py",
     "dashboard/groups/recording/members.py",

@@ -44,3 +44,11 @@ def test_what_is_wrong_elsewhere_is_not_told(get: Get, client: Client, group: Gr
     Grant.objects.update(groups="another")
 
     assert client.get("/api/v1/findings").json()["count"] == 0
+
+
+def test_clusters_are_no_table_and_say_so(client: Client, get: Get) -> None:
+    assert get("/clusters", format="all").keys() == get("/clusters").keys()
+
+    answer = client.get("/api/v1/clusters", {"format": "csv"})
+
+    assert (answer.status_code, "needed is format=json" in answer.json()["problem"]) == (422, True)

@@ -72,7 +72,8 @@ def test_pages_lead_to_their_tables(client: Client, group: Group) -> None:
         "/",
         "/audit/",
         "/producers/",
-        *(f"/groups/{group.pk}/{part}" for part in ("", "rounds/", "rounds/1/", "pauses/")),
+        "/tokens/",
+        *(f"/groups/{group.pk}/{part}" for part in ("", "rounds/", "rounds/1/", "pauses/", "by-config/")),
     )
 
     texts = {where: client.get(where).content.decode() for where in pages}

@@ -176,3 +176,16 @@ def test_whoever_comes_to_use_config_has_the_target_at_once() -> None:
     assert decision is not None
     assert decision.rule.name == "CONFIG"
     assert Member.objects.filter(group=group, targets__isnull=False).distinct().count() == 2
+
+
+def test_a_gap_that_was_acknowledged_says_in_which_version_by_whom_and_why() -> None:
+    group, lists = a_group(), {"A": (queue(0),), "B": (queue(1), queue(2))}
+    view, _ = read_group(group=group)
+    keys = tuple(each.key for each in to_acknowledge(check(lists, view, ())))
+
+    keep(group, draft(lists, reason="3 is drained", acknowledged=keys))
+    rebalance_once(group=group.pk, now=T0 + 30_000)
+
+    [gap] = Finding.objects.filter(kind="by-config gap", cleared_at=None)
+    assert gap.subject == "orders/east/3"
+    assert gap.sentence.endswith(" Acknowledged in by-config version 1 by ada: 3 is drained")
