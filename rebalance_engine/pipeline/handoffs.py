@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import accumulate
 
 from rebalance_engine.model import MessageQueue
@@ -89,7 +90,8 @@ class _Told:
             kind = "persisted" if clue.what == "persisted all" else clue.what
             self._clues.setdefault((clue.process, kind), []).append(clue)
         self._tops: dict[str, list[int]] = {}
-        self._backs = [clue for those in self._clues.values() for clue in those if clue.what == "offset back"]
+        backs = (clue for those in self._clues.values() for clue in those if clue.what == "offset back")
+        self._backs = sorted(backs, key=_at)
         self.backs_of: dict[Change, list[Clue]] = {}
 
     def between(self, hold: Hold, what: str, since_ms: int, until_ms: int) -> list[Clue]:
@@ -104,15 +106,24 @@ class _Told:
         A broker tells the second only. A line at any other time is of a member whose pulls overtook each other; of one
         that may be of two handoffs nobody knows of which.
         """
-        shared = [
-            (change.taker.from_ms - BROKERS_SECOND_MS, change.giver.until_ms + BROKERS_SECOND_MS, change)
-            for change in changed
-            if change.taker.from_ms <= change.giver.until_ms
-        ]
+        shared = sorted(
+            (
+                (change.taker.from_ms - BROKERS_SECOND_MS, change.giver.until_ms + BROKERS_SECOND_MS, change)
+                for change in changed
+                if change.taker.from_ms <= change.giver.until_ms
+            ),
+            key=lambda one: one[0],
+        )
+        there: list[tuple[int, int, Change]] = []  # by their ends
+        begun = 0
         for clue in self._backs:
-            met = [change for begin, end, change in shared if begin < clue.at_ms <= end]
-            if len(met) == 1:
-                self.backs_of.setdefault(met[0], []).append(clue)
+            while begun < len(shared) and shared[begun][0] < clue.at_ms:
+                heappush(there, (shared[begun][1], begun, shared[begun][2]))
+                begun += 1
+            while there and there[0][0] < clue.at_ms:
+                heappop(there)
+            if len(there) == 1:
+                self.backs_of.setdefault(there[0][2], []).append(clue)
 
     def numbers(self, hold: Hold, what: str, since_ms: int, until_ms: int) -> list[int]:
         """Give the numbers that these have."""
@@ -184,16 +195,30 @@ def _surely_twice(told: _Told, change: Change) -> int | None:
     """Count messages of which two members tell: what a listener finished after the drop, and what a broker saw.
 
     What a listener ended after the drop was consumed and not committed. While two hold a queue, a broker that is
-    told an offset below the one it has (``ConsumerOffsetManager``) is told it by the other member: what lies between
-    both consumed. Either may name messages of the other.
+    told an offset below the one it has (``ConsumerOffsetManager``) is told it by the other member. Of what lies
+    between, both consumed what is not below where the taker began, nor above what the giver persisted; where either
+    is not known, nothing is counted. Either may name messages of the other.
     """
     giver = change.giver
     around = giver.until_ms - TOLD_LATER_MS, giver.until_ms + TOLD_LATER_MS
     found = told.between(giver, "uncommitted", *around)
     counts = [sum(clue.number or 0 for clue in found)] if found else []
     if seen := told.backs_of.get(change):
-        counts.append(len({offset for clue in seen for offset in range(clue.number or 0, clue.number2 or 0)}))
+        begin, ends = _begin_of(told, change), told.numbers(giver, "persisted", giver.from_ms, giver.until_ms)
+        if begin is not None and ends and (both := _within(seen, begin, max(ends))):
+            counts.append(both)
     return max(counts, default=None)
+
+
+def _within(backs: Iterable[Clue], begin: int, end: int) -> int:
+    """Count the offsets from ``begin`` up to ``end``, without it, that lie in any of the stretches that went back."""
+    counted, reached = 0, begin
+    for since, until in sorted(
+        (clue.number, clue.number2) for clue in backs if clue.number is not None and clue.number2
+    ):
+        counted += max(0, min(until, end) - max(since, reached))
+        reached = max(reached, until)
+    return counted
 
 
 def _perhaps_twice(told: _Told, change: Change) -> int | None:

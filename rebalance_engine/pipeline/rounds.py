@@ -163,13 +163,18 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
 
 def _told_by_silence(found: list[Cause], expired: Cause, last: Mapping[tuple[str, str | None], int]) -> bool:
     """Let who fell silent have gone by its heartbeats, not twice: then, and again when a broker gives it up."""
-    silent = [
-        at
-        for at, one in enumerate(found)
-        if one.what in ("lost", "expired") and 0 <= expired.at_ms - one.at_ms <= SETTLES_WITHIN_MS
-        if one.client is not None and expired.client in (None, one.client)
-        if last.get(("comes", one.client), one.at_ms) <= one.at_ms
-    ]
+    silent = []
+    for at in range(len(found) - 1, -1, -1):  # they are in order
+        one = found[at]
+        if expired.at_ms - one.at_ms > SETTLES_WITHIN_MS:
+            break
+        if (
+            one.what in ("lost", "expired")
+            and one.client is not None
+            and expired.client in (None, one.client)
+            and last.get(("comes", one.client), one.at_ms) <= one.at_ms
+        ):
+            silent.append(at)
     for at in silent:
         found[at] = replace(found[at], what="expired")
     return bool(silent)

@@ -100,18 +100,61 @@ def test_silence_is_bounded_by_offsets_that_grow() -> None:
 
 def test_offsets_that_go_back_while_a_queue_changes_hands_tell_what_two_consumed() -> None:
     """The broker has the second only; it may be told one message again and again, and of a member alone too."""
-    known = told(
+    known = (Clue(9_490, "persisted", "a", 40), Clue(9_990, "persisted", "a", 50))
+    twice = told(
+        *known,
         Clue(10_000, "offset back", "broker", 40, 43), Clue(10_000, "offset back", "broker", 42, 44),
         Clue(12_000, "offset back", "broker", 90, 99), Clue(8_000, "offset back", "broker", 30, 39), taken=9_500,
     )  # fmt: skip
     bounded = told(
-        Clue(9_490, "persisted", "a", 40),
+        *known,
         Clue(10_000, "offset back", "broker", 40, 60),
-        Clue(10_010, "pull ended", "a", 52),
+        Clue(10_010, "pull ended", "a", 48),
         taken=9_500,
     )
 
-    assert (known.duplicates_least, known.duplicates_most) == (4, None)
-    assert (bounded.duplicates_least, bounded.duplicates_most) == (12, 12)
-    assert told(Clue(12_000, "offset back", "broker", 90, 99), taken=9_500).duplicates_least is None
-    assert told(Clue(10_000, "offset back", "broker", 40, 43), taken=11_000).duplicates_least is None
+    assert (twice.duplicates_least, twice.duplicates_most) == (4, None)
+    assert (bounded.duplicates_least, bounded.duplicates_most) == (8, 8)
+    assert told(*known, Clue(12_000, "offset back", "broker", 90, 99), taken=9_500).duplicates_least is None
+    assert told(*known, Clue(10_000, "offset back", "broker", 40, 43), taken=11_000).duplicates_least is None
+
+
+def test_of_what_went_back_nothing_counts_that_not_both_can_have_consumed() -> None:
+    """An offset may be put back far below all that a group consumes: no message of these comes to two."""
+    reset = Clue(10_000, "offset back", "broker", 0, 300_000_000)
+    before, last = Clue(9_490, "persisted", "a", 299_999_990), Clue(9_990, "persisted", "a", 299_999_995)
+
+    assert told(reset, before, last, taken=9_500).duplicates_least == 5
+    assert told(reset, before, last, Clue(9_600, "first pull", "b", 299_999_992), taken=9_500).duplicates_least == 3
+    assert told(reset, last, taken=9_500).duplicates_least is None
+    assert told(reset, Clue(9_600, "first pull", "b", 40), taken=9_500).duplicates_least is None
+    assert told(reset, before, taken=9_500).duplicates_least is None
+
+
+def test_each_line_of_what_went_back_is_held_against_the_handoffs_of_its_time_only() -> None:
+    counted = [0]
+
+    class Time(int):
+        """A time that counts what it is compared with."""
+
+        def __lt__(self, other: int) -> bool:
+            counted[0] += 1
+            return int(self) < other
+
+        def __le__(self, other: int) -> bool:
+            counted[0] += 1
+            return int(self) <= other
+
+        def __gt__(self, other: int) -> bool:
+            counted[0] += 1
+            return int(self) > other
+
+    holds = [
+        Hold(10_000 * at, 10_000 * at + 10_500, "AB"[at % 2], "released", "ab"[at % 2], "java5") for at in range(500)
+    ]
+    backs = [Clue(Time(10_000 * at + 200), "offset back", "broker", at, at + 1) for at in range(1, 500)]
+
+    found = list(handoffs_of({QUEUE: holds}, {QUEUE: backs}))
+
+    assert len(found) == 499
+    assert counted[0] < 100 * len(backs)

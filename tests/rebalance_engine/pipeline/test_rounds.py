@@ -203,3 +203,23 @@ def test_who_falls_silent_goes_once_and_what_is_taken_from_it_moves_once() -> No
         assert told[1].opened_ms == 50_000
     assert told[1].cause == "heartbeat expired"
     assert told[1].members_after == ["B"]
+
+
+def test_of_many_who_fall_silent_one_after_the_other_each_is_looked_for_among_the_last_only() -> None:
+    counted = [0]
+
+    class Time(int):
+        """A time that counts what is taken from it."""
+
+        def __sub__(self, other: int) -> int:
+            counted[0] += 1
+            return int(self) - other
+
+    causes = [
+        Cause(Time(200_000 * at + later), what, f"m{at}", "east")
+        for at in range(500)
+        for later, what in ((1_000, "joined"), (30_000, "lost"), (155_000, "expired"))
+    ]
+
+    assert [one.cause for one in rounds_of({}, causes)] == ["member joined", "heartbeat expired"] * 500
+    assert counted[0] < 50 * len(causes)
