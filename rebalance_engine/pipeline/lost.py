@@ -4,7 +4,9 @@ A client's asynchronous appender drops INFO lines when its queue is nearly full 
 missing proves nothing. A Java client that added or removed a queue lists, at the end of the same round, what it wants
 of the topic ("rebalanced result changed"), and every 5 s it persists the offset of each queue in its table. So a result
 that has a queue no more tells that it is gone, and one that has it anew, with something that only a holder writes after
-it, that it was taken. An orderly member lists a queue before it has its lock, and may keep one it lists no more.
+it, that it was taken. An orderly member lists a queue before it has its lock, and may keep one it lists no more: up to
+5.1 it forgets the offset before it tries for the right to let go, so that nothing is persisted of what it still has.
+When it lets go it unlocks the queue at the broker, or 20 s later, and says so in a warning, which is never dropped.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ REFUSED = ("lock refused", "add failed")
 BUCKET_MS = 600_000  # of what is persisted every 5 s, the first and the last of each such time
 PERSISTING_MS = 2_000  # offsets that were being sent when their queue was removed are written down after it
 PERSISTS_MS = 5_000
+UNLOCKED_BEFORE_MS = 2_000  # the result is the end of the round in which a queue is let go
 ROW = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "file", "place", "mark"]
 
 
@@ -89,7 +92,15 @@ def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataF
     Returns:
         As ROW, with from_ms, which is no later than the take, by a line, and from_after_ms, which is no sooner.
     """
-    mine = kept.where(F.col("layout").isin(*JAVA)).withColumn("mark", F.lit("kept"))
+    # A member that was assigned its queues by hand persists, too, and divides nothing: what it has nobody tells.
+    divided = (
+        changes.where(F.col("mark").isin("begin", "remove"))
+        .select(*MEMBER, "topic")
+        .unionByName(events.where(F.col("what") == "result").select(*MEMBER, "topic"))
+        .distinct()
+    )
+    java = kept.where(F.col("layout").isin(*JAVA)).withColumn("mark", F.lit("kept"))
+    mine = java.join(divided, on=[*MEMBER, "topic"], how="left_semi")
     last = mine.withColumns({"at_ms": F.col("last_ms"), "place": F.col("last_place")})
     rows = changes.select(*ROW)
     for more in (came, mine, last):
@@ -152,6 +163,8 @@ def _once_locked(found: DataFrame, events: DataFrame) -> DataFrame:
 def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Tell of holds that no removal line ends when they ended before what ends them else, as far as other lines tell.
 
+    Of an orderly member a result ends nothing; that it unlocked the queue, from the result's round on, does.
+
     Args:
         holds: MEMBER, QUEUE_KEY, at_ms of the begin, left_ms of the first result that has the queue no more, or None,
             how and end_ms of what ends it else.
@@ -161,32 +174,37 @@ def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """
     key = [*MEMBER, *QUEUE_KEY, "at_ms"]
     asked = holds.select(*key, "left_ms", "end_ms", "how")
-    signs = events.where(F.col("what").isin("persisted all", "persisted") & F.col("client_id").isNotNull()).select(
-        *MEMBER, *QUEUE_KEY, "what", F.col("at_ms").alias("kept_ms")
-    )
+    signs = events.where(
+        F.col("what").isin("persisted all", "persisted", "unlocked") & F.col("client_id").isNotNull()
+    ).select(*MEMBER, *QUEUE_KEY, "what", F.col("at_ms").alias("kept_ms"))
     ends = life.groupBy("cluster", "process").agg(F.max("last_ms").alias("process_end_ms"))
     locked = events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct().withColumn("is_orderly", F.lit(True))
     inside = (F.col("kept_ms") >= F.col("at_ms")) & (F.col("end_ms").isNull() | (F.col("kept_ms") <= F.col("end_ms")))
+    is_unlock = F.col("what") == "unlocked"
     is_all = inside & (F.col("what") == "persisted all")
+    is_since = inside & is_unlock & (F.col("kept_ms") >= F.col("left_ms") - UNLOCKED_BEFORE_MS)
     known = (
         asked.join(signs, on=[*MEMBER, *QUEUE_KEY], how="left")
         .groupBy(*key, "left_ms", "end_ms", "how")
         .agg(
             F.max(F.when(is_all, F.col("kept_ms"))).alias("kept_ms"),
-            F.max(F.when(inside & (F.col("kept_ms") <= F.col("left_ms")), F.col("kept_ms"))).alias("held_ms"),
+            F.max(F.when(inside & ~is_unlock & (F.col("kept_ms") <= F.col("left_ms")), F.col("kept_ms"))).alias(
+                "held_ms"
+            ),
+            F.min(F.when(is_since, F.col("kept_ms"))).alias("unlocked_ms"),
         )
         .join(ends, on=["cluster", "process"], how="left")
         .join(locked, on=KEY, how="left")
     )
     end = F.coalesce("end_ms", "process_end_ms")
     is_orderly = F.coalesce("is_orderly", F.lit(False))
-    is_quiet = F.coalesce(
-        F.col("kept_ms") <= F.col("left_ms") + F.when(is_orderly, 0).otherwise(PERSISTING_MS), F.lit(True)
-    )
-    is_gone = is_quiet & (~is_orderly | (F.col("how") == "begin") | (end - F.col("left_ms") > SPEAKS_WITHIN_MS))
-    # An orderly member kept it for a while, persisted it, and then no more.
+    gone_ms = F.when(~is_orderly, F.col("left_ms")).otherwise(F.col("unlocked_ms"))
+    is_quiet = F.coalesce(F.col("kept_ms") <= F.coalesce(gone_ms, "left_ms") + PERSISTING_MS, F.lit(True))
+    is_gone = is_quiet & (is_orderly | (F.col("how") == "begin") | (end - F.col("left_ms") > SPEAKS_WITHIN_MS))
+    # An orderly member of 5.2 or later kept it for a while, persisted it, and then no more.
     is_later = ~is_quiet & (end - F.col("kept_ms") > 2 * SPEAKS_WITHIN_MS)
-    left = F.when(is_gone, F.col("left_ms")).when(is_later, F.col("kept_ms") + PERSISTS_MS)
-    is_told = is_gone & F.col("left_ms").isNotNull()
-    since = F.when(is_told, F.greatest("held_ms", "at_ms")).otherwise(F.greatest("kept_ms", "at_ms"))
+    left = F.when(is_gone, gone_ms).when(is_later, F.col("kept_ms") + PERSISTS_MS)
+    is_told = is_gone & gone_ms.isNotNull()
+    before = (F.when(F.col(sign) <= gone_ms, F.col(sign)) for sign in ("held_ms", "kept_ms"))
+    since = F.when(is_told, F.greatest(*before, "at_ms")).otherwise(F.greatest("kept_ms", "at_ms"))
     return known.select(*key, left.alias("left_ms"), since.alias("left_after_ms"))

@@ -16,14 +16,15 @@ from tests.rebalance_engine.pipeline.frames import (
 
 pytestmark = pytest.mark.spark
 Q0, Q1 = QUEUE.format("east", 0), QUEUE.format("west", 1)
+START = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"
 STOPPED, LOCKED = "the consumer [g] shutdown OK", f"message queue lock OK, g {Q1}"
+UNLOCKED = f"unlock messageQueue. group:g, clientId:A, mq:{Q1}"
 Line = tuple[float, str]
 
 
 def both(*lines: Line) -> list[Line]:
     """Give a log in which Q0 is held throughout."""
-    begin = [(0, "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false")]
-    return sorted([*begin, (1, added("g", Q0)), (90, persisted("g", "A", Q0, 1)), *lines])
+    return sorted([(0, START), (1, added("g", Q0)), (90, persisted("g", "A", Q0, 1)), *lines])
 
 
 def of(at: float, *queues: str) -> Line:
@@ -74,6 +75,25 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
     "the removal of an orderly member": (
         both(TAKEN, (2, LOCKED), of(2.1, Q1), of(20.1), *kept(25, 30)), [(None, 2, 30, 35, "released")],
     ),
+    "nothing of an orderly member that persists no more what it still has, and is stopped": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10, 15), of(20.1), (91, STOPPED)),
+        [(None, 2, None, 91, "stopped")],
+    ),
+    "nothing of an orderly member that persists no more what it still has, and is killed": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10, 15), of(20.1), (91, START)),
+        [(None, 2, None, 90, "lost")],
+    ),
+    "the removal of an orderly member that unlocked": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10, 15), (20, UNLOCKED), of(20.1), (91, STOPPED)),
+        [(None, 2, 15, 20, "released")],
+    ),
+    "the removal of an orderly member that unlocked later": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), of(20.1), *kept(25, 30), (33.9, UNLOCKED)),
+        [(None, 2, 30, 33.9, "released")],
+    ),
+    "no take of a member that was assigned its queues by hand": (  # it had them before all that is told of it
+        [(0, START), *kept(8, 13, 18, 90)], [(None, None, None, 91, "open")],
+    ),
 }  # fmt: skip
 
 
@@ -88,6 +108,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
             (
                 at,
                 text.replace("clientId=A", f"clientId=A{number}")
+                .replace("clientId:A", f"clientId:A{number}")
                 .replace(" A ", f" A{number} ")
                 .replace("ClientId: A ", f"ClientId: A{number} "),
             )
