@@ -215,8 +215,14 @@ def _form(group: Group) -> Form[VersionOut]:
 
 def _fields(row: VersionOut) -> list[object]:
     """Give a version's columns; what was acknowledged as one text."""
-    read = "; ".join(f"{each.words} ({', '.join(each.subjects)})" for each in row.acknowledged)
+    read = "; ".join(map(_sentence, row.acknowledged))
     return [row.version, row.at, row.author, row.reason, row.clients, row.queues, read]
+
+
+def _sentence(each: AcknowledgedOut) -> str:
+    """Say what was read, with the subjects that are kept, and how many more there were."""
+    more = [f"{each.count - len(each.subjects)} more"] if each.count > len(each.subjects) > 0 else []
+    return f"{each.words} ({', '.join([*each.subjects, *more])})" if each.subjects else each.words
 
 
 def _version(row: ByConfig) -> VersionOut:

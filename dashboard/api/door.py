@@ -7,12 +7,13 @@ that no other site can make a browser send: it needs no further token against fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard.api import tokens
-from dashboard.api.errors import refused
+from dashboard.api.errors import is_of_the_api, refused
 from dashboard.common.clock import now_ms
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -26,8 +27,14 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Pass on."""
-        return self.get_response(request)
+        """Pass on; what an address of the API does not do at all, it says in the API's way too."""
+        answer = self.get_response(request)
+        if answer.status_code != HTTPStatus.METHOD_NOT_ALLOWED or not is_of_the_api(request):
+            return answer
+        allowed = answer.headers.get("Allow", "")
+        told = refused(answer.status_code, f"{request.method} is not done here; needed is {allowed}")
+        told["Allow"] = allowed
+        return told
 
     def process_view(
         self,

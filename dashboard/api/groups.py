@@ -80,7 +80,11 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
     snapshot, lag, dead = group_snapshot(group=pk), lag_of(group=found), dead_letters_of(group=found)
     row = row_out(listing.listed(group=found), lately_of(groups=[pk], now=now).get(pk))
     head = snapshot.state.head if snapshot is not None else None
-    reasons = row.unknown | ({"lag": _why_no_lag(lag)} if lag.total is None else {})
+    reasons = {name: why for name, why in row.unknown.items() if name not in {"lag", "lag_at"}}
+    if lag.total is None:
+        reasons["lag"] = _why_no_lag(lag)
+    if lag.observed_at is None:
+        reasons["lag_at"] = _why_no_lag(lag)
     if dead.put is None:
         reasons["dead_letters"] = f"{', '.join(dead.untold)} did not tell them" if dead.untold else NO_DEAD_LETTERS
     if head is None:

@@ -22,7 +22,7 @@ from dashboard.groups.views import access_in
 from dashboard.producers.canaries import canaries_of, estimates_of
 from dashboard.producers.counting import Counted
 from dashboard.producers.present import counted_of
-from dashboard.producers.queries import MOST_ROWS, Seen, producers_of, searched
+from dashboard.producers.queries import MOST_ROWS, MOST_TOLD, Seen, producers_of, searched
 from dashboard.producers.standing import Standing
 
 NO_CANARY = (
@@ -94,7 +94,9 @@ def producers(request: HttpRequest, asked: Query[ProducersAsked]) -> Page[Produc
     mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
     read = producers_of(clusters=mine, access=access, now=now, is_past=bool(asked.at))
     if read.is_cut:
-        raise Problem(422, f"there are more than {MOST_ROWS:,} pairs of producer and broker: needed is one cluster=")
+        needed = "which is more than can be read of one cluster" if asked.cluster else "needed is one cluster="
+        pairs_read = f"{MOST_TOLD:,} pairs of a producer that reports and a broker, or {MOST_ROWS:,} of any"
+        raise Problem(422, f"there are more than {pairs_read}: {needed}")
     read = searched(read, asked.q)
     seen_by_canary = canaries_of(clusters=mine, access=access, at=now if asked.at else None)
     estimates = estimates_of(seen_by_canary, now)

@@ -17,7 +17,7 @@ from dashboard.clusters.silences import is_silent
 from dashboard.groups.bands import FOREVER, Bounded, Held, Step, sweep
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.models import Group, Holding, Round
-from dashboard.groups.owned import BOUNDS, ended_at, orphans_of, told_until_of_each
+from dashboard.groups.owned import BOUNDS, doubts_of_each, ended_at, orphans_of, told_until_of_each
 from dashboard.groups.proofs import answered_at_of
 from dashboard.groups.shares import Lasted, Window, shares_of
 
@@ -63,13 +63,16 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     restless = {pk for pk, row in by_pk.items() if _is_divided(row) and (pk in busy or _has_faults(row))}
     few, many = _few_and_many(restless, since)
     spans, orphans, gone = _spans(few, by_pk, since), orphans_of(groups=few, since=since), _gone(by_pk, since)
+    doubts = doubts_of_each(groups=few, since=since) if few else {}
     found: dict[int, Lately] = {}
     for pk, row in by_pk.items():
         until = _until(row, now)
         if not _is_divided(row) or until is None or pk in many:
             each = Lately(until or since, None, None, is_too_much=pk in many, is_shared=row.model == "BROADCASTING")
         elif pk in few:
-            each = _added_up(spans.get(pk, []), orphans.get(pk, []), gone, (since, until), told_until.get(pk))
+            each = _added_up(
+                spans.get(pk, []), orphans.get(pk, []), gone, (since, until), told_until.get(pk), doubts.get(pk, [])
+            )
             each = _with_the_rest(each, row, spans.get(pk, []), since)
         else:
             each = Lately(until, NONE, NONE, is_open=pk in told_until)
@@ -167,10 +170,11 @@ def _added_up(
     gone: Mapping[int, int],
     window: tuple[int, int],
     told_until: int | None,
+    doubts: Sequence[tuple[int, int]],
 ) -> Lately:
     since, until = window
     whole = Window(since, until, wave=1, limit=until)
-    [shares] = shares_of(spans, [whole], until=until, orphans=orphans, gone=gone, told_until=told_until)
+    [shares] = shares_of(spans, [whole], until=until, orphans=orphans, gone=gone, told_until=told_until, doubts=doubts)
     nobody, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone)
     if told_until is not None:  # who does not answer may have what nobody else has
         nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]

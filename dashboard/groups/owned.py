@@ -80,9 +80,18 @@ def count_unmoved(*, shares: Mapping[int, Share], moved: Collection[tuple[str, s
 
 def doubts_of(*, group: int, since: int) -> list[tuple[int, int]]:
     """Say from when to when each member did not answer that has left since: nobody knows what it had then."""
-    silent = Member.objects.filter(Q(missing__isnull=False) | Q(held_seen_at=None), group=group, left_at__gt=since)
-    times = silent.order_by("at", "pk").values_list(Coalesce("held_seen_at", "at"), "left_at")
-    return [(told, left) for told, left in times if left is not None and told < left]
+    return doubts_of_each(groups=[group], since=since).get(group, [])
+
+
+def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tuple[int, int]]]:
+    """Say the same of groups, by their numbers; those without doubts are left out."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    silent = Member.objects.filter(Q(missing__isnull=False) | Q(held_seen_at=None), group__in=groups, left_at__gt=since)
+    times = silent.order_by("at", "pk").values_list("group", Coalesce("held_seen_at", "at"), "left_at")
+    for group, told, left in times:
+        if left is not None and told < left:
+            found.setdefault(group, []).append((told, left))
+    return found
 
 
 def told_until_of(group: int) -> int | None:

@@ -85,9 +85,9 @@ def neighbours_of(row: Round) -> tuple[Round | None, Round | None]:
     return before, others.filter(number__gt=row.number).order_by("number").first()
 
 
-def causes_of(row: Round) -> list[RoundCause]:
-    """Give what proves a round's cause."""
-    return list(row.causes.order_by("at", "pk")[:MOST_COUNTED])
+def causes_of(row: Round, *, most: int = MOST_COUNTED) -> list[RoundCause]:
+    """Give what proves a round's cause, the first of it first."""
+    return list(row.causes.order_by("at", "pk")[:most])
 
 
 def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:

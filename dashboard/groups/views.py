@@ -35,6 +35,7 @@ from dashboard.push.shapes import to_json
 
 MOST_IDS = 200
 MOST_LOADS = 100
+MOST_CAUSES = 8  # as many as the page shows; the round's own page has all
 
 
 @require_GET
@@ -152,7 +153,8 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "through_proxies": through_proxies(each.client_id for each in kinds if each.is_silent),
         "round": latest,
         "loads": rounds.loads_of(latest)[: story.MOST_LANES] if latest else [],
-        "causes": rounds.causes_of(latest) if latest else [],
+        "causes": rounds.causes_of(latest, most=MOST_CAUSES) if latest else [],
+        "more_causes": max(0, latest.causes.count() - MOST_CAUSES) if latest else 0,
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
         "worst": story.worst(lanes, owned.shares_in(row=latest, now=now).values() if latest else ()),

@@ -17,6 +17,7 @@ from dashboard.plans.trying import Known
 from dashboard.push.publish import state_in, stored_state
 from rebalance_engine.group import GroupView
 
+LEFT_OUT = frozenset({"without owner", "retry left out"})  # kinds of risks by which a queue has nobody on purpose
 MOST_HANDOFFS = 200
 FEWEST_HANDOFFS = 3
 MOST_VERSIONS = 50
@@ -89,7 +90,9 @@ def told(group: int) -> Told | None:
     row = latest(group=group)
     if row is None:
         return None
-    read = frozenset(subject for each in read_risks(row.acknowledged) for subject in each.subjects)
+    read = frozenset(
+        subject for each in read_risks(row.acknowledged) if each.kind in LEFT_OUT for subject in each.subjects
+    )
     return Told(row.version, assignment_of(row), row.author, row.reason, read)
 
 

@@ -21,6 +21,7 @@ from rebalance_engine.network.canary import CLIENT as CANARY
 
 WRITABLE = 2  # ``PermName.PERM_WRITE``
 MOST_ROWS = 40_000  # of producers and brokers; beyond, the page says so and the API refuses
+MOST_TOLD = 4_000  # of them with all that they reported of it, some 100 kB each
 PAGE = 100
 MOST_UNTOLD = 100
 MOST_BROKERS = 12  # columns
@@ -123,11 +124,14 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
     mine = {each.pk: each for each in clusters if access.may_everywhere(Role.VIEWER, cluster=each.name)}
     told: dict[tuple[int, str], list[ProducerBroker]] = {}
     reports = ProducerBroker.objects.filter(cluster__in=mine).exclude(client_id=CANARY)
-    for row in reports.order_by("-observed_at", "pk")[:MOST_ROWS]:
+    reported = list(reports.order_by("-observed_at", "pk")[: MOST_TOLD + 1])
+    for row in reported[:MOST_TOLD]:
         told.setdefault((row.cluster_id, row.client_id), []).append(row)
     known: dict[tuple[int, str], list[Producer]] = {}
     listed = Q(at__lte=now) & (Q(gone_at=None) | Q(gone_at__gt=now)) if is_past else Q(gone_at=None)
-    connections = Producer.objects.filter(listed, cluster__in=mine).order_by("client_id", "broker")
+    connections = list(
+        Producer.objects.filter(listed, cluster__in=mine).order_by("client_id", "broker")[: MOST_ROWS + 1]
+    )
     for each in connections[:MOST_ROWS]:
         known.setdefault((each.cluster_id, each.client_id), []).append(each)
     at = now if is_past else None
@@ -146,7 +150,7 @@ def producers_of(*, clusters: Sequence[Cluster], access: Access, now: int, is_pa
         tuple(sorted({each.broker for row in rows for each in row.standings})),
         tuple((row.broker, row.missing or "") for row in untold.order_by("broker")[:MOST_UNTOLD]),
         absences_of(clusters=mine),
-        is_cut=MOST_ROWS in {sum(map(len, told.values())), sum(map(len, known.values()))},
+        is_cut=len(reported) > MOST_TOLD or len(connections) > MOST_ROWS,
     )
 
 

@@ -37,8 +37,9 @@ NAMES = frozenset(
     Enter Esc English Evenkeel EVENKEEL_CANARY EVENKEEL_LOGS EVENKEEL_REPORT_TOKEN GET GO_AVG GO_AVG_BY_CIRCLE
     GO_CONFIG GO_CONSISTENT_HASH GO_MACHINE_ROOM GO_MACHINE_ROOM_NEARBY ID JAVA JSON Java MACHINE_ROOM
     MACHINE_ROOM_NEARBY NAME NEW NameServer OLD OpenAPI POP Python
-    RETRY RocketMQ STICKY STICKY_ACROSS_TOPICS TOPIC URL UTC WEIGHTED admin at broker_room consumer_idcs csv evenkeel
-    format id latest manage min ms operator orders produce py report report_url staff viewer virtual_nodes whatif
+    RETRY RocketMQ STICKY STICKY_ACROSS_TOPICS TOPIC URL UTC WEIGHTED admin as at broker_room consumer_idcs csv evenkeel
+    format id java json latest manage min ms operator orders produce py report report_url staff viewer virtual_nodes
+    whatif
     """,
     )
 )

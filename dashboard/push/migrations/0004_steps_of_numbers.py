@@ -1,6 +1,6 @@
 """Diffs of groups name members by number now: kept steps that name them by their ids are given up.
 
-A browser that asks for one gets a snapshot. What was shown at an instant of that day is put together from what is kept
+So it is the other way round: code from before cannot read those of now. A browser that asks for one gets a snapshot. What was shown at an instant of that day is put together from what is kept
 longer, as for every day before; numbers of streams go on.
 """
 
@@ -22,4 +22,4 @@ class Migration(migrations.Migration):
     """Steps of another form."""
 
     dependencies = [("push", "0003_tallies")]
-    operations = [migrations.RunPython(give_up, migrations.RunPython.noop)]
+    operations = [migrations.RunPython(give_up, give_up)]

@@ -81,3 +81,12 @@ def test_a_token_opens_no_page(strict: Client) -> None:
     answer = strict.get("/groups/1/", headers=bearer(person(Role.ADMIN)))
 
     assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/login/")
+
+
+def test_what_an_address_does_not_do_is_said_as_every_refusal_is(client: Client, group: Group) -> None:
+    client.force_login(person(Role.ADMIN))
+
+    answer = client.get(f"/api/v1/groups/{group.pk}/by-config/checks")
+
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert answer.json() == {"problem": "GET is not done here; needed is POST"}

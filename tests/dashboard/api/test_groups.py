@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from dashboard.clusters.models import Cluster
 from dashboard.groups.lately import WINDOW_MS
 from dashboard.groups.listing import smalls
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Progress
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import Figures
 from rebalance_engine.events import EXACT, SubscriptionsSeen
@@ -51,6 +51,19 @@ def test_a_group_says_how_it_stands_and_why_not(get: Get, group: Group) -> None:
         "dead_letters": "east did not tell them",
         "duplicate_messages": "only members that send reports tell where they went on",
     }
+
+
+def test_a_lag_that_is_told_has_no_reason_to_be_unknown(get: Get, group: Group) -> None:
+    columns = {"lag": 5, "unknown_lags": 0, "observed_at": T0, "at": T0, "missing": "timeout", "missing_at": T0 + 1}
+    Progress.objects.create(
+        group=group, broker="east", queues=[["orders", 0, 9, 4, None]], origin="admin answer", **columns
+    )
+
+    row = get(f"/groups/{group.pk}")
+
+    assert (row["lag"], row["lag_low"], row["lag_at"]) == (5, None, T0)
+    assert not {"lag", "lag_at"} & row["unknown"].keys()
+    assert "lag_low" in row["unknown"]
 
 
 def test_a_group_that_nobody_looked_at_knows_nothing(get: Get, group: Group) -> None:
@@ -109,7 +122,7 @@ def test_tables_come_as_csv_and_compute_nothing(get: Get, group: Group) -> None:
 def test_questions_do_not_grow_with_what_is_listed(
     get: Get, client: Client, group: Group, where: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    said_how_it_fared = 9 if where in LISTS[:2] else 0
+    said_how_it_fared = 10 if where in LISTS[:2] else 0
     for number in range(12):
         client_id = f"D{number}"
         told(*seen(client_id, 20_000 + number), held(client_id, 20_100 + number, []))

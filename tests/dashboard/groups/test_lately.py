@@ -107,6 +107,25 @@ def test_while_somebody_does_not_answer_it_may_be_more(group: Group) -> None:
     del group
 
 
+def test_no_time_without_owner_is_certain_while_somebody_was_silent_who_has_left_since(group: Group) -> None:
+    begin = 2 * WINDOW_MS - 120_000
+    told(missed("B", begin), held("A", begin, [0, 1]))
+    turn(begin + 50)
+    told(held("A", begin + 1_000, [0]))  # of 1 nobody knows whether B took it
+    turn(begin + 1_100)
+    told(left("B", begin + 60_000), listed(begin + 60_000, "A"), held("A", begin + 60_100, [0]))
+    turn(begin + 60_100)
+    told(held("A", begin + 64_000, [0, 1, 2, 3]))
+    turn(begin + 64_100)
+
+    each = lately_at(NOW)
+
+    assert each.unowned is not None
+    assert each.unowned.low <= 3 * 4_000
+    assert each.unowned.high >= 63_000
+    del group
+
+
 def test_nothing_is_known_since_the_cluster_answered_last(group: Group) -> None:
     killed(2 * WINDOW_MS - 60_000)
     answering(NOW - 58_000)
