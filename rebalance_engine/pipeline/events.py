@@ -5,8 +5,10 @@ The texts are RocketMQ's own ``log.info`` calls, see :mod:`rebalance_engine.pipe
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
@@ -30,6 +32,13 @@ GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\]\"]+)"
 REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"
 QUEUE_BEGINS = "MessageQueue [topic="
 DAY_MS = 86_400_000
+READ_BY = ("events", "clocks", "history", "naming")
+
+
+def readers() -> str:
+    """Give a checksum of what reads lines: another version of it reads all lines anew."""
+    rooms = b"".join((Path(__file__).parent / f"{room}.py").read_bytes() for room in READ_BY)
+    return hashlib.blake2b(rooms, digest_size=8).hexdigest()
 
 
 def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:

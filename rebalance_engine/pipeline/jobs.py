@@ -81,11 +81,11 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progres
     with progress.stage("time zones"):
         known, have_moved = _zones(store, asked, told)
     with progress.stage("events"):
-        is_whole = have_moved or "events" not in store.notes.partitions
+        is_whole = have_moved or "events" not in store.notes.partitions or store.mine.read_by != events.readers()
         days = None if is_whole else _around({*store.mine.pending})  # those of a run that was stopped too
         if days is None or days:
             _publish_events(store, asked, known, days, told)
-            store.mine.pending = []
+            store.mine.pending, store.mine.read_by = [], events.readers()
             store.save()
     with progress.stage("holds"):
         life = computed_once(events.signs_of_life(store.lines(LINES), known))

@@ -24,6 +24,7 @@ class ClusterNotes:
         files: by path, what was read of it and in which batch.
         zones: what was used as zone of the hosts whose logs do not tell it.
         texts: what was read, whatever it is called now: ``HOST CONTENT``, and the path that it had.
+        read_by: the checksum of the code that told the events of all that was read; another one tells them anew.
         pending: days of lines that were read, and whose events are not written yet: a run may be stopped in between.
         troubles: what was wrong with files of the input when a run ended last, by path; refused: a sentence for each
             host whose lines cannot be placed in time.
@@ -34,6 +35,7 @@ class ClusterNotes:
     files: dict[str, dict[str, object]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    read_by: str = ""
     pending: list[str] = field(default_factory=list)
     troubles: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)

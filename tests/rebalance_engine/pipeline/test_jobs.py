@@ -1,5 +1,6 @@
 """Whole jobs over the recorded runs: what the logs tell is what truly happened."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -347,6 +348,24 @@ def test_clusters_in_one_folder_are_told_apart_and_the_zone_of_one_is_not_the_ot
     begun = {row["cluster"]: row["from_ms"] for row in read_table(target / "spans")}
     assert begun == {"default": MIDNIGHT_MS + 1_000, "b": MIDNIGHT_MS + 1_000 - 3_600_000}
     assert summary(read_report(target)).startswith("2 groups, ")
+
+
+def test_what_another_version_read_is_read_again_without_its_logs(spark: SparkSession, tmp_path: Path) -> None:
+    """As a version before told nothing of itself, and another event."""
+    source, target = tmp_path / "in", tmp_path / "out"
+    put_once(source / "web1" / "a.log", java5(1, added("g", QUEUE.format("east", 0))).encode())
+    asked = Asked(source=source, target=target)
+    run_logs(spark, asked, find_files(source), Progress(ignore))
+    path = target / "_evenkeel.json"
+    notes = json.loads(path.read_text())
+    notes["clusters"]["default"].pop("read_by", None)
+    days = [*notes["partitions"]["events"]]
+    notes["partitions"]["events"] = dict.fromkeys(days, "as another version told it")
+    path.write_text(json.dumps(notes))
+
+    anew, repeated = (run_logs(spark, asked, [], Progress(ignore)).changed.get("events") for _ in range(2))
+
+    assert (anew, repeated) == (days, None)
 
 
 def test_an_empty_folder_gives_an_empty_table(spark: SparkSession, tmp_path: Path) -> None:

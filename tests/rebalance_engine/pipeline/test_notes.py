@@ -6,7 +6,7 @@ from rebalance_engine.pipeline.notes import ClusterNotes, Notes, OtherVersion, r
 
 
 def test_notes_are_read_as_they_were_written(tmp_path: Path) -> None:
-    east = ClusterNotes(files={"a.log": {"fingerprint": "1"}}, zones={"web1 java4": "0"}, is_finished=True)
+    east = ClusterNotes(files={"a.log": {"fingerprint": "1"}}, zones={"web1 java4": "0"}, read_by="5", is_finished=True)
     notes = Notes(clusters={"east": east}, partitions={"costs": {"east/2026-11-21": "1"}}, dead=[["a.log", 1]])
 
     notes.save(tmp_path)
