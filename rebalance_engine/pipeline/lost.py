@@ -49,7 +49,8 @@ def kept_of(events: DataFrame) -> DataFrame:
 def marks_of_results(events: DataFrame, starts: DataFrame) -> DataFrame:
     """Give, as ROW, each queue that a result has and the one before it had not (``came``), or the other way (``left``).
 
-    The first result of a member whose start is not in the log lists what it may have held for long.
+    The first result of a member whose start is not in the log lists what it may have held for long; one that started
+    anew had nothing.
 
     Args:
         starts: the starts of members.
@@ -61,11 +62,18 @@ def marks_of_results(events: DataFrame, starts: DataFrame) -> DataFrame:
         & F.col("group").isNotNull()
         & F.col("queues").isNotNull()
     )
-    started = starts.groupBy(*MEMBER).agg(F.min("at_ms").alias("started_ms"))
-    had = F.lag("queues").over(Window.partitionBy(*MEMBER, "topic").orderBy(moment()))
-    known = results.withColumn("had", had).join(started, on=MEMBER, how="left")
-    base = F.when(F.col("had").isNull() & (F.col("started_ms") <= F.col("at_ms")), F.array().cast("array<string>"))
-    told = known.withColumn("had", F.coalesce("had", base)).where(F.col("had").isNotNull())
+    both = results.withColumn("is_start", F.lit(False)).unionByName(
+        starts.select(*results.columns, F.lit(True).alias("is_start"))
+    )
+    before = Window.partitionBy(*MEMBER).orderBy(moment()).rowsBetween(Window.unboundedPreceding, -1)
+    began = F.last(F.when(F.col("is_start"), moment()), ignorenulls=True).over(before)
+    lasting = both.withColumn("began", began).where(~F.col("is_start"))
+    of_topic = Window.partitionBy(*MEMBER, "topic").orderBy(moment())
+    last = F.lag(F.struct(moment().alias("moment"), "queues")).over(of_topic)
+    is_anew = F.col("last").isNull() | (F.col("last.moment") < F.col("began"))
+    nothing = F.when(F.col("began").isNotNull(), F.array().cast("array<string>"))
+    had = F.when(is_anew, nothing).otherwise(F.col("last.queues"))
+    told = lasting.withColumn("last", last).withColumn("had", had).where(F.col("had").isNotNull())
 
     def marked(mark: str, queues: Column) -> Column:
         return F.transform(queues, lambda queue: F.struct(F.lit(mark).alias("mark"), queue.alias("queue")))
@@ -121,17 +129,37 @@ def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataF
     is_held = F.col("begun").isNotNull() & (F.col("gap").isNull() | (F.col("begun") > F.col("gap")))
     evidence = seen.where(F.col("mark").isin("came", "kept", "remove") & ~is_held)
     is_late = F.col("gap").isNull() | (F.col("at_ms") >= F.col("gap.at_ms") + SPEAKS_WITHIN_MS)
-    in_gap = evidence.groupBy(*whole, "gap").agg(
+    gaps = evidence.groupBy(*whole, "gap").agg(
         F.min(F.when(F.col("mark") == "came", moment())).alias("came"),
         F.min(F.when((F.col("mark") == "kept") & is_late, moment())).alias("kept"),
         F.max(F.when(F.col("mark") != "came", moment())).alias("proof"),
         F.first("host").alias("host"),
         F.first("layout").alias("layout"),
     )
+    in_gap = _first_kept(computed_once(gaps), events)
     has_come = (F.col("proof") > F.col("came")) & (F.col("kept").isNull() | (F.col("kept") > F.col("came")))
     began = F.when(has_come, F.col("came")).when(F.col("gap").isNotNull(), F.col("kept"))
     found = computed_once(in_gap.withColumn("began", began).where(F.col("began").isNotNull()))
     return _once_locked(found, events)
+
+
+def _first_kept(gaps: DataFrame, events: DataFrame) -> DataFrame:
+    """Let what was persisted first in a gap be its ``kept``: of ten minutes only the first and the last are there."""
+    asked = gaps.where(F.col("gap").isNotNull() & F.col("proof").isNotNull()).select(
+        *MEMBER, *QUEUE_KEY, "gap", F.col("proof.at_ms").alias("until_ms")
+    )
+    if asked.isEmpty():  # most logs lack no such line
+        return gaps
+    own = events.where(F.col("what") == "persisted all").select(*MEMBER, *QUEUE_KEY, moment().alias("first"))
+    since = F.col("gap.at_ms") + SPEAKS_WITHIN_MS
+    first = (
+        own.join(asked, on=[*MEMBER, *QUEUE_KEY], how="inner")
+        .where(F.col("first.at_ms").between(since, F.col("until_ms")))
+        .groupBy(*MEMBER, *QUEUE_KEY, "gap")
+        .agg(F.min("first").alias("first"))
+    )
+    met = gaps.join(first, on=[*MEMBER, *QUEUE_KEY, "gap"], how="left")
+    return met.withColumn("kept", F.least("kept", "first")).drop("first")
 
 
 def _once_locked(found: DataFrame, events: DataFrame) -> DataFrame:

@@ -64,6 +64,17 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
         both(TAKEN, of(2.1, Q1), DROPPED, of(20.1), *kept(45, 50), (60, removed("g", Q1)), of(60.1)),
         [(None, 2, None, 20, "released"), (20, 45, None, 60, "released")],
     ),
+    "a take and its result, minutes before the last that is persisted": (
+        both(TAKEN, of(2.1, Q1), *kept(5), (6, removed("g", Q1)), of(6.1), *kept(15, 20, 60)),
+        [(None, 2, None, 6, "released"), (6, 15, None, 91, "open")],
+    ),
+    "a take of a member that started anew": (
+        both(
+            TAKEN, of(2.1, Q1), *kept(5), (30, STOPPED), (40, START), (41, added("g", Q0)), of(41.1, Q1), *kept(51),
+            (60, removed("g", Q1)),
+        ),
+        [(None, 2, None, 30, "stopped"), (40, 41.1, None, 60, "released")],
+    ),
     "nothing, where an offset was being sent": (
         both(TAKEN, of(2.1, Q1), DROPPED, *kept(20.3), of(20.1)), [(None, 2, None, 20, "released")],
     ),
