@@ -183,7 +183,7 @@ def come_of(facts: list[Fact], last: tuple[Fact, ...], turns: set[int], torn: Co
         (
             TWO_JOINS,
             [(1, "member joined"), (2, "member joined")],
-            [(1, 1, "A", "B"), (1, 2, "B", "C"), (2, 3, "B", "D")],
+            [(1, 1, "A", "B"), (1, 2, "B", "C"), (1, 3, "B", "D")],
         ),
         (NO_CAUSE, [(1, "held changed")], [(1, 1, "A", "B"), (1, 1, "B", "A")]),
     ],

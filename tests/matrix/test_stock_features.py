@@ -57,6 +57,7 @@ def test_whoever_asks_gets_the_reply(cluster: Cluster) -> None:
     client = java_conversation(cluster.java, {**options, "count": 3}, cluster.folder / "asking")
     try:
         replies = client.wait("replied", count=3, within_s=120)
+        client.wait("stopped")
     finally:
         client.kill()
 

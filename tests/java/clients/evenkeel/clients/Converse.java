@@ -1,6 +1,8 @@
 package evenkeel.clients;
 
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
@@ -25,6 +27,8 @@ public final class Converse {
 
     public static void main(String[] words) throws Exception {
         Options options = Options.read(words).get(0);
+        int count = options.number("count", 1);
+        CountDownLatch handedOver = new CountDownLatch(count); // a reply may be there before its broker says so
         DefaultMQProducer replying = producer(options, "replying");
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(options.text("group"));
         consumer.setNamesrvAddr(options.text("namesrv"));
@@ -36,6 +40,7 @@ public final class Converse {
                 try {
                     byte[] body = ("re: " + new String(message.getBody(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8);
                     replying.send(MessageUtil.createReplyMessage(message, body), PATIENCE_MS);
+                    handedOver.countDown();
                 } catch (Exception failure) {
                     Lines.say("not replied", "reason", failure.toString());
                 }
@@ -44,11 +49,12 @@ public final class Converse {
         });
         consumer.start();
         DefaultMQProducer asking = producer(options, "asking");
-        for (int i = 0; i < options.number("count", 1); i++) {
+        for (int i = 0; i < count; i++) {
             Message question = new Message(options.text("topic"), ("question " + i).getBytes(StandardCharsets.UTF_8));
             Message reply = asking.request(question, PATIENCE_MS);
             Lines.say("replied", "body", new String(reply.getBody(), StandardCharsets.UTF_8));
         }
+        handedOver.await(PATIENCE_MS, TimeUnit.MILLISECONDS);
         asking.shutdown();
         consumer.shutdown();
         replying.shutdown();
