@@ -62,8 +62,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "aside": [each for each in clusters if each.is_aside and not chosen],
         **_now(request, shown, now),
         "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
-        "previous": _link(request, page=str(page.number - 1)) if page.number > 1 else None,
-        "next": _link(request, page=str(page.number + 1)) if page.number < page.pages else None,
+        "query": _link(request, page="").removeprefix("?"),
         "facts": {
             "streams": streams,
             "watched": {overview_stream(each.pk): each.watched_at for each in shown},

@@ -34,7 +34,7 @@ class Runner:
     Args:
         start_of: says how a child is started, each time anew.
         probe_of: gives what tells whether a child answers; it may raise OSError and TimeoutError.
-        on_exit: is told each child that has ended.
+        on_exit: is told each child that has ended, and its status: below 0 is the signal that ended it.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Runner:
         *,
         start_of: Callable[[str], Start],
         probe_of: Callable[[str], Probe],
-        on_exit: Callable[[str], None] = lambda _: None,
+        on_exit: Callable[[str, int], None] = lambda _name, _status: None,
     ) -> None:
         self.supervisor = machine.Supervisor()
         self._terminal = terminal
@@ -129,7 +129,7 @@ class Runner:
             status = await self._run_process(name)
         except OSError as error:
             self.say(f"{name} cannot be started: {error}")
-        self._on_exit(name)
+        self._on_exit(name, status)
         self.hear(machine.Exited(name, status))
 
     async def _run_process(self, name: str) -> int:

@@ -265,9 +265,9 @@ class Up:
                 await ask_to_begin(self._home / "demo")
         return True
 
-    def _on_exit(self, name: str) -> None:
+    def _on_exit(self, name: str, status: int) -> None:
         is_stopping = self._runner.supervisor.is_stopping
         if name == children.WEB:
             self._door.shut() if is_stopping else self._door.keep()
-        if name == children.REDIS and not is_stopping:
+        if name == children.REDIS and status > 0 and not is_stopping:  # one that was killed wrote nothing of it
             self._runner.say(f"why redis ended stands in {self._home / 'run' / children.REDIS_LOG}")

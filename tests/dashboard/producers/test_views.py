@@ -212,4 +212,5 @@ def test_the_page_leads_to_every_producer_and_names_brokers_without_a_column(cli
     assert ("S099" in first, "S129" in first) == (True, False)
     assert ("S099" in second, "S129" in second) == (False, True)
     assert 'href="?q=S&amp;page=1"' in second
+    assert "Page 1 of 2, 130 producers" in first
     assert "No producer fits." in client.get("/producers/?q=nobody").content.decode()

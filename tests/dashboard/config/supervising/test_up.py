@@ -81,6 +81,7 @@ def test_a_process_that_is_killed_comes_back(prepared: Path, tmp_path: Path) -> 
         instance.until(r"(?s)redis ended .*redis is ready")
 
         assert instance.get("/healthz")[0] == 200
+        assert "why redis ended" not in instance.said  # one that was killed wrote nothing of it
         opened = re.findall(r"open http://[^ ]+/(.*)", instance.said)
         assert len(opened) > 1 and opened[0].strip() and not any(map(str.strip, opened[1:]))  # its age is told once
 
