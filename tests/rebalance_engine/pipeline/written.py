@@ -112,10 +112,11 @@ def _text(queue: MessageQueue) -> str:
 
 def _java(client: str, queue: MessageQueue, held: list[MessageQueue], is_add: bool) -> list[str]:
     change = "add a new mq" if is_add else "remove unnecessary mq"
-    wanted = ", ".join(_text(one) for one in held if one.topic == queue.topic)
+    wanted = [_text(one) for one in held if one.topic == queue.topic]
     shown = (
         f"client rebalanced result changed. allocateMessageQueueStrategyName=AVG, group={GROUP}, topic={queue.topic},"
-        f" clientId={client}, mqAllSize=8, cidAllSize=2, rebalanceResultSize=1, rebalanceResultSet=[{wanted}]"
+        f" clientId={client}, mqAllSize=8, cidAllSize=2, rebalanceResultSize={len(wanted)},"
+        f" rebalanceResultSet=[{', '.join(wanted)}]"
     )
     return [f"doRebalance, {GROUP}, {change}, {_text(queue)}", shown]
 
@@ -130,10 +131,10 @@ def _cpp(client: str, queue: MessageQueue, held: list[MessageQueue], is_add: boo
 
 
 def _go(client: str, queue: MessageQueue, held: list[MessageQueue], is_add: bool) -> list[str]:
-    wanted = " ".join(_text(one) for one in held if one.topic == queue.topic)
+    wanted = [_text(one) for one in held if one.topic == queue.topic]
     shown = (
         f'msg="MessageQueue do balance done" cidAllSize=2 clientID={client} consumerGroup={GROUP} mqAllSize=8'
-        f' rebalanceResultSet="[{wanted}]" rebalanceResultSize=1 topic={queue.topic}'
+        f' rebalanceResultSet="[{" ".join(wanted)}]" rebalanceResultSize={len(wanted)} topic={queue.topic}'
     )
     gone = 'msg="remove unnecessary mq when updateProcessQueueTable"'
     removed = f'{gone} MessageQueue="{_text(queue)}" consumerGroup={GROUP}'
