@@ -297,6 +297,51 @@ def test_a_group_of_ten_thousand_queues_is_tiles_that_open_into_cells(turn: Turn
     expect(page.locator(".tiles canvas")).to_be_visible()
 
 
+def test_a_large_map_has_the_width_of_the_page_and_its_table_has_pages(turn: Turn, page: Page) -> None:
+    clients = [f"c{number:02}" for number in range(60)]
+    facts = [fact for client in clients for fact in seen(client, 5_000)]
+    holds = [held(client, 31_000, range(each * 4, each * 4 + 4)) for each, client in enumerate(clients)]
+    told(left("A", 5_000), left("B", 5_000), route(240, 5_000), *facts, *holds)
+    turn(31_100)
+    open_group(page)
+
+    expect(page.locator(".tiles canvas")).to_be_visible()
+    place = page.locator("#picture").bounding_box() or {}
+    canvas = page.locator(".tiles").bounding_box() or {}
+    assert canvas["width"] > 0.95 * place["width"] > 1_000
+    assert page.locator(".tiles").evaluate("tiles => tiles.scrollWidth <= tiles.clientWidth")
+    assert page.evaluate("document.documentElement.scrollHeight") < 8_000
+    rows = page.locator("#map-table tbody tr:not([data-kind])")
+    expect(rows).to_have_count(25)
+    expect(page.locator("#map-table")).to_contain_text("Members 1–25 of 60")
+    page.locator("#map-table").get_by_role("link", name="after").click()
+    expect(rows.first).to_contain_text("c25")
+    expect(page.locator("[data-part=members]")).to_contain_text("Members 26–50 of 60")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(cells(page, "ok")).to_have_count(240)
+    page.get_by_role("button", name="All queues").click()
+    expect(page.locator(".tiles canvas")).to_be_visible()
+    assert "zoom" not in page.url
+
+
+def test_the_round_of_a_large_group_is_tiles_before_and_after(turn: Turn, page: Page) -> None:
+    told(route(600, 30_000), held("A", 31_000, range(300)), held("B", 31_000, range(300, 600)))
+    group = turn(31_100)
+    told(joined("C", 40_000), held("C", 41_000, range(400, 600)), held("B", 41_000, range(300, 400)))
+    turn(41_100)
+
+    page.goto(f"/groups/{group.pk}/rounds/{group.rounds.latest('number').number}")
+
+    expect(page.locator(".tiles canvas")).to_have_count(2)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#says")).to_contain_text("orders/east/0")
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-map="after"] [data-cell]').first).to_be_attached()
+    page.keyboard.press("Escape")
+    expect(page.locator(".tiles canvas")).to_have_count(2)
+
+
 def test_a_queue_of_which_nobody_knows_who_has_it_is_drawn_as_unknown_not_as_empty(turn: Turn, page: Page) -> None:
     group = turn(30)
     told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_100, [0]), missed("B", 5_150))

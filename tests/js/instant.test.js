@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { addressAt, instantUnder } from "../../static/js/lib/instant.js";
-import { pieceOf } from "../../static/js/lib/columns.js";
+import { columnsOf } from "../../static/js/lib/tiles.js";
 
 test("an instant is a whole number of ms, and what else is asked for stays", () => {
   assert.equal(addressAt("?window=1h&at=5", 1700000000000.4), "?window=1h&at=1700000000000");
@@ -18,7 +18,7 @@ test("the instant under a pointer lies within what a picture shows", () => {
 });
 
 test("a piece of a large map is 400 queues of one topic on one broker", () => {
-  const isIn = pieceOf("orders/v2/east/400");
+  const isIn = (column) => columnsOf("orders/v2/east/400")([column]).length === 1;
 
   const column = (topic, broker, id) => ({ topic, broker, id });
   assert.deepEqual([399, 400, 799, 800].map((id) => isIn(column("orders/v2", "east", id))), [false, true, true, false]);

@@ -7,7 +7,7 @@ import { cellsOf, columnKind, judge, movesBetween, tally } from "../../static/js
 import { fit, numbered, order, place, thinning } from "../../static/js/lib/columns.js";
 import { describe } from "../../static/js/lib/sentence.js";
 import { glyphOf } from "../../static/js/lib/glyphs.js";
-import { isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
+import { columnsOf, isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
 import { span, ticks } from "../../static/js/lib/time.js";
 import { roundWhen, stateOf } from "../../static/js/lib/state.js";
 import { rowOf } from "../../static/js/lib/row.js";
@@ -200,6 +200,26 @@ test("a large group is tiles", () => {
   assert.deepEqual(cut.map((piece) => [piece.key, piece.numbers.length, piece.none]), [["orders/east/0", 400, 40], ["orders/east/400", 400, 0], ["orders/east/800", 400, 0], ["orders/east/1200", 400, 0], ["orders/east/1600", 400, 0]]);
   assert.deepEqual([grid.size, grid.bands, grid.most], [2, 25, 80]);
   assert.equal(grid.grid.flat().reduce((a, b) => a + b), 1960);
+});
+
+test("tiles begin above 50 members by 200 queues, and where columns or rows have no room", () => {
+  const of = (members, queues) => isLarge({ members: Array(members) }, queues);
+
+  assert.deepEqual([of(50, 200), of(3, 250), of(100, 100)], [false, false, false]);
+  assert.deepEqual([of(100, 1000), of(51, 200), of(50, 201), of(2, 251), of(101, 8)], [true, true, true, true, true]);
+});
+
+test("where tiles of each broker have no room, a tile has the queues of its topic on all brokers", () => {
+  const queues = ["orders", "pay"].flatMap((topic) => ["east", "west"].map((broker) => ({ topic, broker, ids: [0, 300] })));
+  const picture = judge({ ...state({ A: [[], []] }), queues });
+  const columns = order(picture.queues);
+
+  const [fine, coarse] = [pieces(picture, columns), pieces(picture, columns, undefined, 3)];
+
+  assert.deepEqual(fine.map(({ name }) => name), ["orders/east/0", "orders/west/0", "pay/east/0", "pay/west/0"]);
+  assert.deepEqual(coarse.map(({ key, name }) => [key, name]), [["orders/*/0", "orders"], ["orders/*/400", "orders"], ["pay/*/0", "pay"], ["pay/*/400", "pay"]]);
+  assert.deepEqual(coarse.map(({ key, numbers }) => columnsOf(key)(columns).map(({ number }) => number).join() === numbers.join()), [true, true, true, true]);
+  assert.equal(coarse.flatMap(({ numbers }) => numbers).length, 1200);
 });
 
 test("states are said as Python says them", () => {

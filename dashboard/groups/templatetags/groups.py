@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from django import template
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from dashboard.common.shown import shown
@@ -22,6 +24,7 @@ from rebalance_engine.rounds import NOT_CONVERGED_MS
 
 register = template.Library()
 LONGEST_NAME = 40  # letters, as in the map
+MEMBERS_A_PAGE = 25
 
 
 @register.filter
@@ -82,6 +85,45 @@ def of_a_kind(faults: Sequence[Fault]) -> list[tuple[Fault, list[Fault]]]:
     for fault in faults:
         kinds.setdefault(fault.kind, []).append(fault)
     return [(each[0], each[1:]) for each in kinds.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Paged:
+    """The rows of one page, the ``first`` of ``count``, and the ways to the pages around it, None where none is."""
+
+    rows: Sequence[object]
+    count: int
+    first: int
+    before: str | None
+    after: str | None
+
+    @property
+    def last(self) -> int:
+        """The number of the last row of the page."""
+        return self.first + len(self.rows) - 1
+
+
+@register.filter
+def paged(rows: Sequence[object], request: HttpRequest) -> Paged:
+    """Cut rows about members into pages: ``?members=`` in the address says which; the nearest where there is none."""
+    asked = request.GET.get("members", "")
+    last = max(1, -(-len(rows) // MEMBERS_A_PAGE))
+    number = min(max(1, int(asked) if asked.isdecimal() and len(asked) < 7 else 1), last)
+    first = (number - 1) * MEMBERS_A_PAGE
+
+    def way(to: int) -> str:
+        query = request.GET.copy()
+        query.pop("part", None)
+        query["members"] = str(to)
+        return f"{request.path}?{query.urlencode()}"
+
+    return Paged(
+        rows[first : first + MEMBERS_A_PAGE],
+        len(rows),
+        first + 1,
+        way(number - 1) if number > 1 else None,
+        way(number + 1) if number < last else None,
+    )
 
 
 @register.filter

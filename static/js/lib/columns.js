@@ -74,14 +74,6 @@ export function fit(text, width, perLetter = 6.7) {
   return most > 2 ? `${text.slice(0, most - 1)}…` : "";
 }
 
-/** Which columns lie in a piece of a large map, by its key: a topic, a broker and the first of 400 queues. */
-export function pieceOf(key) {
-  const end = key.lastIndexOf("/");
-  const middle = key.lastIndexOf("/", end - 1);
-  const [topic, broker, start] = [key.slice(0, middle), key.slice(middle + 1, end), Number(key.slice(end + 1))];
-  return (column) => column.topic === topic && column.broker === broker && column.id >= start && column.id < start + 400;
-}
-
 export const keyOf = ({ topic, broker, id }) => `${topic}\n${broker}\n${id}`;
 
 function gapBefore(previous, column) {

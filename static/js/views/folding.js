@@ -6,6 +6,8 @@ export function mountFolding(page) {
   const main = page.querySelector("main");
   const narrow = matchMedia(NARROW);
   const open = new Set();
+  const asked = location.hash && page.getElementById(location.hash.slice(1))?.closest("[data-fold]");
+  if (asked) open.add(keyOf(asked)); // who follows a link to a section wants to see it
   let focused = null; // the section whose button was focused last
 
   function dress() {

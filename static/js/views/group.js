@@ -2,11 +2,9 @@
 import { AsOf } from "./as-of.js";
 import { CellMap } from "./map.js";
 import { Follower } from "../live/follower.js";
-import { TileMap } from "./tiles.js";
 import { asOfNow, lookedUntil } from "../lib/bands.js";
 import { causeWords, divisionWords, isShared, stateOf } from "../lib/state.js";
 import { clock as clockOf } from "../lib/time.js";
-import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
 import { drawOwners } from "./owner-lanes.js";
@@ -14,13 +12,13 @@ import { drawTimeBar } from "./time-bar.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { goTo } from "../lib/instant.js";
-import { isLarge } from "../lib/tiles.js";
+import { isFit, newMap, noteZoom, sizeOf, zoomOf } from "./picture.js";
 import { judge, movesBetween } from "../lib/owners.js";
 import { lagsOf } from "../lib/lag.js";
 import { make } from "../lib/svg.js";
 import { mountGlyphs } from "./glyphs.js";
 import { mountOrders } from "./orders.js";
-import { keyOf, pieceOf } from "../lib/columns.js";
+import { keyOf } from "../lib/columns.js";
 import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 import { rowOf } from "../lib/row.js";
@@ -46,26 +44,14 @@ export function mountGroup(page) {
   function paint() {
     const { state } = follower;
     if (!state) return;
-    const zoom = new URLSearchParams(location.search).get("zoom");
-    const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
-    const wantsTiles = isLarge(state, queues) && !zoom;
-    if (!map || wantsTiles !== map instanceof TileMap || map.zoomKey !== zoom) map = newMap(wantsTiles, zoom);
+    if (!isFit(map, state)) map = newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: true });
     map.update(state, extra());
   }
 
-  function newMap(isTiles, zoom) {
-    const host = page.querySelector("#map");
-    const fresh = isTiles
-      ? new TileMap(host, { onZoom: zoomTo, onSay: (key, words) => say(key, words) })
-      : new CellMap(host, { zoom: zoom ? pieceOf(zoom) : null, onPoint: point, hasLags: true });
-    fresh.zoomKey = zoom;
-    return fresh;
-  }
-
   function zoomTo(key) {
-    setQuery({ zoom: key, queue: null });
+    const words = noteZoom(key);
     paint();
-    if (key) say(key, gettext("Esc leads back to all queues."));
+    say(key, map instanceof CellMap && !key ? gettext("Point at a cell, or use the arrow keys.") : words);
   }
 
   function say(id, words) {
@@ -93,7 +79,7 @@ export function mountGroup(page) {
     const { state } = follower;
     const put = (name, ...children) => page.querySelector(`#figures [data-is="${name}"]`).replaceChildren(...children);
     const figure = (n, words) => [make("b", {}, String(n)), ` ${words}`];
-    const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
+    const queues = sizeOf(state);
     put("members", ...figure(state.members.length, ngettext("member", "members", state.members.length)));
     put("queues", ...figure(queues, ngettext("queue", "queues", queues)));
     if (divisionWords(state.head)) put("strategy", ...figure(shown(divisionWords(state.head), 80), isShared(state.head) ? "" : state.head.is_strategy_assumed ? gettext("assumed") : gettext("strategy")));
@@ -216,7 +202,7 @@ export function mountGroup(page) {
   if (map instanceof CellMap) traceMoves(map, around, follower.state);
   const asked = queryQueue();
   if (asked && map instanceof CellMap) map.selectQueue(...asked);
-  else if (follower.state) say("", gettext("Point at a cell, or use the arrow keys."));
+  else if (follower.state) say("", map instanceof CellMap ? gettext("Point at a cell, or use the arrow keys.") : gettext("Point at a tile, or use the arrow keys."));
 
   const endOrders = mountOrders(page, `${base}orders`);
   refresh(); // owners over time come after the first paint
@@ -232,7 +218,7 @@ export function mountGroup(page) {
   }, 5000);
   const asking = setInterval(refresh, 60000); // that the group is gone comes with no step
   const onMove = ({ detail: [rows, columns] }) => map?.move(rows, columns);
-  const onOut = () => zoomTo(null);
+  const onOut = () => zoomOf() && zoomTo(null);
   const onResize = () => {
     bar();
     handoffs();

@@ -1,12 +1,13 @@
 // The rows of the map: members, and who left a moment ago; their signs, and which letters of their ids tell them apart.
 import { age } from "../lib/time.js";
-import { cellsOf } from "../lib/owners.js";
+import { cellsOf, isProxied } from "../lib/owners.js";
 import { count } from "../live/runs.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 
 const LONGEST_NAME = 40; // letters
+const FEW_ROWS = 50; // of more those are drawn that a piece of the map has to do with
 
 /** Members as rows, in their order; then who left a moment ago, because their queues still tell their story. */
 export function rowsOf(state, extra, picture, columns, isZoomed) {
@@ -24,7 +25,7 @@ export function rowsOf(state, extra, picture, columns, isZoomed) {
       rows.splice(place < 0 ? rows.length : place, 0, { client: gone.client, name: shown(gone.client, LONGEST_NAME), state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
     }
   }
-  if (!isZoomed || rows.length <= 200) return rows;
+  if (!isZoomed || rows.length <= FEW_ROWS) return rows;
   const busy = new Set();
   for (const { number } of columns) {
     if (number !== null) for (const [client] of cellsOf(picture, number)) busy.add(client);
@@ -34,6 +35,7 @@ export function rowsOf(state, extra, picture, columns, isZoomed) {
 
 /** When a member told last what it holds; without `seen`, as in a round that is kept, only whether it did. */
 export function seenWords(cell, extra) {
+  if (isProxied(cell)) return gettext("through a proxy");
   if (extra.seen === null) return cell.held === null ? gettext("no answer") : "";
   const at = extra.seen.get(cell.client) ?? null;
   if (cell.held === null) {

@@ -29,7 +29,8 @@ export class CellMap {
   /** Show a state. `extra`: who left, which brokers are away, when members were seen, lags, now. */
   update(state, extra) {
     const picture = this.grammar.judge(state);
-    const columns = order(picture.queues, state.strays).filter((column) => !this.zoom || this.zoom(column));
+    const all = order(picture.queues, state.strays);
+    const columns = this.zoom ? this.zoom(all) : all;
     const rows = rowsOf(state, extra, picture, columns, Boolean(this.zoom));
     const shape = columns.map(keyOf).join() + rows.length + this.host.clientWidth;
     const at = this.at();

@@ -1,17 +1,15 @@
 // A group's page at a past instant: the same map, time bar and lanes, from the server once; nothing changes here.
 import { CellMap } from "./map.js";
-import { TileMap } from "./tiles.js";
-import { count } from "../live/runs.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
 import { drawOwners } from "./owner-lanes.js";
 import { drawTimeBar } from "./time-bar.js";
 import { getJson } from "./live.js";
 import { gettext } from "../lib/words.js";
-import { isLarge } from "../lib/tiles.js";
 import { judge } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
-import { keyOf, pieceOf } from "../lib/columns.js";
+import { keyOf } from "../lib/columns.js";
+import { newMap, noteZoom, zoomOf } from "./picture.js";
 import { lagsOf } from "../lib/lag.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 import { goTo } from "../lib/instant.js";
@@ -36,18 +34,13 @@ export function mountPast(page) {
   }
 
   function zoomTo(key) {
-    setQuery({ zoom: key, queue: null });
-    map = newMap();
+    const words = noteZoom(key);
+    map = mapOf();
     draw();
+    say(key, words);
   }
 
-  function newMap() {
-    const zoom = new URLSearchParams(location.search).get("zoom");
-    const queues = state.queues.reduce((sum, part) => sum + count(part.ids), 0);
-    const host = page.querySelector("#map");
-    if (isLarge(state, queues) && !zoom) return new TileMap(host, { onZoom: zoomTo, onSay: say });
-    return new CellMap(host, { zoom: zoom ? pieceOf(zoom) : null, onPoint: point, hasLags: lags.size > 0 });
-  }
+  const mapOf = () => newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: lags.size > 0 });
 
   function draw() {
     map.update(state, extra);
@@ -56,7 +49,7 @@ export function mountPast(page) {
     drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
   }
 
-  map = newMap();
+  map = mapOf();
   draw();
   getJson(`${base}owners?since=${time.since}&until=${time.until}`).then((told) => {
     owners = told;
@@ -65,7 +58,7 @@ export function mountPast(page) {
   if (map instanceof CellMap) trace();
   const asked = queryQueue();
   if (asked && map instanceof CellMap) map.selectQueue(...asked);
-  else say("", gettext("Point at a cell, or use the arrow keys."));
+  else say("", map instanceof CellMap ? gettext("Point at a cell, or use the arrow keys.") : gettext("Point at a tile, or use the arrow keys."));
 
   function trace() {
     const numbers = new Map(judge(state).queues.map(({ topic, broker, id }, number) => [`${topic}\n${broker}\n${id}`, number]));
@@ -74,7 +67,7 @@ export function mountPast(page) {
 
   const onMove = ({ detail: [rows, columns] }) => map.move(rows, columns);
   page.addEventListener("evenkeel:move", onMove);
-  page.addEventListener("evenkeel:out", () => zoomTo(null));
+  page.addEventListener("evenkeel:out", () => zoomOf() && zoomTo(null));
   page.addEventListener("evenkeel:enter", () => map.open?.());
   page.addEventListener("evenkeel:theme", () => map.paint?.());
   addEventListener("resize", draw);

@@ -4,9 +4,8 @@ import { CellMap } from "./map.js";
 import { HELD, PLANNED, asMap, describePlan } from "../lib/planned.js";
 import { TileMap } from "./tiles.js";
 import { count } from "../live/runs.js";
-import { isLarge } from "../lib/tiles.js";
+import { columnsOf, isLarge } from "../lib/tiles.js";
 import { make } from "../lib/svg.js";
-import { pieceOf } from "../lib/columns.js";
 import { setQuery } from "../lib/query.js";
 import { shown } from "../lib/shown.js";
 import { gettext } from "../lib/words.js";
@@ -40,7 +39,7 @@ export function mountPlan(page) {
 
   function newMap(host, wanted) {
     const grammar = host.dataset.map === "held" ? HELD : PLANNED;
-    if (wanted !== "tiles") return new CellMap(host, { zoom: wanted ? pieceOf(wanted) : null, grammar, onPoint: point });
+    if (wanted !== "tiles") return new CellMap(host, { zoom: wanted ? columnsOf(wanted) : null, grammar, onPoint: point });
     return new TileMap(host, { grammar, onZoom: zoomTo, onSay: (key, words) => put(says, key, words), onPoint: pointPiece });
   }
 

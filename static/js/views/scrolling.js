@@ -1,7 +1,7 @@
 // What is wider than its place says so: its edges fade where more follows, and a table can be entered by keyboard.
 import { fill, gettext } from "../lib/words.js";
 
-const PLACES = ".wide, .map, .lanes";
+const PLACES = ".wide, .map, .lanes, .tiles";
 
 export function mountScrolling(page) {
   const known = new WeakSet();

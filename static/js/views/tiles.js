@@ -6,8 +6,9 @@ import { make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 
-const [LEFT, HEAD, ROW, NARROWEST, WIDEST] = [128, 66, 14, 9, 72];
+const [LEFT, HEAD, ROW, NARROWEST, WIDEST] = [128, 66, 14, 5, 72];
 const LONGEST_NAME = 18; // letters
+const [BEFORE_EDGE, MOST_NAME] = [4, 84]; // px that a name keeps from the next one, and has where it goes over others
 
 export class TileMap {
   /** `grammar` says what columns and cells are, as for a map of cells; `onPoint` is told which piece is pointed at. */
@@ -34,7 +35,8 @@ export class TileMap {
     if (picture.queues !== this.picture?.queues) this.columns = order(picture.queues);
     this.state = state;
     this.picture = picture;
-    this.pieces = pieces(picture, this.columns, this.grammar);
+    const most = Math.floor((this.host.clientWidth - LEFT) / NARROWEST);
+    this.pieces = pieces(picture, this.columns, this.grammar, Math.max(1, most));
     this.selected = Math.min(this.selected, this.pieces.length - 1);
     this.grid = tiles(picture, state, this.pieces, this.grammar);
     this.paint();
@@ -65,8 +67,8 @@ export class TileMap {
   paint() {
     if (!this.pieces) return;
     const room = this.host.clientWidth - LEFT;
-    this.step = Math.max(NARROWEST, Math.min(WIDEST, Math.floor(room / Math.max(1, this.pieces.length))));
-    const [width, height] = [LEFT + this.step * this.pieces.length, HEAD + this.grid.bands * ROW + 8];
+    this.step = Math.max(NARROWEST, Math.min(WIDEST, room / Math.max(1, this.pieces.length)));
+    const [width, height] = [this.#left(this.pieces.length), HEAD + this.grid.bands * ROW + 8];
     const density = devicePixelRatio || 1;
     Object.assign(this.canvas, { width: width * density, height: height * density });
     Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
@@ -79,14 +81,23 @@ export class TileMap {
     if (this.selected >= 0) {
       pen.strokeStyle = ink.ink;
       pen.lineWidth = 2;
-      pen.strokeRect(LEFT + this.selected * this.step, 34, this.step, height - 38);
+      pen.strokeRect(this.#left(this.selected), 34, this.#wide(this.selected), height - 38);
     }
+  }
+
+  /** Where a piece begins: on a whole pixel, so that edges are sharp whatever the room. */
+  #left(place) {
+    return LEFT + Math.round(place * this.step);
+  }
+
+  #wide(place) {
+    return this.#left(place + 1) - this.#left(place);
   }
 
   /** A tile: the more it holds the darker; what of it is got from others stands as a stripe at its foot. */
   #tile(pen, ink, x, y, held, gained) {
     if (!held) return;
-    const [left, top, width, height] = [LEFT + x * this.step + 0.5, HEAD + y * ROW, this.step - 1, ROW - 1];
+    const [left, top, width, height] = [this.#left(x) + 0.5, HEAD + y * ROW, this.#wide(x) - 1, ROW - 1];
     pen.globalAlpha = 0.25 + (0.75 * held) / this.grid.most;
     pen.fillStyle = ink.held;
     pen.fillRect(left, top, width, height);
@@ -98,31 +109,47 @@ export class TileMap {
   }
 
   #heads(pen, ink, height) {
-    let topic = null;
+    let [topic, free] = [null, LEFT];
     pen.textBaseline = "alphabetic";
     this.pieces.forEach((piece, i) => {
-      const x = LEFT + i * this.step;
+      const [x, width] = [this.#left(i), this.#wide(i)];
       if (piece.topic !== topic) {
         topic = piece.topic;
         const end = this.pieces.findLastIndex((each) => each.topic === topic) + 1;
         pen.fillStyle = ink.ink;
         pen.font = `600 12px ${ink.sans}`;
-        pen.fillText(shown(topic, 40), x, 12, (end - i) * this.step - 4);
+        const own = within(pen, shown(topic, 80), this.#left(end) - x - BEFORE_EDGE);
+        const name = own || within(pen, shown(topic, 80), MOST_NAME); // over its neighbours, which have no room either
+        if (x >= free) {
+          pen.fillText(name, x, 12);
+          free = x + pen.measureText(name).width + BEFORE_EDGE;
+        }
         pen.fillStyle = ink.line;
         pen.fillRect(x, 18, 1, height);
       }
       pen.fillStyle = ink.dim;
       pen.font = `11px ${ink.mono}`;
-      const short = shown(piece.broker.slice(piece.broker.lastIndexOf("-") + 1), 20);
-      if (piece.broker !== this.pieces[i - 1]?.broker || topic !== this.pieces[i - 1]?.topic) pen.fillText(short, x + 2, 30, Math.max(this.step, 8));
-      bar(pen, ink.none, x, 46, piece.none, this.step);
-      bar(pen, ink.two, x, 60, piece.two, this.step);
+      this.#broker(pen, piece, i);
+      bar(pen, ink.none, x, 46, piece.none, width);
+      bar(pen, ink.two, x, 60, piece.two, width);
     });
     pen.font = `11px ${ink.sans}`;
     pen.fillStyle = ink.noneInk;
     pen.fillText(gettext("queues without owner"), 0, 46, LEFT - 6);
     pen.fillStyle = ink.twoInk;
     pen.fillText(gettext("queues with two owners"), 0, 60, LEFT - 6);
+  }
+
+  /** What tells a broker from others, the end of its name, over the first of its pieces, if it has the room. */
+  #broker(pen, { topic, broker }, i) {
+    const isOf = (piece) => piece?.topic === topic && piece.broker === broker;
+    if (broker === null || isOf(this.pieces[i - 1])) return;
+    let end = i + 1;
+    while (isOf(this.pieces[end])) end++;
+    const room = this.#left(end) - this.#left(i);
+    const names = [shown(broker, 40), shown(broker.slice(broker.lastIndexOf("-") + 1), 20)];
+    const fitting = names.find((name) => pen.measureText(name).width <= room - (name.length > 1 ? BEFORE_EDGE : 0));
+    if (fitting) pen.fillText(fitting, this.#left(i) + (fitting.length > 1 ? 2 : (room - pen.measureText(fitting).width) / 2), 30);
   }
 
   #bands(pen, ink) {
@@ -154,8 +181,8 @@ export class TileMap {
     const piece = this.pieces[this.selected];
     const n = piece.numbers.length;
     const gained = this.grid.gains[this.selected].reduce((sum, each) => sum + each, 0);
-    this.onSay(piece.key, [
-      fill(ngettext("%(n)s queue from here on.", "%(n)s queues from here on.", n), { n }),
+    this.onSay(piece.name, [
+      piece.broker === null ? fill(ngettext("%(n)s queue, on all brokers.", "%(n)s queues, on all brokers.", n), { n }) : fill(ngettext("%(n)s queue from here on.", "%(n)s queues from here on.", n), { n }),
       piece.none ? fill(gettext("%(n)s without owner."), { n: piece.none }) : "",
       piece.two ? fill(gettext("%(n)s with two owners."), { n: piece.two }) : "",
       piece.unknown ? fill(gettext("%(n)s unknown."), { n: piece.unknown }) : "",
@@ -163,6 +190,14 @@ export class TileMap {
       gettext("Enter or a click shows its cells."),
     ].filter(Boolean).join(" "));
   }
+}
+
+/** As much of a name as there is room for. */
+function within(pen, name, room) {
+  if (pen.measureText(name).width <= room) return name;
+  let most = name.length;
+  while (most > 0 && pen.measureText(`${name.slice(0, most)}…`).width > room) most--;
+  return most > 1 ? `${name.slice(0, most)}…` : "";
 }
 
 function bar(pen, colour, x, bottom, count, width) {

@@ -2,8 +2,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.test import RequestFactory
+
 from dashboard.groups.rounds import Load
-from dashboard.groups.templatetags.groups import cause, dumbbells, of_a_kind, round_state, round_when, tails, verb
+from dashboard.groups.templatetags.groups import (
+    cause,
+    dumbbells,
+    of_a_kind,
+    paged,
+    round_state,
+    round_when,
+    tails,
+    verb,
+)
 from dashboard.push.messages import Fault, Row
 
 ROW = Row(
@@ -63,3 +74,15 @@ def test_names_are_parted_as_in_the_map() -> None:
     assert tails(["beta", "alpha", "beta"]) == [("", "beta"), ("", "alpha"), ("", "beta")]
     assert tails(["a@x-1", "b@y", "a@x-22"]) == [("a@x-", "1"), ("", "b@y"), ("a@x-", "22")]
     assert tails([]) == []
+
+
+def test_members_come_in_pages_and_none_is_left_out() -> None:
+    members, request = list(range(60)), RequestFactory().get("/groups/1/", {"queue": "a/b/0", "part": "side"})
+
+    first = paged(members, request)
+
+    assert (first.rows, first.first, first.last, first.count) == (members[:25], 1, 25, 60)
+    assert (first.before, first.after) == (None, "/groups/1/?queue=a%2Fb%2F0&members=2")
+    last = paged(members, RequestFactory().get("/groups/1/", {"members": "99"}))
+    assert (last.rows, last.last, last.after) == (members[50:], 60, None)
+    assert paged([], RequestFactory().get("/", {"members": "x"})).count == 0
