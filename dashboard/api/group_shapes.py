@@ -19,11 +19,12 @@ from dashboard.push.runs import count
 class GroupRow(Schema):
     """A group as the overview has it; ``state`` is the gravest thing that is known, ``says`` the same in words.
 
-    ``silent`` members do not tell what they hold, of whom ``unasked`` were not asked yet; ``untold`` brokers not who is
-    a member; ``orphans`` are queues that
-    nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by answers too far apart
-    to tell whether they did at one time. ``is_converged``: held equals target; false also where queues certainly have
-    no owner, or two, as of members that disagree; null where it is unknown, or there is nothing to hold and nobody.
+    ``silent`` members do not tell what they hold, of whom ``unasked`` were not asked yet, and ``proxied`` seem to come
+    through a proxy, where they own no queues and cannot be asked; ``untold`` brokers not who is a member; ``orphans``
+    are queues that nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by
+    answers too far apart to tell whether they did at one time. ``is_converged``: held equals target; false also where
+    queues certainly have no owner, or two, as of members that disagree; null where it is unknown, or there is nothing
+    to hold and nobody.
 
     ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
     on a broker that is gone. ``lag_low`` so many at least, of the queues of which it is known; none of them came before
@@ -43,6 +44,7 @@ class GroupRow(Schema):
     queues: int | None
     silent: int | None
     unasked: int
+    proxied: int
     untold: int
     orphans: int | None
     doubles: int | None
@@ -154,6 +156,7 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         queues=row.queues,
         silent=row.silent,
         unasked=row.unasked,
+        proxied=row.proxied,
         untold=row.untold,
         orphans=row.orphans,
         doubles=row.doubles,

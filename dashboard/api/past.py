@@ -16,7 +16,7 @@ from dashboard.groups import past_story
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_at
-from dashboard.groups.showing import converged, count_unasked, row_of
+from dashboard.groups.showing import converged, count_proxied, count_unasked, row_of
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Fault, GroupState, Row
 from dashboard.push.runs import count
@@ -113,6 +113,7 @@ def _row(group: Group, shown: Shown) -> Row:
         queues=sum(count(part.ids) for part in state.queues),
         silent=sum(cell.held is None for cell in state.members),
         unasked=count_unasked(state.members),
+        proxied=count_proxied(state.members),
         untold=len(head.untold),
         orphans=head.orphans,
         doubles=head.doubles,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dashboard.groups.acknowledging import say_acknowledged
-from dashboard.groups.queries import Look, target_of, view_of
-from dashboard.groups.rules import Rule, choose_rule, end_up
+from dashboard.groups.queries import POP, Look, target_of, view_of
+from dashboard.groups.rules import Rule, are_through_proxies, choose_rule, end_up, proxied_in
 from dashboard.groups.told import Told
 from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
@@ -17,7 +19,7 @@ from rebalance_engine.findings import Finding, Restless, find_faults, find_in_si
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
-from rebalance_engine.plan import Plan
+from rebalance_engine.plan import Plan, target
 from rebalance_engine.rounds import (
     BROKERS_CHANGE,
     Advance,
@@ -87,7 +89,9 @@ def decide(
     """Compute one rebalance; ``by_hand`` is what members were told, where somebody knows."""
     moot = [each for each in happenings if _is_moot(each, look, past)]
     happenings = tuple(each for each in happenings if each not in moot)
-    rule = choose_rule(look.view, {member.client_id: member.language for member in look.members}, by_hand)
+    languages = {member.client_id: member.language for member in look.members}
+    takes_by_pop = any(member.consume_type == POP for member in look.members)
+    rule = choose_rule(look.view, languages, by_hand, takes_by_pop=takes_by_pop)
     outcome = _compute(look.view, past.state, rule)
     if rule.name and outcome is None:
         rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
@@ -192,7 +196,11 @@ def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome |
     becomes = end_up(view, rule.variants) if rule.variants else None
     if rule.plan is None and becomes is None:
         return None
+    proxied = proxied_in(view)
     try:
+        if proxied:  # others give them their share, and they take nothing of it
+            whole = becomes or target(view, rule.plan or Plan(), None if state is None else target_of(state))
+            becomes = _without(whole, proxied)
         return rebalance(
             before, view, rule.plan or Plan(), previous=becomes if previous is None else previous, becomes=becomes
         )
@@ -200,12 +208,19 @@ def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome |
         return None
 
 
+def _without(whole: Ownership, clients: Iterable[str]) -> Ownership:
+    """Leave out what some members were to have."""
+    queue, client = whole.pairs()
+    stays = ~np.isin(client, [whole.clients.number(each) for each in clients])
+    return Ownership.from_pairs(whole.queues, whole.clients, queue[stays], client[stays])
+
+
 def _converged(look: Look, outcome: Outcome | None, rule: Rule, last_cause_at: int) -> bool | None:
     """A look from before the last cause proves nothing; a difference from an assumed target neither.
 
-    Where nobody is a member, nobody should have anything, and nobody has.
+    Where nobody is a member, nobody should have anything, and nobody has; so where all come through a proxy.
     """
-    if look.is_empty:
+    if look.is_empty or are_through_proxies(look.view):
         return True
     if outcome is None or outcome.converged is None or not look.members:
         return None

@@ -86,6 +86,37 @@ def popping_of(consume_types: Iterable[str | None]) -> str:
     return words % {"n": n} if n else ""
 
 
+def without_owners(
+    *,
+    consume_types: Sequence[str | None],
+    proxied: Sequence[str],
+    popped_by: Mapping[str, Sequence[str]] | None,
+    strategy: str,
+) -> dict[str, object]:
+    """Say of a group's members, now or then, who of them takes messages without owning queues; for a page's head.
+
+    Args:
+        consume_types: of each member, as it said itself.
+        proxied: the client ids of those that seem to come through a proxy.
+        popped_by: what brokers are set to give by POP.
+        strategy: by what the group divides; empty is unknown, or nothing.
+    """
+    popping = sum(each == POP for each in consume_types)
+    return {
+        "popping": popping_of(consume_types),
+        "set_to_pop": set_to_pop(popped_by),
+        "through_proxies": through_proxies(proxied),
+        "divides_nothing": divides_nothing(
+            strategy=strategy, members=len(consume_types), popping=popping, proxied=len(proxied)
+        ),
+    }
+
+
+def divides_nothing(*, strategy: str, members: int, popping: int, proxied: int) -> bool:
+    """Ask whether a group has no strategy because nobody in it divides queues: all take messages without owning any."""
+    return not strategy and members > 0 and members == popping + proxied
+
+
 def set_to_pop(popped_by: Mapping[str, Sequence[str]] | None) -> str:
     """Say which topics brokers are set to give the group by POP: a setting, which who divides by itself ignores."""
     told = {broker: topics for broker, topics in (popped_by or {}).items() if topics}
@@ -97,6 +128,11 @@ def set_to_pop(popped_by: Mapping[str, Sequence[str]] | None) -> str:
     )
     topics = sorted({topic for topics in told.values() for topic in topics})
     return words % {"topics": _named(topics), "brokers": _named(sorted(told))}
+
+
+def is_proxied(client: str, *, strategy: str, is_silent: bool) -> bool:
+    """Ask whether a member seems to come through a proxy: it tells nothing of what it holds, and its id is of gRPC."""
+    return is_silent and not strategy and is_of_grpc(client)
 
 
 def through_proxies(silent: Iterable[str]) -> str:

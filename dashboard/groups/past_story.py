@@ -11,12 +11,13 @@ from django.db.models import Max, Min, Q, QuerySet
 from dashboard.clusters.models import Broker
 from dashboard.groups import story
 from dashboard.groups.lanes import Lane, lanes_of
-from dashboard.groups.models import Group, Holding, Presence, Round, RoundCause
+from dashboard.groups.models import Group, Holding, Member, Presence, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.owned import shares_in
 from dashboard.groups.past import Shown
 from dashboard.groups.rounds import MOST_COUNTED
 from dashboard.groups.shares import Share
+from dashboard.groups.showing import is_cell_proxied
 from dashboard.groups.story import GONE_FOR_MS, GONE_LONG_MS, MOVED_FOR_MS, WINDOWS_MS
 from dashboard.groups.words import departure_words
 from dashboard.push.messages import Cell, GroupState
@@ -46,6 +47,7 @@ class PastMember:
 
     member: Cell
     addresses: tuple[str, ...]
+    is_proxied: bool = False
 
 
 def neighbours_of(*, group: Group, at: int) -> Neighbours:
@@ -134,7 +136,13 @@ def members_at(*, group: Group, state: GroupState, at: int) -> list[PastMember]:
         "member__client_id", "broker", "address"
     ):
         addresses.setdefault(client, []).append(f"{broker} {address}")
-    return [PastMember(cell, tuple(addresses.get(cell.client, ()))) for cell in state.members]
+    return [PastMember(cell, tuple(addresses.get(cell.client, ())), is_cell_proxied(cell)) for cell in state.members]
+
+
+def consume_types_at(*, group: Group, state: GroupState) -> list[str | None]:
+    """Give how the members of then take messages, as they said it themselves: it does not change while they run."""
+    told = dict(Member.objects.filter(group=group).values_list("client_id", "consume_type"))
+    return [told.get(cell.client) for cell in state.members]
 
 
 def cut_at(lane: Lane, at: int) -> Lane | None:

@@ -12,10 +12,11 @@ from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import past_story, rounds, story, views
-from dashboard.groups.kinds import listeners_of, programs_of, through_proxies
+from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.models import Group
 from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
 from dashboard.groups.past_lag import lag_at
+from dashboard.groups.showing import is_cell_proxied
 from dashboard.groups.table import in_words
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
@@ -69,7 +70,12 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "queue_count": sum(sum(part.ids[1::2]) for part in state.queues),
         "programs": programs_of(state.members),
         "listeners": listeners_of(state.members, model=state.head.model),
-        "through_proxies": through_proxies(each.client for each in state.members if each.held is None),
+        **without_owners(
+            consume_types=past_story.consume_types_at(group=found, state=state),
+            proxied=[each.client for each in state.members if is_cell_proxied(each)],
+            popped_by=None,  # what brokers are set to is kept of now alone
+            strategy=state.head.strategy,
+        ),
         "loads": rounds.loads_of(row)[: story.MOST_LANES] if row is not None and row.closed_at is not None else [],
         "round": row,
         "causes": past_story.causes_at(row=row, at=at) if row is not None else [],

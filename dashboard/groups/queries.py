@@ -104,7 +104,9 @@ def look_plainly(*, group: Group) -> Plainly:
     everybody = tuple(by_name[name] for name in clients.distinct)
     topics_of, merged = _topics(group)
     topics = merged.union(*topics_of.values())
-    if any(member.consume_type == POP for member in members):
+    if any(member.consume_type == POP for member in members) or (
+        members and all(member.is_proxied for member in members)
+    ):
         topics &= _owned_topics(group)
     columns = columns_of(cluster=group.cluster_id, topics=topics)
     held, strays, taken = _held(everybody, columns, clients)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
-from dashboard.groups.kinds import is_of_grpc
+from dashboard.groups.kinds import is_proxied
 from dashboard.groups.told import BY_HAND, Told
 from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate_mixed
 from rebalance_engine.group import GroupView, only_subscribed
@@ -27,27 +27,35 @@ class Rule:
             what the group ends up with, queues without owner or with two among it.
         is_assumed: some member did not say what it divides by, and is taken to use RocketMQ's default.
         why: why the target cannot be known, where neither is there.
+        is_moot: nobody divides queues: all are taken by POP. The plan then gives nothing to nobody.
     """
 
     plan: Plan | None
     variants: Mapping[str, str] | None = None
     is_assumed: bool = False
     why: str = ""
+    is_moot: bool = False
 
     @property
     def name(self) -> str:
-        """What to call it; empty is unknown."""
+        """What to call it; empty is unknown, or there is none."""
+        if self.is_moot:
+            return ""
         if self.plan is not None:
             return self.plan.strategy
         return f"mixed: {', '.join(sorted(set(self.variants.values())))}" if self.variants else ""
 
 
-def choose_rule(view: GroupView, languages: Mapping[str, str], by_hand: Told | None = None) -> Rule:
+def choose_rule(
+    view: GroupView, languages: Mapping[str, str], by_hand: Told | None = None, *, takes_by_pop: bool = False
+) -> Rule:
     """Find what members divide by: what they say, RocketMQ's default where nobody did.
 
     Where only some say it, the others are taken to do as they do: a group's members are meant to be alike. Those that
     all do as they were told by hand have ``by_hand`` as their target, where it is known.
     """
+    if takes_by_pop and not len(view.queues):
+        return Rule(Plan(strategy=ASSUMED), is_moot=True)
     told = set(view.strategies.values())
     if why := _why_unknown(view, told, by_hand):
         return Rule(None, why=why)
@@ -83,7 +91,16 @@ def _why_unknown(view: GroupView, told: Set[str], by_hand: Told | None) -> str:
 def are_through_proxies(view: GroupView) -> bool:
     """Ask whether all members seem to come through a proxy, by their ids: none divides queues, or tells what it has."""
     clients = view.clients.distinct
-    return len(clients) > 0 and all(is_of_grpc(each) and each not in view.strategies for each in clients)
+    return len(clients) > 0 and len(proxied_in(view)) == len(clients)
+
+
+def proxied_in(view: GroupView) -> frozenset[str]:
+    """Give the members that seem to come through a proxy, by their ids: they own no queues, and should not."""
+    return frozenset(
+        each
+        for each in view.clients.distinct
+        if is_proxied(each, strategy=view.strategies.get(each, ""), is_silent=each in view.silent)
+    )
 
 
 def variant_of(strategy: str, language: str) -> str:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from dashboard.common.fields import printable
 from dashboard.groups.deciding import Decision
+from dashboard.groups.kinds import is_proxied
 from dashboard.groups.models import Finding, Group, Member
 from dashboard.groups.models.members import UNASKED
 from dashboard.groups.queries import Look
+from dashboard.groups.rules import are_through_proxies
 from dashboard.groups.young import is_explained
 from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
 from dashboard.push.runs import Runs, pack
@@ -66,7 +68,7 @@ def show(
 
 def strategy_of(look: Look, decision: Decision) -> str:
     """Name by what a group's members divide: page and overview ask here alone; empty is unknown."""
-    return decision.rule.name or said_by_all(look.members)
+    return "" if decision.rule.is_moot else decision.rule.name or said_by_all(look.members)
 
 
 def said_by_all(members: Sequence[Member]) -> str:
@@ -82,6 +84,8 @@ def count_orphans(look: Look) -> int | None:
         return 0 if _is_all_told(look) else None
     if not look.members:
         return len(view.queues) if look.is_empty else None
+    if are_through_proxies(view):
+        return 0  # there are no queues that members own
     return len(view.held.unowned()) if view.held is not None and view.everybody_answered else None
 
 
@@ -101,7 +105,8 @@ class Twice:
 def held_twice(look: Look, decision: Decision) -> Twice:
     """Find the queues that two hold: by answers of one time, none of them from before the last change."""
     view = look.view
-    if view.model is MessageModel.BROADCASTING or not look.members or view.held is None:
+    has_owners = look.members and not are_through_proxies(view)
+    if view.model is MessageModel.BROADCASTING or not has_owners or view.held is None:
         return Twice(0 if _is_all_told(look) else None, NOBODY)
     twice = np.sort(view.held.owned_twice()).astype(np.int64)
     told_at = {member.client_id: member.held_seen_at or 0 for member in look.members}
@@ -117,7 +122,8 @@ def held_twice(look: Look, decision: Decision) -> Twice:
 
 
 def _is_all_told(look: Look) -> bool:
-    return look.is_empty or (bool(look.members) and look.view.everybody_answered)
+    everybody = look.view.everybody_answered or are_through_proxies(look.view)
+    return look.is_empty or (bool(look.members) and everybody)
 
 
 def as_of_the_last_change(count: int | None, decision: Decision) -> int | None:
@@ -180,7 +186,17 @@ def cell(member: Member, target: Runs, held: Runs | None) -> Cell:
 
 def count_unasked(cells: Sequence[Cell]) -> int:
     """Count the members of a state that was shown of whom nothing was known because nobody had asked them yet."""
-    return sum(cell.held is None and cell.missing in UNASKED for cell in cells)
+    return sum(cell.held is None and cell.missing in UNASKED and not is_cell_proxied(cell) for cell in cells)
+
+
+def count_proxied(cells: Sequence[Cell]) -> int:
+    """Count the members of a state that was shown that seem to come through a proxy."""
+    return sum(map(is_cell_proxied, cells))
+
+
+def is_cell_proxied(cell: Cell) -> bool:
+    """Ask whether a member that was shown seems to come through a proxy."""
+    return is_proxied(cell.client, strategy=cell.strategy, is_silent=cell.held is None)
 
 
 def fault(row: Finding, *, is_explained: bool = False) -> Fault:
@@ -220,6 +236,7 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         queues=group.queue_count,
         silent=group.silent_count,
         unasked=group.unasked_count or 0,
+        proxied=group.proxied_count or 0,
         untold=group.untold_count or 0,
         orphans=group.orphan_count,
         doubles=group.double_count,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.groups.showing import converged, count_unasked
+from dashboard.groups.showing import converged, count_proxied, count_unasked
 from dashboard.push.messages import GroupState
 from dashboard.push.runs import count, unpack
 
@@ -58,6 +58,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
     return {
         "silent": sum(cell.held is None for cell in state.members),
         "unasked": count_unasked(state.members),
+        "proxied": count_proxied(state.members),
         "untold": len(state.head.untold),
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,

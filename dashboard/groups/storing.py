@@ -263,6 +263,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.queue_count = len(look.view.queues)
     group.silent_count = sum(member.is_silent for member in look.members)
     group.unasked_count = sum(member.is_unasked for member in look.members)
+    group.proxied_count = sum(member.is_proxied for member in look.members)
     group.orphan_count = as_of_the_last_change(count_orphans(look), decision)
     twice = held_twice(look, decision)
     group.double_count, group.perhaps_twice_count = twice.known, len(twice.perhaps)

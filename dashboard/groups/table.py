@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.common.spans import clock
 from dashboard.groups.queries import queues_of
+from dashboard.groups.showing import is_cell_proxied
 from dashboard.push.messages import GroupState
 from dashboard.push.runs import unpack
 
@@ -65,14 +66,17 @@ def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) 
             held.setdefault(number, []).append(cell.client)
         for number in unpack(cell.target).tolist():
             wanted.setdefault(number, []).append(cell.client)
-    is_doubted = bool(state.head.untold) or any(cell.held is None for cell in state.members)
+    silent = [cell for cell in state.members if cell.held is None]
+    are_proxied = bool(silent) and not state.head.untold and all(map(is_cell_proxied, silent))
+    is_doubted = bool(state.head.untold) or bool(silent)
     perhaps = set(unpack(state.head.perhaps_twice).tolist())
     for number, queue in enumerate(queues_of(state)):
         has, should = tuple(held.get(number, ())), tuple(wanted.get(number, ()))
         kind = _kind(state, has, should, is_doubted=is_doubted, is_perhaps=number in perhaps)
         kind = "away" if queue.broker in away else kind
         place = (queue.topic, queue.broker, queue.queue_id)
-        yield QueueRow(*place, kind, _words(kind, state), has, should, moved.get(place, ""))
+        words = _words("proxied" if kind == "unknown" and are_proxied else kind, state)
+        yield QueueRow(*place, kind, words, has, should, moved.get(place, ""))
 
 
 def _kind(
@@ -116,6 +120,7 @@ def _words(kind: str, state: GroupState) -> str:
         "perhaps": _("perhaps two owners"),
         "none": _("no owner"),
         "unknown": _("unknown: no answer"),
+        "proxied": _("no owner that can be asked: taken through a proxy, perhaps"),
         "away": _("broker away"),
         "stray": _("not in any route"),
     }[kind]

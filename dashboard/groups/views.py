@@ -18,7 +18,7 @@ from dashboard.common.sayings import in_words as in_readers_words
 from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups import found as found_now
 from dashboard.groups.backing import backing_away
-from dashboard.groups.kinds import listeners_of, popping_of, programs_of, set_to_pop, through_proxies
+from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.lag import told_plainly
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.leanest import division_of
@@ -147,9 +147,12 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "members": members,
         "programs": programs_of(kinds),
         "listeners": listeners_of(kinds, model=found.model),
-        "popping": popping_of(each.consume_type for each in kinds),
-        "set_to_pop": set_to_pop(found.popped_by),
-        "through_proxies": through_proxies(each.client_id for each in kinds if each.is_silent),
+        **without_owners(
+            consume_types=[each.consume_type for each in kinds],
+            proxied=[each.client_id for each in kinds if each.is_proxied],
+            popped_by=found.popped_by,
+            strategy=found.strategy,
+        ),
         "round": latest,
         "loads": rounds.loads_of(latest)[: story.MOST_LANES] if latest else [],
         "causes": rounds.causes_of(latest, most=MOST_CAUSES) if latest else [],

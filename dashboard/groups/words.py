@@ -47,7 +47,7 @@ def state_of(row: Row) -> State:
 
 def is_bound(row: Row) -> bool:
     """Whether the row's figures are what is known at least: somebody does not answer, or has not answered again."""
-    return bool(row.silent or row.untold or row.perhaps_twice)
+    return bool((row.silent or 0) > row.proxied or row.untold or row.perhaps_twice)
 
 
 def _two_owners(n: int, *, is_bound: bool) -> str:
@@ -68,8 +68,10 @@ def _by_answers(row: Row) -> State:
             row.perhaps_twice,
         )
         return State("unknown", words % {"n": row.perhaps_twice, "queues": row.queues})
-    if row.silent:
-        return State("unknown", _silent(row.silent - row.unasked, row.unasked, row.members))
+    if row.silent and row.silent > row.proxied:
+        return State("unknown", _silent(row.silent - row.proxied - row.unasked, row.unasked, row.members))
+    if row.proxied and row.proxied != row.members:
+        return State("unknown", _proxied(row))
     if row.untold:
         return State("unknown", _("unknown whether others are members"))
     return _by_target(row)
@@ -98,6 +100,16 @@ def _silent(silent: int, unasked: int, members: int | None) -> str:
     return words % {"silent": silent, "unasked": unasked, "members": members}
 
 
+def _proxied(row: Row) -> str:
+    """Say how many own no queues and cannot be asked, beside others who can: who has the queues is not known then."""
+    words = ngettext(
+        "%(n)s of %(members)s members comes through a proxy, and cannot be asked",
+        "%(n)s of %(members)s members come through a proxy, and cannot be asked",
+        row.proxied,
+    )
+    return words % {"n": row.proxied, "members": row.members}
+
+
 def _by_target(row: Row) -> State:
     if row.orphans is None or row.doubles is None:
         return State("unknown", _("unknown who holds what"))
@@ -107,9 +119,15 @@ def _by_target(row: Row) -> State:
         return State("unknown", _("a newer change is being computed"))
     if row.is_converged is None:
         return State("unknown", _("unknown who should have what"))
-    if row.is_converged and not row.queues:  # as of groups that take messages by POP
-        return State("quiet", _("no queues that members own"))
-    return State("quiet", _("held as wanted")) if row.is_converged else State("moving", _("rebalancing"))
+    return State("quiet", _as_wanted(row)) if row.is_converged else State("moving", _("rebalancing"))
+
+
+def _as_wanted(row: Row) -> str:
+    if row.queues:
+        return _("held as wanted")
+    if row.proxied:
+        return _("no queues that members own: all come through a proxy")
+    return _("no queues that members own")  # as of groups that take messages by POP
 
 
 def cause_words(cause: str | None) -> str:

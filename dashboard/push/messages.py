@@ -194,7 +194,7 @@ class Row:
 
     ``is_behind``: something changed that no rebalance has seen yet, so that nobody knows whether held equals target.
     ``perhaps_twice`` queues may have two owners, and are not among ``doubles``. ``unasked``: of the ``silent`` members,
-    those that nobody has asked yet.
+    those that nobody has asked yet; ``proxied``: those that seem to come through a proxy, where they own no queues.
     """
 
     id: int
@@ -217,6 +217,7 @@ class Row:
     is_behind: bool = False
     perhaps_twice: int = 0
     unasked: int = 0
+    proxied: int = 0
 
 
 @dataclass(frozen=True, slots=True)

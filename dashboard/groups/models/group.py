@@ -55,6 +55,9 @@ class Group(models.Model):
     queue_count = models.IntegerField(null=True, blank=True)
     silent_count = models.IntegerField(null=True, blank=True)
     unasked_count = models.IntegerField(null=True, blank=True, help_text="of the silent ones, those not asked yet")
+    proxied_count = models.IntegerField(
+        null=True, blank=True, help_text="of the silent ones, those that seem to come through a proxy: they own nothing"
+    )
     untold_count = models.IntegerField(null=True, blank=True, help_text="brokers that did not tell who is a member")
     orphan_count = models.IntegerField(null=True, blank=True)
     double_count = models.IntegerField(null=True, blank=True)

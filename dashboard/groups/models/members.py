@@ -15,6 +15,7 @@ from dashboard.common.fields import (
     sourced_constraints,
 )
 from dashboard.common.names import NameField, NamesField
+from dashboard.groups.kinds import is_proxied
 from dashboard.groups.models.group import Group
 from rebalance_engine.events import ConsumeType, Departure, Missing
 
@@ -84,7 +85,12 @@ class Member(Sourced):
     @property
     def is_unasked(self) -> bool:
         """Whether that is so because nobody asked it yet, or could: it did not fail to answer."""
-        return self.is_silent and self.missing in UNASKED
+        return self.is_silent and self.missing in UNASKED and not self.is_proxied
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether that is so because it seems to come through a proxy, where it owns no queues and cannot be asked."""
+        return is_proxied(self.client_id, strategy=self.strategy, is_silent=self.is_silent)
 
 
 class MemberList(Sourced):

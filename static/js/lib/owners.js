@@ -10,8 +10,13 @@ import { unpack } from "../live/runs.js";
 const NOBODY = [];
 const UNASKED = [null, "not asked"]; // why no answer is known, as `dashboard/groups/models/members.py` has it
 
+const OF_GRPC = /^.+@[0-9]+@[0-9]+@[0-9a-z]{6,13}$/; // as `dashboard/groups/kinds.py` has it
+
+/** Whether a member seems to come through a proxy, by its id: it owns no queues, and cannot be asked. */
+export const isProxied = (cell) => cell.held === null && !cell.strategy && OF_GRPC.test(cell.client);
+
 /** Whether nothing is known of a member because nobody has asked it yet. */
-export const isUnasked = (cell) => cell.held === null && UNASKED.includes(cell.missing ?? null);
+export const isUnasked = (cell) => cell.held === null && UNASKED.includes(cell.missing ?? null) && !isProxied(cell);
 
 export function judge(state) {
   const queues = queuesOf(state);
@@ -19,12 +24,14 @@ export function judge(state) {
   const wanted = queues.map(() => NOBODY);
   const silent = new Set();
   const unasked = new Set(); // of the silent
+  const proxied = new Set(); // of the silent
   const add = (lists, number, client) => {
     if (number < lists.length) lists[number] = lists[number].length ? [...lists[number], client] : [client];
   };
   for (const cell of state.members) {
     if (cell.held === null) silent.add(cell.client);
     if (isUnasked(cell)) unasked.add(cell.client);
+    if (isProxied(cell)) proxied.add(cell.client);
     for (const number of unpack(cell.held ?? [])) add(holders, number, cell.client);
     for (const number of unpack(cell.target)) add(wanted, number, cell.client);
   }
@@ -34,6 +41,7 @@ export function judge(state) {
     wanted,
     silent,
     unasked,
+    proxied,
     untold: state.head.untold ?? [],
     perhaps: new Set(unpack(state.head.perhaps_twice ?? [])),
     isShared: state.head.model === "BROADCASTING",

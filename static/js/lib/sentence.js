@@ -12,7 +12,7 @@ export function describe(picture, column, client, { now, owners = null, away = [
   const kind = columnKind(picture, column.number);
   const held = picture.holders[column.number];
   const wanted = picture.wanted[column.number];
-  const values = { held: list(held), wanted: list(wanted), silent: list([...picture.silent]), claims: claims(held, seen, now) };
+  const values = { held: list(held), wanted: list(wanted), silent: list(asked(picture)), proxied: list([...(picture.proxied ?? [])]), claims: claims(held, seen, now) };
   const parts = [fill(sentenceOf(kind, picture, wanted), values), ...story(kind, owners, now), lagWords(lag, now)];
   if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
   return parts.filter(Boolean).join(" ");
@@ -30,7 +30,8 @@ function sentenceOf(kind, picture, wanted) {
       return isWanted ? gettext("Held by nobody; wanted by %(wanted)s, not yet taken.") : gettext("Held by nobody, and nobody is to take it.");
     case "unknown":
       if (!picture.silent.size) return fill(gettext("Unknown who holds it: %(untold)s did not tell who is a member."), { untold: list(picture.untold) });
-      if (picture.silent.size === picture.unasked?.size)
+      if (picture.silent.size === picture.proxied?.size) return gettext("Held by nobody who can be asked: %(proxied)s may take its messages through a proxy.");
+      if (asked(picture).length === picture.unasked?.size)
         return isWanted ? gettext("Unknown who holds it: not asked yet are %(silent)s; wanted by %(wanted)s.") : gettext("Unknown who holds it: not asked yet are %(silent)s.");
       return isWanted
         ? gettext("Unknown who holds it: no answer from %(silent)s; wanted by %(wanted)s.")
@@ -55,11 +56,15 @@ function story(kind, owners, now) {
 function roleOf(picture, number, client) {
   const holds = picture.holders[number].includes(client);
   const wants = picture.wanted[number].includes(client);
+  if (picture.proxied?.has(client)) return gettext("comes through a proxy: it owns no queues, and cannot be asked");
   if (picture.unasked?.has(client)) return wants ? gettext("should have it; not asked yet") : gettext("not asked yet");
   if (picture.silent.has(client)) return wants ? gettext("should have it; does not answer") : gettext("does not answer");
   if (holds) return wants || !picture.knowsTarget ? gettext("holds it") : gettext("holds it, should let go");
   return wants ? gettext("should take it") : gettext("has nothing to do with it");
 }
+
+/** The silent members, but for those that cannot be asked. */
+const asked = ({ silent, proxied }) => [...silent].filter((client) => !proxied?.has(client));
 
 /** Who says to hold a queue, and how long ago each told last. */
 const claims = (clients, seen, now) =>

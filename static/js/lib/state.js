@@ -10,18 +10,32 @@ export function stateOf(row) {
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
   if (row.perhaps_twice) return say("unknown", perhapsTwo(row.perhaps_twice), { n: row.perhaps_twice });
-  if (row.silent) return say("unknown", ...notAnswering(row.silent, row.unasked ?? 0));
+  const proxied = row.proxied ?? 0;
+  if (row.silent > proxied) return say("unknown", ...notAnswering(row.silent - proxied, row.unasked ?? 0));
+  if (proxied && proxied !== row.members) return say("unknown", throughProxies(proxied), { n: proxied });
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
   if (isShared(row)) return say("quiet", gettext("each member has all queues"));
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who should have what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
-  return say("quiet", row.queues ? gettext("held as wanted") : gettext("no queues that members own")); // as by POP
+  return say("quiet", asWanted(row.queues, proxied));
+}
+
+function asWanted(queues, proxied) {
+  if (queues) return gettext("held as wanted");
+  return proxied ? gettext("no queues that members own: all come through a proxy") : gettext("no queues that members own"); // as by POP
 }
 
 /** Whether the row's figures are what is known at least: somebody does not answer, or has not answered again. */
-export const isBound = ({ silent, untold, perhaps_twice: perhaps }) => Boolean(silent || untold || perhaps);
+export const isBound = ({ silent, proxied = 0, untold, perhaps_twice: perhaps }) => Boolean(silent > proxied || untold || perhaps);
+
+const throughProxies = (n) =>
+  ngettext(
+    "%(n)s of %(members)s members comes through a proxy, and cannot be asked",
+    "%(n)s of %(members)s members come through a proxy, and cannot be asked",
+    n,
+  );
 
 const twoOwners = (n, isAtLeast) =>
   isAtLeast

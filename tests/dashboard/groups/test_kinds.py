@@ -6,12 +6,16 @@ import pytest
 from django.test import Client
 
 from dashboard.groups.kinds import listeners_of, popping_of, programs_of, set_to_pop, through_proxies
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Target
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.showing import row_of
+from dashboard.groups.small import figures_of
+from dashboard.groups.words import state_of
 from dashboard.people.roles import Role
-from rebalance_engine.events import EXACT, RequestModesSeen
+from dashboard.push.publish import group_state
+from rebalance_engine.events import EXACT, ConsumeType, MemberSeen, RequestModesSeen
 from tests.dashboard.persons import person
-from tests.dashboard.story import EAST, T0, joined, left, route, seen, told
+from tests.dashboard.story import EAST, T0, held, joined, left, missed, route, seen, subscribes, told
 
 
 @dataclass(frozen=True)
@@ -136,3 +140,67 @@ def test_of_a_group_without_members_it_is_said_whom_brokers_do_not_list(client: 
     page = client.get(f"/groups/{Group.objects.get().pk}/").content.decode()
 
     assert "Brokers do not list who comes through a proxy" in page
+
+
+GRPC = "mbp@78774@2@3549a8wsr"
+
+
+def turned(at: int) -> Group:
+    """Rebalance the group of these tests, and give its row."""
+    rebalance_once(group=Group.objects.get().pk, now=T0 + at)
+    return Group.objects.get()
+
+
+def pages(client: Client, group: Group, at: int) -> list[str]:
+    """Give what the page of a group says in its head, now and at a past instant."""
+    client.force_login(person(Role.VIEWER))
+    found = [client.get(f"/groups/{group.pk}/{query}").content.decode() for query in ("", f"?at={T0 + at}")]
+    return [page[page.index('id="figures"') : page.index('id="as-of"')] for page in found]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_group_that_comes_through_proxies_has_no_target_and_is_not_said_to_be_silent(client: Client) -> None:
+    told(route(4), *seen(GRPC)[:-1], missed(GRPC, 5))
+    group = turned(10)
+
+    state = group_state(group=group.pk)
+
+    assert state is not None
+    assert (state.queues, [cell.target for cell in state.members], state.head.strategy) == ((), [()], "")
+    assert state_of(row_of(group)).words == "no queues that members own: all come through a proxy"
+    assert figures_of(state)["proxied"] == row_of(group).proxied == 1
+    assert (group.unasked_count, group.orphan_count, group.double_count, group.is_converged) == (0, 0, 0, True)
+    for page in pages(client, group, 10):
+        assert "1 silent member has an id as gRPC clients have" in page
+        assert "no queues to divide" in page
+        assert "assumed" not in page
+
+
+@pytest.mark.usefixtures("cluster")
+def test_beside_members_who_divide_one_that_comes_through_a_proxy_is_to_have_nothing(client: Client) -> None:
+    told(route(4), *seen("A"), *seen(GRPC)[:-1], held("A", 5, [0, 1]), missed(GRPC, 5))
+    group = turned(10)
+
+    state = group_state(group=group.pk)
+
+    assert state is not None
+    assert [(cell.client, cell.target) for cell in state.members] == [("A", (0, 2)), (GRPC, ())]
+    assert state_of(row_of(group)).words == "1 of 2 members comes through a proxy, and cannot be asked"
+    assert not Target.objects.filter(member__client_id=GRPC).exists()
+    client.force_login(person(Role.VIEWER))
+    page = client.get(f"/groups/{group.pk}/").content.decode()
+    assert "no owner that can be asked: taken through a proxy, perhaps" in page
+    assert "through a proxy: it owns no queues, and cannot be asked" in page
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_group_that_pops_is_not_said_to_divide_by_anything(client: Client) -> None:
+    pops = MemberSeen(at=T0 + 5, source=EAST, exactness=EXACT, group="g", client="A", consume_type=ConsumeType.POP)
+    told(route(4), *seen("A"), pops, held("A", 6, []))
+    group = turned(10)
+
+    assert (group.strategy, group.is_strategy_assumed, group.is_converged) == ("", False, True)
+    assert state_of(row_of(group)).words == "no queues that members own"
+    for page in pages(client, group, 10):
+        assert "POP: 1 member takes messages from queues that nobody owns" in page
+        assert "no queues to divide" in page
