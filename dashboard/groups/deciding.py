@@ -211,7 +211,8 @@ def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome |
 def _without(whole: Ownership, clients: Iterable[str]) -> Ownership:
     """Leave out what some members were to have."""
     queue, client = whole.pairs()
-    stays = ~np.isin(client, [whole.clients.number(each) for each in clients])
+    numbers = [number for each in clients if (number := whole.clients.number(each)) is not None]
+    stays = ~np.isin(client, numbers)
     return Ownership.from_pairs(whole.queues, whole.clients, queue[stays], client[stays])
 
 

@@ -15,7 +15,7 @@ from dashboard.people.roles import Role
 from dashboard.push.publish import group_state
 from rebalance_engine.events import EXACT, ConsumeType, MemberSeen, RequestModesSeen
 from tests.dashboard.persons import person
-from tests.dashboard.story import EAST, T0, held, joined, left, missed, route, seen, subscribes, told
+from tests.dashboard.story import EAST, T0, held, joined, left, missed, route, seen, told
 
 
 @dataclass(frozen=True)
