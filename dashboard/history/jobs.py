@@ -16,8 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 LAST = "last.json"
+LOCK = ".lock"
+TRIES, BETWEEN_TRIES_S = 10, 0.05  # to get past those who only ask whether a run is at work
 STOPS_WITHIN_S = 30
 SOMETHING_MISSED = 1  # the status of a run that read what it could, and says what it could not
 MOST_SAID = 2_000  # characters of what a run said at its end
@@ -164,12 +167,31 @@ def _stop(process: subprocess.Popen[str]) -> str:
     return "".join(filter(None, said))
 
 
+def is_at_work(reports: Path) -> bool:
+    """Ask whether a run is at work in a folder of reports; who asks holds its lock for an instant."""
+    try:
+        with (reports / LOCK).open() as file:
+            return not _has(file, fcntl.LOCK_SH)
+    except FileNotFoundError:
+        return False
+
+
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Busy(f"another run is at work in {folder}; one at a time") from None
+    with (folder / LOCK).open("w") as file:
+        for _ in range(TRIES):
+            if _has(file, fcntl.LOCK_EX):
+                break
+            time.sleep(BETWEEN_TRIES_S)
+        else:
+            raise Busy(f"another run is at work in {folder}; one at a time")
         yield
+
+
+def _has(file: TextIO, how: int) -> bool:
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

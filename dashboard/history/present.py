@@ -61,6 +61,11 @@ def runs_of(
     ]
 
 
+def may_see(access: Access, name: str | None, *, clusters: Iterable[str]) -> bool:
+    """Ask whether a person may see the report of this name, as its folder is called; None is all of them."""
+    return _may_see(access, {file_name(cluster): cluster for cluster in clusters}.get(name or ""))
+
+
 def _may_see(access: Access, cluster: str | None) -> bool:
     return access.may_see_everything() or (cluster is not None and access.may_everywhere(Role.VIEWER, cluster=cluster))
 

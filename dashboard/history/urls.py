@@ -6,5 +6,6 @@ from dashboard.history import views
 
 urlpatterns = [
     path("nightly/", views.nightly, name="nightly"),
+    path("nightly/order", views.order, name="order a report"),
     path("nightly/<str:name>/", views.report, name="nightly report"),
 ]

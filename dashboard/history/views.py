@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from pathlib import Path
 
 from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
 from dashboard.groups.views import access_in
+from dashboard.history import asked, ordering
 from dashboard.history.jobs import last_runs
 from dashboard.history.present import Run, runs_of
 from dashboard.people.gate import needs
@@ -30,8 +35,32 @@ ALONE = (
 @needs(Role.VIEWER)
 def nightly(request: HttpRequest) -> HttpResponse:
     """Show how the last runs of the nightly jobs ended, and what they came to."""
-    context = {"runs": runs_for(request), "reads_logs": settings.LOGS is not None}
+    access, clusters, now = access_in(request), cluster_names(), now_ms()
+    sources = sources_now()
+    offered = ordering.choices(access=access, clusters=clusters, sources=sources)
+    context = {
+        "runs": runs_for(request),
+        "reads_logs": settings.LOGS is not None,
+        "standing": asked.standing(sources.reports, now=now),
+        "offered": offered,
+        "obstacle": ordering.obstacle_to_ordering(access=access, clusters=clusters)
+        or ordering.obstacle_to_running(sources=sources, offered=offered, now=now),
+    }
     return render(request, "history/nightly.html", context)
+
+
+@require_POST
+@needs(Role.OPERATOR)
+def order(request: HttpRequest) -> HttpResponse:
+    """Order a run: ``name= reason=``; without a name of all reports."""
+    wish = ordering.Wish(name=request.POST.get("name", ""), reason=request.POST.get("reason", ""))
+    try:
+        order_for(request, wish)
+    except ordering.Refused as refusal:
+        if refusal.status == HTTPStatus.FORBIDDEN:
+            raise PermissionDenied(str(refusal)) from refusal
+        messages.error(request, str(refusal))
+    return redirect("nightly")
 
 
 @require_GET
@@ -48,12 +77,35 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
     return HttpResponse(page, headers={"Content-Security-Policy": ALONE})
 
 
+def order_for(request: HttpRequest, wish: ordering.Wish) -> asked.Asked:
+    """Order a run for whoever asks.
+
+    Raises:
+        Refused: it is not ordered.
+    """
+    return ordering.order(
+        wish=wish, access=access_in(request), clusters=cluster_names(), sources=sources_now(), now=now_ms()
+    )
+
+
+def cluster_names() -> list[str]:
+    """Name the clusters that there are."""
+    return list(Cluster.objects.values_list("name", flat=True))
+
+
+def sources_now() -> ordering.Sources:
+    """Give the folders of the settings."""
+    return ordering.Sources(
+        history=Path(settings.HISTORY), reports=Path(settings.REPORTS), has_logs=settings.LOGS is not None
+    )
+
+
 def runs_for(request: HttpRequest) -> list[Run]:
     """Give the runs that whoever asks may see."""
     folder = Path(settings.REPORTS)
     return runs_of(
         last_runs(folder),
-        clusters=Cluster.objects.values_list("name", flat=True),
+        clusters=cluster_names(),
         access=access_in(request),
         pages=[page.parent.name for page in folder.glob(f"*/{PAGE}")],
     )

@@ -101,6 +101,7 @@ DONE = (
     "make a report token",
     "make an API token",
     "make the first admin",
+    "order a report",
     "reset a password",
     "revoke a report token",
     "revoke an API token",

@@ -10,7 +10,9 @@ from pytest_django import Settings
 
 from dashboard.clusters.exporting import file_name
 from dashboard.clusters.models import Cluster
+from dashboard.history import ordering
 from dashboard.history.jobs import LAST, LOGS
+from dashboard.history.tasks import run_history_jobs
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person
 from tests.dashboard.story import T0
@@ -31,8 +33,8 @@ def keep(reports: Path, **runs: Mapping[str, object]) -> None:
     (reports / LAST).write_text(json.dumps(named))
 
 
-def page(client: Client) -> str:
-    client.force_login(person())
+def page(client: Client, role: Role = Role.VIEWER) -> str:
+    client.force_login(person(role))
     answer = client.get("/nightly/")
     assert answer.status_code == 200
     return answer.content.decode()
@@ -82,3 +84,34 @@ def test_a_report_is_for_who_may_see_all_of_its_cluster(client: Client, reports:
     assert "secret" not in client.get("/nightly/").content.decode()
     for name in (file_name(NAME), "nothing", "..", LAST):
         assert client.get(f"/nightly/{name}/").status_code == 404
+
+
+def test_an_operator_orders_a_run_from_the_page_which_then_says_who_waits(
+    client: Client, reports: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.HISTORY = reports / "history"
+    (settings.HISTORY / "2026-11-20").mkdir(parents=True)
+    (settings.HISTORY / "2026-11-20" / f"{file_name(NAME)}.jsonl").write_text("")
+    monkeypatch.setattr(ordering, "spark_trouble", lambda: None)
+    sent: list[object] = []
+    monkeypatch.setattr(run_history_jobs, "apply_async", lambda **told: sent.append(told))
+    shown = page(client, Role.OPERATOR)
+    assert f'<option value="{file_name(NAME)}">' in shown and 'action="/nightly/order"' in shown
+
+    refused = client.post("/nightly/order", {"name": file_name(NAME)}, follow=True).content.decode()
+    ordered = client.post("/nightly/order", {"name": file_name(NAME), "reason": "to see"}, follow=True).content.decode()
+    again = client.post("/nightly/order", {"name": file_name(NAME), "reason": "to see"}, follow=True).content.decode()
+
+    assert "It needs a reason" in refused
+    assert 'data-state="waiting"' in ordered and 'action="/nightly/order"' not in ordered
+    assert "operator ordered waits" in again
+    assert len(sent) == 1
+    client.force_login(person(Role.OPERATOR, name="bo", groups="orders-*"))
+    assert "This needs the role operator" in client.get("/nightly/").content.decode()
+    assert client.post("/nightly/order", {"reason": "to see"}).status_code == 403
+
+
+def test_without_java_the_page_says_that_spark_is_off(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering, "spark_trouble", lambda: "there is no java on the PATH")
+
+    assert "Spark is off: there is no java on the PATH." in page(client, Role.OPERATOR)

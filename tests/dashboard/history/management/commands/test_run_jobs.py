@@ -6,7 +6,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
+from dashboard.audit.models import AuditEntry
 from dashboard.history.jobs import LAST
+from dashboard.history.management.commands import run_jobs
+from dashboard.history.tasks import run_history_jobs
 
 LINE = '{"v":1,"event":"MemberSeen","at":1,"source":{"origin":"admin answer"},"exactness":{"bound":"exact"}}\n'
 
@@ -43,7 +46,42 @@ def test_why_a_run_failed_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
 
-    with pytest.raises(CommandError, match="failed for -east; what had been finished is whole"):
+    with pytest.raises(CommandError, match="-east did not come to the end; what had been finished is whole"):
         ask(tmp_path)
 
     assert "Spark is off: there is no java on the PATH" in (tmp_path / "reports" / LAST).read_text()
+
+
+@pytest.mark.django_db
+def test_it_puts_a_run_into_the_queue_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "history" / "2026-11-21").mkdir(parents=True)
+    (tmp_path / "history" / "2026-11-21" / "east.jsonl").write_text(LINE)
+    monkeypatch.setattr(run_jobs, "spark_trouble", lambda: None)
+    sent: list[object] = []
+    monkeypatch.setattr(run_history_jobs, "apply_async", lambda **told: sent.append(told))
+
+    with pytest.raises(CommandError, match="--reason"):
+        ask(tmp_path, "--queue")
+    with pytest.raises(CommandError, match="nothing to read of west; there is: east"):
+        ask(tmp_path, "--queue", "--cluster=west", "--reason=x")
+    assert "In the queue" in ask(tmp_path, "--queue", "--cluster=east", "--reason=a deploy was slow")
+    with pytest.raises(CommandError, match="one at a time"):
+        ask(tmp_path, "--queue", "--reason=x")
+
+    assert len(sent) == 1
+    assert AuditEntry.objects.values_list("author", "subject").get() == ("manage.py run_jobs", "east")
+
+
+@pytest.mark.parametrize(("status", "words"), [(0, "done"), (1, "done, but something was left out")])
+def test_a_run_is_called_as_the_page_calls_it(monkeypatch: pytest.MonkeyPatch, status: int, words: str) -> None:
+    said = StringIO()
+    monkeypatch.setattr(run_jobs, "run_jobs", lambda **_: {"east": {"status": status, "said": "refused: 3 lines"}})
+
+    try:
+        call_command("run_jobs", stdout=said)
+        ended = 0
+    except CommandError as error:
+        ended = error.returncode
+
+    assert ended == status
+    assert said.getvalue().startswith(f"east: {words}\nrefused: 3 lines\nWritten to ")
