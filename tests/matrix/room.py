@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from django.test import Client
 from django.urls import reverse
@@ -29,10 +30,10 @@ HOLDER = "elsewhere:1"
 
 
 class Room:
-    """What is stored of one group, and its page."""
+    """What is stored of one group, and its page; somebody looks at others too where they are named."""
 
-    def __init__(self, cluster: Cluster, redis: Redis, group: str) -> None:
-        self.group_name, self._redis = group, redis
+    def __init__(self, cluster: Cluster, redis: Redis, group: str, *others: str) -> None:
+        self.group_name, self._viewed, self._redis = group, (group, *others), redis
         self._row = ClusterRow.objects.create(name="real", namesrv=cluster.namesrv, added_at=now_ms())
         self._browser = Client()
         self._browser.force_login(person(Role.VIEWER))
@@ -63,7 +64,8 @@ class Room:
         """Wait until something is stored; meanwhile somebody looks at the group, and beat does its work."""
 
         def look() -> object:
-            note_viewed(redis=self._redis, cluster=self._row.pk, group=self.group_name, now=now_ms())
+            for group in self._viewed:
+                note_viewed(redis=self._redis, cluster=self._row.pk, group=group, now=now_ms())
             rebalance_due_groups()
             return holds()
 
@@ -103,6 +105,14 @@ class Room:
         answer = self._browser.get(reverse("group", args=[self.group.pk]))
         assert answer.status_code == 200
         return answer.content.decode()
+
+    def dry_run(self, group: str, question: dict[str, list[str]]) -> dict[str, Any]:
+        """Ask the API what would be."""
+        address = reverse("api plan", args=[Group.objects.get(name=group).pk])
+        answer = self._browser.get(address, question)
+        assert answer.status_code == 200, answer.content
+        told: dict[str, Any] = answer.json()
+        return told
 
     def overview(self) -> str:
         return self._browser.get("/").content.decode()
