@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from django.db.models import Min
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query
 
@@ -28,6 +29,7 @@ from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
+from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Handoff, Round, RoundCause
@@ -157,7 +159,10 @@ def handoffs(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[Handof
     rows = Handoff.objects.filter(round__group=found, round__opened_at__lte=asked.until or now)
     rows = rows.exclude(round__closed_at__lt=asked.since).select_related("round").defer("round__before", "round__after")
     rows = rows.order_by("-round__number", "topic", "broker", "queue_id", "pk")
-    return page_read(rows, handoff_out, asked, now, Form(HandoffOut, f"handoffs-{found.name}"))
+    since = rows.aggregate(first=Min("dropped_at"))["first"] or now
+    doubts = all_doubts_of(groups=[found.pk], since=since).get(found.pk, NO_DOUBTS)
+    form = Form(HandoffOut, f"handoffs-{found.name}")
+    return page_read(rows, lambda row: handoff_out(less(row, doubts)), asked, now, form)
 
 
 def _find(request: HttpRequest, pk: int, number: int) -> Round:

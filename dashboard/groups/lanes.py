@@ -9,12 +9,12 @@ from django.db.models import Q
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.before import knew_all_before
+from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Instant, Story, pause_of
 from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
-from dashboard.groups.owned import MOST_SPANS, began_at, doubts_of, shares_in, told_until_of
-from dashboard.groups.shares import without
+from dashboard.groups.owned import MOST_SPANS, began_at, shares_in, told_until_of
 from rebalance_engine.model import MessageQueue
 
 
@@ -84,11 +84,15 @@ def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
         lanes = [_lane(story, now, told_until, ends.get(story.queue)) for story in stories]
         lanes = _with_those_who_had(round_row, lanes)
     else:
-        lanes = _told_lanes(round_row, list(Handoff.objects.filter(round=round_row)[:MOST_SPANS]), now)
+        lanes = _told_lanes(round_row, _stored(round_row), now)
     lanes = _with_what_was_known(round_row, _with_those_who_keep(round_row, lanes, now))
     lanes = _with_gaps_before(round_row, _with_what_is_older(round_row, lanes), now)
     lanes = _with_doubts(round_row, lanes)
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
+
+
+def _stored(round_row: Round) -> list[Handoff]:
+    return doubted(Handoff.objects.filter(round=round_row)[:MOST_SPANS], group=round_row.group_id)
 
 
 def _told_lane(row: Handoff) -> Lane:
@@ -274,18 +278,19 @@ def _with_gaps_before(round_row: Round, lanes: list[Lane], now: int) -> list[Lan
 
 
 def _with_doubts(round_row: Round, lanes: list[Lane]) -> list[Lane]:
-    """Leave out of what is certain the time in which somebody did not answer who has left since."""
-    gaps = [lane.dropped_at for lane in lanes if lane.dropped_at is not None and lane.is_gap]
-    doubts = doubts_of(group=round_row.group_id, since=min(gaps)) if gaps else []
+    """Leave out of what is certain the time in which somebody did not answer, who has left since or is there still."""
+    group = round_row.group_id
+    gaps = [lane.dropped_at for lane in lanes if lane.dropped_at is not None and (lane.is_gap or lane.pause[0])]
+    doubts = all_doubts_of(groups=[group], since=min(gaps)).get(group, NO_DOUBTS) if gaps else NO_DOUBTS
     return [_less(lane, doubts) for lane in lanes] if doubts else lanes
 
 
-def _less(lane: Lane, doubts: Sequence[tuple[int, int]]) -> Lane:
-    if not lane.is_gap or lane.dropped_at is None:
+def _less(lane: Lane, doubts: Doubts) -> Lane:
+    since = lane.dropped_at
+    if since is None:
         return lane
-    since, low = lane.dropped_at, lane.unowned[0] or 0
-    left = without([(since, since + low)], doubts)
-    return replace(lane, unowned=(sum(high - begin for begin, high in left), lane.unowned[1]))
+    unowned, pause = ((surely(since, low, doubts) if low else low, high) for low, high in (lane.unowned, lane.pause))
+    return replace(lane, unowned=unowned, pause=pause)
 
 
 def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> Lane:

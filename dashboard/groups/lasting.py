@@ -7,8 +7,8 @@ from collections.abc import Collection
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from dashboard.clusters.models import Queue
+from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, surely
 from dashboard.groups.models import Handoff, Holding
-from dashboard.groups.owned import told_until_of_each
 
 COLUMNS = ("came_at", "came_low", "gone_at", "since")
 
@@ -26,8 +26,8 @@ def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, tuple[in
 
     That is what the lane of the round's page says (``lanes.py``). One that ended since, because somebody came, lasted
     at least until he may have had it; of a queue that left the route before that, or that somebody else had all the
-    time, there is none. Who was lost may have his queues still: at least 0. Who does not answer may have taken it
-    since he told last.
+    time, there is none. Who was lost may have his queues still: at least 0. Who does not answer, or did not until he
+    left, may have had it since he told last.
     """
     spans = Holding.objects.filter(
         group=OuterRef("round__group"),
@@ -50,14 +50,17 @@ def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, tuple[in
         .values_list("pk", "round", "round__group", "round__closed_at", "dropped_high", *COLUMNS)
     )
     found = list(rows)
-    told_until = told_until_of_each(groups=sorted({group for _, _, group, *_ in found}))
+    groups = {group for _, _, group, *_ in found}
+    doubts = all_doubts_of(groups=groups, since=min((high for *_, high, _, _, _, _ in found if high), default=now))
     lasting: dict[int, tuple[int, int]] = {}
     for pk, number, group, closed_at, dropped_high, came_at, came_low, gone_at, since in found:
         left_at = since if closed_at is not None and since > closed_at else gone_at  # as ``leaving.ends_of`` says
         if left_at is not None and left_at <= (now if came_at is None else came_at):
             continue
-        end = min(now, told_until.get(group, now)) if came_at is None else came_low
-        lasting[pk] = number, 0 if end is None or dropped_high is None else max(0, end - dropped_high)
+        end = now if came_at is None else came_low
+        is_known = end is not None and dropped_high is not None and end > dropped_high
+        lasted = surely(dropped_high, end - dropped_high, doubts.get(group, NO_DOUBTS)) if is_known else 0
+        lasting[pk] = number, lasted
     return lasting
 
 

@@ -8,8 +8,9 @@ from django.db.models import F
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.bands import Bounded, Stretches, as_seen, as_told, stretches
+from dashboard.groups.doubts import merged
 from dashboard.groups.models import Group, Member
-from dashboard.groups.owned import orphans_of, spans_of, told_until_of
+from dashboard.groups.owned import doubts_of, orphans_of, spans_of, told_until_of
 
 MOST_LANES = 300  # of more queues those are shown that changed hands
 MOST_BARS = 12_000
@@ -43,6 +44,7 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
         "since": since,
         "until": until,
         "told_until": told_until_of(group.pk),
+        "doubts": merged(doubts_of(group=group.pk, since=since), since=since, until=until),
         "clients": list(clients.values()),
         "count": len(queues),
         "is_whole": is_whole and not is_cut,

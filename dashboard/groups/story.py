@@ -10,10 +10,11 @@ from django.db.models import Q
 
 from dashboard.clusters.models import Broker
 from dashboard.groups.bands import Step
+from dashboard.groups.doubts import certain_steps, merged
 from dashboard.groups.handoffs import NO_PAUSE, longest_pause, stood_still
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
-from dashboard.groups.owned import bands_of, told_until_of
+from dashboard.groups.owned import bands_of, doubts_of, told_until_of
 from dashboard.groups.shares import Share
 from dashboard.groups.whose import cause_with_names, whose
 from dashboard.groups.words import cause_words, departure_words
@@ -46,16 +47,18 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
     names = whose(rounds=rounds)
     nobody, two, is_whole = bands_of(group=group, since=since, now=now)
     told_until = told_until_of(group.pk)
+    doubts = doubts_of(group=group.pk, since=since)
     if told_until is not None:  # who does not answer may have what nobody else has
         nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]
     return {
         "since": since,
         "until": now,
         "rounds": [_round(row, names.get(row.pk, "")) for row in reversed(rounds[:MOST_ROUNDS])],
-        "none": [_step(step) for step in nobody],
+        "none": [_step(step) for step in certain_steps(nobody, doubts)],
         "two": [_step(step) for step in two],
         "is_whole": is_whole,
         "told_until": told_until,
+        "doubts": merged(doubts, since=since, until=now),
     }
 
 

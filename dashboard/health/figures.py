@@ -6,7 +6,7 @@ group end when the group is gone. What is unknown has no sample; it is never 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.conf import settings
 from django.db.models import Count, Max, Q, QuerySet
@@ -19,7 +19,8 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from dashboard.clusters.models import ASIDE, Cluster, OutboxLine, Watch
-from dashboard.groups.handoffs import NO_PAUSE, UNKNOWN_PAUSE, longest_pause
+from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, doubted
+from dashboard.groups.handoffs import NO_PAUSE, UNKNOWN_PAUSE, longest_pause, stood_still
 from dashboard.groups.lag import waiting_of
 from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.models import Finding, Group, Handoff, Round
@@ -28,6 +29,7 @@ from dashboard.push import tallies
 from dashboard.push.models import Server, Step, Stream
 from dashboard.push.publish import steps_so_far
 from dashboard.push.tallies import Kind
+from rebalance_engine.rounds import SAME_CAUSE_MS
 
 GROUP = ["cluster", "group"]
 SERVER_TELLS_MS = 30_000  # a process says every 10 s how many sockets it has
@@ -166,6 +168,7 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
         unknown=Count("pk", filter=Q(pause_high__isnull=True)),
     )
     bounds = {each["round"]: (each["low"], None if each["unknown"] else each["high"]) for each in ended}
+    bounds |= _doubted([row for row in rows if row.pk in bounds])
     for number, labels in of_round.items():
         low, high = bounds.get(number, NO_PAUSE if number in told else UNKNOWN_PAUSE)
         if number in lasting:
@@ -174,6 +177,21 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
         _add(pause, [*labels, "low"], None if low is None else low / 1_000)
         _add(pause, [*labels, "high"], None if high is None else high / 1_000)
     yield from (latency, pause)
+
+
+def _doubted(rounds: Sequence[Round]) -> dict[int, tuple[int | None, int | None]]:
+    """Bound the longest pause of those of some rounds in which not everybody answered."""
+    silent = all_doubts_of(groups={row.group_id for row in rounds}, since=0) if rounds else {}
+    found: dict[int, tuple[int | None, int | None]] = {}
+    for row in rounds:
+        began, ended = (row.opened_low or 0) - SAME_CAUSE_MS, row.closed_at or 0
+        if not any(low < ended and high > began for low, high in silent.get(row.group_id, NO_DOUBTS)):
+            continue
+        rows = Handoff.objects.filter(round=row.pk, dropped_at__isnull=False, taken_at__isnull=False)
+        told = doubted(rows, group=row.group_id)
+        pauses = [stood_still((each.pause_low, each.pause_high), each.unowned_low) for each in told]
+        found[row.pk] = longest_pause(pauses)
+    return found
 
 
 def _of_watchers(now: int) -> Iterator[Metric]:

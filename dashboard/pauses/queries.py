@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
+from dashboard.groups.doubts import doubted
 from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.whose import whose
@@ -88,7 +89,7 @@ def pauses_of(*, group: Group, since: int, now: int) -> Pauses:
     by_pk = {row.pk: row for row in rows}
     told = list(Handoff.objects.filter(round__in=by_pk).order_by("-round__number", "pk")[: MOST_HANDOFFS + 1])
     left_out = {row.round_id for row in told[MOST_HANDOFFS:]}  # a round is added up whole, or not at all
-    kept_told = [row for row in told[:MOST_HANDOFFS] if row.round_id not in left_out]
+    kept_told = doubted((row for row in told[:MOST_HANDOFFS] if row.round_id not in left_out), group=group.pk)
     lasting = lasting_handoffs(rounds={row.round_id for row in kept_told if row.taken_at is None}, now=now)
     handoffs = tuple(_told(row, by_pk[row.round_id], lasting.get(row.pk)) for row in kept_told)
     by_round: dict[int, list[Told]] = {}

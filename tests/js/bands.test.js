@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { asOfNow, goingOn, lookedUntil } from "../../static/js/lib/bands.js";
+import { asOfNow, goingOn, inParts, lookedUntil } from "../../static/js/lib/bands.js";
 
 const cell = (client, held = []) => ({ client, held });
 const time = { since: 0, until: 100_000, told_until: null, rounds: [], none: [[90_000, 100_000, 2]], two: [[50_000, 60_000, 1], [80_000, 94_000, 3]] };
@@ -36,4 +36,10 @@ test("everybody has been looked at when the one that was longest ago told", () =
   assert.equal(lookedUntil([cell("A"), cell("B")], seen, 6_000), 3_000);
   assert.equal(lookedUntil([cell("A"), cell("C", null)], seen, 4_000), 4_000); // whoever does not answer is told of elsewhere
   assert.equal(lookedUntil([cell("D")], seen, 6_000), null);
+});
+
+test("a time is cut where not everybody answered", () => {
+  assert.deepEqual(inParts(10, 50, []), [[10, 50, true]]);
+  assert.deepEqual(inParts(10, 50, [[0, 20], [30, 40], [60, 70]]), [[10, 20, false], [20, 30, true], [30, 40, false], [40, 50, true]]);
+  assert.deepEqual(inParts(10, 50, [[5, Infinity]]), [[10, 50, false]]);
 });

@@ -9,6 +9,20 @@ export function lookedUntil(members, seen, until) {
   return told.length ? Math.min(until, ...told) : null;
 }
 
+/** A time in parts `[since, until, isKnown]`: within `doubts`, in order, not everybody answered. */
+export function inParts(from, to, doubts) {
+  const parts = [];
+  let at = from;
+  for (const [since, until] of doubts) {
+    const [low, high] = [Math.max(at, since), Math.min(to, until)];
+    if (low >= high) continue;
+    if (at < low) parts.push([at, low, true]);
+    parts.push([low, high, false]);
+    at = high;
+  }
+  return at < to ? [...parts, [at, to, true]] : parts;
+}
+
 /** The steps `[since, until, queues]`, the last one going on until `looked` where `now` queues still are so; null is unknown. */
 export function goingOn(steps, { read, looked, now }) {
   const last = steps.at(-1);

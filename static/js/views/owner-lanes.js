@@ -4,7 +4,7 @@ import { LEFT, RIGHT } from "./time-bar.js";
 import { clock, span, ticks } from "../lib/time.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
-import { goingOn } from "../lib/bands.js";
+import { goingOn, inParts } from "../lib/bands.js";
 import { shown } from "../lib/shown.js";
 
 const [LANE, TITLE, HEAD, PER_LETTER] = [15, 20, 16, 6.4];
@@ -53,7 +53,13 @@ function lanesOf(queues) {
   return rows;
 }
 
-function laneOf({ id, bars, none, two }, { clients, told_until: toldUntil, until: read }, y, scale, until, looked) {
+/** When not everybody answered: who has left since, and who does not answer still. */
+const doubtsOf = ({ doubts = [], told_until: told }) => (told === null ? doubts : [...doubts, [told, Infinity]]);
+
+const NOBODY = (isKnown) => (isKnown ? gettext("no owner") : gettext("unknown: no answer"));
+
+function laneOf({ id, bars, none, two }, told, y, scale, until, looked) {
+  const { clients, told_until: toldUntil, until: read } = told;
   const group = draw("g", {}, draw("text", { class: "lane-id", x: LEFT - 8, y: y + 11, "text-anchor": "end" }, String(id)));
   group.append(draw("rect", { class: "band-ground", x: LEFT, y: y + 2, width: scale(until) - LEFT, height: LANE - 4 }));
   const box = (look, from, to, words) => {
@@ -73,9 +79,7 @@ function laneOf({ id, bars, none, two }, { clients, told_until: toldUntil, until
   const noneNow = upToNow(none, toldUntil === null && !holders);
   const twoNow = upToNow(two, holders > 1);
   for (const [from, to] of noneNow) {
-    const known = toldUntil === null ? to : Math.min(to, toldUntil);
-    if (from < known) box("owner-none", from, known, during(gettext("no owner"), from, known, until));
-    if (known < to) box("owner-unknown", Math.max(from, known), to, during(gettext("unknown: no answer"), Math.max(from, known), to, until));
+    for (const [low, high, isKnown] of inParts(from, to, doubtsOf(told))) box(isKnown ? "owner-none" : "owner-unknown", low, high, during(NOBODY(isKnown), low, high, until));
   }
   for (const [from, to] of twoNow) box("owner-two", from, to, during(gettext("two owners"), from, to, until));
   return group;
@@ -89,7 +93,7 @@ function tabulate(details, told) {
     const head = make("tr", {}, ...[gettext("queue"), gettext("owner"), gettext("from"), gettext("until")].map((words) => make("th", {}, words)));
     const rows = told.queues.flatMap(({ topic, broker, id, bars, none, two }) => {
       const name = shown(`${topic}/${broker}/${id}`, 80);
-      const all = [...bars.map(([client, from, to]) => [from, to, shown(told.clients[client], 64)]), ...none.map(([from, to]) => [from, to, gettext("no owner")]), ...two.map(([from, to]) => [from, to, gettext("two owners")])];
+      const all = [...bars.map(([client, from, to]) => [from, to, shown(told.clients[client], 64)]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown)])), ...two.map(([from, to]) => [from, to, gettext("two owners")])];
       return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, clock(from)), make("td", {}, to === null ? gettext("now") : clock(to))));
     });
     const table = make("table", { class: "table" }, make("thead", {}, head), make("tbody", {}, ...rows.slice(0, 2000)));

@@ -16,7 +16,7 @@ export function drawTimeBar(host, time, { until, base, at = null, onPick = null 
   const svg = draw("svg", { viewBox: `0 0 ${width} ${BOTTOM}`, height: BOTTOM, role: "group", "aria-label": gettext("Rounds over time") });
   svg.append(...axis(time, until, width, scale));
   svg.append(band(gettext("two owners"), TWO, width), band(gettext("no owner"), NONE, width));
-  svg.append(...unknown(time, scale, until));
+  svg.append(...doubted(time, scale, until), ...unknown(time, scale, until));
   svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until));
   svg.append(...later(time.looked ?? until, scale, until));
   if (onPick) svg.append(picker(time.since, until, width, onPick));
@@ -64,6 +64,15 @@ function later(looked, scale, until) {
   if (to - from < 1) return [];
   const title = fill(gettext("not looked at yet: the last look was at %(at)s"), { at: clock(looked) });
   return [TWO, NONE].map((y) => draw("rect", { class: "band-later", x: from, y: y + 0.5, width: to - from, height: 7 }, draw("title", {}, title)));
+}
+
+/** While somebody did not answer, who has left since: whoever that was may have had what nobody had. */
+function doubted({ doubts = [] }, scale, until) {
+  return doubts.map(([from, to]) => {
+    const title = fill(gettext("unknown from %(at)s to %(until)s: not everybody answered"), { at: clock(from), until: clock(to) });
+    const x = scale(from);
+    return draw("rect", { class: "band-unknown", x, y: NONE, width: Math.max(1.5, scale(Math.min(to, until)) - x), height: 8 }, draw("title", {}, title));
+  });
 }
 
 /** From when on somebody does not answer: whoever that is may have what nobody has, or a second time what another has. */

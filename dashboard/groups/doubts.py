@@ -1,0 +1,70 @@
+"""What is uncertain of handoffs because somebody did not answer: nobody knows which queues that member had meanwhile.
+
+What a look saw is stored as it was seen, and it becomes known later who was silent then. So handoffs are told by this
+wherever they are read: lanes, tables, sums and figures say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from dashboard.groups.bands import FOREVER, Step
+from dashboard.groups.models import Handoff
+from dashboard.groups.owned import doubts_of_each, told_until_of_each
+from dashboard.groups.shares import without
+
+Doubts = Sequence[tuple[int, int]]
+NO_DOUBTS: Doubts = ()
+
+
+def all_doubts_of(*, groups: Collection[int], since: int) -> dict[int, Doubts]:
+    """Say from when to when not everybody answered, by group: who has left since, and who is silent still."""
+    found: dict[int, Doubts] = {
+        group: list(doubts) for group, doubts in doubts_of_each(groups=groups, since=since).items()
+    }
+    for group, told_until in told_until_of_each(groups=list(groups)).items():
+        found[group] = [*found.get(group, NO_DOUBTS), (told_until, FOREVER)]
+    return found
+
+
+def surely(since: int, lasted: int, doubts: Doubts) -> int:
+    """Give how much of a time, in ms, is certain: what lies in no doubt."""
+    return sum(high - low for low, high in without([(since, since + lasted)], doubts))
+
+
+def doubted(handoffs: Iterable[Handoff], *, group: int) -> list[Handoff]:
+    """Give stored handoffs of a group as they are known now. The rows are changed, and not written."""
+    rows = list(handoffs)
+    times = [row.dropped_at for row in rows if row.dropped_at is not None and (row.unowned_low or row.pause_low)]
+    doubts = all_doubts_of(groups=[group], since=min(times)).get(group, NO_DOUBTS) if times else NO_DOUBTS
+    return [less(row, doubts) for row in rows] if doubts else rows
+
+
+def less(row: Handoff, doubts: Doubts) -> Handoff:
+    """Give a stored handoff without what is uncertain of it. The row is changed, and not written."""
+    if row.dropped_at is None:
+        return row
+    since = row.dropped_at if row.dropped_high is None else row.dropped_high
+    if row.unowned_low:
+        row.unowned_low = surely(since, row.unowned_low, doubts)
+    if row.pause_low:
+        row.pause_low = surely(since, row.pause_low, doubts)
+    return row
+
+
+def certain_steps(steps: Iterable[Step], doubts: Doubts) -> list[Step]:
+    """Leave out of steps of the time bar the times in which not everybody answered."""
+    return [Step(low, high, step.queues) for step in steps for low, high in without([(step.since, step.until)], doubts)]
+
+
+def merged(doubts: Doubts, *, since: int, until: int) -> list[list[int]]:
+    """Give the times of doubts within a window, in order, apart from each other; for the browser."""
+    found: list[list[int]] = []
+    for low, high in sorted(doubts):
+        if high <= since or low >= until:
+            continue
+        if found and low <= found[-1][1]:
+            found[-1][1] = max(found[-1][1], min(high, until))
+        else:
+            found.append([max(low, since), min(high, until)])
+    return found

@@ -1,0 +1,96 @@
+"""What somebody may have had who did not answer, and left: told as uncertain wherever handoffs are told."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from dashboard.groups.doubts import all_doubts_of, doubted, merged, surely
+from dashboard.groups.ending import tell_ended
+from dashboard.groups.lanes import lanes_of
+from dashboard.groups.models import Group, Handoff, Member, Round
+from dashboard.groups.owner_lanes import owner_lanes
+from dashboard.groups.story import time_bar
+from dashboard.health.figures import Figures
+from dashboard.pauses.queries import pauses_of
+from dashboard.people.roles import Role
+from tests.dashboard.groups.test_owned import had, let_go
+from tests.dashboard.groups.test_story import join, settle, turn
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0, held, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+NOW = T0 + 200_000
+
+
+@pytest.fixture
+def row() -> Round:
+    """B let queue 3 go, exactly, and C took it 10 s later; D never told what it had, from 5 s after that drop on."""
+    settle()
+    join()
+    let_go("B", 3, 20_000)
+    had("C", 3, 30_000, None)
+    told(*[held(client, 70_000, mine) for client, mine in (("A", [0, 1]), ("B", [2]), ("C", [3]))], at=70_000)
+    turn(70_100)
+    tell_ended(group=Group.objects.get().pk, now=T0 + 70_200)
+    return Round.objects.get(closed_at__isnull=False)
+
+
+def was_silent(left: int | None) -> None:
+    gone = {} if left is None else {"left_at": T0 + left, "departure": "heartbeat expired"}
+    when = dict.fromkeys(("at", "at_low", "at_high", "observed_at"), T0 + 25_000)
+    Member.objects.create(group=Group.objects.get(), client_id="D", origin="admin answer", **when, **gone)
+
+
+@pytest.mark.parametrize("left", [150_000, None])
+def test_wherever_a_handoff_is_told_only_that_is_certain_in_which_everybody_answered(
+    row: Round, client: Client, left: int | None
+) -> None:
+    stored = Handoff.objects.get(queue_id=3)
+    assert stored.unowned_low == 10_000
+    was_silent(left)
+    group = Group.objects.get()
+
+    lane = next(each for each in lanes_of(row, now=NOW) if each.queue_id == 3)
+    pauses = pauses_of(group=group, since=T0, now=NOW)
+    client.force_login(person(Role.VIEWER))
+    listed = client.get(f"/api/v1/groups/{group.pk}/handoffs").json()["rows"]
+
+    assert lane.unowned == (5_000, 10_000)
+    assert [(each.unowned.low, each.unowned.high, each.pause.low) for each in pauses.handoffs] == [
+        (5_000, 10_000, 5_000)
+    ]
+    assert [each.cost.unowned.low for each in pauses.rounds if each.cost is not None] == [5_000]
+    assert [(each["unowned_low"], each["unowned_high"]) for each in listed] == [(5_000, 10_000)]
+    samples = {
+        sample.labels["bound"]: sample.value
+        for family in Figures(now=NOW).collect()
+        for sample in family.samples
+        if sample.name == "queue_pause_seconds"
+    }
+    assert samples == {"low": 5.0}
+
+
+def test_the_time_bar_and_owners_over_time_tell_from_when_to_when_nobody_knows(row: Round) -> None:
+    was_silent(150_000)
+
+    bar = time_bar(group=row.group, since=T0, now=NOW)
+    lanes = owner_lanes(group=row.group, since=T0, until=NOW)
+
+    assert bar["none"] == [[T0 + 20_000, T0 + 25_000, 1]]
+    assert bar["doubts"] == lanes["doubts"] == [[T0 + 25_000, T0 + 150_000]]
+
+
+def test_what_is_stored_stays_as_it_was_seen(row: Round) -> None:
+    was_silent(150_000)
+
+    told_again = doubted(Handoff.objects.filter(round=row), group=row.group_id)
+
+    assert [each.unowned_low for each in told_again] == [5_000]
+    assert Handoff.objects.get(queue_id=3).unowned_low == 10_000
+
+
+def test_doubts_of_several_members_are_one_time() -> None:
+    assert surely(0, 100, [(10, 20), (15, 30), (90, 200)]) == 70
+    assert merged([(50, 70), (10, 30), (20, 40), (95, 99)], since=15, until=60) == [[15, 40], [50, 60]]
+    assert all_doubts_of(groups=[], since=0) == {}
