@@ -1,4 +1,4 @@
-"""Whether who reports is what it says: a member, or a producer, of the token's group, and of brokers that are there.
+"""Whether who reports is what it says: a member, or a producer, of the group, and of queues and brokers that are there.
 
 Brokers tell who is one; what none of them tells yet may be told in a moment.
 
@@ -6,23 +6,33 @@ Brokers tell who is one; what none of them tells yet may be told in a moment.
 the client of a producer's facts                        is
 ======================================================  ================================================
 listed, or was, as a producer of the token's group      taken
-listed as one of other groups alone                     refused, 403
+listed as one of other groups alone                     refused, 403, once these brokers told since its words
+listed as one of other groups alone, before that        to come again, 503
 not listed, and the group is known of consumers alone   to come again, 503
 not listed, though each master told since its words     to come again, 503
 not listed, and that says nothing yet                   taken
 ======================================================  ================================================
+
+A queue that nobody knows is of a route that was not looked at yet, or of none: a watcher that is at work has looked by
+two minutes after the words.
 """
 
 from __future__ import annotations
 
-from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, Route
-from dashboard.clusters.senders import gone_of
+from collections.abc import Collection
+
+from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, ProducerList, Queue, Route
+from dashboard.clusters.senders import SETTLED_MS, gone_of
 from dashboard.common.names import known_as, unescape
 from dashboard.groups.models import Group, Member, MemberList
 from dashboard.reports.reading import OF_CONSUMERS, Foreign, Malformed, Said, Unacceptable
-from rebalance_engine.events import ProducerFact
+from rebalance_engine.events import Fact, ProducerFact
+from rebalance_engine.findings import spell
+from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.system_groups import INNER_PRODUCER
 
 NEW_MS = 120_000  # a broker that is new is seen by then
+LOGICAL = "__syslo__"  # the brokers of static topics, which are none
 LATELY_MS = 600_000  # words from before are those of another run
 
 
@@ -43,6 +53,7 @@ def check_standing(*, cluster: Cluster, said: Said, now: int) -> None:
     """
     if any(isinstance(fact, OF_CONSUMERS) for fact in said.facts):
         _check_member(cluster, said)
+        _check_queues(cluster, said, now)
     sent = [fact for fact in said.facts if isinstance(fact, ProducerFact)]
     if sent:
         _check_producer(cluster, said, min(fact.at for fact in sent), now)
@@ -60,15 +71,45 @@ def _check_member(cluster: Cluster, said: Said) -> None:
         raise TooEarly(f"{seen}; send the report again when it has been seen")
 
 
+def _check_queues(cluster: Cluster, said: Said, now: int) -> None:
+    """Insist on queues that some route has or had, or that a look saw somebody hold, where a watcher looks at all."""
+    if cluster.watched_at is None:
+        return
+    facts = {queue: fact.at for fact in said.facts for queue in _queues_in(fact)}
+    topics = {known_as(queue.topic) for queue in facts}
+    rows = Queue.objects.filter(topic__cluster=cluster, topic__name__in=topics)
+    known = set(rows.values_list("topic__name", "broker", "queue_id"))
+    for queue, at in facts.items():
+        place = (known_as(queue.topic), known_as(queue.broker), queue.queue_id)
+        if place in known or queue.broker.startswith(LOGICAL):
+            continue
+        seen = f"no route of cluster {cluster.name!r} is known to have had {spell(queue)}"
+        if min(now, cluster.watched_at) - at < NEW_MS:
+            raise TooEarly(f"{seen} yet; send the report again when it has been looked at")
+        raise Malformed(f"{seen}; needed is a queue of some route")
+
+
+def _queues_in(fact: Fact) -> tuple[MessageQueue, ...]:
+    """Give the queues that a fact of a consumer is about."""
+    if not isinstance(fact, OF_CONSUMERS):
+        return ()
+    queue, queues = getattr(fact, "queue", None), getattr(fact, "queues", ())
+    return queues if queue is None else (queue,)
+
+
 def _check_producer(cluster: Cluster, said: Said, first: int, now: int) -> None:
     """Insist on a producer of the group, as brokers list them; an empty group is unknown."""
     group, client = known_as(said.group), known_as(said.reporter)
-    listed = list(Producer.objects.filter(cluster=cluster, client_id=client).values_list("group_name", "gone_at"))
-    if any(name in {group, ""} for name, _gone_at in listed):
+    rows = Producer.objects.filter(cluster=cluster, client_id=client).exclude(group_name=INNER_PRODUCER)
+    listed = list(rows.values_list("group_name", "gone_at", "broker"))
+    if any(name in {group, ""} for name, _gone_at, _broker in listed):
         return
-    others = sorted({name for name, gone_at in listed if gone_at is None})
+    others = sorted({name for name, gone_at, _broker in listed if gone_at is None})
     if others:
         seen = f"brokers list client {said.reporter!r} as a producer of {', '.join(map(repr, map(unescape, others)))}"
+        brokers = {broker for _name, gone_at, broker in listed if gone_at is None}
+        if not _have_told_since(cluster, brokers, first):
+            raise TooEarly(f"{seen}, and were not asked since; send the report again when they have been")
         raise Foreign(f"{seen}; this token is of group {said.group!r}")
     is_of_consumers = Group.objects.filter(cluster=cluster, name=group).exists()
     if is_of_consumers and not Producer.objects.filter(cluster=cluster, group_name=group).exists():
@@ -78,6 +119,12 @@ def _check_producer(cluster: Cluster, said: Said, first: int, now: int) -> None:
     if gone_of(last_words={(cluster.pk, client): words}, now=now):
         seen = f"no broker lists client {said.reporter!r} as a producer of {said.group!r}"
         raise TooEarly(f"{seen}; send the report again when it has been seen")
+
+
+def _have_told_since(cluster: Cluster, brokers: Collection[str], at: int) -> bool:
+    """Whether each of these brokers told its producers so long after an instant that it knew who had begun by then."""
+    lists = ProducerList.objects.filter(cluster=cluster, broker__in=brokers)
+    return all(seen_at > at + SETTLED_MS for seen_at in lists.values_list("observed_at", flat=True))
 
 
 def _told_lately(cluster: Cluster, client: str, now: int) -> list[int]:

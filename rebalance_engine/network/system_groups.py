@@ -5,12 +5,13 @@ Source: ``common/.../MixAll.java`` (``PREDEFINE_GROUP_SET``, ``isSysConsumerGrou
 
 from __future__ import annotations
 
+INNER_PRODUCER = "CLIENT_INNER_PRODUCER"  # of every Java client, also of one that consumes alone
 OWN_PREFIXES = ("CID_RMQ_SYS_", "CID_ONSAPI_")
 OWN = frozenset(
     {
         "CID_ONS-HTTP-PROXY",
         "CID_SYS_RMQ_TRANS",
-        "CLIENT_INNER_PRODUCER",
+        INNER_PRODUCER,
         "DEFAULT_CONSUMER",
         "FILTERSRV_CONSUMER",
         "ONS_HTTP_PROXY",

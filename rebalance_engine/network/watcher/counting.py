@@ -12,13 +12,17 @@ from rebalance_engine.events import (
 )
 from rebalance_engine.events.shapes import MAX_AT
 from rebalance_engine.network.answers import Answerer
+from rebalance_engine.network.system_groups import INNER_PRODUCER
 from rebalance_engine.remoting.bodies.clients import ProducerTableInfo
 from rebalance_engine.remoting.bodies.queues import ConsumeStats, TopicStatsTable
 from rebalance_engine.remoting.versions import version_name
 
 
 def producers_stated(table: ProducerTableInfo, by: Answerer) -> ProducersSeen:
-    """State the producers of a broker; those without an id or an address, and doubles, are left out."""
+    """State the producers of a broker; those without an id or an address, and doubles, are left out.
+
+    So is the group that every Java client is listed in, also one that only consumes.
+    """
     assert by.broker is not None
     found = {
         (group, one.client_id, one.remote_ip.removeprefix("/")): ProducerConnected(
@@ -30,7 +34,7 @@ def producers_stated(table: ProducerTableInfo, by: Answerer) -> ProducersSeen:
         )
         for group, listed in table.data.items()
         for one in listed
-        if group and one.client_id and one.remote_ip and one.remote_ip != "/"
+        if group not in {"", INNER_PRODUCER} and one.client_id and one.remote_ip and one.remote_ip != "/"
     }
     told = tuple(found[key] for key in sorted(found))
     return ProducersSeen(at=by.at, source=by.source, exactness=EXACT, broker=by.broker, producers=told)

@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, ProducerList
+from dashboard.clusters.models import Broker, Cluster, Producer, ProducerBroker, ProducerList, Queue
+from dashboard.clusters.senders import SETTLED_MS
 from dashboard.reports.models import ReportToken
 from dashboard.reports.operations import Taken, take
 from dashboard.reports.reading import Foreign, Malformed
 from dashboard.reports.standing import NEW_MS, TooEarly
 from rebalance_engine.events import EXACT, BrokerBackedOff
-from tests.dashboard.reports.facts import body, own, token_of
-from tests.dashboard.story import EAST, T0, route, seen, told
+from rebalance_engine.network.system_groups import INNER_PRODUCER
+from tests.dashboard.reports.facts import body, own, taken, token_of
+from tests.dashboard.story import EAST, T0, listed, route, seen, told
 
 LISTED = {"address": "127.0.0.1:1", "at": T0, "observed_at": T0, "origin": "admin answer"}
 
@@ -57,13 +59,44 @@ def test_a_producer_of_the_tokens_group_is_believed_also_when_it_is_gone(cluster
 
 def test_nobody_speaks_for_a_producer_of_another_group(cluster: Cluster, token: ReportToken) -> None:
     lists(cluster, "P", "payment")
+    lists(cluster, "P", INNER_PRODUCER)
+    has_told(cluster, 9_000 + SETTLED_MS)
 
+    with pytest.raises(TooEarly, match="'P' as a producer of 'payment', and were not asked since"):
+        reported(token)
+
+    ProducerList.objects.update(observed_at=T0 + 9_001 + SETTLED_MS)
     with pytest.raises(Foreign, match="'P' as a producer of 'payment'; this token is of group 'g'"):
         reported(token)
     assert not ProducerBroker.objects.exists()
 
     lists(cluster, "P", "g")  # one process may have producers of two groups
     assert reported(token).stored == 1
+
+
+def test_who_is_listed_only_as_every_java_client_is_is_listed_in_no_other_group(
+    cluster: Cluster, token: ReportToken
+) -> None:
+    lists(cluster, "P", INNER_PRODUCER)
+
+    assert reported(token).stored == 1
+
+
+def test_a_queue_that_no_route_had_makes_no_topic(token: ReportToken) -> None:
+    told(route(1), *seen("A"), listed(0, "A"))
+    made_up = body(taken("A", 9_000, 7))
+    assert take(token=token, body=body(taken("A", 9_000, 6), report="r0"), now=T0 + 9_500).stored == 1, "nobody looks"
+
+    Cluster.objects.update(watched_at=T0 + 8_999 + NEW_MS)
+    with pytest.raises(TooEarly, match="to have had orders/east/7 yet"):
+        take(token=token, body=made_up, now=T0 + 300_000)
+    Cluster.objects.update(watched_at=T0 + 9_000 + NEW_MS)
+    with pytest.raises(Malformed, match="orders/east/7; needed is a queue of some route"):
+        take(token=token, body=made_up, now=T0 + 300_000)
+    assert sorted(Queue.objects.values_list("queue_id", flat=True)) == [0, 6]
+
+    told(route(8, 300_500))
+    assert take(token=token, body=made_up, now=T0 + 301_000).stored == 1
 
 
 def test_a_token_of_consumers_speaks_for_no_producer_that_is_not_listed(token: ReportToken) -> None:

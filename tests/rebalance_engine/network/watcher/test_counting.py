@@ -1,4 +1,5 @@
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.system_groups import INNER_PRODUCER
 from rebalance_engine.network.watcher.counting import dead_stated, producers_stated, progress_stated
 from rebalance_engine.remoting.bodies.clients import ProducerInfo, ProducerTableInfo
 from rebalance_engine.remoting.bodies.queues import ConsumeStats, OffsetWrapper, TopicOffset, TopicStatsTable
@@ -7,7 +8,9 @@ from tests.rebalance_engine.network.watcher.seeing import by
 
 def test_producers_are_stated_once_each_with_their_addresses() -> None:
     one = ProducerInfo(client_id="A", remote_ip="/10.0.0.1:5", version=407)
-    table = ProducerTableInfo(data={"sends": (one, one), "": (one,), "odd": (ProducerInfo(client_id="B"),)})
+    table = ProducerTableInfo(
+        data={"sends": (one, one), "": (one,), "odd": (ProducerInfo(client_id="B"),), INNER_PRODUCER: (one,)}
+    )
 
     fact = producers_stated(table, by(10))
 
