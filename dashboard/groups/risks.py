@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-MOST_KEPT = 200  # subjects of one acknowledgement; ``count`` and ``key`` are of all of them
+from dashboard.push.runs import Runs, pack, unpack
+
+MOST_KEPT = 200  # subjects of one acknowledgement by name; ``count`` and ``key`` are of all of them
+OF_QUEUES = frozenset({"unknown queue", "without owner", "retry left out"})  # whose subjects are queues
 MOST_NAMED = 12
+MOST_IDS = 1_000_000  # of queues of one topic on one broker, in a row that somebody may have tampered with
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Acknowledged:
         key: this kind about these subjects, and no others (``plans/checks.py``).
         count: of the subjects; ``subjects`` are the first ``MOST_KEPT`` of them.
         said: the sentence, where that is all that is known.
+        rest: of queues, those beyond the first: runs of their ids (``push/runs.py``) by ``topic/broker``.
     """
 
     kind: str
@@ -32,10 +37,18 @@ class Acknowledged:
     count: int
     subjects: tuple[str, ...]
     said: str = ""
+    rest: tuple[tuple[str, Runs], ...] = ()
 
     def as_values(self) -> dict[str, object]:
         """Give it as JSON can have it."""
-        return {"kind": self.kind, "key": self.key, "count": self.count, "subjects": list(self.subjects)}
+        values = {"kind": self.kind, "key": self.key, "count": self.count, "subjects": list(self.subjects)}
+        return values | ({"rest": {place: list(ids) for place, ids in self.rest}} if self.rest else {})
+
+    @property
+    def every_subject(self) -> tuple[str, ...]:
+        """All subjects that are known: of queues all there are."""
+        rest = (f"{place}/{number}" for place, ids in self.rest for number in unpack(ids).tolist())
+        return (*self.subjects, *rest)
 
     @property
     def words(self) -> str:
@@ -55,7 +68,16 @@ class Acknowledged:
 
 def risk(kind: str, key: str, subjects: Sequence[str]) -> Acknowledged:
     """Make one of all its subjects."""
-    return Acknowledged(kind, key, len(subjects), tuple(subjects[:MOST_KEPT]))
+    rest = _in_runs(subjects[MOST_KEPT:]) if kind in OF_QUEUES else ()
+    return Acknowledged(kind, key, len(subjects), tuple(subjects[:MOST_KEPT]), rest=rest)
+
+
+def _in_runs(queues: Sequence[str]) -> tuple[tuple[str, Runs], ...]:
+    numbers: dict[str, list[int]] = {}
+    for queue in queues:
+        place, _slash, number = queue.rpartition("/")
+        numbers.setdefault(place, []).append(int(number))
+    return tuple((place, pack(ids)) for place, ids in numbers.items())
 
 
 def write_risks(risks: Sequence[Acknowledged]) -> str:
@@ -74,7 +96,20 @@ def read_risk(value: object) -> Acknowledged:
         return Acknowledged("", "", 0, (), value if isinstance(value, str) else json.dumps(value))
     subjects, count = value.get("subjects"), value.get("count")
     named = tuple(map(str, subjects)) if isinstance(subjects, list) else ()
-    return Acknowledged(value["kind"], str(value.get("key", "")), count if type(count) is int else len(named), named)
+    number = count if type(count) is int else len(named)
+    return Acknowledged(value["kind"], str(value.get("key", "")), number, named, rest=_read_rest(value.get("rest")))
+
+
+def _read_rest(value: object) -> tuple[tuple[str, Runs], ...]:
+    """Read runs of ids by place; what is none is left out."""
+    places = value.items() if isinstance(value, Mapping) else ()
+    return tuple((str(place), tuple(ids)) for place, ids in places if _are_runs(ids))
+
+
+def _are_runs(ids: object) -> bool:
+    if not isinstance(ids, list) or len(ids) % 2 or not all(type(each) is int and each >= 0 for each in ids):
+        return False
+    return sum(ids) <= MOST_IDS
 
 
 def _read_line(line: str) -> Acknowledged:

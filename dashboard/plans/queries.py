@@ -91,7 +91,7 @@ def told(group: int) -> Told | None:
     if row is None:
         return None
     read = frozenset(
-        subject for each in read_risks(row.acknowledged) if each.kind in LEFT_OUT for subject in each.subjects
+        subject for each in read_risks(row.acknowledged) if each.kind in LEFT_OUT for subject in each.every_subject
     )
     return Told(row.version, assignment_of(row), row.author, row.reason, read)
 

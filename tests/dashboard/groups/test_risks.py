@@ -22,8 +22,19 @@ def test_a_risk_comes_back_as_it_was_written_in_the_readers_language() -> None:
     assert (read[0].count, len(read[0].subjects)) == (MOST_KEPT + 1, MOST_KEPT)
     assert read[0].sentence.startswith("201 queues have no owner: their messages would wait (orders/east/0, ")
     assert read[0].sentence.endswith(" and 189 more)")
+    assert read[0].every_subject == tuple(QUEUES)
     with override("zh-hans"):
         assert "queues" not in read[0].words
+
+
+def test_all_queues_are_kept_also_of_several_topics_and_what_was_tampered_with_is_left_out() -> None:
+    queues = [*QUEUES, *(f"a/b/west/{n}" for n in (7, 9, 10))]
+
+    [read] = read_risks(write_risks([risk("retry left out", "k", queues)]))
+
+    assert (read.count, read.every_subject) == (len(queues), tuple(queues))
+    value = {**read.as_values(), "rest": {"x/east": [0, -1], "y/east": "all", "z/east": [0, 2**60], "w/east": [3]}}
+    assert read_risk(value).every_subject == tuple(QUEUES[:MOST_KEPT])
 
 
 def test_a_sentence_from_before_is_shown_as_it_is() -> None:
