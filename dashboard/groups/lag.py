@@ -210,7 +210,8 @@ def queues_of(row: Progress) -> Iterator[QueueLag]:
 def told_plainly(*, group: Group) -> list[dict[str, object]]:
     """Give what brokers told last, and in the minute before, as plain values for the browser: null is unknown.
 
-    Each queue is a topic, an id, how many messages wait, and when the last one that was consumed had been stored.
+    Each queue is a topic, an id, how many messages wait, when the last one that was consumed had been stored, and the
+    offset that is committed.
     """
     rows = list(Progress.objects.filter(group=group).order_by("broker"))
     if sum(len(row.queues) for row in rows) > MOST_LOOKED_AT:
@@ -220,7 +221,9 @@ def told_plainly(*, group: Group) -> list[dict[str, object]]:
             "broker": row.broker,
             "at": row.observed_at,
             "missing": row.missing,
-            "queues": [[each.topic, each.queue_id, each.lag, each.consumed_up_to] for each in queues_of(row)],
+            "queues": [
+                [each.topic, each.queue_id, each.lag, each.consumed_up_to, each.committed] for each in queues_of(row)
+            ],
             "looks": row.looks,
         }
         for row in rows

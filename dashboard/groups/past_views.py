@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import past_story, rounds, story, views
+from dashboard.groups.drawn import plain_lanes
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.models import Group
 from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
@@ -94,7 +95,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
             "state": to_json(state),
             "time": bar,
             "around": around,
-            "lanes": views.plain_lanes(row, lanes, at),
+            "lanes": plain_lanes(row, lanes, at),
             "lag": lag_at(group=found, at=at),
         },
     }

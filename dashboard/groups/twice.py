@@ -38,6 +38,15 @@ class Twice:
         return self.until - self.first
 
     @property
+    def apart_low(self) -> int | None:
+        """How far apart, in ms, at least: from letting go, all committed, to the first pull of what comes again.
+
+        None: unknown, as where both had the queue at that time.
+        """
+        dropped, pulled = self.lane.dropped_at, self.lane.first_pull_at
+        return None if dropped is None or pulled is None or pulled <= dropped else pulled - dropped
+
+    @property
     def last(self) -> int:
         """The offset of the last of them."""
         return self.until - 1

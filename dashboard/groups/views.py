@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -18,15 +17,16 @@ from dashboard.common.sayings import in_words as in_readers_words
 from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups import found as found_now
 from dashboard.groups.backing import backing_away
+from dashboard.groups.drawn import known_of, known_twice, lags_around, plain_lanes, with_queue
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.lag import told_plainly
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.leanest import division_of
-from dashboard.groups.models import Group, Member, Round
+from dashboard.groups.models import Group, Member
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
 from dashboard.groups.proofs import seen_at_of
 from dashboard.groups.table import in_words
-from dashboard.groups.twice import Twice, add_up, twice_in
+from dashboard.groups.twice import add_up, twice_in
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
@@ -159,6 +159,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "more_causes": max(0, latest.causes.count() - MOST_CAUSES) if latest else 0,
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
+        **known_of(row=latest, lanes=lanes),
         "worst": story.worst(lanes, owned.shares_in(row=latest, now=now).values() if latest else ()),
         "rounds": rounds.newest(group=found, most=12),
         "window": window,
@@ -171,7 +172,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
             "snapshot": to_json(snapshot) if snapshot else None,
             "time": story.time_bar(group=found, since=since, now=now),
             "around": around,
-            "lanes": plain_lanes(latest, lanes, now),
+            "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes)),
             "lag": told_plainly(group=found),
         },
     }
@@ -190,7 +191,7 @@ def facts(request: HttpRequest, pk: int) -> JsonResponse:
         {
             "time": story.time_bar(group=found, since=since, now=now),
             "around": story.around(group=found, now=now),
-            "lanes": plain_lanes(latest, lanes, now),
+            "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes)),
         }
     )
 
@@ -256,12 +257,15 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     shares = owned.shares_in(row=row, now=now)
     unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
     worst = {**story.worst(lanes, shares.values()), "twice": twice.count, **unmoved}
-    page = story.page_of(lanes, _number(request.GET.get("handoffs", "")))
+    queue = request.GET.get("queue", "")[:400]
+    page = story.page_of(with_queue(lanes, queue), _number(request.GET.get("handoffs", "")))
     context = {
         "group": found,
         "round": row,
         "twice": twice,
         **page,
+        "handoff_count": len(lanes),
+        "queue": queue,
         "worst": worst,
         "causes": rounds.causes_of(row),
         "sentence": rounds.sentence_of(row, worst, now=now),
@@ -273,6 +277,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             "group": pk,
             "lanes": plain_lanes(row, page["lanes"], now, known),
             **rounds.pictures_of(row),
+            "lags": lags_around(group=found, row=row, now=now),
         },
     }
     return render(request, "groups/round.html", context)
@@ -295,46 +300,6 @@ def find_group(request: HttpRequest, pk: int) -> Group:
     if found is None or not listing.may_see(found, found.cluster, access_in(request)):
         raise Http404(_("There is no such group, or you may not see it."))
     return found
-
-
-def plain_lanes(
-    row: Round | None, lanes: Sequence[Lane], now: int, twice: Mapping[Lane, Twice] | None = None
-) -> dict[str, object] | None:
-    """Give the handoffs of a round as plain values for the browser; ``twice`` of those of which that is known."""
-    if row is None:
-        return None
-    return {
-        "number": row.number,
-        "opened_at": row.opened_at,
-        "closed_at": row.closed_at,
-        "now": now,
-        "count": len(lanes),
-        "lanes": [
-            {
-                "queue": f"{lane.topic}/{lane.broker}/{lane.queue_id}",
-                "from": lane.from_client,
-                "to": lane.to_client,
-                "dropped_at": lane.dropped_at,
-                "taken_at": lane.taken_at,
-                "first_pull_at": lane.first_pull_at,
-                "unowned": lane.unowned,
-                "overlap": lane.overlap,
-                "is_waiting": lane.is_waiting,
-                "is_shared": lane.is_shared,
-                "is_overlap": lane.is_overlap,
-                "is_gap": lane.is_gap,
-                "is_perhaps_overlap": lane.is_perhaps_overlap,
-                "is_perhaps_gap": lane.is_perhaps_gap,
-                "is_older": lane.is_older,
-                "is_unknown": lane.is_unknown,
-                "is_first_seen": lane.is_first_seen,
-                "is_gone": lane.is_gone,
-                "gone_at": lane.gone_at,
-                "twice": twice[lane].count if twice and lane in twice else None,
-            }
-            for lane in lanes[: story.MOST_LANES]
-        ],
-    }
 
 
 def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, object]:

@@ -16,6 +16,7 @@ import { isFit, newMap, noteZoom, sizeOf, zoomOf } from "./picture.js";
 import { judge, movesBetween } from "../lib/owners.js";
 import { lagsOf } from "../lib/lag.js";
 import { make } from "../lib/svg.js";
+import { Rates, holdersIn } from "../lib/rates.js";
 import { mountGlyphs } from "./glyphs.js";
 import { mountOrders } from "./orders.js";
 import { keyOf } from "../lib/columns.js";
@@ -33,18 +34,25 @@ export function mountGroup(page) {
   const says = page.querySelector("#says");
   const base = location.pathname;
   let { time, around, lanes } = facts;
-  let lags = lagsOf(facts.lag);
+  const rates = new Rates();
+  let lags = noted(facts.lag);
   let map = null;
   let question = 0;
   let isBehind = Boolean(around.is_behind);
 
-  const extra = () => ({ ...around, seen, lags, now: asOf.now() });
+  const extra = () => ({ ...around, seen, lags, rates, now: asOf.now() });
   const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
+
+  /** What brokers told, by queue; and how much was consumed since they told before. */
+  function noted(told) {
+    if (follower.state) rates.note(told, holdersIn(judge(follower.state)));
+    return lagsOf(told);
+  }
 
   function paint() {
     const { state } = follower;
     if (!state) return;
-    if (!isFit(map, state)) map = newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: true });
+    if (!isFit(map, state)) map = newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: true, hasRates: true });
     map.update(state, extra());
   }
 
@@ -157,7 +165,7 @@ export function mountGroup(page) {
   /** How far the group is behind comes with no step. */
   const measure = gather(async () => {
     try {
-      lags = lagsOf((await getJson(`${base}lag`))?.lag ?? []);
+      lags = noted((await getJson(`${base}lag`))?.lag ?? []);
       asOf.note("lag", false);
     } catch (error) {
       asOf.note("lag", true);

@@ -2,9 +2,10 @@
 import { age } from "../lib/time.js";
 import { cellsOf, isProxied } from "../lib/owners.js";
 import { count } from "../live/runs.js";
-import { draw } from "../lib/svg.js";
+import { draw, make } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
+import { rateInShort } from "../lib/rates.js";
 
 const LONGEST_NAME = 40; // letters
 const FEW_ROWS = 50; // of more those are drawn that a piece of the map has to do with
@@ -62,4 +63,13 @@ export function tailsOf(clients) {
     const border = Math.max(client.lastIndexOf("@", same), client.lastIndexOf("#", same), client.lastIndexOf("-", same), client.lastIndexOf(".", same)) + 1;
     return border <= same ? border : 0;
   });
+}
+
+/** How much a member consumes, by committed offsets: with a bound where it is not known of all that it holds. */
+export function rateOf(known, row) {
+  const place = make("span", { class: "rate", title: gettext("messages a second, by the offsets that are committed of its queues in the last minute") });
+  if (row.state === "left" || row.held === 0) return place;
+  if (!known || known.rate === null) place.append("–");
+  else place.append(fill(gettext("%(rate)s msg/s"), { rate: `${known.isWhole ? "" : "≥ "}${rateInShort(known.rate)}` }));
+  return place;
 }

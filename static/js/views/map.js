@@ -5,18 +5,19 @@ import { draw, make, set } from "../lib/svg.js";
 import { gettext, fill } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 import { drawLags } from "./lag-row.js";
-import { rowsOf, signOf, tailsOf } from "./map-rows.js";
+import { rateOf, rowsOf, signOf, tailsOf } from "./map-rows.js";
 
 const HEAD = 66;
 const [LEAST_NAMES, PER_LETTER, BESIDE_NAMES] = [200, 7.6, 50]; // px; names without words beside them may need less
 const [NARROW, NARROW_NAMES, NARROW_ROOM] = [480, 144, 260]; // a phone: who is there says no more, cells can be touched, loads are to the right
-const ROOM_FOR_LOADS = 170;
+const [ROOM_FOR_LOADS, ROOM_FOR_RATES] = [170, 76];
 
 export class CellMap {
   /** `grammar` says what columns and cells are: by default of what is held, against what is wanted; `hasLags`: what is
-   * below each queue is how far the group is behind in it. */
-  constructor(host, { zoom = null, onPoint = () => {}, grammar = owners, hasLags = false } = {}) {
+   * below each queue is how far the group is behind in it; `hasRates`: each row says how much its member consumes. */
+  constructor(host, { zoom = null, onPoint = () => {}, grammar = owners, hasLags = false, hasRates = false } = {}) {
     this.hasLags = hasLags;
+    this.hasRates = hasRates;
     this.host = host;
     this.grammar = grammar;
     this.zoom = zoom;
@@ -133,7 +134,7 @@ export class CellMap {
   #build(columns, rows, shape) {
     const isNarrow = this.host.clientWidth > 0 && this.host.clientWidth < NARROW;
     const names = isNarrow ? NARROW_NAMES : roomForNames(rows);
-    const room = isNarrow ? NARROW_ROOM : Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS);
+    const room = isNarrow ? NARROW_ROOM : Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS - (this.hasRates ? ROOM_FOR_RATES : 0));
     this.shape = shape;
     this.layout = place(columns, room);
     this.columns = this.layout.columns;
@@ -157,7 +158,7 @@ export class CellMap {
     const old = this.root ? [this.root.scrollLeft, this.root.scrollTop] : null;
     const root = make("div", { class: "map", tabindex: "0", role: "application",
       "aria-label": gettext("Map of queues and consumers; arrow keys move, the sentence below says what is there"),
-      "data-dense": this.row < 20, "data-narrow": isNarrow },
+      "data-dense": this.row < 20, "data-rates": this.hasRates, "data-narrow": isNarrow },
       make("div", { class: "corner" }, gettext("client")), this.head,
       make("div", { class: "load-head" }), this.names, this.cells, this.loads);
     if (this.hasLags) root.append(...this.#footOf(width));
@@ -203,6 +204,7 @@ export class CellMap {
     const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
     const most = Math.max(1, ...known);
     this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
+    this.rates = this.hasRates ? this.extra.rates.ofMembers(this.picture) : null;
     const tails = tailsOf(rows.map((row) => row.name));
     this.names.replaceChildren(...rows.map((row, i) => this.#name(row, tails[i])));
     this.loads.replaceChildren(...rows.map((row) => this.#load(row, mean, most)));
@@ -246,6 +248,7 @@ export class CellMap {
       draw("rect", { class: "load-bar", y: 3, width: scale(row.held ?? 0), height: 8 }));
     if (mean > 0) bar.append(draw("path", { class: "load-mean", d: `M${scale(mean)} 0V14` }));
     item.append(figure, bar);
+    if (this.rates) item.append(rateOf(this.rates.get(row.client), row));
     return item;
   }
 

@@ -17,7 +17,7 @@ export const zoomOf = () => new URLSearchParams(location.search).get("zoom");
 export const isFit = (map, state) => Boolean(map) && map.zoomKey === zoomOf() && map instanceof TileMap === (isLarge(state, sizeOf(state)) && !map.zoomKey);
 
 /** Make the map that a state needs. `onPoint` is told of a cell, `onSay` of a tile, `onZoom` which piece is wanted in cells. */
-export function newMap(page, state, { onPoint, onSay, onZoom, hasLags }) {
+export function newMap(page, state, { onPoint, onSay, onZoom, hasLags, hasRates = false }) {
   const zoom = zoomOf();
   const [host, queues] = [page.querySelector("#map"), sizeOf(state)];
   const isTiles = isLarge(state, queues) && !zoom;
@@ -27,7 +27,7 @@ export function newMap(page, state, { onPoint, onSay, onZoom, hasLags }) {
   const out = page.querySelector('[data-is="out"]');
   out.hidden = !zoom;
   out.onclick = () => onZoom(null);
-  const map = isTiles ? new TileMap(host, { onZoom, onSay }) : new CellMap(host, { zoom: zoom ? columnsOf(zoom) : null, onPoint, hasLags });
+  const map = isTiles ? new TileMap(host, { onZoom, onSay }) : new CellMap(host, { zoom: zoom ? columnsOf(zoom) : null, onPoint, hasLags, hasRates });
   map.zoomKey = zoom;
   return map;
 }

@@ -4,6 +4,8 @@ import { TileMap } from "./tiles.js";
 import { columnsOf, isLarge } from "../lib/tiles.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
+import { keyOf } from "../lib/columns.js";
+import { lagsOf } from "../lib/lag.js";
 import { movesBetween } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
 import { noteZoom, sizeOf, zoomOf } from "./picture.js";
@@ -14,6 +16,8 @@ export function mountRound(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const says = page.querySelector("#says");
   const extra = { left: [], away: [], seen: null, now: facts.lanes?.now ?? 0 };
+  const at = { before: facts.lanes?.opened_at ?? extra.now, after: facts.lanes?.closed_at ?? extra.now };
+  const lags = Object.fromEntries(Object.entries(facts.lags).map(([name, told]) => [name, lagsOf(told)]));
   const hosts = [...page.querySelectorAll("[data-map]")].filter((host) => facts[host.dataset.map]);
   const areLarge = hosts.some((host) => isLarge(facts[host.dataset.map], sizeOf(facts[host.dataset.map])));
   let maps = [];
@@ -26,8 +30,9 @@ export function mountRound(page) {
   function newMap(host, zoom) {
     if (areLarge && !zoom) return new TileMap(host, { onZoom: zoomTo, onSay: tell });
     const map = new CellMap(host, {
+      hasLags: true,
       zoom: zoom ? columnsOf(zoom) : null,
-      onPoint: (column, client) => tell(`${column.topic}/${column.broker}/${column.id}`, describe(map.picture, column, client, { now: extra.now })),
+      onPoint: (column, client) => tell(`${column.topic}/${column.broker}/${column.id}`, describe(map.picture, column, client, { now: at[host.dataset.map], lag: lags[host.dataset.map].get(keyOf(column)) ?? null })),
     });
     return map;
   }
@@ -43,7 +48,7 @@ export function mountRound(page) {
   }
 
   function paint() {
-    maps.forEach((map, i) => map.update(facts[hosts[i].dataset.map], extra));
+    maps.forEach((map, i) => map.update(facts[hosts[i].dataset.map], { ...extra, now: at[hosts[i].dataset.map], lags: lags[hosts[i].dataset.map] }));
     const most = Math.max(...maps.map((map) => map.grid?.most ?? 0));
     for (const map of maps) map.scaleTo?.(most); // one is as dark as the other for as many queues
     drawLanes(page.querySelector('[data-is="lanes"]'), facts.lanes);
@@ -68,6 +73,7 @@ export function mountRound(page) {
 
 /** Why there is no map: of before the first round none was drawn, of others something was lost. */
 function whyNone(why) {
+  if (why === "large") return gettext("Too large for a map; the table of handoffs says what moved.");
   if (why === "first") return gettext("This is the first round that was seen of this group: there is no map of before. What is known of who held what stands in the handoffs and in the loads.");
   return gettext("How it was is not known.");
 }

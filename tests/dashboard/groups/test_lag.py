@@ -175,5 +175,5 @@ def test_a_page_gets_what_each_broker_told_with_its_last_minute(group: Group) ->
 
     [east] = told_plainly(group=group)
 
-    assert east["queues"] == [["orders", 0, 5, T0 - 50], ["orders", 1, None, None]]
+    assert east["queues"] == [["orders", 0, 5, T0 - 50, 4], ["orders", 1, None, None, None]]
     assert (east["at"], east["missing"], east["looks"]) == (T0, None, [[T0, [5, None]]])

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.groups.drawn import plain_lanes
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.shares import Lasted, Share
 from dashboard.groups.story import around, members_of, page_of, queue_story, time_bar, window_of, worst
-from dashboard.groups.views import plain_lanes
 from rebalance_engine.events import Departure
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told, untold
 

@@ -170,3 +170,10 @@ def test_of_a_group_of_which_nobody_reports_offsets_it_stays_unknown() -> None:
     row = join()
 
     assert (row.told_at is not None, row.twice, row.group.duplicate_messages) == (True, None, None)
+
+
+@pytest.mark.parametrize(("pulled", "apart"), [(None, None), (5_150, None), (5_300, 100)])
+def test_what_came_again_after_it_was_let_go_is_that_far_apart_at_least(pulled: int | None, apart: int | None) -> None:
+    lane = Lane("t", "b", 0, "A", "B", 5_200, 5_100, pulled, (0, 0), (100, 100), is_waiting=False)
+
+    assert Twice(lane, 120, 130).apart_low == apart

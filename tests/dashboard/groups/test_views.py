@@ -199,7 +199,7 @@ def test_how_far_a_group_is_behind_is_asked_for_alone(viewer: Client) -> None:
     answer = viewer.get(f"/groups/{pk}/lag").json()
     page = facts_in(viewer.get(f"/groups/{pk}/").content.decode())
 
-    assert answer["lag"][0]["queues"] == [["orders", 0, 5, None]]
+    assert answer["lag"][0]["queues"] == [["orders", 0, 5, None, 4]]
     assert page["lag"] == answer["lag"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.template.loader import render_to_string
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from dashboard.groups import story
 from dashboard.groups.models import Group, Round, RoundCause
@@ -73,7 +73,12 @@ def test_a_round_says_what_its_target_moved_beside_how_few_would_have_done(viewe
 def test_a_queue_in_words_says_how_many_more_hold_and_want_it() -> None:
     clients = tuple(f"M{number}" for number in range(9))
     row = QueueRow("orders", "east", 0, "ok", "broadcasting: every member has it", clients, clients[:6])
-    told_of = {"held_by": [], "in_words": InWords((row,), 0), "group": Group(pk=1)}
+    told_of = {
+        "held_by": [],
+        "in_words": InWords((row,), 0),
+        "group": Group(pk=1),
+        "request": RequestFactory().get("/"),
+    }
 
     page = render_to_string("groups/_table.html", told_of)
 
@@ -83,13 +88,28 @@ def test_a_queue_in_words_says_how_many_more_hold_and_want_it() -> None:
 
 
 @pytest.mark.parametrize("template", ["groups/_members.html", "groups/_past_members.html"])
-def test_members_that_are_not_listed_are_counted(template: str) -> None:
+def test_members_of_whom_a_page_has_no_room_are_on_the_next_ones(template: str) -> None:
     unknown = dict.fromkeys(("at", "at_low", "since", "since_low", "held_seen_at", "held", "missing"))
     members = [
         {"member": {**unknown, "client_id": f"M{number}", "client": f"M{number}", "registrations": 1}}
         for number in range(302)
     ]
+    asked = [RequestFactory().get("/groups/1/", {"members": str(number)}) for number in range(1, 14)]
 
-    page = render_to_string(template, {"members": members, "group": Group(pk=1)})
+    pages = [render_to_string(template, {"members": members, "group": Group(pk=1), "request": each}) for each in asked]
 
-    assert "2 more members are not listed here." in page
+    assert "Members 1–25 of 302" in pages[0]
+    assert 'href="/groups/1/?members=2#members"' in pages[0]
+    assert [f"M{number}" for number in range(302) if not any(f">M{number}<" in page for page in pages)] == []
+
+
+def test_a_round_tells_the_handoff_of_one_queue_and_keeps_it_in_the_address(viewer: Client) -> None:
+    pk = Group.objects.get().pk
+
+    page = viewer.get(f"/groups/{pk}/rounds/1/?queue=orders/east/2").content.decode()
+    none = viewer.get(f"/groups/{pk}/rounds/1/?queue=orders/west/").content.decode()
+
+    assert [f"orders/east/{number}<" in page for number in (2, 4, 5)] == [True, False, False]
+    assert 'value="orders/east/2"' in page
+    assert "all 3 handoffs" in page
+    assert "No handoff of it is in this round." in none

@@ -1,0 +1,81 @@
+"""What a round's handoffs are on a page: what is drawn of them, and which of them somebody asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dashboard.groups.lanes import Lane
+from dashboard.groups.leanest import division_of
+from dashboard.groups.models import Group, Round
+from dashboard.groups.past_lag import lag_at
+from dashboard.groups.story import MOST_LANES
+from dashboard.groups.twice import Twice, add_up, twice_in
+
+
+def known_of(*, row: Round | None, lanes: Sequence[Lane]) -> dict[str, object]:
+    """Give what a group's page says of its latest round besides times: how it divided, and what was consumed twice."""
+    if row is None:
+        return {}
+    division = division_of(row) if row.closed_at is not None else None
+    return {"division": division, "twice": add_up(lanes=lanes, known=known_twice(row, lanes).values())}
+
+
+def known_twice(row: Round | None, lanes: Sequence[Lane]) -> dict[Lane, Twice]:
+    """Give what came twice in the handoffs of a round of which that is known."""
+    return {} if row is None else twice_in(row=row, lanes=lanes)
+
+
+def with_queue(lanes: Sequence[Lane], asked: str) -> Sequence[Lane]:
+    """Give the handoffs of the queue that is asked for, ``topic/broker/id``; of no such one those that contain it."""
+    words = asked.strip()
+    exact = [lane for lane in lanes if _name(lane) == words]
+    return exact or [lane for lane in lanes if words.casefold() in _name(lane).casefold()]
+
+
+def lags_around(*, group: Group, row: Round, now: int) -> dict[str, list[dict[str, object]]]:
+    """Give how far the group was behind before a round and after it, or is now, as ``lag_at`` does."""
+    return {"before": lag_at(group=group, at=row.opened_at), "after": lag_at(group=group, at=row.closed_at or now)}
+
+
+def _name(lane: Lane) -> str:
+    return f"{lane.topic}/{lane.broker}/{lane.queue_id}"
+
+
+def plain_lanes(
+    row: Round | None, lanes: Sequence[Lane], now: int, twice: Mapping[Lane, Twice] | None = None
+) -> dict[str, object] | None:
+    """Give the handoffs of a round as plain values for the browser; ``twice`` of those of which that is known."""
+    if row is None:
+        return None
+    return {
+        "number": row.number,
+        "opened_at": row.opened_at,
+        "closed_at": row.closed_at,
+        "now": now,
+        "count": len(lanes),
+        "lanes": [
+            {
+                "queue": _name(lane),
+                "from": lane.from_client,
+                "to": lane.to_client,
+                "dropped_at": lane.dropped_at,
+                "taken_at": lane.taken_at,
+                "first_pull_at": lane.first_pull_at,
+                "unowned": lane.unowned,
+                "overlap": lane.overlap,
+                "is_waiting": lane.is_waiting,
+                "is_shared": lane.is_shared,
+                "is_overlap": lane.is_overlap,
+                "is_gap": lane.is_gap,
+                "is_perhaps_overlap": lane.is_perhaps_overlap,
+                "is_perhaps_gap": lane.is_perhaps_gap,
+                "is_older": lane.is_older,
+                "is_unknown": lane.is_unknown,
+                "is_first_seen": lane.is_first_seen,
+                "is_gone": lane.is_gone,
+                "gone_at": lane.gone_at,
+                "twice": twice[lane].count if twice and lane in twice else None,
+            }
+            for lane in lanes[:MOST_LANES]
+        ],
+    }
