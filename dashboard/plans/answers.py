@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from dashboard.common.names import escape
+from dashboard.plans.costs import WAYS, Costs, Expected
 from dashboard.plans.earlier import Earlier
-from dashboard.plans.queries import Expected
 from dashboard.plans.trying import Option, Trial
 from rebalance_engine.diff import Move, MoveCause
 from rebalance_engine.findings import spell
@@ -18,7 +18,7 @@ from rebalance_engine.measures import Skew
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.ownership import Ownership
 
-VERSION = 1
+VERSION = 2
 _UNSAFE = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -34,7 +34,7 @@ class Load:
 
 
 def describe(
-    trial: Trial, *, cluster: str, at: int, expected: Expected | None, earlier: Earlier | None = None
+    trial: Trial, *, cluster: str, at: int, expected: Costs, earlier: Earlier | None = None
 ) -> dict[str, object]:
     """Say what would be; None is unknown, or cannot be computed."""
     outcome = trial.chosen.outcome
@@ -65,14 +65,7 @@ def describe(
         "unowned": None if outcome is None else [spell(outcome.target.queues[n]) for n in _unowned(outcome.target)],
         "skew": _skew(trial.chosen.load),
         "skew_before": _skew(trial.base_skew),
-        "expected_pause": None
-        if expected is None
-        else {
-            "is": "pause" if expected.is_pause else "time without owner",
-            "low_ms": expected.low,
-            "high_ms": expected.high,
-            "of_handoffs": expected.handoffs,
-        },
+        "expected_pause": {way.value: _expected(expected.get(way)) for way in WAYS},
         "expected_twice": None
         if earlier is None or earlier.twice is None
         else {"at_least_messages": earlier.twice, "of_handoffs": earlier.handoffs},
@@ -165,6 +158,17 @@ def _move(move: Move) -> dict[str, object]:
     }
 
 
+def _expected(expected: Expected | None) -> dict[str, object] | None:
+    if expected is None:
+        return None
+    return {
+        "is": "pause" if expected.is_pause else "time without owner",
+        "median_low_ms": expected.low,
+        "median_high_ms": expected.high,
+        "of_handoffs": expected.handoffs,
+    }
+
+
 def _skew(skew: Skew | None) -> dict[str, object] | None:
     if skew is None:
         return None
@@ -190,6 +194,7 @@ def _option(option: Option) -> dict[str, object]:
         "fewest_handoffs": None if count is None else count.fewest,
         "unowned": None if option.outcome is None else len(option.outcome.target.unowned()),
         "skew": _skew(option.load),
+        "loads": None if option.outcome is None else _loads_of(option.outcome.target),
         "same_as": option.same_as or None,
         "why_not": option.why or None,
     }

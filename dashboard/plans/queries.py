@@ -1,12 +1,8 @@
-"""What is read for plans: a group as a dry run takes it, versions of by-config assignments, pauses of the past."""
+"""What is read for plans: a group as a dry run takes it, versions of by-config assignments."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
-from dashboard.groups.models import Group, Handoff, Member
+from dashboard.groups.models import Group, Member
 from dashboard.groups.queries import look_plainly, target_of
 from dashboard.groups.risks import read_risks
 from dashboard.groups.told import Told
@@ -18,25 +14,8 @@ from dashboard.push.publish import state_in, stored_state
 from rebalance_engine.group import GroupView
 
 LEFT_OUT = frozenset({"without owner", "retry left out"})  # kinds of risks by which a queue has nobody on purpose
-MOST_HANDOFFS = 200
-FEWEST_HANDOFFS = 3
 MOST_VERSIONS = 50
 MOST_FORMER = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """How long a handoff of this group is likely to take, in ms: nine of ten were within, counted by their bounds.
-
-    Attributes:
-        is_pause: from the drop to the first pull, as members reported it; otherwise the time without an owner.
-        handoffs: of how many that is known.
-    """
-
-    low: int
-    high: int
-    is_pause: bool
-    handoffs: int
 
 
 def read_group(*, group: Group) -> tuple[GroupView, Known]:
@@ -46,23 +25,6 @@ def read_group(*, group: Group) -> tuple[GroupView, Known]:
     shown = target_of(state) if state is not None and state.head.is_target_known else None
     languages = {member.client_id: member.language for member in look.members}
     return look.view, Known(languages, told(group.pk), shown)
-
-
-def expected_pause(*, group: Group) -> Expected | None:
-    """Say what the last handoffs between two members took; None where too few are known."""
-    rows = Handoff.objects.filter(round__group=group).exclude(from_client="").exclude(to_client="").order_by("-pk")
-    for is_pause, low, high in ((True, "pause_low", "pause_high"), (False, "unowned_low", "unowned_high")):
-        known = rows.filter(**{f"{low}__isnull": False, f"{high}__isnull": False})
-        bounds = list(known.values_list(low, high)[:MOST_HANDOFFS])
-        if len(bounds) >= FEWEST_HANDOFFS:
-            lows, highs = np.array(bounds, dtype=np.int64).T
-            return Expected(
-                int(np.percentile(lows, 5, method="lower")),
-                int(np.percentile(highs, 95, method="higher")),
-                is_pause,
-                len(bounds),
-            )
-    return None
 
 
 def latest(*, group: int) -> ByConfig | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -13,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words
+from dashboard.common.tables import attached
 from dashboard.groups.listing import listed
 from dashboard.groups.models import Group
 from dashboard.groups.views import access_in, find_group
@@ -20,11 +19,13 @@ from dashboard.people import operations
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 from dashboard.plans import answers
+from dashboard.plans.costs import WAYS, Costs, expected_costs
 from dashboard.plans.earlier import earlier_of
 from dashboard.plans.parameters import read_params
 from dashboard.plans.picturing import picture_of
-from dashboard.plans.queries import Expected, expected_pause, latest, read_group
+from dashboard.plans.queries import latest, read_group
 from dashboard.plans.questions import BadQuestion, Question, read_question
+from dashboard.plans.tables import MOVES, TABLES, file_name, only
 from dashboard.plans.trying import Option, Trial, try_out
 from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.diff import Move, MoveCause
@@ -41,8 +42,11 @@ FORMATS = ("json", "csv")
 @require_GET
 @needs(Role.VIEWER)
 def plan(request: HttpRequest, pk: int) -> HttpResponse:
-    """Try out what would be: ``?add= &remove= &rename= &queues= &broker= &strategy= &params= &format=json|csv``."""
-    found, wanted = find_group(request, pk), request.GET.get("format", "")
+    """Try out what would be: ``?add= &remove= &rename= &queues= &broker= &strategy= &params=``.
+
+    ``&format=json|csv`` is for programs, ``&table=`` for one table of it alone.
+    """
+    found, wanted, table = find_group(request, pk), request.GET.get("format", ""), request.GET.get("table", "")
     wait_s = operations.wait_for_trial(person=request.user.pk, now=now_ms())
     if wait_s:
         return _too_often(request, found, wanted, wait_s)
@@ -57,14 +61,14 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
         if wanted in FORMATS:
             return JsonResponse({"problems": problems}, status=400)
         trial = try_out(view, Question(), known)
-    expected, earlier = expected_pause(group=found), earlier_of(group=found)
+    if wanted in FORMATS and table not in ("", *TABLES):
+        return JsonResponse({"problems": [f"table is {table[:60]!r}; there are {', '.join(TABLES)}."]}, status=400)
+    if wanted == "csv":
+        return attached(TABLES[table or MOVES](trial), file_name(found.name, table))
+    expected, earlier = expected_costs(group=found), earlier_of(group=found)
     if wanted == "json":
         said = answers.describe(trial, cluster=found.cluster.name, at=now_ms(), expected=expected, earlier=earlier)
-        return JsonResponse(said)
-    if wanted == "csv":
-        name = re.sub(r"[^A-Za-z0-9._-]", "_", found.name)[:80]
-        headers = {"Content-Disposition": f'attachment; filename="dry-run-{name}.csv"'}
-        return HttpResponse(answers.moves_csv(trial), content_type="text/csv; charset=utf-8", headers=headers)
+        return JsonResponse(only(said, table))
     context = _context(request, found, trial, question, expected)
     context |= {"problems": problems, "earlier": earlier, "curl": _as_curl(request, found, question)}
     return render(request, "plans/plan.html", context, status=400 if problems else 200)
@@ -87,7 +91,7 @@ def _too_often(request: HttpRequest, group: Group, wanted: str, wait_s: int) -> 
 
 
 def _context(
-    request: HttpRequest, group: Group, trial: Trial, question: Question, expected: Expected | None
+    request: HttpRequest, group: Group, trial: Trial, question: Question, expected: Costs
 ) -> dict[str, object]:
     outcome = trial.chosen.outcome
     moves = answers.costly(list(outcome.moves)) if outcome is not None else []
@@ -110,7 +114,7 @@ def _context(
         "move_count": len(moves),
         "loads": [_load(load, _most(loads)) for load in loads[:MOST_LOADS]],
         "load_count": len(loads),
-        "expected": expected,
+        "costs": _costs(moves, expected),
         "unowned": [] if outcome is None else _unowned(outcome.target.queues.take(outcome.target.unowned())),
         "kept": kept,
         "may_edit": access_in(request).may(Role.ADMIN, cluster=group.cluster.name, group=group.name),
@@ -167,15 +171,21 @@ def _card(option: Option, trial: Trial, question: Question) -> dict[str, object]
     }
 
 
-def _move(move: Move, expected: Expected | None) -> dict[str, object]:
+def _move(move: Move, expected: Costs) -> dict[str, object]:
     return {
         "queue": spell(move.queue),
         "from": move.from_client,
         "to": move.to_client,
         "cause": cause_words(move.cause),
-        "expected": expected if answers.is_handoff(move) else None,
+        "expected": expected.get(move.cause) if answers.is_handoff(move) else None,
         "is_handoff": answers.is_handoff(move),
     }
+
+
+def _costs(moves: list[Move], expected: Costs) -> list[dict[str, object]]:
+    """Give what handoffs are likely to take, by why their queues would move; only of those that there would be."""
+    ways = {move.cause for move in moves if answers.is_handoff(move)}
+    return [{"cause": cause_words(way), "expected": expected.get(way)} for way in WAYS if way in ways]
 
 
 def cause_words(cause: MoveCause) -> str:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 
 from dashboard.plans.answers import costly, describe, is_handoff, loads, moves_csv
-from dashboard.plans.queries import Expected
+from dashboard.plans.costs import NO_COSTS, Expected
 from dashboard.plans.questions import Question
 from dashboard.plans.trying import Known, Trial, try_out
 from rebalance_engine.diff import Move, MoveCause
@@ -29,7 +29,7 @@ def test_a_dry_run_is_told_in_plain_values() -> None:
         trial(Question(add=("C",), remove=("A",), queues=("orders/east/3",))),
         cluster="shop",
         at=7,
-        expected=Expected(10, 20, is_pause=True, handoffs=5),
+        expected={MoveCause.OWNER_LEFT: Expected(10, 20, is_pause=True, handoffs=5)},
     )
 
     assert json.loads(json.dumps(told)) == told
@@ -45,14 +45,21 @@ def test_a_dry_run_is_told_in_plain_values() -> None:
         {"queue": "orders/east/2", "before": ["B"], "after": ["C"]},
         {"queue": "orders/east/3", "before": ["B"], "after": None},
     ]
-    assert told["expected_pause"] == {"is": "pause", "low_ms": 10, "high_ms": 20, "of_handoffs": 5}
+    assert told["expected_pause"] == {
+        "owner left": {"is": "pause", "median_low_ms": 10, "median_high_ms": 20, "of_handoffs": 5},
+        "new owner joined": None,
+        "reshuffled": None,
+    }
     assert [one["strategy"] for one in told["strategies"]][:2] == ["AVG", "AVG_BY_CIRCLE"]  # type: ignore[attr-defined] # a list of objects
+    assert told["strategies"][0]["loads"] == {"B": 2, "C": 1}  # type: ignore[index] # likewise
+    assert told["strategies"][-1]["loads"] is None  # type: ignore[index] # it cannot be computed
 
 
 def test_what_cannot_be_known_is_none_and_never_zero() -> None:
-    told = describe(trial(Question(), strategy="com.shop.Mine"), cluster="shop", at=7, expected=None)
+    told = describe(trial(Question(), strategy="com.shop.Mine"), cluster="shop", at=7, expected=NO_COSTS)
 
-    assert told["moves"] is told["unowned"] is told["skew"] is told["expected_pause"] is None
+    assert told["moves"] is told["unowned"] is told["skew"] is None
+    assert set(told["expected_pause"].values()) == {None}  # type: ignore[attr-defined] # an object
     assert told["why_not"] == "the strategy com.shop.Mine is not known here"
     assert all(each["after"] is None for each in told["queues"])  # type: ignore[attr-defined] # a list of objects
     assert [load.after for load in loads(trial(Question(), strategy="com.shop.Mine"))] == [None, None]

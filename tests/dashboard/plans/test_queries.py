@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.plans.models import ByConfig
 from dashboard.plans.queries import (
-    FEWEST_HANDOFFS,
-    Expected,
     assignment_of,
-    expected_pause,
     former_members,
     latest,
     read_group,
@@ -17,7 +14,6 @@ from dashboard.plans.queries import (
     version,
     versions,
 )
-from rebalance_engine.events import Cause
 from tests.dashboard import story
 from tests.dashboard.story import T0, held, left, missed, queue, route, seen
 
@@ -45,15 +41,6 @@ def keep(group: Group, number: int, document: str = '{"A": ["orders/east/0-1"]}'
     )
 
 
-def handed(group: Group, number: int, **bounds: int) -> None:
-    row, _ = Round.objects.get_or_create(
-        group=group, number=1, defaults={"cause": Cause.MANUAL.value, "opened_at": T0, "last_cause_at": T0, "wave": 1}
-    )
-    Handoff.objects.create(
-        round=row, topic="orders", broker="east", queue_id=number, from_client="A", to_client="B", **bounds
-    )
-
-
 def test_a_group_is_read_with_what_a_dry_run_must_know(group: Group) -> None:
     keep(group, 1)
 
@@ -71,28 +58,6 @@ def test_a_group_that_was_never_rebalanced_has_no_target_that_was_shown() -> Non
     view, known = read_group(group=Group.objects.get())
 
     assert (known.told, known.shown, view.clients.ids) == (None, None, ("A",))
-
-
-def test_what_a_handoff_takes_is_known_from_those_that_were(group: Group) -> None:
-    for number in range(20):
-        handed(group, number, pause_low=100 + number, pause_high=200 + number, unowned_low=1, unowned_high=2)
-
-    assert expected_pause(group=group) == Expected(100, 219, is_pause=True, handoffs=20)
-
-
-def test_where_no_member_reports_its_pulls_the_time_without_owner_is_known(group: Group) -> None:
-    for number in range(FEWEST_HANDOFFS):
-        handed(group, number, unowned_low=0, unowned_high=900)
-
-    assert expected_pause(group=group) == Expected(0, 900, is_pause=False, handoffs=FEWEST_HANDOFFS)
-
-
-def test_of_too_few_handoffs_nothing_is_known(group: Group) -> None:
-    for number in range(FEWEST_HANDOFFS):
-        handed(group, number, unowned_low=0)  # nobody knows how long at most
-    handed(group, FEWEST_HANDOFFS, unowned_low=0, unowned_high=1)
-
-    assert expected_pause(group=group) is None
 
 
 def test_the_latest_version_is_what_members_were_told(group: Group) -> None:

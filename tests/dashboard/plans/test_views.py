@@ -17,7 +17,10 @@ from dashboard.people import operations
 from dashboard.people.roles import Role
 from dashboard.plans import views
 from dashboard.plans.models import ByConfig
+from dashboard.plans.tables import TABLES
+from rebalance_engine.events import Cause
 from tests.dashboard.persons import person
+from tests.dashboard.plans.test_costs import a_round, hand
 from tests.dashboard.story import T0, held, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -64,12 +67,20 @@ def test_moves_are_shown_with_what_they_are_likely_to_cost(client: Client, addre
     page = client.get(address, {"remove": "A"}).content.decode()
 
     assert "2 moves" in page
-    assert "What a move costs is unknown" in page
+    assert "its owner leaves:" in page and "no such handoff of this group is known" in page
+    row = a_round(Group.objects.get(), 9, (Cause.MEMBER_LEFT, "A"))
+    hand(row, range(3), "A", "B", unowned_low=0, unowned_high=900)
+
+    page = client.get(address, {"remove": "A"}).content.decode()
+
+    assert page.count("≤ 900 ms") == 2  # for each move
+    assert "the median time without owner of this group's last 3 such handoffs lies in between" in unescape(page)
 
 
 def test_the_same_is_there_as_json_and_as_a_table(client: Client, address: str) -> None:
     told_json = client.get(address, {"remove": "A", "format": "json"}).json()
     table = client.get(address, {"remove": "A", "format": "csv"})
+    page = client.get(address, {"remove": "A"}).content.decode()
 
     assert [(move["queue"], move["to"]) for move in told_json["moves"]] == [
         ("orders/east/0", "B"),
@@ -77,6 +88,19 @@ def test_the_same_is_there_as_json_and_as_a_table(client: Client, address: str) 
     ]
     assert [row[3:5] for row in csv.reader(table.content.decode().splitlines())][1:] == [["A", "B"], ["A", "B"]]
     assert table["Content-Disposition"] == 'attachment; filename="dry-run-g.csv"'
+    for name in TABLES:
+        assert f"?remove=A&amp;format=csv&amp;table={name}" in page
+        assert f"?remove=A&amp;format=json&amp;table={name}" in page
+    loads = client.get(address, {"remove": "A", "format": "csv", "table": "loads"})
+    assert loads.content.decode().splitlines() == [
+        "client_id,before,after,is_new,is_gone",
+        "A,2,,false,true",
+        "B,2,4,false,false",
+    ]
+    assert loads["Content-Disposition"] == 'attachment; filename="dry-run-loads-g.csv"'
+    part = client.get(address, {"remove": "A", "format": "json", "table": "strategies"}).json()
+    assert (part["strategies"], "moves" in part) == (told_json["strategies"], False)
+    assert client.get(address, {"format": "csv", "table": "nonsense"}).status_code == 400
 
 
 def test_a_bad_question_is_answered_with_what_is_wrong_and_the_group_as_it_is(client: Client, address: str) -> None:
@@ -142,7 +166,7 @@ def test_the_page_asks_the_database_as_often_for_much_as_for_little(
     client: Client, address: str, django_assert_max_num_queries: object
 ) -> None:
     client.get(address)  # what was read once is kept
-    with django_assert_max_num_queries(23):  # type: ignore[operator] # pytest-django's; five count it
+    with django_assert_max_num_queries(25):  # type: ignore[operator] # pytest-django's; five count it
         client.get(address, {"add": "100", "queues": "orders/east/400"})
 
 

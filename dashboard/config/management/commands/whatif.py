@@ -11,9 +11,10 @@ from dashboard.common.clock import now_ms
 from dashboard.common.shown import shown
 from dashboard.groups.models import Group
 from dashboard.plans import answers
+from dashboard.plans.costs import WAYS, Costs, Expected, expected_costs
 from dashboard.plans.earlier import earlier_of
 from dashboard.plans.parameters import read_params
-from dashboard.plans.queries import Expected, expected_pause, read_group
+from dashboard.plans.queries import read_group
 from dashboard.plans.questions import NAMES, BadQuestion, read_question
 from dashboard.plans.trying import Trial, try_out
 from rebalance_engine.findings import spell
@@ -50,7 +51,7 @@ class Command(BaseCommand):
             trial = try_out(view, question, known, params=read_params(question.params))
         except BadQuestion as bad:
             raise CommandError(" ".join(bad.problems)) from bad
-        expected, earlier = expected_pause(group=found), earlier_of(group=found)
+        expected, earlier = expected_costs(group=found), earlier_of(group=found)
         if json:
             self.stdout.write(
                 _as_json(answers.describe(trial, cluster=cluster, at=now_ms(), expected=expected, earlier=earlier))
@@ -58,7 +59,7 @@ class Command(BaseCommand):
         else:
             self._say(trial, expected)
 
-    def _say(self, trial: Trial, expected: Expected | None) -> None:
+    def _say(self, trial: Trial, expected: Costs) -> None:
         outcome = trial.chosen.outcome
         self.stdout.write(
             f"{shown(trial.before.group)}: a dry run against what is {_base(trial)}; nothing is written\n"
@@ -81,18 +82,22 @@ class Command(BaseCommand):
             self.stdout.write(f"{shown(spell(move.queue))}: {source} -> {destination} ({move.cause.value})")
         if len(outcome.moves) > MOST_MOVES:
             self.stdout.write(f"and {len(outcome.moves) - MOST_MOVES:,} more: --json has all")
-        if expected is None:
-            self.stdout.write("what a move costs is unknown: too few handoffs of this group are known")
-        else:
-            kind = "paused" if expected.is_pause else "without an owner"
-            span = f"{expected.low:,} to {expected.high:,} ms"
-            self.stdout.write(
-                f"each handoff is likely {kind} for {span}, as nine of ten of the last {expected.handoffs}"
-            )
+        causes = {move.cause for move in outcome.moves if answers.is_handoff(move)}
+        for way in WAYS:
+            if way in causes:
+                self.stdout.write(f"a handoff because {way.value}: {_cost(expected.get(way))}")
 
 
 def _base(trial: Trial) -> str:
     return "held" if trial.is_held else "the target, because what is held is not known of everybody"
+
+
+def _cost(expected: Expected | None) -> str:
+    if expected is None:
+        return "what it costs is unknown, no such handoff of this group is known"
+    kind = "paused" if expected.is_pause else "without an owner"
+    bounds = f"{expected.low:,} ms or more" if expected.high is None else f"{expected.low:,} to {expected.high:,} ms"
+    return f"{kind} for {bounds}, the median of {expected.handoffs:,} such handoffs"
 
 
 def _as_json(value: object) -> str:

@@ -10,7 +10,9 @@ from django.test import Client
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Role
+from rebalance_engine.events import Cause
 from tests.dashboard.persons import person
+from tests.dashboard.plans.test_costs import a_round, hand
 from tests.dashboard.story import T0, add_cluster, held, route, seen, told
 
 
@@ -44,7 +46,10 @@ def test_for_people_it_says_the_strategies_and_the_moves() -> None:
 
     assert "* AVG (its own)                           2 moves, loads 4 to 4, 0 idle" in said
     assert "orders/east/0: A -> B (owner left)" in said
-    assert "what a move costs is unknown" in said
+    assert "a handoff because owner left: what it costs is unknown" in said
+    row = a_round(Group.objects.get(), 9, (Cause.MEMBER_LEFT, "A"))
+    hand(row, range(2), "A", "B", pause_low=100, pause_high=200)
+    assert "owner left: paused for 100 to 200 ms, the median of 2 such handoffs" in whatif("--remove", "A")
 
 
 def test_what_cannot_be_known_is_said() -> None:
