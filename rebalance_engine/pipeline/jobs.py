@@ -14,11 +14,14 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline import (
     backtest,
+    brokers,
+    bursts,
     clients,
     clocks,
     events,
     holds,
     lines,
+    locks,
     measures,
     models,
     reports,
@@ -29,6 +32,7 @@ from rebalance_engine.pipeline import (
 )
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import LAYOUTS, Layout
+from rebalance_engine.pipeline.planning import of_hosts
 from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
 from rebalance_engine.pipeline.sources import SourceFile, gone_since
@@ -61,7 +65,7 @@ class Told:
     kept: int = 0
     unparsed: int = 0
     gone: dict[str, str] = field(default_factory=dict)  # troubles of files that went away meanwhile, by path
-    refused: list[str] = field(default_factory=list)  # a sentence for each host
+    refused: list[str] = field(default_factory=list)  # a sentence for each reason, with its hosts
     told_anew: list[str] = field(default_factory=list)  # groups whose rounds, handoffs and loads were computed
     changed: dict[str, list[str]] = field(default_factory=dict)  # by table, the partitions that differ from before
 
@@ -182,17 +186,22 @@ def _refuse(all_lines: DataFrame, known: DataFrame, told: Told) -> None:
     for why, find in ((NAMES_OTHERS, zones.strangers), (PUT_ON, zones.silences), (PUT_BACK, zones.put_back)):
         rows = find(all_lines).collect() if refused else []
         reasons |= {(row["host"], row["layout"]): why for row in rows}
+    by_reason: dict[tuple[str, str], list[dict[str, object]]] = {}
     for row in refused:
         why = reasons.get((row["host"], row["layout"]), MEETS_NONE)
-        told.refused.append(REFUSED.format(**row.asDict(), why=why))
+        by_reason.setdefault((row["layout"], why), []).append(row.asDict())
+    told.refused += [of_hosts(rows, REFUSED, why=why) for (_, why), rows in by_reason.items()]
     if known.where(F.col("zone_name").isNotNull()).isEmpty():
         return
     by_host = clocks.open_lines(all_lines, known).groupBy("host", "layout").agg(F.count(F.lit(1)).alias("lines"))
-    told.refused += [LEFT_OPEN.format(**row.asDict()) for row in by_host.orderBy("host").collect()]
+    by_layout: dict[str, list[dict[str, object]]] = {}
+    for row in by_host.orderBy("host").collect():
+        by_layout.setdefault(row["layout"], []).append(row.asDict())
+    told.refused += [of_hosts(rows, LEFT_OPEN) for rows in by_layout.values()]
 
 
 REFUSED = (
-    "refused: {lines} lines of {host} ({layout}): the zone of their clock is not in the log, and {why}; give it, as"
+    "refused: {lines} lines of {hosts} ({layout}): the zone of their clock is not in the log, and {why}; give it, as"
     " --zone {host}=Asia/Shanghai"
 )
 MEETS_NONE = "no broker's log tells of the same group and client at the same time, the same from beginning to end"
@@ -202,7 +211,7 @@ PUT_ON = (
     " and after it at one offset"
 )
 LEFT_OPEN = (
-    "refused: {lines} lines of {host} ({layout}): they are of an hour that its zone has twice, and neither the log nor"
+    "refused: {lines} lines of {hosts} ({layout}): they are of an hour that its zone has twice, and neither the log nor"
     " a broker's tells of which; give its offset, as --zone {host}=+01:00, if it is one from beginning to end"
 )
 NAMES_OTHERS = "of its groups the brokers' logs name other clients only, none of its own"
@@ -268,13 +277,15 @@ def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
     tables = {name: store.read(name, schema) for name, (_, schema) in STORIES.items()}
     rounds, handoffs = tables["rounds"], tables["handoffs"]
     all_events, spans = store.read("events", EVENTS), store.read("spans", SPANS)
+    _publish(store, asked, told, "lock_waits", locks.waits_of(all_events))
+    handoffs = locks.with_waits(handoffs, store.read("lock_waits", schemas.LOCK_WAITS))
     costs = measures.costs_of(rounds, handoffs, tables["stretches"], tables["member_loads"], tables["group_loads"])
     _publish(store, asked, told, "costs", costs)
     _publish(store, asked, told, "storms", measures.storms_of(rounds, handoffs))
     _publish(store, asked, told, "waves", measures.waves_of(rounds, handoffs))
-    _publish(store, asked, told, "spikes", measures.spikes_of(all_events, spans, rounds))
+    _publish(store, asked, told, "spikes", bursts.spikes_of(all_events, spans, rounds))
     _publish(store, asked, told, "heartbeats", measures.heartbeats_of(all_events))
-    _publish(store, asked, told, "brokers", measures.brokers_of(all_events))
+    _publish(store, asked, told, "brokers", brokers.brokers_of(all_events))
     _publish(store, asked, told, "looked", measures.looked_of(all_events))
     _publish(store, asked, told, "models", models.models_of(all_events))
 

@@ -1,4 +1,4 @@
-"""What rebalancing cost: a group's day in figures, storms, deploys, spikes, heartbeats, brokers. Native functions only.
+"""What rebalancing cost: a group's day in figures, storms, deploys, heartbeats. Native functions only.
 
 An interval belongs to the day on which it began. What no line tells is missing, never 0.
 """
@@ -10,13 +10,12 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.brokers import SILENT_ON_ISOLATION
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.schemas import (
-    BROKERS,
     COSTS,
     HEARTBEATS,
     LOOKED,
-    SPIKES,
     STORMS,
     WAVES,
     day_of,
@@ -33,10 +32,7 @@ COME_AND_GO = ("member joined", "member left", "connection closed", "heartbeat e
 OF_SESSION = ("first", "last", "gone", "came", "again")
 _WAYS = (("before", "after"), ("after", "before"))
 WAVE_GAP_MS, WAVE_MEMBERS = 300_000, 2
-MINUTE_MS = 60_000
-BEFORE_MINUTES, AFTER_MINUTES = 10, 15
-SILENT_ON_ISOLATION = ("java4", "cpp", "go")  # their producers leave brokers out, and log no line of it
-RECOVERED = 1.2  # times the rate before
+OF_OTHERS = ("not in list", "granted expired", "refused")  # whose client id need not be of the log's own host
 
 
 def costs_of(
@@ -216,144 +212,52 @@ def _with_costs(sessions: DataFrame, handoffs: DataFrame) -> DataFrame:
     )
 
 
-def spikes_of(events: DataFrame, spans: DataFrame, rounds: DataFrame) -> DataFrame:
-    """Compare the rate at which offsets grew after every round with that before it, minute by minute.
-
-    Whole minutes only: in the first one and the last one that a group's logs reach, its rate would seem low.
-    """
-    rate = _rates(events, spans)
-    opened = rounds.select(*OF_GROUP, "number", "opened_ms").withColumn(
-        "opened_minute", F.floor(F.col("opened_ms") / MINUTE_MS)
-    )
-    apart = F.col("minute") - F.col("opened_minute")
-    first, last = F.col("opened_minute") - BEFORE_MINUTES, F.col("opened_minute") + AFTER_MINUTES
-    # Met by minute: every round of a group with every minute of weeks would grow as their square. Merged, as Spark does
-    # not see that exploding makes 26 rows of one, and would send all of them to every task.
-    minutes = opened.withColumn("minute", F.explode(F.sequence(first, last)))
-    near = minutes.hint("merge").join(rate, on=[*OF_GROUP, "minute"])
-    before = F.when(apart < 0, F.col("per_s"))
-    told = near.groupBy(*OF_GROUP, "number", "opened_ms").agg(
-        F.percentile(before, F.lit(0.5)).alias("before_per_s"),
-        F.max(F.when(apart >= 0, F.col("per_s"))).alias("peak_per_s"),
-        F.collect_list(F.when(apart >= 0, F.struct("minute", "per_s"))).alias("after"),
-    )
-    told = told.where((F.col("before_per_s") > 0) & F.col("peak_per_s").isNotNull())
-    high = F.filter("after", lambda one: one["per_s"] > RECOVERED * F.col("before_per_s"))
-    last = F.array_max(F.transform(high, lambda one: one["minute"]))
-    ends = (last + 1) * MINUTE_MS - F.col("opened_ms")
-    return shaped(
-        told.withColumns(
-            {
-                "at_ms": F.col("opened_ms"),
-                "day": day_of(F.col("opened_ms")),
-                "round": F.col("number"),
-                "factor": F.col("peak_per_s") / F.col("before_per_s"),
-                "recovered_ms": F.coalesce(ends, F.lit(0)),
-                "is_over": F.coalesce(F.array_max(F.transform("after", lambda one: one["minute"])) > last, F.lit(True)),
-            }
-        ),
-        SPIKES,
-    )
-
-
-def _rates(events: DataFrame, spans: DataFrame) -> DataFrame:
-    """Give messages per second, by group and minute, from the offsets that members persist every 5 s."""
-    key = ["cluster", "process", "group", "topic", "broker", "queue_id"]
-    kept = events.where((F.col("what") == "persisted all") & F.col("number").isNotNull() & F.col("group").isNotNull())
-    before = Window.partitionBy(F.xxhash64(*key), *key).orderBy("at_ms", "place")  # sorted by a number, not by names
-    grown = F.greatest(F.col("number") - F.lag("number").over(before), F.lit(0))
-    groups = spans.select(*OF_GROUP).dropDuplicates()
-    minutes = kept.withColumn("grown", grown).withColumn("minute", F.floor(F.col("at_ms") / MINUTE_MS))
-    summed = minutes.groupBy(*OF_GROUP, "minute").agg((F.sum("grown") / 60).alias("per_s"))
-    whole = Window.partitionBy(*OF_GROUP)
-    edges = summed.withColumns({"first": F.min("minute").over(whole), "last": F.max("minute").over(whole)})
-    inside = edges.where((F.col("minute") > F.col("first")) & (F.col("minute") < F.col("last")))
-    return inside.drop("first", "last").join(groups, on=OF_GROUP, how="left_semi")
-
-
 def heartbeats_of(events: DataFrame) -> DataFrame:
     """Count heartbeats that failed at the sender, and members that a broker gave up, by host.
 
-    Clients' logs name hosts by their folders, brokers by their addresses: what only one of them tells is of the other
-    unknown.
+    Clients' logs name hosts by their folders, brokers by their addresses. Of which address a host is those clients tell
+    that a broker and a log both name, by their ids: a client id that logs of several hosts have tells nothing, nor does
+    an address of several hosts (a NAT, a proxy). What only one of them tells is of the other unknown.
     """
     failed = events.where(F.col("what") == "heartbeat failed").select(
         "cluster", "day", "host", F.lit(1).alias("failed")
     )
-    address = F.regexp_extract("other", r"^(.*):\d+$", 1)
     expired = events.where(F.col("what") == "expired").select(
-        "cluster", "day", address.alias("host"), F.lit(1).alias("expired")
+        "cluster", "day", "other", _address().alias("address"), F.lit(1).alias("expired")
     )
-    both = failed.unionByName(expired, allowMissingColumns=True)
+    by_channel, by_address = _hosts(events)
+    placed = (
+        expired.join(by_channel, on=["cluster", "other"], how="left")
+        .join(by_address, on=["cluster", "address"], how="left")
+        .withColumn("host", F.coalesce("host_of_client", "host_of_address", "address"))
+    )
+    both = failed.unionByName(placed.select("cluster", "day", "host", "expired"), allowMissingColumns=True)
     counted = both.groupBy("cluster", "day", "host").agg(
         F.sum("failed").alias("failed"), F.sum("expired").alias("expired")
     )
     return shaped(counted, HEARTBEATS)
 
 
-def brokers_of(events: DataFrame) -> DataFrame:
-    """Tell from which brokers producers backed away, and for what share of the time that their logs cover."""
-    watched = ("isolated", "unreachable", "resent", "send failed", "sent")
-    of_day = ["cluster", "day", "process"]
-    covered = (
-        events.groupBy(*of_day)
-        .agg(F.max("at_ms").alias("said_ms"), (F.max("at_ms") - F.min("at_ms")).alias("covered_ms"))
-        .withColumn("last_ms", F.max("said_ms").over(Window.partitionBy("cluster", "process")))
-    )
-    told = _isolated(events.where(F.col("what").isin(*watched) & F.col("broker").isNotNull()), covered)
-    isolation = {
-        "isolations": F.count(_when("isolated")),
-        "isolated_ms": F.sum("alone_ms"),
-        "unreachable": F.count(_when("unreachable")),
-    }
-    by_process = told.groupBy("cluster", "day", "broker", "process").agg(
-        *(
-            F.when(~F.coalesce(F.first("layout").isin(*SILENT_ON_ISOLATION), F.lit(False)), told).alias(name)
-            for name, told in isolation.items()
-        ),
-        F.count(_when("resent", "send failed")).alias("resent"),
-        F.max(_took("resent", "send failed")).alias("failed_slowest_ms"),
-        F.sum(_took("resent", "send failed")).alias("failed_ms"),
-        F.count(_took("resent", "send failed")).alias("timed"),
-        F.max(_took("sent")).alias("went_well_slowest_ms"),
-    )
-    joined = by_process.join(covered, on=["cluster", "day", "process"], how="inner")
-    covering = F.when(F.col("isolations").isNotNull(), F.col("covered_ms"))
-    summed = (
-        joined.withColumn("covered_ms", covering)
-        .groupBy("cluster", "day", "broker")
-        .agg(
-            *(F.sum(name).alias(name) for name in ("isolations", "isolated_ms", "unreachable", "resent", "covered_ms")),
-            *(F.max(name).alias(name) for name in ("failed_slowest_ms", "went_well_slowest_ms")),
-            (F.sum("failed_ms") / F.nullif(F.sum("timed"), F.lit(0))).alias("failed_mean_ms"),
-        )
-    )
-    # Producers of one day isolate each by itself, and one that begins before midnight is of the day before.
-    ratio = F.col("isolated_ms") / F.nullif(F.col("covered_ms"), F.lit(0))
-    share = F.when(ratio.isNotNull(), F.least(ratio, F.lit(1.0)))  # the least of nothing and 1 is 1
-    return shaped(summed.withColumn("isolated_share", share), BROKERS)
+def _hosts(events: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Give of what host a channel is, by the client that a broker saw on it, and an address, by all of its channels."""
+    is_own = (F.col("layout") != "broker") & F.col("client_id").isNotNull() & ~F.col("what").isin(*OF_OTHERS)
+    own = events.where(is_own).groupBy("cluster", "client_id")
+    by_client = own.agg(*_the_one("host", "host_of_client"))
+    met = events.where((F.col("layout") == "broker") & F.col("client_id").isNotNull() & _address().isNotNull())
+    known = met.select("cluster", "client_id", "other", _address().alias("address"))
+    known = known.join(by_client, on=["cluster", "client_id"])
+    by_channel = known.groupBy("cluster", "other").agg(*_the_one("host_of_client", "host_of_client"))
+    return by_channel, known.groupBy("cluster", "address").agg(*_the_one("host_of_client", "host_of_address"))
 
 
-def _isolated(told: DataFrame, covered: DataFrame) -> DataFrame:
-    """Say of each isolation for how long it lasts alone: a further line extends one that goes on, it adds none to it.
-
-    It ends with its process's last line.
-    """
-    before = Window.partitionBy("cluster", "process", "broker").orderBy("at_ms")
-    earlier = F.max("ends_ms").over(before.rowsBetween(Window.unboundedPreceding, -1))
-    ends = F.least(F.col("at_ms") + F.coalesce("number", F.lit(0)), F.col("last_ms"))
-    known = told.join(covered.select("cluster", "day", "process", "last_ms"), on=["cluster", "day", "process"])
-    timed = known.withColumn("ends_ms", F.when(F.col("what") == "isolated", ends))
-    alone = F.greatest(F.col("ends_ms") - F.greatest("at_ms", earlier), F.lit(0))
-    return timed.withColumn("alone_ms", F.when(F.col("what") == "isolated", alone).otherwise(0)).drop("last_ms")
+def _the_one(column: str, name: str) -> list[Column]:
+    """Give what all rows have; nothing where they differ."""
+    return [F.when(F.min(column) == F.max(column), F.min(column)).alias(name)]
 
 
-def _when(*what: str) -> Column:
-    return F.when(F.col("what").isin(*what), 1)
-
-
-def _took(*what: str) -> Column:
-    return F.when(F.col("what").isin(*what), F.col("number"))
+def _address() -> Column:
+    """Give the address of ``address:port``; IPv6 has brackets, or not."""
+    return F.nullif(F.regexp_extract("other", r"^/?(.*):\d+$", 1), F.lit(""))
 
 
 def looked_of(events: DataFrame) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rebalance_engine.pipeline.layouts import BROKER, LAYOUTS
 from rebalance_engine.pipeline.notes import ClusterNotes
@@ -39,6 +39,25 @@ def details(
     lines += [f"  and {len(rest)} more, {_size(rest)}"] if rest else []
     lines += ["not to be read:", *_most(not_read, MOST_NAMED)] if not_read else []
     return lines + _refusals(files, zones, notes)
+
+
+def of_hosts(rows: Sequence[Mapping[str, object]], words: str, **more: str) -> str:
+    """Say in one sentence what is refused for one reason, with the names of its hosts.
+
+    Args:
+        rows: ``host, layout, lines`` of each, all of one layout.
+        words: the sentence, with ``{lines} {hosts} {layout}``, and ``{host}`` for whom an option is to be given.
+    """
+    names = [str(row["host"]) for row in rows]
+    rest = f" and {len(names) - MOST_HOSTS} more" if len(names) > MOST_HOSTS else ""
+    is_one = len(names) == 1
+    return words.format(
+        lines=sum(int(str(row["lines"])) for row in rows),
+        hosts=names[0] if is_one else f"{len(names)} hosts, {', '.join(names[:MOST_HOSTS])}{rest}",
+        host=names[0] if is_one else "HOST",
+        layout=rows[0]["layout"],
+        **more,
+    )
 
 
 def _line(file: SourceFile, beside: Sequence[SourceFile]) -> str:

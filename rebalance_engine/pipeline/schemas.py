@@ -194,15 +194,20 @@ COSTS = _schema(
     present_ms=LONG,
     unheard=LONG,
 )
+# Of whom brokers refused a lock, and whose it was then; until_ms: the grant, or the last refusal. To the second.
+LOCK_WAITS = _filed(**_QUEUE, client=TEXT, holder=TEXT, until_ms=LONG, refusals=LONG, is_granted=BOOL)
 STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)
 WAVES = _filed(
     until_ms=LONG, rounds=LONG, left=TEXTS, joined=TEXTS, handoffs=LONG, pause_ms=LONG, duplicates_least=LONG
 )
 HEARTBEATS = _schema(cluster=TEXT, day=TEXT, host=TEXT, failed=LONG, expired=LONG)
-# Logs tell how long a send took only where it failed. Of those that went well members' own reports tell the slowest.
+# Logs tell how long a send took only where it failed. Of those that went well members' own reports tell the slowest;
+# slow_sends: those of which 5.x says for how long it left their broker out then, and so how long the slowest took,
+# slow_least_ms to slow_most_ms (None: no bound). isolated_most_ms, isolated_share_most: with those of 4.x, at most.
 BROKERS = _schema(
     cluster=TEXT, day=TEXT, broker=TEXT, isolations=LONG, isolated_ms=LONG, isolated_share=DOUBLE, unreachable=LONG,
-    resent=LONG, failed_slowest_ms=LONG, failed_mean_ms=DOUBLE, went_well_slowest_ms=LONG,
+    resent=LONG, failed_slowest_ms=LONG, failed_mean_ms=DOUBLE, went_well_slowest_ms=LONG, isolated_most_ms=LONG,
+    isolated_share_most=DOUBLE, slow_sends=LONG, slow_least_ms=LONG, slow_most_ms=LONG,
 )  # fmt: skip
 # How many processes there were that would have told: what their members hold, offsets, sends that failed, brokers that
 # they left out, heartbeats that failed, members that expired. Where none would, that nothing was told says nothing.

@@ -13,15 +13,17 @@ from rebalance_engine.pipeline.wording import (
     fitted,
     idle,
     lasting,
+    left_out,
     moment,
     number,
     overlap,
     paused,
-    percent,
+    share_left_out,
     silent,
     twice,
     unheard,
     unowned,
+    went_well,
 )
 
 WORST = 10
@@ -40,7 +42,7 @@ def summary(report: Report) -> str:
     lines += [line for row in groups[:WORST] for line in _group_lines(row)]
     if report.models:
         lines += ["", "Groups whose queues have no owners:"]
-    lines += [f"  {fitted(group, NAME)} {said}" for group, said in without_owners(report)]
+    lines += [f"  {_name(group)} {said}" for group, said in without_owners(report)]
     storms = storms_of(report)
     lines += ["", f"Storms: {how_many(report, storms, 'holds')}"]
     lines += [_storm_line(row) for row in storms[:WORST]]
@@ -120,7 +122,7 @@ NOBODY_LOOKED = {
 def advice(backtest: Sequence[Row]) -> str:
     """Tell the recommended strategy of every group, and why."""
     best = [row for row in backtest if row["is_best"]]
-    lines = [harmless(f"  {fitted(harmless(str(row['group'])), NAME)} {row['says']}") for row in best]
+    lines = [harmless(f"  {_name(row['group'])} {row['says']}") for row in best]
     return "\n".join(["By the back-test:" if best else "No group has a record that could be replayed.", *lines])
 
 
@@ -136,19 +138,32 @@ def _group_lines(row: Row) -> list[str]:
         told.append(f"unowned {unowned(row)}")
     if row["unheard"]:
         told.append(unheard(row))
-    names = [fitted(harmless(str(row["group"])), NAME), *[" " * NAME] * len(told)]
+    names = [_name(row["group"]), *[" " * NAME] * len(told)]
     return [f"  {name} {said}" for name, said in zip(names, told, strict=False)]
 
 
+def _name(group: object) -> str:
+    """Give a group's name, cut or filled up to the width of its column."""
+    return fitted(_short(group), NAME)
+
+
+def _short(name: object) -> str:
+    """Cut a long name to the width of a group's; a mark stands for the rest."""
+    text = harmless(str(name)) if name is not None else ""
+    cut = fitted(text, NAME).rstrip()
+    return text if cut == text.rstrip() else f"{fitted(text, NAME - 1).rstrip()}…"
+
+
 def _storm_line(row: Row) -> str:
-    by = f"begun by {row['starter'] or 'unknown'} ({row['cause']})"
-    return f"  {moment(row['at_ms'])}  {row['group']}: {counted(number(row['rounds']), 'round')}, {by}"
+    by = f"begun by {_short(row['starter']) or 'unknown'} ({row['cause']})"
+    return f"  {moment(row['at_ms'])}  {_short(row['group'])}: {counted(number(row['rounds']), 'round')}, {by}"
 
 
 def _broker_line(row: Row) -> str:
-    share = row["isolated_share"]
-    told = f"{percent(share)} of the time" if isinstance(share, float) else "a share that is unknown"
-    isolated = f"isolated {lasting(row['isolated_ms'])}, {told}"
+    share = share_left_out(row)
+    told = "a share that is unknown" if share == "unknown" else f"{share} of the time"
+    isolated = f"isolated {left_out(row)}, {told}"
     failed = f"{counted(number(row['resent']), 'send')} failed or {'was' if row['resent'] == 1 else 'were'} tried again"
     slowest = f", the slowest of these after {lasting(row['failed_slowest_ms'])}" if row["resent"] else ""
-    return f"  {row['day']}  {row['broker']}: {isolated}; {failed}{slowest}"
+    well = f"; the slowest that went well took {went_well(row)}" if row.get("slow_sends") else ""
+    return f"  {row['day']}  {_short(row['broker'])}: {isolated}; {failed}{slowest}{well}"

@@ -69,6 +69,30 @@ def recovered(row: Row) -> str:
     return f"{'at least ' if row.get('is_over') is False else ''}{lasting(row['recovered_ms'])}"
 
 
+def left_out(row: Row) -> str:
+    """Say for how long producers left a broker out; of clients that log no line of it, at most."""
+    most = row.get("isolated_most_ms")
+    if row["isolated_ms"] is None:
+        return f"at most {lasting(most)}" if most is not None else "unknown"
+    more = isinstance(most, int | float) and most > number(row["isolated_ms"])
+    return f"{lasting(row['isolated_ms'])}{f' to {lasting(most)}' if more else ''}"
+
+
+def share_left_out(row: Row) -> str:
+    """Say for what share of the time that their logs cover they did."""
+    if row["isolated_share"] is None and row.get("isolated_share_most") is not None:
+        return f"at most {percent(row['isolated_share_most'])}"
+    return percent(row["isolated_share"])
+
+
+def went_well(row: Row) -> str:
+    """Say how long the slowest send took that went well: as it was reported, else within which bounds it lies."""
+    if row["went_well_slowest_ms"] is not None or row.get("slow_least_ms") is None:
+        return lasting(row["went_well_slowest_ms"])
+    most = row.get("slow_most_ms")
+    return f"{number(row['slow_least_ms']):.0f} ms {f'to {number(most):.0f} ms' if most is not None else 'or more'}"
+
+
 def paused(row: Row) -> str:
     """Say for how long nobody pulled, at least, and for how much of it the new owner waited for a lock."""
     locked = number(row.get("pause_locked_ms"))

@@ -11,15 +11,17 @@ from rebalance_engine.pipeline.wording import (
     counted,
     idle,
     lasting,
+    left_out,
     moment,
     overlap,
     paused,
-    percent,
     recovered,
+    share_left_out,
     silent,
     twice,
     unheard,
     unowned,
+    went_well,
 )
 
 MOST_ROWS = 50
@@ -44,12 +46,12 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         (
             r["day"],
             r["broker"],
-            lasting(r["isolated_ms"]),
-            percent(r["isolated_share"]),
+            left_out(r),
+            share_left_out(r),
             r["resent"],
             lasting(r["failed_slowest_ms"]),
             lasting(r["failed_mean_ms"]),
-            lasting(r["went_well_slowest_ms"]),
+            went_well(r),
         )
         for r in avoided(report.brokers)
     ]

@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from rebalance_engine.pipeline import measures, schemas
@@ -208,88 +208,6 @@ def test_members_replaced_one_after_another_are_no_storm_unless_rounds_overlap_o
     assert storms == {"overlapping": 6, "back and forth": 4}
 
 
-def persisted(at_ms: int, offset: int) -> dict[str, object]:
-    at = {"what": "persisted all", "at_ms": at_ms, "place": at_ms, "process": "a"}
-    return {**at, "topic": "orders", "broker": "east", "queue_id": 0, "number": offset}
-
-
-def spikes(spark: SparkSession, events: list[dict[str, object]], *rounds: dict[str, object]) -> list[Row]:
-    spans = frame(spark, schemas.SPANS, {"topic": "orders"})
-    return measures.spikes_of(
-        frame(spark, schemas.EVENTS, *events), spans, frame(spark, schemas.ROUNDS, *rounds)
-    ).collect()
-
-
-def test_a_burst_after_a_round_is_told_with_the_time_it_took(spark: SparkSession) -> None:
-    """10 messages a second until the round, 40 in its first two minutes, then 10 again."""
-    events, offset = [], 0
-    for minute in range(20):
-        offset += 60 * (40 if minute in (10, 11) else 10)
-        events.append(persisted(60_000 * minute + 59_000, offset))
-
-    (spike,) = spikes(spark, events, opened(1, 600_000))
-
-    assert (spike["before_per_s"], spike["peak_per_s"], spike["factor"], spike["recovered_ms"]) == (10, 40, 4, 120_000)
-    assert spike["is_over"]
-
-
-def test_a_burst_that_goes_on_as_long_as_anybody_looks_lasts_at_least_so_long(spark: SparkSession) -> None:
-    """10 messages a second until the round, 50 from then on."""
-    events, offset = [], 0
-    for minute in range(40):
-        offset += 60 * (50 if minute >= 10 else 10)
-        events.append(persisted(60_000 * minute + 59_000, offset))
-
-    (spike,) = spikes(spark, events, opened(1, 600_000))
-
-    assert (spike["recovered_ms"], spike["is_over"]) == (960_000, False)
-
-
-def test_a_log_that_begins_and_ends_within_a_minute_tells_no_burst_of_it(spark: SparkSession) -> None:
-    """10 messages a second throughout, told from the 45th second of the first minute to the 5th of the last."""
-    events = [persisted(at_ms, at_ms // 100) for at_ms in range(45_000, 485_001, 5_000)]
-
-    near, early, late = opened(1, 240_000), opened(2, 65_000), opened(3, 480_000)
-    told = spikes(spark, events, near, early, late)
-
-    assert [(spike["round"], spike["factor"]) for spike in told] == [(1, 1)]
-
-
-def test_brokers_are_isolated_for_a_share_of_what_the_logs_cover(spark: SparkSession) -> None:
-    base = {"process": "p", "broker": "east"}
-    events = frame(
-        spark,
-        schemas.EVENTS,
-        {**base, "what": "isolated", "at_ms": 0, "number": 30_000},
-        {**base, "what": "resent", "at_ms": 1, "number": 3_000},
-        {"process": "p", "what": "heartbeat", "at_ms": 120_000},
-    )
-
-    (row,) = measures.brokers_of(events).collect()
-
-    assert (row["isolated_ms"], row["isolated_share"], row["resent"]) == (30_000, 0.25, 1)
-
-
-def test_latencies_of_sends_that_failed_are_not_the_brokers_and_those_that_went_well_are_told_apart(
-    spark: SparkSession,
-) -> None:
-    base = {"process": "p", "layout": "java5"}
-    events = frame(
-        spark,
-        schemas.EVENTS,
-        {**base, "what": "resent", "broker": "east", "at_ms": 1, "number": 3_000},
-        {**base, "what": "send failed", "broker": "east", "at_ms": 2, "number": 1_000},
-        {**base, "what": "sent", "broker": "west", "at_ms": 3, "number": 70, "layout": "history"},
-        {**base, "what": "sent", "broker": "west", "at_ms": 4, "number": 40, "layout": "history"},
-    )
-
-    told = {row["broker"]: row for row in measures.brokers_of(events).collect()}
-
-    columns = ("failed_slowest_ms", "failed_mean_ms", "went_well_slowest_ms", "resent")
-    assert [told["east"][name] for name in columns] == [3_000, 2_000, None, 2]
-    assert [told["west"][name] for name in columns] == [None, None, 70, 0]
-
-
 def test_who_would_have_told_of_what_is_counted(spark: SparkSession) -> None:
     def looked(*events: dict[str, object]) -> dict[str, int]:
         base = {"process": "p", "layout": "java5", "client_id": "A"}
@@ -306,36 +224,6 @@ def test_who_would_have_told_of_what_is_counted(spark: SparkSession) -> None:
     assert looked({"what": "joined", "layout": "broker"}) == {"expiries": 1}
 
 
-def test_isolations_that_extend_each_other_count_once_and_end_with_their_process(spark: SparkSession) -> None:
-    base = {"process": "p", "broker": "east", "what": "isolated", "number": 30_000}
-    events = frame(
-        spark,
-        schemas.EVENTS,
-        *({**base, "at_ms": 1_000 * second} for second in range(60)),
-        {**base, "at_ms": 190_000},
-        {"process": "p", "what": "heartbeat", "at_ms": 200_000},
-    )
-
-    (row,) = measures.brokers_of(events).collect()
-
-    assert (row["isolations"], row["isolated_ms"], row["isolated_share"]) == (61, 99_000, 0.495)
-
-
-def test_how_long_a_producer_that_logs_no_isolation_left_a_broker_out_is_unknown(spark: SparkSession) -> None:
-    base = {"process": "p", "broker": "east", "layout": "java4"}
-    events = frame(
-        spark,
-        schemas.EVENTS,
-        {**base, "what": "resent", "at_ms": 1, "number": 3_000},
-        {**base, "what": "heartbeat", "at_ms": 120_000},
-    )
-
-    (row,) = measures.brokers_of(events).collect()
-
-    isolation = [row[name] for name in ("isolations", "isolated_ms", "isolated_share", "unreachable")]
-    assert (isolation, row["resent"], row["failed_mean_ms"]) == ([None] * 4, 1, 3_000)
-
-
 def test_lost_heartbeats_are_counted_by_host_and_what_the_others_would_tell_is_unknown(spark: SparkSession) -> None:
     events = frame(
         spark,
@@ -348,3 +236,28 @@ def test_lost_heartbeats_are_counted_by_host_and_what_the_others_would_tell_is_u
     told = {row["host"]: (row["failed"], row["expired"]) for row in measures.heartbeats_of(events).collect()}
 
     assert told == {"web1": (2, None), "10.0.0.2": (None, 1)}
+
+
+def test_a_host_is_one_row_where_a_client_of_its_logs_has_an_address_at_a_broker(spark: SparkSession) -> None:
+    """One expires on a new channel of web2's only address; d's id is in two hosts' logs; of two hosts is a gateway."""
+    log: dict[str, object] = {"what": "result", "layout": "java5"}
+    broker: dict[str, object] = {"layout": "broker", "host": "east"}
+    events = frame(
+        spark,
+        schemas.EVENTS,
+        *({**log, "host": host, "client_id": name} for host, name in (("web1", "a"), ("web2", "b"), ("web3", "e"))),
+        *({**log, "host": host, "client_id": "d"} for host in ("web1", "web2")),
+        {"what": "heartbeat failed", "host": "web2", "layout": "java5"},
+        {**broker, "what": "joined", "client_id": "b", "other": "10.0.0.2:51000"},
+        {**broker, "what": "joined", "client_id": "a", "other": "10.0.0.9:51000"},
+        {**broker, "what": "joined", "client_id": "e", "other": "10.0.0.9:51001"},
+        {**broker, "what": "joined", "client_id": "d", "other": "10.0.0.9:51002"},
+        *(
+            {**broker, "what": "expired", "other": channel}
+            for channel in ("10.0.0.9:51000", "10.0.0.2:51000", "10.0.0.2:51234", "10.0.0.9:51002", "[fe80::1]:51002")
+        ),
+    )
+
+    told = {row["host"]: (row["failed"], row["expired"]) for row in measures.heartbeats_of(events).collect()}
+
+    assert told == {"web1": (None, 1), "web2": (1, 2), "10.0.0.9": (None, 1), "[fe80::1]": (None, 1)}

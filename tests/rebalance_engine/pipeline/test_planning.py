@@ -1,6 +1,6 @@
 from rebalance_engine.pipeline.layouts import BROKER, CPP, JAVA4, JAVA5, Layout
 from rebalance_engine.pipeline.notes import ClusterNotes
-from rebalance_engine.pipeline.planning import MOST_HOSTS, MOST_NAMED, details, plan
+from rebalance_engine.pipeline.planning import MOST_HOSTS, MOST_NAMED, details, of_hosts, plan
 from rebalance_engine.pipeline.sources import CUT, WIDE, SourceFile
 
 
@@ -64,3 +64,15 @@ def test_where_brokers_logs_are_there_or_were_read_before_they_may_tell_the_zone
     )
     assert told[-1] == "  and 1 more"
     assert details(files[:1], [], ["h00"], notes) == []
+
+
+def test_what_is_refused_of_several_hosts_for_one_reason_is_one_sentence() -> None:
+    words = "refused: {lines} lines of {hosts} ({layout}): {why}; give it, as --zone {host}=UTC"
+    rows = [{"host": f"web{number}", "layout": "java4", "lines": 2} for number in range(23)]
+
+    one = of_hosts(rows[:1], words, why="nobody tells")
+    several = of_hosts(rows, words, why="nobody tells")
+
+    assert one == "refused: 2 lines of web0 (java4): nobody tells; give it, as --zone web0=UTC"
+    assert several.startswith("refused: 46 lines of 23 hosts, web0, web1, ")
+    assert several.endswith("web19 and 3 more (java4): nobody tells; give it, as --zone HOST=UTC")

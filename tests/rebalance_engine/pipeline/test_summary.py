@@ -132,3 +132,18 @@ def test_names_of_east_asia_stand_in_columns(tmp_path: Path) -> None:
     lines = [line for line in summary(read_report(tmp_path)).splitlines() if " paused " in line]
 
     assert [len(line.split(" paused ")[0].encode("gb18030")) for line in lines] == [42, 42]
+
+
+def test_names_of_a_thousand_characters_are_cut_wherever_they_stand(tmp_path: Path) -> None:
+    note(tmp_path)
+    long = "g" * 1_000
+    put(tmp_path, "costs", {"group": long, **COST})
+    put(tmp_path, "models", {"group": long, "model": "POP"})
+    put(tmp_path, "storms", {"group": long, "at_ms": 0, "rounds": 5, "starter": long, "cause": "member joined"})
+    put(tmp_path, "brokers", {**BROKER, "broker": long})
+    put(tmp_path, "backtest", {"group": long, "is_best": True, "says": "keep AVG"})
+
+    told = summary(read_report(tmp_path))
+
+    assert f"{'g' * 39}…: 5 rounds, begun by {'g' * 39}… (member joined)" in told
+    assert max(map(len, told.splitlines())) < 250
