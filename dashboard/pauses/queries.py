@@ -31,7 +31,8 @@ COLUMNS = (
 class RoundCost:
     """One round, who stands behind it, and what it cost; None: its handoffs are not told yet.
 
-    ``came`` and ``went`` are the members whose joining and leaving it is of, ``last_cause_at`` when the last was seen.
+    ``came`` and ``went`` are the members whose joining and leaving it is of, ``last_cause_at`` when the last was seen;
+    ``before`` and ``after`` who was a member (None: unknown, or it is not over).
     """
 
     number: int
@@ -45,6 +46,8 @@ class RoundCost:
     last_cause_at: int = 0
     came: frozenset[str] = frozenset()
     went: frozenset[str] = frozenset()
+    before: frozenset[str] | None = None
+    after: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ def by_cause(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[Caus
 
 
 def deploys(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[CauseCost]:
-    """Add up deploys, the newest first: several members go and several come, one shortly after another.
+    """Add up deploys, the newest first: most of a group is replaced, one member shortly after another, and it stays so.
 
     As the pipeline tells them from logs (``pipeline.measures.waves_of``).
     """
@@ -141,8 +144,18 @@ def deploys(rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> list[Cause
 
 
 def _is_deploy(run: Sequence[RoundCost]) -> bool:
+    """Ask whether more than half of those who were there, two at least, were replaced by others or by themselves.
+
+    Who comes with a deploy stays: a group of which somebody new goes again scales by itself.
+    """
     came, went = set[str]().union(*(each.came for each in run)), set[str]().union(*(each.went for each in run))
-    return min(len(came), len(went)) >= DEPLOY_MEMBERS
+    there = run[0].before
+    if there is None or (came - there) & went:
+        return False
+    last = run[-1].after if run[-1].after is not None else (there - went) | came
+    again = there & last & came & went
+    left, joined = (there - last) | again, (last - there) | again
+    return min(len(left), len(joined)) >= DEPLOY_MEMBERS and 2 * len(left) > len(there)
 
 
 def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> CauseCost:
@@ -175,6 +188,8 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
         moves=row.move_count,
         cost=cost_of(handoffs) if is_told else None,
         last_cause_at=row.last_cause_at,
+        before=None if row.members_before is None else frozenset(row.members_before),
+        after=None if row.members_after is None else frozenset(row.members_after),
     )
 
 

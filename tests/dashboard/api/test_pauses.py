@@ -46,7 +46,7 @@ def test_lag_comes_as_a_table_too(client: Client, get: Get, group: Group, now: i
 
 
 def test_costs_are_added_up_by_cause_or_deploy(client: Client, get: Get, group: Group, now: int) -> None:
-    first = add_round(group, 11, now - 60_000, superseded_by=12)
+    first = add_round(group, 11, now - 60_000, superseded_by=12, members_before=["A", "B"])
     add_handoff(first, 0, **pulled(first, 1_000, 1_200))
     second = add_round(group, 12, now - 50_000, who="D", wave=11)
     add_handoff(second, 1)

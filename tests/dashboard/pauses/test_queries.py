@@ -61,7 +61,7 @@ def test_a_handoff_whose_drop_nobody_saw_stands_where_it_was_taken(group: Group)
 def test_causes_and_deploys_are_added_up(group: Group) -> None:
     changes = [("A", "member left"), ("A2", "member joined"), ("B", "member left"), ("B2", "member joined")]
     for number, (who, cause) in enumerate(changes, 1):
-        row = add_round(group, number, T0 + number * 10_000, who=who, cause=cause)
+        row = add_round(group, number, T0 + number * 10_000, who=who, cause=cause, members_before=["A", "B", "C"])
         add_handoff(row, number, **pulled(row, 1_000, 2_000))
     left = add_round(group, 5, T0 + 40_001 + DEPLOY_GAP_MS, cause="member left")
     add_handoff(left, 9, **pulled(left, 50_000, 50_000))
@@ -79,17 +79,36 @@ def test_causes_and_deploys_are_added_up(group: Group) -> None:
     [
         [("broker-a", "broker gone"), ("broker-a", "broker back"), ("broker-b", "broker gone")],
         [("A", "member left"), ("A", "member joined"), ("A", "member left"), ("A", "member joined")],
-        [("A", "member joined"), ("B", "member joined"), ("C", "member joined")],
+        [("E", "member joined"), ("F", "member joined"), ("G", "member joined")],
+        [("A", "member left"), ("E", "member joined"), ("B", "member left"), ("F", "member joined")],
+        [
+            *[("A", "member left"), ("E", "member joined"), ("B", "member left"), ("F", "member joined")],
+            *[("C", "member left"), ("G", "member joined"), ("E", "member left")],
+        ],
     ],
-    ids=["brokers restart", "one member flaps", "members are added"],
+    ids=["brokers restart", "one member flaps", "members are added", "half is replaced", "a group scales by itself"],
 )
 def test_what_is_no_deploy(group: Group, changes: list[tuple[str, str]]) -> None:
     for number, (who, cause) in enumerate(changes, 1):
         wave: dict[str, Any] = {"superseded_by": number + 1, "wave": 1} if number < len(changes) else {"wave": 1}
-        add_round(group, number, T0 + number * 10_000, who=who, cause=cause, **wave)
+        there = ["A", "B", "C", "D"] if number == 1 else None
+        add_round(group, number, T0 + number * 10_000, who=who, cause=cause, members_before=there, **wave)
     read = pauses_of(group=group, since=T0 - HOUR, now=T0 + 100_000)
 
     assert deploys(read.rounds, read.handoffs) == []
+
+
+def test_members_that_restart_under_their_ids_are_a_deploy(group: Group) -> None:
+    for number, who in enumerate("ABC"):
+        there = sorted(set("ABCD") - {who})
+        at = T0 + number * 20_000
+        add_round(
+            group, 2 * number + 1, at, who=who, cause="member left", members_before=list("ABCD"), members_after=there
+        )
+        add_round(group, 2 * number + 2, at + 9_000, who=who, members_before=there, members_after=list("ABCD"))
+    read = pauses_of(group=group, since=T0 - HOUR, now=T0 + 100_000)
+
+    assert [each.rounds for each in deploys(read.rounds, read.handoffs)] == [(1, 2, 3, 4, 5, 6)]
 
 
 def test_the_window_is_the_first_with_a_round(group: Group) -> None:
