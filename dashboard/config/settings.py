@@ -86,7 +86,7 @@ MIDDLEWARE = [
     "dashboard.api.door.ApiMiddleware",  # before the next: who comes with a token needs no other one
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "dashboard.people.gate.OneDoorMiddleware",
     "dashboard.people.gate.RoleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

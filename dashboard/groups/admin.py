@@ -10,6 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from dashboard.common.admin import InWords, Observed, Said, bounds, lasted
 from dashboard.common.naming.columns import COLUMNS
+from dashboard.common.spans import between
 from dashboard.groups.models import (
     Finding,
     Flow,
@@ -180,8 +181,10 @@ class RoundAdmin(OfGroup[Round]):
 
     @admin.display(description=pgettext_lazy("column", "took"))
     def took(self, row: Round) -> str:
-        """Say how long it was open."""
-        return lasted(row.opened_at, row.closed_at)
+        """Say how long it took, within its bounds as on the pages; one that is open says since when."""
+        if row.closed_at is None:
+            return lasted(row.opened_at, None)
+        return between(row.took_low, row.took_high)[0]
 
 
 @admin.register(RoundCause)

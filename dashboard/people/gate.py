@@ -1,6 +1,6 @@
 """The gate: every address says which role it needs, and one that does not say is closed.
 
-``LoginRequiredMiddleware`` sends everybody without log-in to ``/login/``, except for views marked as open to all.
+``OneDoorMiddleware`` sends everybody without log-in to ``/login/``, except for views marked as open to all.
 ``RoleMiddleware`` then compares the role that a view was marked with (``needs``) with the highest one that the person
 has anywhere. Where a view is about one cluster or group, it asks again for that one: ``request.access.may(...)``.
 """
@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
+from django.conf import settings
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
 from django.utils.translation import gettext as _
 
 from dashboard.people.queries import access_of
@@ -71,6 +74,14 @@ def is_of_djangos_admin(view: object) -> bool:
 def is_open(view: object) -> bool:
     """Ask whether a view is marked as open to all."""
     return bool(getattr(view, "is_open_to_all", False))
+
+
+class OneDoorMiddleware(LoginRequiredMiddleware):
+    """Sends who has not logged in to the one log-in page, from Django's admin too, which names a page of its own."""
+
+    def get_login_url(self, view_func: object) -> str:  # noqa: ARG002 - Django names its page by the view
+        """Give the log-in page, whatever a view says."""
+        return resolve_url(settings.LOGIN_URL)
 
 
 class RoleMiddleware:

@@ -7,7 +7,7 @@ import secrets
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from dashboard.audit.operations import append
 from dashboard.people.models import Attempt, Grant
@@ -70,11 +70,22 @@ def try_once(*, what: str, most: int, within_ms: int, now: int) -> bool:
     """
     key = _key(what)
     with transaction.atomic():
+        _one_at_a_time(key)
         Attempt.objects.filter(at__lt=now - 24 * 3_600_000).delete()
         if Attempt.objects.filter(key=key, at__gt=now - within_ms).count() >= most:
             return False
         Attempt.objects.create(key=key, at=now)
     return True
+
+
+def _one_at_a_time(key: str) -> None:
+    """Let attempts at one thing wait for each other until the transaction ends: two must not both find room.
+
+    SQLite's transactions, which begin by taking its one lock for writing, wait anyway.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int(key[:15], 16)])
 
 
 def wait_for_turn(*, what: str, most: int, within_ms: int, now: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -125,7 +126,7 @@ def test_without_a_log_in_every_address_leads_to_the_log_in(client: Client, meth
         if not is_open(each.callback) and not is_of_the_api(each):
             answer = getattr(client, method)(address)
             assert answer.status_code == 302, (address, answer.status_code)
-            assert "/login/" in answer["Location"]
+            assert urlsplit(answer["Location"]).path == "/login/", address
 
 
 @pytest.mark.usefixtures("group")

@@ -110,7 +110,14 @@ def test_lists_say_times_with_their_zone_durations_in_words_and_whose_a_row_is(a
         assert re.search(r'class="field-cluster[^"]*">(<a[^>]*>)?shop', listed(address)), address
     assert "cluster" in admin.site.get_model_admin(ProducerBroker).list_display
     assert re.search(r'class="field-lasted">[\d. ]+(ms|s|d|min).*, goes on', listed("groups/holding"))
-    assert re.search(r'class="field-took">', listed("groups/round"))
+    row = Round.objects.get()
+    for low, high, words in (
+        (None, row.opened_at - 182, "≤ "),
+        (100, row.opened_at - 182, "100 ms – "),
+        (None, None, "unknown"),
+    ):
+        Round.objects.update(closed_at=row.opened_at, opened_low=high, lasted_low=low)
+        assert f'class="field-took">{words}' in listed("groups/round")
 
 
 @pytest.mark.usefixtures("full")

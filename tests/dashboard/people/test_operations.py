@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
+from django.db import connection
 
 from dashboard.audit.models import AuditEntry
 from dashboard.people.models import Attempt, Grant
@@ -74,6 +78,24 @@ def test_attempts_are_limited_within_their_time() -> None:
         True,
     ]
     assert try_once(what="y", most=1, within_ms=1_000, now=T0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_attempts_at_the_same_time_do_not_find_the_same_room() -> None:
+    ready = Barrier(6)
+
+    def attempt(_: int) -> bool:
+        try:
+            connection.ensure_connection()
+            ready.wait(30)
+            return try_once(what="x", most=2, within_ms=60_000, now=T0)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        let_in = list(pool.map(attempt, range(6)))
+
+    assert sum(let_in) == 2
 
 
 def test_attempts_are_taken_back_and_old_ones_forgotten() -> None:
