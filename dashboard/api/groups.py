@@ -81,16 +81,16 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
     row = row_out(listing.listed(group=found), lately_of(groups=[pk], now=now).get(pk))
     head = snapshot.state.head if snapshot is not None else None
     reasons = {name: why for name, why in row.unknown.items() if name not in {"lag", "lag_at"}}
-    if lag.total is None:
+    if row.lag is None:
         reasons["lag"] = _why_no_lag(lag)
-    if lag.observed_at is None:
+    if row.lag_at is None:
         reasons["lag_at"] = _why_no_lag(lag)
     if dead.put is None:
         reasons["dead_letters"] = f"{', '.join(dead.untold)} did not tell them" if dead.untold else NO_DEAD_LETTERS
     if head is None:
         reasons["state_at"] = "no state of it is kept yet"
     return GroupOut(
-        **{**row.model_dump(), "lag": lag.total, "lag_at": lag.observed_at, "unknown": reasons},
+        **{**row.model_dump(), "unknown": reasons},
         at=now,
         gone_at=found.gone_at,
         state_at=snapshot.at if snapshot is not None else None,
@@ -113,6 +113,8 @@ def _why_no_lag(lag: GroupLag) -> str:
         return f"{', '.join(lag.untold)} did not tell its offsets"
     if lag.last_known and not lag.queues:
         return f"no route has the queues any more of which {', '.join(lag.brokers_left)} told"
+    if silent := sorted({each.broker for each in lag.queues if each.missing is not None}):
+        return f"{', '.join(silent)} did not tell its offsets again, and they may have become less since"
     return NO_LAG
 
 

@@ -65,11 +65,11 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
     """
     row, now = _find(request, pk, number), now_ms()
     if not asked.at:
-        lanes = lanes_of(row, now=now)
-        twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
         shares = owned.shares_in(row=row, now=now)
+        lanes = lanes_of(row, now=now, shares=shares)
+        twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
         unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
-        worst = {**story.worst(lanes, shares.values()), "twice": twice.count, **unmoved}
+        worst = {**story.worst(lanes, shares), "twice": twice.count, **unmoved}
         return _round(row, worst, read.causes_of(row), now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     worst = story.worst(past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at))

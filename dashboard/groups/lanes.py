@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
-from dashboard.clusters.models import Queue
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Instant, Story, pause_of
 from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
-from dashboard.groups.owned import MOST_SPANS, began_at, shares_in, told_until_of
+from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, told_until_of
+from dashboard.groups.shares import Share
 from rebalance_engine.model import MessageQueue
 
 
@@ -76,9 +76,9 @@ class Lane:
         return (int(self.is_waiting or self.is_shared), int(is_known), worst)
 
 
-def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
-    """Give the handoffs of a round, worst first."""
-    if round_row.closed_at is None:
+def lanes_of(round_row: Round, *, now: int, shares: Mapping[int, Share] | None = None) -> list[Lane]:
+    """Give the handoffs of a round, worst first; ``shares`` as ``owned.shares_in`` gives them, where they are read."""
+    if round_row.closed_at is None:  # open, or its handoffs are told in a moment
         told_until, stories = told_until_of(round_row.group_id), stories_of(round_row)
         ends = ends_of(round_row, [story.queue for story in stories if story.taken is None])
         lanes = [_lane(story, now, told_until, ends.get(story.queue)) for story in stories]
@@ -86,7 +86,7 @@ def lanes_of(round_row: Round, *, now: int) -> list[Lane]:
     else:
         lanes = _told_lanes(round_row, _stored(round_row), now)
     lanes = _with_what_was_known(round_row, _with_those_who_keep(round_row, lanes, now))
-    lanes = _with_gaps_before(round_row, _with_what_is_older(round_row, lanes), now)
+    lanes = _with_gaps_before(round_row, _with_what_is_older(round_row, lanes), shares, now)
     lanes = _with_doubts(round_row, lanes)
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
 
@@ -260,13 +260,13 @@ def _with_what_was_known(round_row: Round, lanes: list[Lane]) -> list[Lane]:
     return [lane if lane.from_client else replace(lane, is_first_seen=True) for lane in lanes]
 
 
-def _with_gaps_before(round_row: Round, lanes: list[Lane], now: int) -> list[Lane]:
+def _with_gaps_before(round_row: Round, lanes: list[Lane], shares: Mapping[int, Share] | None, now: int) -> list[Lane]:
     """Say how long nobody had what nobody is known to have let go, where that was seen."""
     if all(lane.from_client or lane.taken_at is None for lane in lanes):
         return lanes
-    gaps = {pk: share.unowned for pk, share in shares_in(row=round_row, now=now).items() if share.is_gap}
-    names = Queue.objects.filter(pk__in=gaps).values_list("topic__name", "broker", "queue_id", "pk") if gaps else ()
-    found = {(topic, broker, number): gaps[pk] for topic, broker, number, pk in names}
+    shares = shares_in(row=round_row, now=now) if shares is None else shares
+    gaps = {pk: share.unowned for pk, share in shares.items() if share.is_gap}
+    found = {place: gaps[pk] for pk, place in places_of(gaps).items()}
     return [
         replace(lane, unowned=(gap.low, gap.high))
         if not lane.from_client

@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce
 from dashboard.clusters.models import Queue
 from dashboard.clusters.silences import is_silent
 from dashboard.groups.bands import FOREVER, Bounded, Held, Step, sweep
+from dashboard.groups.doubts import certain_steps
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.owned import BOUNDS, doubts_of_each, ended_at, orphans_of, told_until_of_each
@@ -178,6 +179,7 @@ def _added_up(
     nobody, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone)
     if told_until is not None:  # who does not answer may have what nobody else has
         nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]
+    nobody = certain_steps(nobody, doubts)
     return Lately(
         until,
         _sum([share.unowned for share in shares.values()]),

@@ -72,10 +72,16 @@ def count_unmoved(*, shares: Mapping[int, Share], moved: Collection[tuple[str, s
         shares: by its row, how long each queue had no owner.
         moved: topic, broker and queue id of those that have a handoff.
     """
-    gaps = [pk for pk, share in shares.items() if share.is_gap]
-    names = Queue.objects.filter(pk__in=gaps).values_list("pk", "topic__name", "broker", "queue_id") if gaps else ()
-    unmoved = [shares[pk].is_older for pk, *place in names if tuple(place) not in moved]
+    places = places_of(pk for pk, share in shares.items() if share.is_gap)
+    unmoved = [shares[pk].is_older for pk, place in places.items() if place not in moved]
     return {"unowned_unmoved": sum(unmoved), "unowned_untold": len(unmoved) - sum(unmoved)}
+
+
+def places_of(queues: Iterable[int]) -> dict[int, tuple[str, str, int]]:
+    """Give the topic, broker and queue id of queues, by their rows."""
+    pks = list(queues)
+    rows = Queue.objects.filter(pk__in=pks).values_list("pk", "topic__name", "broker", "queue_id") if pks else ()
+    return {pk: (topic, broker, number) for pk, topic, broker, number in rows}
 
 
 def doubts_of(*, group: int, since: int) -> list[tuple[int, int]]:

@@ -98,10 +98,10 @@ def lanes_at(*, row: Round, at: int, now: int) -> list[Lane]:
     return sorted((lane for lane in cut if lane is not None), key=lambda lane: lane.weight, reverse=True)
 
 
-def shares_at(*, row: Round, at: int) -> list[Share]:
+def shares_at(*, row: Round, at: int) -> dict[int, Share]:
     """Give how long queues had no owner, and two, in a round as far as it had come."""
     as_stored = Round.objects.select_related("group").defer("before", "after").get(pk=row.pk)
-    return list(shares_in(row=as_stored, now=at).values())
+    return shares_in(row=as_stored, now=at)
 
 
 def time_bar_at(*, group: Group, at: int, asked: str, now: int) -> tuple[str, dict[str, object]]:

@@ -82,7 +82,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "causes": past_story.causes_at(row=row, at=at) if row is not None else [],
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
-        "worst": story.worst(lanes, past_story.shares_at(row=row, at=at) if row is not None else ()),
+        "worst": story.worst(lanes, past_story.shares_at(row=row, at=at) if row is not None else {}),
         "window": window,
         "windows": [(name, _link(request, found, at, window=name)) for name in story.WINDOWS_MS],
         "steps": _steps(request, found, at),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
 from django.db.models import Q
 
 from dashboard.clusters.models import Broker
+from dashboard.groups import owned
 from dashboard.groups.bands import Step
 from dashboard.groups.doubts import certain_steps, merged
 from dashboard.groups.handoffs import NO_PAUSE, longest_pause, stood_still
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
 from dashboard.groups.owned import bands_of, doubts_of, told_until_of
 from dashboard.groups.shares import Share
@@ -62,13 +63,16 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
     }
 
 
-def around(*, group: Group, now: int) -> dict[str, object]:
-    """Give what the map shows besides the state: who left, what moved a moment ago, which brokers are away."""
+def around(*, group: Group, now: int, lanes: Sequence[Lane]) -> dict[str, object]:
+    """Give what the map shows besides the state: who left, what moved a moment ago, which brokers are away.
+
+    ``lanes`` are the handoffs of the latest round.
+    """
     left = Member.objects.filter(group=group, left_at__gte=now - GONE_LONG_MS).order_by("client_id")[:200]
     away = Broker.objects.filter(cluster=group.cluster_id, broker_id=0, gone_at__isnull=False)
     seen = Member.objects.filter(group=group, left_at=None).values_list("client_id", "held_seen_at", "missing_at")
     latest = Round.objects.filter(group=group).order_by("-number").first()
-    moved = [] if latest is None or (latest.closed_at or now) < now - MOVED_FOR_MS else lanes_of(latest, now=now)
+    moved = [] if latest is None or (latest.closed_at or now) < now - MOVED_FOR_MS else lanes
     return {
         "now": now,
         "watched_at": group.cluster.watched_at,
@@ -90,24 +94,30 @@ def around(*, group: Group, now: int) -> dict[str, object]:
     }
 
 
-def worst(lanes: Sequence[Lane], shares: Collection[Share]) -> dict[str, object]:
+def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, object]:
     """Give the longest time without owner and with two, each with its bounds and the number of queues.
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not. What is only
     possible is told apart: in how many queues, and how long at most. ``pause`` is the longest of the queues that were
     let go, as ``handoffs.longest_pause`` says; of ``pause_unknown`` handoffs its end is not known. A handoff may have
-    begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less.
+    begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of all the
+    queues of which shares or lanes say it.
+
+    Args:
+        shares: as ``owned.shares_in`` gives them, by the rows of the queues.
     """
-    unowned = [share.unowned for share in shares if share.is_gap]
-    overlap = [share.overlap for share in shares if share.is_overlap]
-    perhaps_unowned = [share.unowned.high for share in shares if share.is_perhaps_gap]
-    perhaps_overlap = [share.overlap.high for share in shares if share.is_perhaps_overlap]
+    gaps = {pk: share.unowned for pk, share in shares.items() if share.is_gap}
+    twos = {pk: share.overlap for pk, share in shares.items() if share.is_overlap}
+    unowned, overlap = list(gaps.values()), list(twos.values())
+    maybe_gaps = {pk: share.unowned.high for pk, share in shares.items() if share.is_perhaps_gap}
+    maybe_twos = {pk: share.overlap.high for pk, share in shares.items() if share.is_perhaps_overlap}
+    perhaps_unowned, perhaps_overlap = list(maybe_gaps.values()), list(maybe_twos.values())
     maybe_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_perhaps_gap)
     maybe_overlap = _mosts((lane, lane.overlap[1]) for lane in lanes if lane.is_perhaps_overlap)
     wide_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_gap)
     wide_overlap = _mosts((lane, lane.overlap[1]) for lane in lanes if lane.is_overlap)
-    unowned_perhaps = max(len(perhaps_unowned), len(maybe_unowned) - len(unowned))
-    overlap_perhaps = max(len(perhaps_overlap), len(maybe_overlap) - len(overlap))
+    unowned_perhaps = _count_of_either(maybe_gaps, maybe_unowned, known=gaps)
+    overlap_perhaps = _count_of_either(maybe_twos, maybe_overlap, known=twos)
     pauses = [(_place(lane), stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
     return {
         "unowned": _longest([(each.low, each.high) for each in unowned], wide_unowned.values()),
@@ -123,9 +133,20 @@ def worst(lanes: Sequence[Lane], shares: Collection[Share]) -> dict[str, object]
         "pause_unknown": sum(high is None for _, (_, high) in pauses),
         "handoffs": len(lanes),
         "unknown_queues": sum(lane.is_unknown for lane in lanes),
-        "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares),
-        "is_shared": any(share.is_overlap and share.is_shared for share in shares),
+        "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares.values()),
+        "is_shared": any(share.is_overlap and share.is_shared for share in shares.values()),
     }
+
+
+def _count_of_either(
+    of_shares: Collection[int], of_lanes: Collection[tuple[str, str, int]], *, known: Collection[int]
+) -> int:
+    """Count the queues of which shares, by their rows, or lanes say that it may be; without those where it is known."""
+    if not of_lanes:
+        return len(of_shares)
+    places = owned.places_of([*of_shares, *known])
+    maybe: set[object] = {*(places.get(pk, pk) for pk in of_shares), *of_lanes}
+    return len(maybe - {places.get(pk, pk) for pk in known})
 
 
 class LanePage(TypedDict):

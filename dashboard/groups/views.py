@@ -131,9 +131,10 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     snapshot = group_snapshot(group=pk)
     window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     latest = rounds.latest_of(group=found)
-    lanes = lanes_of(latest, now=now) if latest else []
+    shares = owned.shares_in(row=latest, now=now) if latest else {}
+    lanes = lanes_of(latest, now=now, shares=shares) if latest else []
     members = story.members_of(group=found)
-    around = story.around(group=found, now=now)
+    around = story.around(group=found, now=now, lanes=lanes)
     kinds = [each["member"] for each in members if isinstance(each["member"], Member)]
     context = {
         "group": found,
@@ -160,7 +161,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
         **known_of(row=latest, lanes=lanes),
-        "worst": story.worst(lanes, owned.shares_in(row=latest, now=now).values() if latest else ()),
+        "worst": story.worst(lanes, shares),
         "rounds": rounds.newest(group=found, most=12),
         "window": window,
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
@@ -190,7 +191,7 @@ def facts(request: HttpRequest, pk: int) -> JsonResponse:
     return JsonResponse(
         {
             "time": story.time_bar(group=found, since=since, now=now),
-            "around": story.around(group=found, now=now),
+            "around": story.around(group=found, now=now, lanes=lanes),
             "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes)),
         }
     )
@@ -251,12 +252,12 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     row = rounds.find(group=found, number=number)
     if row is None:
         raise Http404(_("There is no such round, or it is not kept any more."))
-    lanes = lanes_of(row, now=now)
+    shares = owned.shares_in(row=row, now=now)
+    lanes = lanes_of(row, now=now, shares=shares)
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
-    shares = owned.shares_in(row=row, now=now)
     unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
-    worst = {**story.worst(lanes, shares.values()), "twice": twice.count, **unmoved}
+    worst = {**story.worst(lanes, shares), "twice": twice.count, **unmoved}
     queue = request.GET.get("queue", "")[:400]
     page = story.page_of(with_queue(lanes, queue), _number(request.GET.get("handoffs", "")))
     context = {

@@ -69,7 +69,7 @@ def test_a_round_tells_all_the_time_in_which_two_had_its_queues(row: Round) -> N
     shares = by_queue(shares_in(row=row, now=T0 + 80_000))
 
     assert {queue: share.overlap.low for queue, share in shares.items()} == {0: 5_000, 3: 41_800}
-    found = worst(lanes_of(row, now=T0 + 80_000), list(shares.values()))
+    found = worst(lanes_of(row, now=T0 + 80_000), shares)
     assert (found["overlap_queues"], found["overlap"]) == (2, (41_800, 41_800))
     assert (found["unowned"], found["unowned_queues"]) == (None, 0)
     assert "2 queues had two owners, the longest for 41.8 s." in sentence_of(row, found, now=T0 + 80_000)
@@ -128,7 +128,7 @@ def test_a_round_tells_of_queues_that_had_no_owner_throughout() -> None:
 
     assert shares[1].unowned.low > 0
     assert shares[1].is_lasting is (row.closed_at is None)
-    found = worst([], list(shares.values()))
+    found = worst([], shares)
     assert (found["unowned_queues"], found["unowned_perhaps_queues"]) == (1, 1)  # C may have taken queue 3 at once
 
 

@@ -38,7 +38,7 @@ def close(at: int = 6_000) -> Group:
 
 def sentence(number: int = 1, at: int = 10_000) -> str:
     row = Round.objects.get(number=number)
-    found = worst(lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at).values())
+    found = worst(lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at))
     return rounds.sentence_of(row, found, now=T0 + at)
 
 
@@ -128,7 +128,7 @@ def test_what_lasts_beyond_the_end_of_a_round_says_so() -> None:
             "group": Group.objects.get(),
             "worst": worst(
                 lanes_of(Round.objects.get(), now=T0 + 100_000),
-                shares_in(row=Round.objects.get(), now=T0 + 100_000).values(),
+                shares_in(row=Round.objects.get(), now=T0 + 100_000),
             ),
         },
     )

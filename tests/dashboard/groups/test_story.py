@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.clusters.models import Queue
 from dashboard.groups.drawn import plain_lanes
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Handoff, Round
@@ -36,7 +37,7 @@ def join() -> Group:
 
 def worst_at(at: int, number: int = 1) -> dict[str, object]:
     row = Round.objects.get(number=number)
-    return worst(lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at).values())
+    return worst(lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at))
 
 
 def test_a_queue_that_nobody_has_is_waited_for() -> None:
@@ -173,7 +174,7 @@ def test_a_queue_that_another_one_had_all_the_time_is_not_without_owner() -> Non
 
 
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
-    assert worst([], []) == {
+    assert worst([], {}) == {
         "unowned": None,
         "unowned_queues": 0,
         "unowned_perhaps": None,
@@ -245,13 +246,13 @@ def test_who_left_is_told_for_a_while() -> None:
     told(left("B", 5_000, Departure.UNREGISTERED))
     group = turn(5_100)
 
-    now = around(group=group, now=T0 + 6_000)
+    now = around_at(group, 6_000)
 
     assert now["left"] == [
         {"client": "B", "at": T0 + 5_000, "until": T0 + 65_000, "words": "left", "departure": "unregistered"}
     ]
     assert [each["client"] for each in now["seen"]] == ["A"]  # type: ignore[attr-defined] # a list
-    assert around(group=group, now=T0 + 200_000)["left"] == []
+    assert around_at(group, 200_000)["left"] == []
 
 
 def test_what_moved_a_moment_ago_is_told() -> None:
@@ -260,10 +261,10 @@ def test_what_moved_a_moment_ago_is_told() -> None:
     told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 7_000, [3]))
     group = turn(7_100)
 
-    moves = around(group=group, now=T0 + 8_000)["moves"]
+    moves = around_at(group, 8_000)["moves"]
 
     assert [(each["from"], each["to"], each["id"]) for each in moves] == [("B", "C", 3)]  # type: ignore[attr-defined] # a list
-    assert around(group=group, now=T0 + 60_000)["moves"] == []
+    assert around_at(group, 60_000)["moves"] == []
 
 
 def test_a_queue_tells_its_owners_newest_first() -> None:
@@ -320,6 +321,11 @@ def test_a_queue_that_nobody_had_while_all_had_answered_is_taken_from_nobody() -
     assert (lanes[3].from_client, lanes[3].to_client, lanes[3].is_first_seen) == ("", "B", False)
 
 
+def around_at(group: Group, at: int) -> dict[str, object]:
+    latest = Round.objects.order_by("-number").first()
+    return around(group=group, now=T0 + at, lanes=lanes_of(latest, now=T0 + at) if latest else [])
+
+
 def lane_of(number: int, **known: object) -> Lane:
     unknown = (None, None)
     lane = Lane("orders", "east", number, "A", "B", T0, T0 + 10, None, unknown, unknown, is_waiting=False)
@@ -329,14 +335,19 @@ def lane_of(number: int, **known: object) -> Lane:
 def test_figures_say_no_less_than_any_lane_of_what_was_possible() -> None:
     perhaps = Share(Lasted(), Lasted(0, 0, 12_600))
     certain = Share(Lasted(), Lasted(5_000, 6_000, 8_000))
+    told(route(4))
+    zero, one, two, _three = Queue.objects.order_by("queue_id").values_list("pk", flat=True)
+    maybe = [lane_of(number, overlap=(0, 65_000)) for number in (0, 3)]
 
-    found = worst([lane_of(0, overlap=(0, 65_000))], [perhaps, perhaps])
-    assert (found["overlap_perhaps"], found["overlap_perhaps_queues"]) == (65_000, 2)
+    found = worst(maybe, {zero: perhaps, one: perhaps})
+    assert (found["overlap_perhaps"], found["overlap_perhaps_queues"]) == (65_000, 3)
+    assert worst(maybe, {two: certain})["overlap_perhaps_queues"] == 2
+    assert worst(maybe, {zero: certain})["overlap_perhaps_queues"] == 1
 
-    found = worst([lane_of(0, overlap=(5_000, 9_000)), lane_of(1, overlap=(1, 90_000), is_older=True)], [certain])
+    found = worst([lane_of(0, overlap=(5_000, 9_000)), lane_of(1, overlap=(1, 90_000), is_older=True)], {1: certain})
     assert (found["overlap"], found["overlap_queues"], found["overlap_perhaps"]) == ((5_000, 9_000), 1, None)
 
-    found = worst([lane_of(0, unowned=(0, 3_000))], [])
+    found = worst([lane_of(0, unowned=(0, 3_000))], {})
     assert (found["unowned"], found["unowned_perhaps"], found["unowned_perhaps_queues"]) == (None, 3_000, 1)
 
 
@@ -384,7 +395,7 @@ def test_no_time_without_owner_is_certain_while_another_one_did_not_answer_thoug
 
     for row in Round.objects.all():
         known = {lane.queue_id: lane for lane in lanes_of(row, now=T0 + 40_000)}
-        found = worst(lanes_of(row, now=T0 + 40_000), shares_in(row=row, now=T0 + 40_000).values())
+        found = worst(lanes_of(row, now=T0 + 40_000), shares_in(row=row, now=T0 + 40_000))
         if 3 in known:
             assert (known[3].unowned[0] or 0) <= 2_000  # since C had left
         assert found["unowned"] is None or found["unowned"][0] <= 2_000  # type: ignore[index] # bounds
