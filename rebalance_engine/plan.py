@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rebalance_engine.allocation import STRATEGIES, allocate, strategy
+from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate, allocate_mixed, strategy
 from rebalance_engine.allocation.contract import check_queues
 from rebalance_engine.group import GroupView, only_subscribed
 from rebalance_engine.model import MessageModel
@@ -62,6 +62,26 @@ def target(view: GroupView, plan: Plan, previous: Ownership | None = None) -> Ow
     for told in lists.values():
         check_queues(told)
     return only_subscribed(view, Ownership.from_lists(view.queues, view.clients, lists))
+
+
+def end_up(view: GroupView, variants: Mapping[str, str]) -> Ownership | None:
+    """Compute what members that differ end up with together; None where one of them cannot compute its share.
+
+    Its queues without an owner, and with two, are no mistake of the computation: they are what such a group has.
+
+    Args:
+        variants: the strategy of each client id.
+    """
+    if not len(view.queues) or not len(view.clients):
+        return Ownership.nobody(view.queues, view.clients)
+    members = [MixedMember(client, strategy=variants[client]) for client in view.clients.ids]
+    try:
+        result = allocate_mixed(view.queues, members)
+    except AllocationError:
+        return None
+    if any(share.failure for share in result.shares):
+        return None
+    return only_subscribed(view, Ownership.from_lists(view.queues, view.clients, result.held))
 
 
 def _known_of_the_group(view: GroupView, plan: Plan, previous: Ownership | None) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dashboard.groups.kinds import is_proxied
 from dashboard.groups.told import BY_HAND, Told
-from rebalance_engine.allocation import STRATEGIES, AllocationError, MixedMember, allocate_mixed
-from rebalance_engine.group import GroupView, only_subscribed
+from rebalance_engine import plan
+from rebalance_engine.allocation import STRATEGIES
+from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
@@ -110,20 +111,8 @@ def variant_of(strategy: str, language: str) -> str:
 
 
 def end_up(view: GroupView, variants: Mapping[str, str]) -> Ownership | None:
-    """Compute what members that differ end up with together; None where one of them cannot compute its share.
-
-    Its queues without an owner, and with two, are no mistake of the computation: they are what such a group has.
-    """
-    if not len(view.queues) or not len(view.clients):
-        return Ownership.nobody(view.queues, view.clients)
-    members = [MixedMember(client, strategy=variants[client]) for client in view.clients.ids]
-    try:
-        result = allocate_mixed(view.queues, members)
-    except AllocationError:
-        return None
-    if any(share.failure for share in result.shares):
-        return None
-    return only_subscribed(view, Ownership.from_lists(view.queues, view.clients, result.held))
+    """Compute what members that differ end up with together; None where one of them cannot compute its share."""
+    return plan.end_up(view, variants)
 
 
 def _names(strategies: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ from rebalance_engine.remoting.versions import version_name
 NOBODY, SEVERAL, UNKNOWN, SAME = "-", "#", "?", "."
 HUES = ("cyan", "green", "magenta", "blue", "yellow")
 MOST_ROWS = 20
+NOT_HELD = "Not held as the target says"
 LABEL = 16
 LONGEST = 300  # of a server's words, which may be a whole exception; ``--json`` has them all
 
@@ -85,7 +86,8 @@ class Drawing:
         else:
             assert view.held is not None
             orphans, doubles = count(len(view.held.unowned()), "queue"), len(view.held.owned_twice())
-            yield ink(f"Not held as the target says: {orphans} without a holder, {doubles} held twice.", "red")
+            says = "Each member holds what its strategy gives it" if self.judgement.is_each_as_wanted else NOT_HELD
+            yield ink(f"{says}: {orphans} without a holder, {doubles} held twice.", "red")
 
     def _members(self) -> Iterator[str]:
         outcome, view = self.judgement.outcome, self.look.view

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 
+from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.allocation.contract import AllocationError
 from rebalance_engine.cli.pending import Pending, find_pending, say_doubt
 from rebalance_engine.cli.unknown import Unknown, find_unknown
@@ -12,8 +13,9 @@ from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.findings import Finding, FindingKind, find_faults
 from rebalance_engine.findings.seers import duplicate_ids
 from rebalance_engine.group import GroupView
+from rebalance_engine.model import MessageModel
 from rebalance_engine.network.looking import GroupLook, ids_of
-from rebalance_engine.plan import Plan
+from rebalance_engine.plan import Plan, end_up
 
 ASSUMED = "AVG"
 CONFIRMED_AFTER_MS = 20_000
@@ -27,6 +29,7 @@ class Judgement:
 
     ``pending`` is what is not held yet and need not be; there is no finding of it. ``doubt`` says that there may be
     such a thing among the findings. ``unknown`` says why nobody can tell whether held equals target, if so.
+    ``is_faulty``: some queue has nobody, or two, whoever is to have it.
     """
 
     by: str | None
@@ -37,26 +40,51 @@ class Judgement:
     pending: Pending | None = None
     doubt: str = ""
     unknown: Unknown | None = None
+    is_faulty: bool = False
 
     @property
     def converged(self) -> bool | None:
-        """Whether held equals target; None is unknown."""
-        return None if self.unknown is not None or self.outcome is None else self.outcome.converged
+        """Whether held equals target, and each queue has one owner, as the control room's API says; None is unknown."""
+        if self.unknown is not None or self.outcome is None or self.outcome.converged is None:
+            return None
+        return self.outcome.converged and not self.is_faulty
+
+    @property
+    def is_each_as_wanted(self) -> bool:
+        """Whether each member has just what its strategy gives it, though some queue has nobody then, or two."""
+        return self.is_faulty and self.outcome is not None and self.outcome.converged is True
 
 
 def judge(view: GroupView) -> Judgement:
     """Hold what members have against what their strategy gives them."""
     told = set(view.strategies.values())
     if len(told) > 1:
-        why = f"members divide by {len(told)} strategies: {', '.join(sorted(told))}"
-        return Judgement(None, is_assumed=False, outcome=None, findings=find_faults(view), why=why)
+        return _mixed(view, told)
     by = next(iter(told), ASSUMED)
     try:
         outcome = rebalance(view, view, Plan(strategy=by))
     except AllocationError as error:
         why = f"what {by} gives cannot be computed from outside: {error}"
         return Judgement(by, is_assumed=not told, outcome=None, findings=find_faults(view), why=why)
-    return Judgement(by, is_assumed=not told, outcome=outcome, findings=outcome.findings)
+    faulty = _is_faulty(view)
+    return Judgement(by, is_assumed=not told, outcome=outcome, findings=outcome.findings, is_faulty=faulty)
+
+
+def _mixed(view: GroupView, told: Set[str]) -> Judgement:
+    """Hold what members that differ have against what they end up with together, where each told its strategy."""
+    are_known = told <= set(STRATEGIES) and view.strategies.keys() >= set(view.clients.distinct)
+    becomes = end_up(view, view.strategies) if are_known and view.model is MessageModel.CLUSTERING else None
+    if becomes is None:
+        why = f"members divide by {len(told)} strategies: {', '.join(sorted(told))}"
+        return Judgement(None, is_assumed=False, outcome=None, findings=find_faults(view), why=why)
+    outcome = rebalance(view, view, Plan(), previous=becomes, becomes=becomes)
+    return Judgement(None, is_assumed=False, outcome=outcome, findings=outcome.findings, is_faulty=_is_faulty(view))
+
+
+def _is_faulty(view: GroupView) -> bool:
+    if view.model is MessageModel.BROADCASTING or view.held is None or not view.everybody_answered:
+        return False
+    return bool(len(view.held.unowned()) or len(view.held.owned_twice()))
 
 
 def judge_look(look: GroupLook) -> Judgement:
