@@ -219,3 +219,20 @@ def test_rounds_of_the_overview_are_drawn_anew_where_their_column_gets_another_w
     after = strip.evaluate(width)
     assert after < before
     expect(strip).to_have_attribute("viewBox", f"0 0 {after} 46")
+
+
+def test_a_finding_is_as_wide_as_a_phone_and_as_tall_as_its_words(turn: Turn, page: Page) -> None:
+    told(held("B", 20_000, [3]))
+    turn(20_100)
+    turn(45_000)
+    page.set_viewport_size({"width": 390, "height": 844})
+
+    page.goto("/findings/")
+
+    row = page.locator(".stacks tbody tr").first
+    expect(row).to_contain_text("orders/east/2")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = row.bounding_box()
+    assert box is not None
+    assert box["height"] < 330
+    assert box["width"] > 330

@@ -52,7 +52,7 @@ export function mountGroup(page) {
   function paint() {
     const { state } = follower;
     if (!state) return;
-    if (!isFit(map, state)) map = newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: true, hasRates: true });
+    if (!isFit(map, state)) map = newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: true, hasRates: state.head.model !== "BROADCASTING" });
     map.update(state, extra());
   }
 

@@ -5,11 +5,12 @@ from django.test import Client
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Finding, Group
+from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
 from tests.dashboard.groups.test_found import wrong
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0
+from tests.dashboard.story import T0, held, route, seen, told
 
 
 @pytest.fixture
@@ -79,3 +80,26 @@ def test_findings_of_groups_that_are_not_theirs_are_on_nobodys_page(viewer: Clie
 
     assert "Nothing is found wrong in what is known." in page
     assert "x is wrong" not in page
+
+
+def test_findings_have_a_place_in_the_head_and_files_on_the_page_of_their_group(viewer: Client, group: Group) -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2]))
+    rebalance_once(group=group.pk, now=T0 + 20)
+    rebalance_once(group=group.pk, now=T0 + 40_000)
+
+    page = text(viewer, f"/groups/{group.pk}/")
+
+    assert 'href="/findings/"' in page.partition("</nav>")[0]
+    assert f'href="/api/v1/groups/{group.pk}/findings?format=csv"' in page
+    assert f'href="/api/v1/groups/{group.pk}/findings?format=all"' in page
+    then = text(viewer, f"/groups/{group.pk}/?at={T0 + 41_000}")
+    assert f'href="/api/v1/groups/{group.pk}/findings?format=csv&amp;at={T0 + 41_000}"' in then
+
+
+def test_a_finding_stands_with_its_proof_and_when_it_ends_in_one_row(viewer: Client, group: Group) -> None:
+    wrong(group, "lock refused")
+    Finding.objects.update(proof=["B holds the lock"], ends_at=T0 + 60_000)
+
+    row = text(viewer, "/findings/").partition("<tbody>")[2]
+
+    assert row.index("x is wrong") < row.index("B holds the lock") < row.index("ends by") < row.index("</tr>")
