@@ -139,9 +139,10 @@ def storms_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
 
 
 def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
-    """Find deploys: several members are replaced, one shortly after another, by others or by themselves.
+    """Find deploys: most of a group is replaced, one member shortly after another, by others or by themselves.
 
-    A group's first start and its last stop, before and after which nobody is there, replace nobody.
+    Who comes with it stays. A group's first start and its last stop, before and after which nobody is there, replace
+    nobody.
     """
     in_order = Window.partitionBy(*OF_GROUP).orderBy("opened_ms")
     number, count = F.row_number().over(in_order), F.count(F.lit(1)).over(Window.partitionBy(*OF_GROUP))
@@ -159,7 +160,10 @@ def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
             *_members_of_session(),
         )
     )
-    waves = _replaced(told).where((F.size("left") >= WAVE_MEMBERS) & (F.size("joined") >= WAVE_MEMBERS))
+    are_several = (F.size("left") >= WAVE_MEMBERS) & (F.size("joined") >= WAVE_MEMBERS)
+    are_most = 2 * F.size("left") > F.size("first")
+    do_stay = F.size(F.array_except(F.array_intersect("gone", "came"), "first")) == 0
+    waves = _replaced(told).where(are_several & are_most & do_stay)
     filed = _with_costs(waves.drop(*OF_SESSION), handoffs)
     return shaped(filed.withColumn("day", day_of(F.col("at_ms"))), WAVES)
 

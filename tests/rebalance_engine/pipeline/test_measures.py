@@ -172,6 +172,8 @@ def test_deploys_are_told_from_first_starts_and_last_stops_and_have_who_was_kill
         "started and stopped": steps("", "A", "AB", "ABC", "BC", "C", ""),
         "started and stopped at once": steps("", "ABC", ""),
         "grown": steps("AB", "ABC", "ABCD"),
+        "half of it": steps("ABCD", "BCD", "BCDE", "CDE", "CDEF"),
+        "scaled": steps("AB", "B", "BC", "C", "CD", "D", "DE"),
     }
     rows = [{**row, "group": group} for group, rounds in groups.items() for row in rounds]
     rounds, none = frame(spark, schemas.ROUNDS, *rows), frame(spark, schemas.HANDOFFS, handoff(0, "x", "y"))
