@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import Bounded, Held, Step, sweep
 from dashboard.groups.ending import low_of, since_of
+from dashboard.groups.kinds import is_proxied
 from dashboard.groups.leaving import lows_of
 from dashboard.groups.models import Finding, Group, Holding, Member, MemberList, Round
 from dashboard.groups.shares import Share, Window, shares_of
@@ -17,6 +18,7 @@ from rebalance_engine.findings import FindingKind
 
 MOST_SPANS = 60_000
 NOBODYS = (FindingKind.ORPHAN_QUEUE.value, FindingKind.RETRY_UNOWNED.value)
+WHO = ("client_id", "strategy")
 BOUNDS = ("at", "at_low", "at_high", "until", "until_low", "until_high")
 
 
@@ -90,12 +92,15 @@ def doubts_of(*, group: int, since: int) -> list[tuple[int, int]]:
 
 
 def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tuple[int, int]]]:
-    """Say the same of groups, by their numbers; those without doubts are left out."""
+    """Say the same of groups, by their numbers; those without doubts are left out.
+
+    Who seems to come through a proxy never answers, and owns no queues: of that there is no doubt.
+    """
     found: dict[int, list[tuple[int, int]]] = {}
     silent = Member.objects.filter(Q(missing__isnull=False) | Q(held_seen_at=None), group__in=groups, left_at__gt=since)
-    times = silent.order_by("at", "pk").values_list("group", Coalesce("held_seen_at", "at"), "left_at")
-    for group, told, left in times:
-        if left is not None and told < left:
+    times = silent.order_by("at", "pk").values_list("group", Coalesce("held_seen_at", "at"), "left_at", *WHO)
+    for group, told, left, client, strategy in times:
+        if left is not None and told < left and not is_proxied(client, strategy=strategy, is_silent=True):
             found.setdefault(group, []).append((told, left))
     return found
 
@@ -109,7 +114,10 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     """Say the same of several groups; those of which all tell are left out."""
     is_silent = Q(missing__isnull=False) | Q(held_seen_at=None)
     silent = Member.objects.filter(is_silent, group__in=groups, left_at=None)
-    told = silent.values_list("group", Coalesce("held_seen_at", "at"))
+    rows = silent.values_list("group", Coalesce("held_seen_at", "at"), *WHO)
+    told = [
+        (group, at) for group, at, client, strategy in rows if not is_proxied(client, strategy=strategy, is_silent=True)
+    ]
     lost = Broker.objects.filter(cluster=OuterRef("group__cluster"), name=OuterRef("broker"), broker_id=0)
     untold = MemberList.objects.filter(~Exists(lost.filter(gone_at__isnull=False)), group__in=groups)
     lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_at", 0))

@@ -36,10 +36,10 @@ def row() -> Round:
     return Round.objects.get(closed_at__isnull=False)
 
 
-def was_silent(left: int | None) -> None:
+def was_silent(left: int | None, client: str = "D") -> None:
     gone = {} if left is None else {"left_at": T0 + left, "departure": "heartbeat expired"}
     when = dict.fromkeys(("at", "at_low", "at_high", "observed_at"), T0 + 25_000)
-    Member.objects.create(group=Group.objects.get(), client_id="D", origin="admin answer", **when, **gone)
+    Member.objects.create(group=Group.objects.get(), client_id=client, origin="admin answer", **when, **gone)
 
 
 @pytest.mark.parametrize("left", [150_000, None])
@@ -79,6 +79,13 @@ def test_the_time_bar_and_owners_over_time_tell_from_when_to_when_nobody_knows(r
 
     assert bar["none"] == [[T0 + 20_000, T0 + 25_000, 1]]
     assert bar["doubts"] == lanes["doubts"] == [[T0 + 25_000, T0 + 150_000]]
+
+
+def test_who_comes_through_a_proxy_has_no_queues_and_raises_no_doubt(row: Round) -> None:
+    was_silent(150_000, "host@7@0@1abcdefgh")
+    was_silent(None, "host@8@0@1abcdefgh")
+
+    assert all_doubts_of(groups=[row.group_id], since=T0) == {}
 
 
 def test_what_is_stored_stays_as_it_was_seen(row: Round) -> None:
