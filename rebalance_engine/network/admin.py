@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rebalance_engine.effects import Address
-from rebalance_engine.network.asking import Asker, Calls, Outcome, check_fields, is_silence
-from rebalance_engine.network.breaker import Breaker
+from rebalance_engine.network.asking import Asker, Calls, Outcome, check_fields
 from rebalance_engine.network.budget import BROKER_LIMITS, NAME_SERVER_LIMITS, Limits
 from rebalance_engine.network.checking import check_call
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.nameservers import NameServers
 from rebalance_engine.network.rules import seconds_left
+from rebalance_engine.network.silent_clients import SilentClients
 from rebalance_engine.remoting.bodies.clients import ConsumerConnection, ProducerConnection, ProducerTableInfo
 from rebalance_engine.remoting.bodies.queues import (
     ConsumerOffsetSerializeWrapper,
@@ -119,18 +119,18 @@ class Admin:
         self.asker = Asker(transport)
         self._broker_limits = broker_limits
         self._name_server_limits = name_server_limits
-        self._silent = Breaker(*SILENT_CLIENT_S)
+        self._silent = SilentClients(*SILENT_CLIENT_S)
         self._suspects: dict[Address, asyncio.Lock] = {}
 
     @property
     def resting(self) -> int:
-        """How many clients did not answer, and are left alone for now."""
+        """How many clients do not answer, as a broker said, and are left alone for now."""
         return self._silent.resting(asyncio.get_running_loop().time())
 
     def renew(self, group: str, client: str) -> bool:
         """Let a client be asked at once: it has registered anew. Tell whether it was silent, or was left alone."""
         check_call(group=group, client=client)
-        return self._silent.renewed((group, client), asyncio.get_running_loop().time())
+        return self._silent.renew((group, client), asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         """Give up what is under way; the transport stays its owner's."""
@@ -247,16 +247,17 @@ class Admin:
     ) -> ConsumerRunningInfo:
         """Give what a member holds, by its own word (307); of its properties those that may be shown.
 
-        A client that does not answer is left alone for a minute, then for two, and so on up to ten; those that did not
-        answer the last time are asked one after the other, so that they never take all places.
+        A client that does not answer is left alone for a minute, then for two, and so on up to ten; through this broker
+        alone, where that gave no answer either. Those that did not answer the last time are asked one after the other,
+        so that they never take all places.
         """
         timeout_s = seconds_left("timeout_s", timeout_s)
         check_fields(clients.GetConsumerRunningInfo(consumer_group=group, client_id=client))
         loop, name = asyncio.get_running_loop(), (group, client)
         deadline = loop.time() + timeout_s
-        if pause := self._silent.pause_s(name, loop.time()):
+        if pause := self._silent.pause_s(name, broker, loop.time()):
             raise NotAsked(broker, f"client {client} does not answer; it is asked again in {pause:.0f} s")
-        if not self._silent.is_suspect(name):
+        if not self._silent.is_suspect(name, broker):
             return await self._ask_client(broker, group, client, timeout_s)
         turn = self._suspects.setdefault(broker, asyncio.Lock())
         try:
@@ -275,10 +276,7 @@ class Admin:
         asked_at = loop.time()
 
         def learn(outcome: Outcome) -> None:
-            if is_silence(outcome):
-                self._silent.failed((group, client), loop.time(), asked_at=asked_at)
-            else:
-                self._silent.answered((group, client))
+            self._silent.learn((group, client), broker, outcome, asked_at=asked_at, at=loop.time())
 
         answer = await self.asker.ask(broker, request, timeout_s=timeout_s, limits=self._broker_limits, learn=learn)
         info = _granted(broker, request, answer).body

@@ -189,13 +189,6 @@ class Asker:
         self._unreachable.answered(address)
 
 
-def is_silence(outcome: Outcome) -> bool:
-    """Say whether a client did not answer: its broker says so, or does not answer either."""
-    if isinstance(outcome, NoAnswer):
-        return outcome.failure is Failure.TIMEOUT
-    return isinstance(outcome, Refused) and outcome.code == ResponseCode.CONSUME_MSG_TIMEOUT
-
-
 def check_fields(request: Request[R]) -> None:
     """Insist on what the fields of a request say that they are; encoding would send whatever is in them.
 

@@ -22,6 +22,7 @@ from rebalance_engine.network.watcher.bounds import read_expiry
 from rebalance_engine.network.watcher.counting import dead_stated, producers_stated, progress_stated
 from rebalance_engine.network.watcher.known import BrokerKey
 from rebalance_engine.network.watcher.memory import Memory
+from rebalance_engine.network.watcher.ways import Ways
 from rebalance_engine.remoting.bodies.routes import ClusterInfo
 from rebalance_engine.remoting.codes import RequestCode
 from rebalance_engine.remoting.errors import RemotingError
@@ -49,6 +50,7 @@ class Ears:
 
     def __init__(self, admin: Admin, memory: Memory) -> None:
         self._admin, self._memory = admin, memory
+        self.ways = Ways(memory)
         self._config_at: dict[str, int] = {}  # when a broker was last asked for its settings, by name
         self._modes_denied_at: dict[str, int] = {}
         self._listed: dict[Address, dict[BrokerKey, Address]] = {}  # what each NameServer told last
@@ -93,6 +95,8 @@ class Ears:
     def missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
         """Take in that an answer did not come; who only got no turn has told nothing: its last answer becomes older."""
         if isinstance(trouble, NotAsked) and not is_unreachable(trouble):
+            if question.kind is Kind.HELD:
+                self.ways.failed(question, by.broker or "")
             return []
         self._note(question, by, trouble)
         if question.kind is Kind.HELD:
@@ -118,12 +122,14 @@ class Ears:
             silences.missed(by.address, by.broker, by.at, str(trouble).removeprefix(f"{by.address}: "))
 
     def _held_missed(self, question: Question, by: Answerer, trouble: Trouble) -> list[Fact]:
-        """If it is the broker that cannot be reached, the member is unknown only where no other broker lists it."""
+        """Where no answer came at all, it may be the broker's: the member is unknown only where no other one helps."""
         memory, facts = self._memory, list[Fact]()
         if is_unreachable(trouble):
             facts += memory.list_missed(question.group, replace(by, client=None), trouble)
-            if memory.is_listed(question.group, question.name):
-                return facts
+        if not isinstance(trouble, NoAnswer):
+            self.ways.ended(question)
+        elif self.ways.failed(question, by.broker or ""):
+            return facts
         return [*facts, *memory.held_missed(question.group, question.name, by, trouble)]
 
     # ---- one method for each kind of question ----
@@ -203,6 +209,7 @@ class Ears:
     async def _held(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
         asked = self._admin.running_info(by.address, question.group, question.name, timeout_s=HELD_TIMEOUT_S)
         info, by = await within(asked)
+        self.ways.ended(question)
         return list(self._memory.held_heard(question.group, question.name, info, by))
 
     async def _progress(self, question: Question, by: Answerer, within: Within) -> list[Fact]:

@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, replace
-from itertools import count
 from random import Random
 from typing import TypeVar
 
@@ -29,7 +28,7 @@ from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.agenda import Agenda, Kind, Question, questions
 from rebalance_engine.network.watcher.clock import WatcherClock
-from rebalance_engine.network.watcher.hearing import Ears, is_unreachable
+from rebalance_engine.network.watcher.hearing import Ears
 from rebalance_engine.network.watcher.known import Known
 from rebalance_engine.network.watcher.memory import Memory
 from rebalance_engine.remoting.codes import RequestCode
@@ -123,7 +122,6 @@ class Watcher:
         self.memory = Memory(len(self._names), known, cluster)
         self._ears = Ears(admin, self.memory)
         self._agenda = Agenda(luck or Random())  # noqa: S311  # nothing here is secret
-        self._turns = count()
         self._news = asyncio.Event()
         self._open: set[Question] = set()
         self._retry: set[Question] = set()
@@ -153,7 +151,7 @@ class Watcher:
                     self._plan_took_ms = clock.now() - at
                     await self._sweep(at)
                     planned_at = at
-                for question, place in self._agenda.due(at, self._place_of):
+                for question, place in self._agenda.due(at, self._ears.ways.choose):
                     asking.create_task(self._ask(question, place), name=f"{question.kind.value} {place}")
                 await self._pause(at)
 
@@ -200,6 +198,7 @@ class Watcher:
         viewed = frozenset(self._viewed()) | self._hurried.keys()
         self._agenda.set(questions(self.memory, self._names, viewed, at), at)
         self._open &= self._agenda.paces.keys()
+        self._ears.ways.keep(self._agenda.paces)
         health, memory = self.health, self.memory
         members = [(group, client) for group in memory.groups for client in memory.members(group)]
         ages = [held_at for each in members if (held_at := memory.held_at(*each)) is not None]
@@ -228,17 +227,12 @@ class Watcher:
         """A member that was not asked in a whole sweep: what it holds is unknown by now."""
         if question.kind is not Kind.HELD:
             return []
-        place = self._place_of(question)
+        place = self._ears.ways.choose(question)
         address = self.memory.masters.get(place)
         by = Answerer(
             address=address or self._names[0], code=CODE[Kind.HELD], at=at, broker=place or None, client=question.name
         )
         return list(self.memory.held_missed(question.group, question.name, by, Missing.NOT_ASKED))
-
-    def _place_of(self, question: Question) -> str:
-        """Choose a broker for what names none, a question to a member: by turns."""
-        places = self.memory.brokers_of(question.group, question.name)
-        return places[next(self._turns) % len(places)] if places else ""
 
     # ---- asking ----
 
@@ -264,8 +258,8 @@ class Watcher:
         if trouble is not None:
             self.health.missed += 1
             facts = self._ears.missed(question, replace(by, at=clock.now()), trouble)
-            if is_unreachable(trouble) and question.kind is Kind.HELD:
-                self._retry_elsewhere(question)
+            if self._ears.ways.goes_on(question):
+                self._retry.add(question)
         self._open.discard(question)
         self._agenda.done(question, clock.now())
         if question in self._retry:
@@ -307,11 +301,6 @@ class Watcher:
             self._retry.add(question)  # what is under way may be for who was there before
         elif was_silent:
             self._agenda.hasten(question, self.clock.now())
-
-    def _retry_elsewhere(self, question: Question) -> None:
-        """Another broker that lists the member is asked at once."""
-        if self.memory.is_listed(question.group, question.name):
-            self._retry.add(question)
 
     def _hasten(self, group: str, by: Answerer) -> None:
         """A list changed: ask at once who is there, and what they hold."""

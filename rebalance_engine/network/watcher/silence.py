@@ -61,6 +61,10 @@ class Silences:
         """Whether it ever told anything."""
         return server in self._answered_at
 
+    def is_silent(self, server: Address) -> bool:
+        """Whether the last question to it had no answer."""
+        return server in self._silent
+
     def silent(self, asked: frozenset[Address]) -> tuple[Silent, ...]:
         """Name those of the servers that are still asked which do not answer, NameServers first; at most 50."""
         self._silent = {server: each for server, each in self._silent.items() if server in asked}

@@ -44,6 +44,30 @@ def test_a_client_that_does_not_answer_is_left_alone_and_the_others_are_asked(si
     run(main())
 
 
+@pytest.mark.parametrize(("silence", "is_asked"), [(Refused(code=207), False), (NoAnswer(Failure.TIMEOUT, EAST), True)])
+def test_a_client_is_left_alone_at_every_broker_only_if_one_said_that_it_does_not_answer(
+    silence: Answer, *, is_asked: bool
+) -> None:
+    async def main() -> None:
+        calls = Answering(lambda address, _: silence if address == EAST else INFO)
+        admin = Admin(calls, NAMES)
+        with pytest.raises((Denied, NoAnswer)):
+            await admin.running_info(EAST, "G", "A")
+        if is_asked:
+            assert await admin.running_info("west:10911", "G", "A") == INFO.body
+        else:
+            with pytest.raises(NotAsked):
+                await admin.running_info("west:10911", "G", "A")
+        with pytest.raises(NotAsked):
+            await admin.running_info(EAST, "G", "A")
+        assert admin.resting == (not is_asked)
+        assert admin.renew("G", "A")
+        assert admin.resting == 0
+        await admin.close()
+
+    run(main())
+
+
 def test_a_client_that_has_registered_anew_is_asked_at_once_and_what_was_under_way_does_not_count() -> None:
     async def main() -> None:
         calls = Answering(lambda _address, _request: Refused(code=207))

@@ -22,6 +22,7 @@ from rebalance_engine.remoting.bodies.settings import (
 )
 from rebalance_engine.remoting.codes import RequestCode
 from rebalance_engine.remoting.requests.brokers import GetAllMessageRequestMode, GetBrokerConfig
+from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.loop import on_a_loop
 from tests.rebalance_engine.network.test_looking import admin_of
@@ -139,6 +140,36 @@ async def test_a_server_is_silent_if_it_cannot_be_reached_and_not_if_a_client_be
 
     assert before == ()
     assert (silent.since, silent.answered_at) == (20, None)
+
+
+@on_a_loop
+async def test_a_member_is_unknown_only_once_no_broker_that_answers_is_left_to_ask() -> None:
+    question = Question(Kind.HELD, "", "G", "A")
+    memory = sound("east", "west")
+    for broker in ("east", "west"):
+        told(memory, "A", 10, broker)
+    async with admin_of("127.0.0.1:1") as admin:
+        ears = Ears(admin, memory)
+        first = ears.missed(question, by(20, "east", "A"), LATE)
+        ears.missed(Question(Kind.LIST, "east", "G"), by(30), LATE)
+        [then] = ears.missed(question, by(40, "west", "A"), LATE)
+
+    assert first == []
+    assert isinstance(then, AnswerMissed)
+    assert (then.missing, then.broker, then.client) == (Missing.TIMEOUT, "west", "A")
+
+
+@on_a_loop
+async def test_a_client_of_which_a_broker_says_that_it_does_not_answer_is_unknown_at_once() -> None:
+    memory = sound("east", "west")
+    for broker in ("east", "west"):
+        told(memory, "A", 10, broker)
+    hung = Denied("east:1", GetConsumerRunningInfo(consumer_group="G", client_id="A"), Refused(code=207))
+    async with admin_of("127.0.0.1:1") as admin:
+        [missed] = Ears(admin, memory).missed(Question(Kind.HELD, "", "G", "A"), by(20, "east", "A"), hung)
+
+    assert isinstance(missed, AnswerMissed)
+    assert (missed.missing, missed.client) == (Missing.TIMEOUT, "A")
 
 
 class Configured:

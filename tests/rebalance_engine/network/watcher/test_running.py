@@ -21,15 +21,15 @@ from rebalance_engine.events import (
     ProgressSeen,
     RouteSeen,
 )
-from rebalance_engine.network import Consumer, Message, Producer, admin
+from rebalance_engine.network import Consumer, Message, Producer, admin, asking
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.watcher import Watcher, WatcherClock, agenda
+from rebalance_engine.network.watcher import Watcher, WatcherClock, agenda, hearing
 from rebalance_engine.network.watcher.agenda import Rank
 from rebalance_engine.network.watcher.hearing import is_unreachable
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
-from rebalance_engine.remoting.codes import ResponseCode
+from rebalance_engine.remoting.codes import RequestCode, ResponseCode
 from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.clusters import QUICK, cluster, until
 from tests.rebalance_engine.network.ghosts import ghost
@@ -123,6 +123,30 @@ async def test_without_a_broker_to_ask_what_is_held_is_unknown() -> None:
 
     assert not stated.of(MemberLeft)
     assert watcher.memory.members("G") == ("127.0.0.1@A",)
+
+
+@on_a_loop
+async def test_a_broker_that_hangs_leaves_members_known_that_another_one_lists() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, seconds in (
+            (hearing, "TIMEOUT_S", 3.0),
+            (hearing, "HELD_TIMEOUT_S", 0.6),
+            (asking, "UNDER_WAY_S", 3.0),
+            (asking, "UNDER_WAY_BY_CODE_S", {RequestCode.GET_CONSUMER_RUNNING_INFO: 0.7}),
+        ):
+            patch.setattr(module, name, seconds)
+        async with cluster(2) as east, watching(east.namesrv) as (watcher, stated):
+            a, b = east.broker("broker-a"), east.broker("broker-b")
+            async with ghost(a.address, b.address, says=ConsumerRunningInfo):
+                await until(lambda: len(watcher.memory.brokers_of("G", "ghost")) == 2)
+                await until(lambda: {fact.source.broker for fact in stated.of(HeldSeen)} == {"broker-a", "broker-b"})
+                b.be_slow(60_000)
+                await until(lambda: watcher.memory.silences.is_silent(b.address))
+                looks = len(stated.of(HeldSeen))
+                await until(lambda: len(stated.of(HeldSeen)) > looks + 4)
+
+    assert {fact.broker for fact in stated.of(AnswerMissed)} == {"broker-b"}
+    assert not [fact for fact in stated.of(AnswerMissed) if fact.client]
 
 
 @on_a_loop
