@@ -78,7 +78,7 @@ class Lane:
 
 def lanes_of(round_row: Round, *, now: int, shares: Mapping[int, Share] | None = None) -> list[Lane]:
     """Give the handoffs of a round, worst first; ``shares`` as ``owned.shares_in`` gives them, where they are read."""
-    if round_row.closed_at is None:  # open, or its handoffs are told in a moment
+    if round_row.told_at is None:  # open, or its handoffs are told in a moment
         told_until, stories = told_until_of(round_row.group_id), stories_of(round_row)
         ends = ends_of(round_row, [story.queue for story in stories if story.taken is None])
         lanes = [_lane(story, now, told_until, ends.get(story.queue)) for story in stories]

@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
-from dashboard.groups.models import Group, Round
+from dashboard.groups.models import Group, Handoff, Round
 from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import join, settle, turn, worst_at
 from tests.dashboard.story import T0, held, joined, left, told
@@ -125,3 +125,18 @@ def test_what_is_only_possible_is_told_apart_from_what_is_known() -> None:
     assert (lane.is_gap, lane.is_overlap, lane.is_perhaps_gap, lane.is_perhaps_overlap) == (False, False, True, True)
     assert (found["unowned"], found["unowned_queues"], found["unowned_perhaps_queues"]) == (None, 0, 1)
     assert (found["overlap"], found["overlap_queues"], found["overlap_perhaps_queues"]) == (None, 0, 1)
+
+
+def test_a_round_that_has_just_ended_has_the_handoffs_that_are_stored_a_moment_later() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, [3]))
+    turn(6_600)
+    told_later = lanes_of(Round.objects.get(), now=T0 + 7_000)
+    Handoff.objects.all().delete()
+    Round.objects.update(told_at=None)  # as it is until the worker comes to it
+
+    at_once = lanes_of(Round.objects.get(), now=T0 + 7_000)
+
+    assert [(lane.queue_id, lane.from_client, lane.to_client) for lane in at_once] == [(3, "B", "C")]
+    assert [(lane.pause, lane.unowned) for lane in at_once] == [(lane.pause, lane.unowned) for lane in told_later]
