@@ -26,6 +26,7 @@ from rebalance_engine.pipeline import (
     models,
     reports,
     schemas,
+    sections,
     stories,
     summary,
     zones,
@@ -98,6 +99,10 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progres
         _publish_stories(store, asked, life, told)
     with progress.stage("measures"):
         _publish_measures(store, asked, told)
+    with progress.stage("reports"):
+        tables = {name: store.read(name, schema) for name, schema in sections.WHOLE.items()}
+        rounds, handoffs = (store.read(name, STORIES[name][1]) for name in ("rounds", "handoffs"))
+        _publish(store, asked, told, "reports", sections.reports_of(tables, rounds, handoffs))
     store.remove_dead_lines()
     store.mine.troubles, store.mine.refused = {**asked.troubles, **told.gone}, told.refused
     store.mine.is_finished = True

@@ -1,13 +1,15 @@
-"""What finished runs found out, from the small tables of their folder: for the terminal and for the page.
+"""What finished runs found out, from the last table of their folder (``sections.py``): for the terminal and the page.
 
 Plain Python, no Spark.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from heapq import nlargest
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from rebalance_engine.pipeline.notes import Notes, OtherVersion, read_notes
 from rebalance_engine.pipeline.wording import Row, number
 
 MOST_HANDOFFS = 5_000
+REPORTS, LONGEST, TOTALS = "reports", "handoffs", "totals"  # the table, and two of its sections
+WHOLE = ("costs", "storms", "waves", "brokers", "heartbeats", "spikes", "looked", "models")  # the others
 OF_HANDOFF = ("cluster", "group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 BURST = 1.2  # times the rate before, from which on it is called one
@@ -74,11 +78,13 @@ def read_report(folder: Path) -> Report:
     """
     notes, unfinished = _notes(folder)
     told = sorted(notes.clusters.keys() - unfinished.keys())
-    names = ("costs", "storms", "waves", "brokers", "heartbeats", "spikes", "backtest", "looked", "models")
-    tables = {name: read_table(folder / name, told) for name in names}
-    with _readable(folder / "handoffs"):
-        rounds, handoffs = _table(folder / "rounds", told), _table(folder / "handoffs", told)
-        longest = _longest(handoffs) if handoffs else []
+    if not (folder / REPORTS).exists() and (folder / "costs").exists():
+        raise NoReport(f"{folder} was written by an earlier version; bring it up to date: {_again(folder)}")
+    with _readable(folder / REPORTS):
+        tables = _sections(folder, told)
+        longest = _longest(folder, told)
+    counts = tables.pop(TOTALS)
+    tables["backtest"] = read_table(folder / "backtest", told)
     has_several = len(notes.clusters) > 1
     if has_several:
         tables = {name: _by_cluster(rows) for name, rows in tables.items()}
@@ -86,8 +92,8 @@ def read_report(folder: Path) -> Report:
     return Report(
         folder=folder,
         clusters=told,
-        round_count=rounds.count_rows() if rounds else 0,
-        handoff_count=handoffs.count_rows() if handoffs else 0,
+        round_count=int(total(counts, "rounds") or 0),
+        handoff_count=int(total(counts, "handoffs") or 0),
         handoffs=longest,
         unparsed=_count_unparsed(folder, notes, told),
         troubles={path: trouble for name in told for path, trouble in notes.clusters[name].troubles.items()},
@@ -97,9 +103,13 @@ def read_report(folder: Path) -> Report:
     )
 
 
+def _again(folder: Path) -> str:
+    return f"python -m rebalance_engine.pipeline logs --in LOGS --out {folder}"
+
+
 def _notes(folder: Path) -> tuple[Notes, dict[str, str]]:
     """Read what the runs of all clusters noted, and say of which none has finished; of one, at least, it must have."""
-    again = f"python -m rebalance_engine.pipeline logs --in LOGS --out {folder}"
+    again = _again(folder)
     try:
         notes = read_notes(folder)
     except OtherVersion as error:
@@ -169,16 +179,30 @@ def _table(folder: Path, clusters: Iterable[str] | None) -> Any:  # noqa: ANN401
     return ds.dataset(files, partitioning=partitioning, partition_base_dir=str(folder))
 
 
-def _longest(handoffs: Any) -> list[Row]:  # noqa: ANN401 - pyarrow has no types
-    """Choose the handoffs with the longest pauses, by time; memory is that of a batch and of those chosen."""
-    best = None
-    for batch in handoffs.to_batches(columns=list(OF_HANDOFF)):
-        both = (
-            pa.Table.from_batches([batch]) if best is None else pa.concat_tables([best, pa.Table.from_batches([batch])])
-        )
-        best = both.take(pc.select_k_unstable(both, MOST_HANDOFFS, [("pause_ms", "descending")]))
-    rows: list[Row] = best.to_pylist() if best is not None else []
-    return sorted(rows, key=lambda row: number(row["taken_ms"]))
+def _sections(folder: Path, clusters: Iterable[str]) -> dict[str, list[Row]]:
+    """Read all rows of the sections that are told whole, and the counts of days."""
+    found: dict[str, list[Row]] = {name: [] for name in (*WHOLE, TOTALS)}
+    for section, row in _rows(folder, clusters, ds.field("section") != LONGEST):
+        if section in found:
+            found[section].append(row)
+    return found
+
+
+def _longest(folder: Path, clusters: Iterable[str]) -> list[Row]:
+    """Choose the handoffs with the longest pauses of all days, by time; memory is that of a batch and of those."""
+    rows = (row for _, row in _rows(folder, clusters, ds.field("section") == LONGEST))
+    return sorted(nlargest(MOST_HANDOFFS, rows, key=_paused), key=lambda row: number(row["taken_ms"]))
+
+
+def _paused(row: Row) -> float:
+    return number(row["pause_ms"]) if row["pause_ms"] is not None else -1.0
+
+
+def _rows(folder: Path, clusters: Iterable[str], which: Any) -> Iterator[tuple[str, Row]]:  # noqa: ANN401 - likewise
+    table = _table(folder / REPORTS, clusters)
+    for batch in table.to_batches(filter=which) if table else ():
+        for row in batch.to_pylist():
+            yield row["section"], {"cluster": row["cluster"], "day": row["day"], **json.loads(row["body"])}
 
 
 def _count_unparsed(folder: Path, notes: Notes, clusters: Sequence[str]) -> int:

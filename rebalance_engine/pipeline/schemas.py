@@ -230,3 +230,6 @@ BACKTEST = _filed(
     is_best=BOOL,
     says=TEXT,
 )
+
+# What summary and page are made from, see sections.py: a row of a section as JSON, without cluster and day.
+REPORTS = _schema(cluster=TEXT, day=TEXT, section=TEXT, body=TEXT)

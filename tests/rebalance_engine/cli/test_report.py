@@ -40,11 +40,11 @@ def test_a_page_that_cannot_be_written_ends_with_2(folder: Path, capsys: pytest.
 
 
 def test_a_damaged_table_ends_with_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (file,) = (folder / "storms").glob("**/*.parquet")
+    (file,) = (folder / "reports").glob("**/part-storms.parquet")
     file.write_bytes(b"no Parquet")
 
     with pytest.raises(SystemExit) as ended:
         main(["report", str(folder)])
 
     assert ended.value.code == 2
-    assert "/storms cannot be read" in capsys.readouterr().err
+    assert "/reports cannot be read" in capsys.readouterr().err

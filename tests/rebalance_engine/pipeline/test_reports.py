@@ -1,11 +1,17 @@
+import json
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no types
 import pytest
 
+from rebalance_engine.pipeline import reports
 from rebalance_engine.pipeline.notes import read_notes
 from rebalance_engine.pipeline.reports import (
+    LONGEST,
+    REPORTS,
+    TOTALS,
+    WHOLE,
     NoReport,
     avoided,
     by_group,
@@ -40,9 +46,21 @@ def note(folder: Path, *, cluster: str = "default", is_finished: bool = True, **
 
 
 def put(folder: Path, table: str, *rows: dict[str, object], day: str = "2026-11-21", cluster: str = "default") -> None:
-    place = folder / table / f"cluster={cluster}" / f"day={day}"
-    place.mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist(list(rows)), place / "part-0.parquet")
+    """Write rows of a table, or of a section of what reports are made from, as the pipeline does."""
+    if table not in (*WHOLE, LONGEST, "rounds"):
+        write(folder / table, list(rows), "0", day, cluster)
+        return
+    told = [(table, row) for row in rows if table != "rounds"]
+    if table in (LONGEST, "rounds"):
+        told.append((TOTALS, {"rounds": 0, "handoffs": 0, table: len(rows)}))
+    bodies: list[dict[str, object]] = [{"section": section, "body": json.dumps(row)} for section, row in told]
+    write(folder / REPORTS, bodies, table, day, cluster)
+
+
+def write(table: Path, rows: list[dict[str, object]], name: str, day: str, cluster: str) -> None:
+    place = table / f"cluster={cluster}" / f"day={day}"
+    place.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), place / f"part-{name}.parquet")
 
 
 @pytest.fixture
@@ -120,8 +138,7 @@ def test_a_cluster_whose_run_has_not_finished_is_left_out_with_a_word_and_the_ot
     note(folder, cluster="b", is_finished=False, troubles={"web9/a.log": "cut"})
     put(folder, "costs", {"group": "half", **COST}, cluster="b")
     put(folder, "handoffs", {**HANDOFF, "group": "half"}, cluster="b")
-    broken = folder / "storms" / "cluster=b" / "day=2026-11-21"
-    broken.mkdir(parents=True)
+    broken = folder / REPORTS / "cluster=b" / "day=2026-11-21"
     (broken / "part-0.parquet").write_bytes(b"half")
 
     report = read_report(folder)
@@ -132,10 +149,10 @@ def test_a_cluster_whose_run_has_not_finished_is_left_out_with_a_word_and_the_ot
 
 
 def test_a_damaged_table_is_named(folder: Path) -> None:
-    (file,) = (folder / "storms").glob("**/*.parquet")
+    (file,) = (folder / REPORTS).glob("**/part-storms.parquet")
     file.write_bytes(file.read_bytes()[:-20])
 
-    with pytest.raises(NoReport, match=r"the table .*/storms cannot be read"):
+    with pytest.raises(NoReport, match=r"the table .*/reports cannot be read"):
         read_report(folder)
 
 
@@ -154,3 +171,26 @@ def test_a_broker_that_nobody_left_out_for_any_time_was_not_backed_away_from() -
     ]
 
     assert [row["broker"] for row in avoided(timed)] == ["two seconds", "nobody knows how long"]
+
+
+def test_a_folder_of_an_earlier_version_is_brought_up_to_date_first(tmp_path: Path) -> None:
+    note(tmp_path)
+    write(tmp_path / "costs", [{"group": "slow", **COST}], "0", "2026-11-21", "default")
+
+    with pytest.raises(NoReport, match="written by an earlier version; bring it up to date: python -m"):
+        read_report(tmp_path)
+
+
+def test_of_handoffs_the_longest_are_read_by_time_and_all_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "MOST_HANDOFFS", 2)
+    note(tmp_path)
+    for day, pauses in (("2026-11-21", (5, None, 9)), ("2026-11-22", (7,))):
+        rows = ({**HANDOFF, "group": "g", "pause_ms": ms, "taken_ms": 10 - (ms or 0)} for ms in pauses)
+        put(tmp_path, "handoffs", *rows, day=day)
+
+    report = read_report(tmp_path)
+
+    assert [(row["day"], row["pause_ms"]) for row in report.handoffs] == [("2026-11-21", 9), ("2026-11-22", 7)]
+    assert report.handoff_count == 4
