@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
-from rebalance_engine.events import Exactness
+from rebalance_engine.events import Departure, Exactness
 from rebalance_engine.network.watcher.known import KnownMember
 
-# ``ClientManagerConfig``/``ClientConfig``: a heartbeat every 30 s; ``ConsumerManager.scanNotActiveChannel``: a broker
-# lets go of who sent none for 120 s, or for its ``channelExpiredTimeout`` from 5.0 on, looking every 10 s.
-HEARTBEAT_EVERY_MS = 30_000
+# ``ConsumerManager.scanNotActiveChannel``: a broker lets go of who sent no heartbeat for 120 s, or for its
+# ``channelExpiredTimeout`` from 5.0 on, looking every 10 s.
 EXPIRES_AFTER_MS = 120_000
 SOONEST_EXPIRY_MS, LATEST_EXPIRY_MS = 10_000, 3_600_000  # a setting outside of these is not believed
 SCAN_EVERY_MS = 10_000
@@ -44,19 +43,28 @@ def read_expiry(setting: str | None) -> int | None:
     return expiry if SOONEST_EXPIRY_MS <= expiry <= LATEST_EXPIRY_MS else None
 
 
-def expired_by_time(member: KnownMember, at: int, expiries: Iterable[int] = ()) -> str | None:
-    """Say why a member that is listed no more, seen at ``at``, must have been let go for want of a heartbeat.
+def departed(member: KnownMember, at: int, expires_after_ms: Mapping[str, int]) -> tuple[Departure, str | None]:
+    """Say how a member that is listed no more, seen at ``at``, has left, and how long it had answered nothing.
 
-    It hung: questions to it ran into their time, while brokers listed it as long as they wait for a heartbeat, and no
-    longer. Who is killed is listed no more at once. None: time alone does not tell. ``expiries`` are how long the
-    brokers that may have listed it wait, in ms; none given is ``EXPIRES_AFTER_MS``.
+    The silence is None where no broker said that it does not answer, or it never told anything.
+
+    Args:
+        expires_after_ms: how long brokers wait for a heartbeat, by name; of others it is ``EXPIRES_AFTER_MS``.
     """
-    waits = list(expiries) or [EXPIRES_AFTER_MS]
-    if member.hung_at is None or member.held_at is None or member.seen_at is None:
-        return None
-    # it hung from some moment between its last answer and the first question that it did not answer
-    earliest = member.held_at + min(waits) - HEARTBEAT_EVERY_MS
-    latest = member.hung_at + max(waits) + SCAN_EVERY_MS + LATE_MS
-    if not (earliest <= at and member.seen_at <= latest and at - member.seen_at <= HEARTBEAT_EVERY_MS):
-        return None
-    return f"it had answered nothing for {(at - member.held_at) / 1_000:.0f} s, and was listed all the time"
+    if member.hung_at is None or member.held_at is None:
+        return Departure.UNKNOWN, None
+    silence = f"it had answered nothing for {(at - member.held_at) / 1_000:.0f} s"
+    waits = {broker: expires_after_ms.get(broker, EXPIRES_AFTER_MS) for broker in member.lost}
+    if waits and all(_expired_at(member, broker, wait, member.hung_at) for broker, wait in waits.items()):
+        return Departure.HEARTBEAT_EXPIRED, f"{silence}, and was listed all the time"
+    return Departure.UNKNOWN, silence
+
+
+def _expired_at(member: KnownMember, broker: str, wait: int, hung_at: int) -> bool:
+    """Whether a broker listed a hung member until no heartbeat of it can have been young enough, and not for longer.
+
+    Until it was first asked in vain it may have sent one. Whoever is let go before that one expires may have been
+    killed; of whoever is listed for longer heartbeats came.
+    """
+    last_listed_at, _ = member.lost[broker]
+    return hung_at + wait <= last_listed_at <= hung_at + wait + SCAN_EVERY_MS + LATE_MS

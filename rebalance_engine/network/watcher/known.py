@@ -48,9 +48,9 @@ class KnownList:
 class KnownMember:
     """A member: when who listed it last was asked, and what it said last; ``held_at`` is when it told what it holds.
 
-    ``asked_at`` is when it was asked for that: what it told is not older. ``hung_at`` is when a question to it first
-    ran into its time, since it last answered. ``lost`` has the brokers that listed it and do not any more: each with
-    its last list that had it, and its first that had not.
+    ``asked_at`` is when it was asked for that: what it told is not older. ``hung_at`` is when it was first asked
+    in vain since it last answered, as its broker said. ``lost`` has the brokers that listed it and do not any more:
+    each with its last list that had it, and its first that had not.
     """
 
     seen_at: int | None

@@ -29,7 +29,8 @@ from rebalance_engine.events import (
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import answers
 from rebalance_engine.network.answers import Answerer, Trouble
-from rebalance_engine.network.watcher.bounds import EXPIRES_AFTER_MS, between, expired_by_time, left_since
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.watcher.bounds import between, departed, left_since
 from rebalance_engine.network.watcher.closed import Closed
 from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
@@ -228,7 +229,7 @@ class Memory:
                 yield from self._come(known, group, client, by, low)
             else:
                 member.seen_at = by.since
-                member.lost.pop(fact.broker, None)
+                member.hung_at = None if member.lost.pop(fact.broker, None) else member.hung_at  # a heartbeat came
         if before is not None and before.at is not None:
             for client in set(before.ids).difference(fact.clients) & known.members.keys():
                 known.members[client].lost[fact.broker] = (before.at, by.at)
@@ -288,7 +289,8 @@ class Memory:
             return
         member.is_silent = True
         fact = answers.missed(self.named(by), why, group=group)
-        member.hung_at = by.at if fact.missing is Missing.TIMEOUT else None
+        is_hung = fact.missing is Missing.TIMEOUT and not isinstance(why, NoAnswer)  # its broker said so
+        member.hung_at = by.since if is_hung else None
         yield fact
 
     # ---- coming and going ----
@@ -296,11 +298,10 @@ class Memory:
     def _come(self, known: KnownGroup, group: str, client: str, by: Answerer, low: int | None) -> Iterator[Fact]:
         known.members[client] = KnownMember(by.since)
         self._hosts.pop(group, None)
-        source = by.source
         if low is None:  # nobody knows since when
-            yield MemberSeen(at=by.at, source=source, exactness=EXACT, group=group, client=client)
+            yield MemberSeen(at=by.at, source=by.source, exactness=EXACT, group=group, client=client)
         else:
-            yield MemberJoined(at=by.at, source=source, exactness=between(low, by.at), group=group, client=client)
+            yield MemberJoined(at=by.at, source=by.source, exactness=between(low, by.at), group=group, client=client)
         known.changed_at = by.at
 
     def _not_before(self, known: KnownGroup, group: str) -> int | None:
@@ -320,15 +321,14 @@ class Memory:
             member = known.members.pop(client)
             self._forget_topics(known, group)
             yield from self._presence_gone(group, client, member, set(member.presence), by)
-            waits = (self.expires_after_ms.get(name, EXPIRES_AFTER_MS) for name in hosts)
-            silence = expired_by_time(member, by.at, waits)
+            departure, silence = departed(member, by.at, self.expires_after_ms)
             yield MemberLeft(
                 at=by.at,
                 source=by.source if silence is None else replace(by.source, origin=Origin.DERIVED, detail=silence),
                 exactness=between(left_since(member), by.at),
                 group=group,
                 client=client,
-                departure=Departure.UNKNOWN if silence is None else Departure.HEARTBEAT_EXPIRED,
+                departure=departure,
             )
             known.changed_at = by.at
 

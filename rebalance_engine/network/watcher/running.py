@@ -257,7 +257,7 @@ class Watcher:
             trouble = BrokenContent(str(error))
         if trouble is not None:
             self.health.missed += 1
-            facts = self._ears.missed(question, replace(by, at=clock.now()), trouble)
+            facts = self._ears.missed(question, replace(by, at=clock.now(), asked_at=by.at), trouble)
             if self._ears.ways.goes_on(question):
                 self._retry.add(question)
         self._open.discard(question)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.effects import Failure
@@ -12,12 +14,16 @@ from rebalance_engine.events import (
     Origin,
     PresenceGone,
 )
+from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.known import Known
 from rebalance_engine.network.watcher.memory import Memory
+from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
+from rebalance_engine.remoting.requests.contract import Refused
 from tests.rebalance_engine.network.watcher.seeing import brokers, by, kinds, route, running, sound, told
 
 GONE = NoAnswer(Failure.NOT_CONNECTED, "west:1")
+SAID_TO_BE_SILENT = Denied("east:1", GetConsumerRunningInfo(consumer_group="G", client_id="A"), Refused(code=207))
 
 
 def test_who_is_there_at_the_first_look_did_not_join_then() -> None:
@@ -157,35 +163,66 @@ def test_what_is_held_is_stated_at_every_look_and_the_rest_once() -> None:
     assert memory.topics_of("G") == {"orders"}
 
 
-def test_who_hung_and_was_listed_as_long_as_brokers_wait_let_his_heartbeat_expire() -> None:
-    memory = sound("east")
-    told(memory, "AB", 0)
+def hung(asked_at: int) -> Memory:
+    """A memory in which A and B are listed by both brokers; A answered at 10 s, and was asked in vain then."""
+    memory = sound("east", "west")
+    for broker in ("east", "west"):
+        told(memory, "AB", 0, broker)
     list(memory.held_heard("G", "A", running([0]), by(10_000, client="A")))
-    list(memory.held_missed("G", "A", by(22_000, client="A"), NoAnswer(Failure.TIMEOUT, "east:1")))
-    told(memory, "AB", 120_000)
+    question = replace(by(asked_at + 10_000, client="A"), asked_at=asked_at)
+    list(memory.held_missed("G", "A", question, SAID_TO_BE_SILENT))
+    return memory
 
-    facts = told(memory, "B", 121_000)
 
+def last_seen(memory: Memory, east: int, west: int) -> MemberLeft:
+    """Let both brokers list A until then, and B alone a second later; give how A left."""
+    facts = []
+    for broker, at in sorted({"east": east, "west": west}.items(), key=lambda each: each[1]):
+        facts += told(memory, "AB", at, broker) + told(memory, "B", at + 1_000, broker)
     [left] = [fact for fact in facts if isinstance(fact, MemberLeft)]
+    return left
+
+
+def test_who_hung_and_was_listed_as_long_as_brokers_wait_let_his_heartbeat_expire() -> None:
+    left = last_seen(hung(12_000), 134_000, 139_000)
+
     assert (left.departure, left.source.origin) == (Departure.HEARTBEAT_EXPIRED, Origin.DERIVED)
-    assert left.source.detail == "it had answered nothing for 111 s, and was listed all the time"
-    assert left.exactness == Exactness.between(120_000, 121_000)
+    assert left.source.detail == "it had answered nothing for 130 s, and was listed all the time"
+    assert left.exactness == Exactness.between(134_000, 140_000)
 
 
-@pytest.mark.parametrize(("hung_at", "seen_at", "left_at"), [(None, 120_000, 121_000), (22_000, 40_000, 41_000)])
-def test_who_answered_or_went_sooner_or_later_left_nobody_knows_how(
-    hung_at: int | None, seen_at: int, left_at: int
+@pytest.mark.parametrize(("east", "west"), [(107_000, 107_000), (130_000, 139_000), (60_000, 139_000)])
+def test_who_hung_and_went_sooner_from_any_broker_may_have_been_killed(east: int, west: int) -> None:
+    left = last_seen(hung(12_000), east, west)
+
+    assert (left.departure, left.source.origin) == (Departure.UNKNOWN, Origin.DERIVED)
+    assert left.source.detail == f"it had answered nothing for {(west - 9_000) // 1_000} s"
+
+
+def test_who_was_listed_anew_after_it_hung_has_sent_a_heartbeat_and_time_tells_nothing() -> None:
+    memory = hung(12_000)
+    told(memory, "B", 100_000, "west")
+    told(memory, "AB", 101_000, "west")
+
+    left = last_seen(memory, 134_000, 139_000)
+
+    assert (left.departure, left.source.origin) == (Departure.UNKNOWN, Origin.ADMIN_ANSWER)
+
+
+@pytest.mark.parametrize("why", [NoAnswer(Failure.TIMEOUT, "east:1"), None])
+def test_who_answered_or_was_asked_through_a_broker_that_said_nothing_left_nobody_knows_how(
+    why: NoAnswer | None,
 ) -> None:
-    memory = sound("east")
-    told(memory, "AB", 0)
+    memory = sound("east", "west")
+    for broker in ("east", "west"):
+        told(memory, "AB", 0, broker)
     list(memory.held_heard("G", "A", running([0]), by(10_000, client="A")))
-    if hung_at is not None:
-        list(memory.held_missed("G", "A", by(hung_at, client="A"), NoAnswer(Failure.TIMEOUT, "east:1")))
-    told(memory, "AB", seen_at)
+    if why is not None:
+        list(memory.held_missed("G", "A", by(12_000, client="A"), why))
 
-    facts = told(memory, "B", left_at)
+    left = last_seen(memory, 134_000, 139_000)
 
-    assert [fact.departure for fact in facts if isinstance(fact, MemberLeft)] == [Departure.UNKNOWN]
+    assert (left.departure, left.source.origin) == (Departure.UNKNOWN, Origin.ADMIN_ANSWER)
 
 
 def test_a_list_that_comes_again_after_it_was_missing_is_stated_though_it_is_the_same() -> None:
