@@ -33,6 +33,16 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
+class Division:
+    """What a plan makes of a group, whatever else is true of it; as in :class:`Outcome`."""
+
+    target: Ownership
+    moves: Diff
+    move_count: MoveCount
+    skew: Skew
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What a rebalance comes to.
 
@@ -89,23 +99,37 @@ def rebalance(
     Raises:
         AllocationError: a plan's strategy or parameters make no sense.
     """
-    old_target = target(before, old_plan or plan) if previous is None else previous
-    new_target = target(after, plan, old_target) if becomes is None else becomes
-    moves = diff(old_target, new_target)
+    divided = divide(after, plan, target(before, old_plan or plan) if previous is None else previous, becomes=becomes)
+    new_target = divided.target
     return Outcome(
         plan=plan,
         target=new_target,
         changes=(*_changes(before, after), *_plan_changes(old_plan or plan, plan)),
-        moves=moves,
+        moves=divided.moves,
         held_moves=_diff_if_known(before, before.held, after, after.held),
         outstanding=_diff_if_known(after, after.held, after, new_target),
-        move_count=count_moves(moves, old_target, new_target),
-        skew=skew(new_target),
+        move_count=divided.move_count,
+        skew=divided.skew,
         skew_by_topic=skew_by_topic(after, new_target),
         held_skew=None if after.held is None else skew(after.held, silent=after.silent),
         findings=(*find_faults(after), *_config_gaps(after, plan)),
         strays=after.strays,
     )
+
+
+def divide(after: GroupView, plan: Plan, previous: Ownership, *, becomes: Ownership | None = None) -> Division:
+    """Work out the new target alone, and what it costs: all that a dry run needs of each strategy that it tries.
+
+    Args:
+        after, plan, becomes: as :func:`rebalance` takes them.
+        previous: the target before.
+
+    Raises:
+        AllocationError: the plan's strategy or parameters make no sense.
+    """
+    new_target = target(after, plan, previous) if becomes is None else becomes
+    moves = diff(previous, new_target)
+    return Division(new_target, moves, count_moves(moves, previous, new_target), skew(new_target))
 
 
 def _diff_if_known(

@@ -10,8 +10,8 @@ from typing import TypeVar
 from dashboard.groups.rules import Rule, choose_rule, end_up
 from dashboard.groups.told import BY_HAND, Told
 from dashboard.plans.questions import Changes, Question, hold_against
-from rebalance_engine.allocation import STRATEGIES, AllocationError
-from rebalance_engine.engine import Outcome, rebalance
+from rebalance_engine.allocation import STRATEGIES, AllocationError, strategy
+from rebalance_engine.engine import Division, divide
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.measures import Skew, skew
 from rebalance_engine.ownership import Ownership
@@ -22,6 +22,7 @@ COMPARED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY", "STICKY_ACROSS_
 FOLLOWED = frozenset({"STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED"})
 CONFIG = "CONFIG"
 MOST_SLOW = 20_000_000  # queues times members: beyond, the strategies that look for few moves are tried when asked for
+MOST_ALONE = 10_000_000  # likewise, for those of which each member is asked, even then: so many take five seconds
 MOST_OTHERS = 2_000_000  # likewise, for those of other languages and of rooms: of ten times so many each takes a second
 
 
@@ -54,7 +55,7 @@ class Option:
 
     strategy: str
     is_own: bool
-    outcome: Outcome | None
+    outcome: Division | None
     why: str = ""
     is_assumed: bool = False
     same_as: str = ""
@@ -104,13 +105,14 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
     changes = hold_against(question, view.clients, view.queues)
     after, languages = would_be(view, changes, known.languages)
     base, is_held = _base(view, known)
-    own = _own(view, after, base, languages, known.told)
+    own = _own(after, base, languages, known.told)
     options = [own]
     for name in _compared(question.strategy):
         given = _given(name, question.strategy, params or {})
         if name != own.strategy or given:
-            why = "" if name == question.strategy else _obstacle(name, after, known.told)
-            tried = Option(name, False, None, why) if why else _tried(view, after, base, name, given, known.told)
+            is_asked = name == question.strategy
+            why = _limit(name, given, after) if is_asked else _obstacle(name, after, known.told)
+            tried = Option(name, False, None, why) if why else _tried(after, base, name, given, known.told)
             options.append(_likened(tried, options))
     named = [each for each in reversed(options) if each.strategy == question.strategy]
     chosen = named[0] if named and question.strategy else own
@@ -155,26 +157,25 @@ def _base(view: GroupView, known: Known) -> tuple[Ownership, bool]:
     return Ownership.nobody(view.queues, view.clients), False
 
 
-def _own(view: GroupView, after: GroupView, base: Ownership, languages: Mapping[str, str], told: Told | None) -> Option:
+def _own(after: GroupView, base: Ownership, languages: Mapping[str, str], told: Told | None) -> Option:
     """Try what the group would do by itself."""
     rule = choose_rule(after, languages, told)
     if rule.plan is None and not rule.variants:
         return Option(", ".join(sorted(set(after.strategies.values()))), True, None, rule.why)
     if rule.plan is not None:
-        return _option(view, after, base, rule.plan, is_own=True, is_assumed=rule.is_assumed)
-    return _mixed(view, after, base, rule)
+        return _option(after, base, rule.plan, is_own=True, is_assumed=rule.is_assumed)
+    return _mixed(after, base, rule)
 
 
-def _mixed(view: GroupView, after: GroupView, base: Ownership, rule: Rule) -> Option:
+def _mixed(after: GroupView, base: Ownership, rule: Rule) -> Option:
     becomes = end_up(after, rule.variants or {})
     if becomes is None:
         return Option(rule.name, True, None, f"the strategy {rule.name} needs to be told more than is known")
-    outcome = rebalance(view, after, Plan(), previous=base, becomes=becomes)
+    outcome = divide(after, Plan(), base, becomes=becomes)
     return Option(rule.name, True, outcome, is_assumed=rule.is_assumed)
 
 
 def _option(
-    view: GroupView,
     after: GroupView,
     base: Ownership,
     plan: Plan | None,
@@ -184,7 +185,7 @@ def _option(
 ) -> Option:
     assert plan is not None
     try:
-        return Option(plan.strategy, is_own, rebalance(view, after, plan, previous=base), is_assumed=is_assumed)
+        return Option(plan.strategy, is_own, divide(after, plan, base), is_assumed=is_assumed)
     except AllocationError as error:
         return Option(plan.strategy, is_own, None, str(error), is_assumed)
 
@@ -195,10 +196,8 @@ def _plan_of(name: str, params: Mapping[str, object], told: Told | None) -> Plan
     return Plan(strategy=name, params=params)
 
 
-def _tried(
-    view: GroupView, after: GroupView, base: Ownership, name: str, given: Mapping[str, object], told: Told | None
-) -> Option:
-    return _option(view, after, base, _plan_of(name, given, told))
+def _tried(after: GroupView, base: Ownership, name: str, given: Mapping[str, object], told: Told | None) -> Option:
+    return _option(after, base, _plan_of(name, given, told))
 
 
 def _compared(asked: str) -> list[str]:
@@ -222,6 +221,22 @@ def _obstacle(name: str, after: GroupView, told: Told | None) -> str:
     if (name in FOLLOWED or name not in COMPARED) and len(after.queues) * len(after.clients) > most:
         return f"{len(after.queues):,} queues times {len(after.clients):,} members take long: tried when asked for"
     return ""
+
+
+def _limit(name: str, given: Mapping[str, object], after: GroupView) -> str:
+    """Say why a strategy is not even tried when it is asked for; empty: it is."""
+    queues, clients = len(after.queues), len(after.clients)
+    if queues * clients <= MOST_ALONE or not _is_of_members(name, given):
+        return ""
+    return f"{queues:,} queues times {clients:,} members are too many to ask each: at most {MOST_ALONE:,} are tried"
+
+
+def _is_of_members(name: str, given: Mapping[str, object]) -> bool:
+    """Whether a strategy has no form for a whole group: each member is computed alone, over all queues."""
+    try:
+        return strategy(name, **given).owners is None
+    except AllocationError:
+        return False
 
 
 def _likened(tried: Option, options: Iterable[Option]) -> Option:

@@ -96,7 +96,7 @@ def _context(
     outcome = trial.chosen.outcome
     moves = answers.costly(list(outcome.moves)) if outcome is not None else []
     loads = answers.loads(trial)
-    kept = latest(group=group.pk)
+    kept, most = latest(group=group.pk), _most(loads)
     cards = [_card(option, trial, question) for option in trial.options]
     is_drawn = len(trial.before.queues) + len(trial.after.queues) <= 2 * MOST_DRAWN
     return {
@@ -112,7 +112,7 @@ def _context(
         "names": [option.strategy for option in trial.options if option.strategy in STRATEGIES],
         "moves": [_move(move, expected) for move in moves[:MOST_MOVES]],
         "move_count": len(moves),
-        "loads": [_load(load, _most(loads)) for load in loads[:MOST_LOADS]],
+        "loads": [_load(load, most) for load in loads[:MOST_LOADS]],
         "load_count": len(loads),
         "costs": _costs(moves, expected),
         "unowned": [] if outcome is None else _unowned(outcome.target.queues.take(outcome.target.unowned())),

@@ -11,7 +11,7 @@ from rebalance_engine import MessageQueue
 from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.allocation.contract import UnknownStrategy
 from rebalance_engine.diff import MoveCause, apply
-from rebalance_engine.engine import Change, Outcome, rebalance
+from rebalance_engine.engine import Change, Outcome, divide, rebalance
 from rebalance_engine.events import Cause
 from rebalance_engine.findings import FindingKind
 from rebalance_engine.group import GroupView, Member
@@ -358,3 +358,14 @@ def test_a_list_that_was_never_set_is_a_gap_like_any_other() -> None:
     outcome = rebalance(view, view, Plan(strategy="CONFIG", params={"config": {"A": ORDERS[1:], "B": None}}))
 
     assert [finding.subject for finding in outcome.findings] == ["orders/east/0"]
+
+
+def test_a_division_alone_is_that_of_the_whole_rebalance() -> None:
+    before, after = view_of({"A": "01", "B": "23"}), view_of({"A": "01", "B": "23", "C": ""})
+    whole = rebalance(before, after, AVG)
+
+    alone = divide(after, AVG, target(before, AVG))
+
+    assert alone.target.same_owners(whole.target)
+    assert list(alone.moves) == list(whole.moves) != []
+    assert (alone.move_count, alone.skew) == (whole.move_count, whole.skew)

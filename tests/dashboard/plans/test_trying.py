@@ -134,6 +134,20 @@ def test_of_a_large_group_those_of_other_languages_wait_too(monkeypatch: pytest.
     assert tried == {*COMPARED, "GO_AVG"}
 
 
+def test_what_would_take_minutes_is_not_tried_even_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = {"consumer_idcs": frozenset({"x"})}
+    monkeypatch.setattr(trying, "MOST_ALONE", 12)
+    assert try_out(TWO, Question(strategy="GO_MACHINE_ROOM"), NOBODY_KNOWS, params=rooms).chosen.outcome is not None
+
+    monkeypatch.setattr(trying, "MOST_ALONE", 11)
+    trial = try_out(TWO, Question(strategy="GO_MACHINE_ROOM"), NOBODY_KNOWS, params=rooms)
+
+    assert trial.chosen.outcome is None
+    assert trial.chosen.why == "6 queues times 2 members are too many to ask each: at most 11 are tried"
+    assert trial.options[0].outcome is not None  # the others are
+    assert try_out(TWO, Question(strategy="CPP_AVG"), NOBODY_KNOWS).chosen.outcome is not None
+
+
 def test_a_strategy_that_lacks_something_says_what() -> None:
     trial = try_out(TWO, Question(strategy="MACHINE_ROOM"), NOBODY_KNOWS)
 
@@ -159,7 +173,6 @@ def test_what_was_told_by_hand_is_the_groups_own_and_can_be_asked_for() -> None:
 
     assert own.outcome is not None and asked.outcome is not None
     assert own.is_own and not asked.is_own
-    assert own.outcome.plan.epoch == 3
     assert own.outcome.target.same_owners(asked.outcome.target)
     unknown = try_out(view([], [], strategy="CONFIG"), Question(), NOBODY_KNOWS).chosen
     assert (unknown.strategy, unknown.outcome) == ("CONFIG", None)
