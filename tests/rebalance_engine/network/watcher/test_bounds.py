@@ -41,9 +41,7 @@ def test_time_tells_of_an_expired_heartbeat_only_once_none_can_have_been_young_e
 
 
 def test_who_hung_and_was_killed_is_not_said_to_have_let_its_heartbeat_expire() -> None:
-    killed = KnownMember(
-        107_000, held_at=0, hung_at=1_000, lost={each: (107_000, 108_000) for each in ("east", "west")}
-    )
+    killed = KnownMember(107_000, held_at=0, hung_at=1_000, lost=dict.fromkeys(("east", "west"), (107000, 108000)))
 
     assert departed(killed, 108_000, {}) == (Departure.UNKNOWN, "it had answered nothing for 108 s")
 
