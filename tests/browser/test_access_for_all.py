@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 GRAVE = {"serious", "critical"}
 PAGES = (
     "/",
+    "/findings/",
     "/groups/{group}/",
     "/groups/{group}/?at=last-change",
     "/groups/{group}/rounds/",
