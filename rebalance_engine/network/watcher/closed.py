@@ -1,8 +1,8 @@
 """Which groups brokers are told to let nobody of consume (``SubscriptionGroupConfig.consumeEnable``), as they say it.
 
 Nearly all groups may consume everywhere. So what is stated first is only that one may not, or may again that might
-not when somebody watched before. Of which groups they are told to notify nobody (``notifyConsumerIdsChangedEnable``)
-is kept beside it, and not stated.
+not when somebody watched before. Of which groups they are told to notify nobody (``notifyConsumerIdsChangedEnable``
+of a group, or of the broker as a whole) is kept beside it, and not stated.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ class Closed:
         self._by_broker: dict[str, set[str]] = {}
         self._muted: dict[str, frozenset[str]] = {}
         self._notified: dict[str, frozenset[str]] = {}
+        self._switched_off: set[str] = set()
         for group, brokers in known.items():
             for broker in brokers:
                 self._by_broker.setdefault(broker, set()).add(group)
@@ -41,9 +42,17 @@ class Closed:
                 at=by.at, source=by.source, exactness=EXACT, group=group, broker=broker, is_enabled=group not in now
             )
 
+    def notifies_heard(self, broker: str, *, is_on: bool) -> None:
+        """Take in whether a broker notifies anybody of anything, by its own settings (26)."""
+        self._switched_off = self._switched_off - {broker} if is_on else self._switched_off | {broker}
+
+    def is_off(self, broker: str) -> bool:
+        """Whether a broker said last that it notifies nobody at all."""
+        return broker in self._switched_off
+
     def muted(self, brokers: Set[str]) -> frozenset[str] | None:
         """Name the groups of which every one of these brokers that has it notifies nobody; None: one has not told."""
         if not brokers or not brokers <= self._muted.keys():
             return None
-        notified = frozenset[str]().union(*(self._notified[broker] for broker in brokers))
-        return frozenset[str]().union(*(self._muted[broker] for broker in brokers)) - notified
+        there = frozenset[str]().union(*(self._muted[broker] | self._notified[broker] for broker in brokers))
+        return there - frozenset[str]().union(*(self._notified[broker] for broker in brokers - self._switched_off))

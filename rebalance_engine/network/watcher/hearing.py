@@ -33,7 +33,9 @@ T = TypeVar("T")
 TIMEOUT_S = 10.0
 HELD_TIMEOUT_S = 15.0
 CONFIG_EVERY_MS = 600_000  # a setting changes seldom, and only by hand
+OFF_EVERY_MS = 60_000  # nobody can order a recompute until it is seen that a broker notifies again
 EXPIRY = "channelExpiredTimeout"
+NOTIFIES = "notifyConsumerIdsChangedEnable"
 FIRST_WITH_MODES = 5  # brokers of 4.x do not know request 402
 OF_SERVERS = frozenset({Kind.BROKERS, Kind.ROUTE, Kind.GROUPS, Kind.RUNTIME})
 
@@ -163,11 +165,12 @@ class Ears:
         return facts
 
     async def _config(self, broker: str, by: Answerer) -> None:
-        """Ask how long a broker waits for heartbeats, now and then; who does not tell waits as brokers do."""
-        if by.at - self._config_at.get(broker, -CONFIG_EVERY_MS) < CONFIG_EVERY_MS:
+        """Ask how long a broker waits for heartbeats, and whether it notifies; who does not tell does as brokers do."""
+        every_ms = OFF_EVERY_MS if self._memory.closed.is_off(broker) else CONFIG_EVERY_MS
+        if by.at - self._config_at.get(broker, -every_ms) < every_ms:
             return
         try:
-            settings = await self._admin.broker_config(by.address, {EXPIRY}, timeout_s=TIMEOUT_S)
+            settings = await self._admin.broker_config(by.address, {EXPIRY, NOTIFIES}, timeout_s=TIMEOUT_S)
         except NoAnswer:
             return  # no turn, or no answer in time: with the next figures
         except (Denied, RemotingError) as error:
@@ -175,6 +178,7 @@ class Ears:
             logger.info("%s does not tell how long it waits for heartbeats: %s", broker, error)
         self._config_at[broker] = by.at
         self._memory.expiry_heard(broker, read_expiry(settings.get(EXPIRY)))
+        self._memory.closed.notifies_heard(broker, is_on=settings.get(NOTIFIES) != "false")
 
     async def _modes(self, broker: str, by: Answerer, within: Within) -> list[Fact]:
         """Ask which groups are set to POP (402): a table in the broker's memory, as its replicas copy it."""

@@ -44,3 +44,12 @@ def test_nobody_of_a_group_is_notified_if_every_broker_that_has_it_says_so() -> 
     assert closed.muted(both) == frozenset("H")
     assert closed.muted({"east"}) == frozenset("GH")
     assert closed.muted(set()) is None
+
+    told("west", G=True, I=True)
+    closed.notifies_heard("west", is_on=False)
+    assert closed.muted(both) == frozenset("GH")  # east notifies I
+    closed.notifies_heard("east", is_on=False)
+    assert closed.muted(both) == frozenset("GHI")
+    closed.notifies_heard("west", is_on=True)
+    assert closed.muted(both) == frozenset("H")
+    assert (closed.is_off("east"), closed.is_off("west")) == (True, False)

@@ -44,7 +44,7 @@ class Telling:
         return MessageRequestModeSerializeWrapper()
 
     async def broker_config(self, _address: str, names: set[str], *, timeout_s: float) -> dict[str, str]:
-        assert (names, bool(timeout_s)) == ({"channelExpiredTimeout"}, True)
+        assert (names, bool(timeout_s)) == ({"channelExpiredTimeout", "notifyConsumerIdsChangedEnable"}, True)
         config = self.configs.pop(0)
         if isinstance(config, Exception):
             raise config
@@ -111,6 +111,26 @@ async def test_how_long_a_broker_waits_for_heartbeats_is_asked_now_and_then_with
         found.append(memory.expires_after_ms.get("east"))
 
     assert found == known
+
+
+@on_a_loop
+async def test_a_broker_that_notifies_nobody_is_asked_each_minute_whether_it_does_again() -> None:
+    memory = sound("east")
+    off, on = {"notifyConsumerIdsChangedEnable": "false"}, {"notifyConsumerIdsChangedEnable": "true"}
+    ears = Ears(cast("Admin", Telling(off, off, on, off)), memory)
+    found = []
+
+    for at in (10, 50_000, 60_010, 120_020, 180_030):
+
+        async def within(
+            answer: Coroutine[None, None, dict[str, str]], at: int = at
+        ) -> tuple[dict[str, str], Answerer]:
+            return await answer, by(at)
+
+        await ears.heard(Question(Kind.RUNTIME, "east"), by(at), cast("Within", within))
+        found.append(memory.closed.is_off("east"))
+
+    assert found == [True, True, True, False, False]  # the last off is not heard: asked again in ten minutes only
 
 
 @on_a_loop
