@@ -8,7 +8,7 @@ from ninja import Schema
 
 from dashboard.api.fared import fared, why_not_fared
 from dashboard.api.shapes import Instant, Text, Unknown
-from dashboard.api.unknown import NOT_YET, why_of_row
+from dashboard.api.unknown import NOT_YET, PROXIED, why_of_row
 from dashboard.groups.lately import Lately
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Member
@@ -208,7 +208,8 @@ def _why(member: Member, held: int | None, target: int | None) -> dict[str, str]
     figures = ("language", "version", "strategy", "consume_type", "is_orderly", "started_at")
     reasons = {name: "it has not told, and no broker either" for name in figures if getattr(member, name) in {None, ""}}
     if held is None:
-        reasons["held"] = f"it did not answer: {member.missing}" if member.missing else "it never told what it holds"
+        told = f"it did not answer: {member.missing}" if member.missing else "it never told what it holds"
+        reasons["held"] = PROXIED if member.is_proxied else told
         if not member.is_silent:
             reasons["held"] = NOT_YET
     if target is None:

@@ -11,12 +11,12 @@ from dashboard.api.clusters import FindingOut
 from dashboard.api.errors import Problem
 from dashboard.api.group_shapes import GroupOut, MemberOut, row_out
 from dashboard.api.shapes import Paging
-from dashboard.api.unknown import NOT_KEPT
+from dashboard.api.unknown import NOT_KEPT, PROXIED
 from dashboard.groups import past_story
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_at
-from dashboard.groups.showing import converged, count_proxied, count_unasked, row_of
+from dashboard.groups.showing import converged, count_proxied, count_unasked, is_cell_proxied, row_of
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Fault, GroupState, Row
 from dashboard.push.runs import count
@@ -135,7 +135,8 @@ def _member(each: past_story.PastMember, *, is_target_known: bool) -> MemberOut:
     reasons = {name: "it had not told, and no broker either" for name in told if getattr(cell, name) in {None, ""}}
     reasons |= dict.fromkeys(("consume_type", "started_at", "held_seen_at", "missing_at", "joined_high"), NOT_KEPT)
     if cell.held is None:
-        reasons["held"] = f"it did not answer: {cell.missing}" if cell.missing else "it had not told what it held"
+        told_nothing = f"it did not answer: {cell.missing}" if cell.missing else "it had not told what it held"
+        reasons["held"] = PROXIED if is_cell_proxied(cell) else told_nothing
     if not is_target_known:
         reasons["target"] = NO_TARGET
     return MemberOut(

@@ -8,8 +8,10 @@ from dashboard.push.messages import Head, Row
 
 NOT_ALL = "not all of what is held, or of what should be, is known"
 NOT_YET = "the group was not looked at yet"
+PROXIED = "it comes through a proxy: it owns no queues, and cannot be asked"
 NO_LAG = "the broker has not told its offsets"
 NO_OFFSETS = "only members that send reports tell where they went on"
+NOT_DIVIDED = "there are no queues that members own: nothing is divided"
 NOT_KEPT = "it is not kept of past instants"
 NOTHING = "nobody is a member, and there is nothing to hold"
 
@@ -27,7 +29,8 @@ def why_of_row(row: Row) -> dict[str, str]:
     why = _reason(row)
     reasons = {name: why for name, figure in figures.items() if figure is None}
     if not row.strategy:
-        reasons["strategy"] = "no member has told by which strategy it divides"
+        is_moot = row.members and row.queues == 0 and row.is_converged
+        reasons["strategy"] = NOT_DIVIDED if is_moot else "no member has told by which strategy it divides"
     return reasons
 
 

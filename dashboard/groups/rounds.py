@@ -13,6 +13,7 @@ from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
 from dashboard.groups.before import held_before
 from dashboard.groups.models import Group, Round, RoundCause
+from dashboard.groups.showing import is_cell_proxied
 from dashboard.groups.whose import cause_with_names, whose, words_of
 from dashboard.groups.words import cause_words
 from dashboard.push.messages import GroupSnapshot, GroupState, decode
@@ -271,6 +272,7 @@ def held_by(state: GroupState) -> list[dict[str, object]]:
     return [
         {
             "cell": cell,
+            "is_proxied": is_cell_proxied(cell),
             "held": None if cell.held is None else _places(set(unpack(cell.held).tolist()), starts),
             "wanted": _places(set(unpack(cell.target).tolist()) - _held(cell.held), starts),
             "extra": _places(_held(cell.held) - set(unpack(cell.target).tolist()), starts)

@@ -17,7 +17,7 @@ export function drawTimeBar(host, time, { until, base, at = null, onPick = null 
   svg.append(...axis(time, until, width, scale));
   svg.append(band(gettext("two owners"), TWO, width), band(gettext("no owner"), NONE, width));
   svg.append(...doubted(time, scale, until), ...unknown(time, scale, until));
-  svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until));
+  svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until), ...perhaps(time.perhaps_none ?? [], scale, until));
   svg.append(...later(time.looked ?? until, scale, until));
   if (onPick) svg.append(picker(time.since, until, width, onPick));
   svg.append(...stems(time.rounds, scale, width, base));
@@ -58,9 +58,18 @@ function steps(list, look, y, scale, until) {
   });
 }
 
+/** Between the look that saw a queue held last and the one that saw who has it next. */
+function perhaps(list, scale, until) {
+  return list.map(([since, end, queues]) => {
+    const x = scale(since);
+    const title = fill(ngettext("perhaps no owner: %(n)s queue within %(span)s from %(at)s", "perhaps no owner: %(n)s queues within %(span)s from %(at)s", queues), { n: queues, span: span(end - since), at: clock(since) });
+    return draw("rect", { class: "band-perhaps", x, y: NONE + 0.5, width: Math.max(1.5, scale(Math.min(end, until)) - x), height: 7 }, draw("title", {}, title));
+  });
+}
+
 /** Since the last look nothing is known: no fault there is no sign of health. */
 function later(looked, scale, until) {
-  const [from, to] = [scale(looked), scale(until)];
+  const [from, to] = [Math.max(LEFT, scale(looked)), scale(until)];
   if (to - from < 1) return [];
   const title = fill(gettext("not looked at yet: the last look was at %(at)s"), { at: clock(looked) });
   return [TWO, NONE].map((y) => draw("rect", { class: "band-later", x: from, y: y + 0.5, width: to - from, height: 7 }, draw("title", {}, title)));

@@ -170,6 +170,10 @@ def test_a_group_that_comes_through_proxies_has_no_target_and_is_not_said_to_be_
     assert state_of(row_of(group)).words == "no queues that members own: all come through a proxy"
     assert figures_of(state)["proxied"] == row_of(group).proxied == 1
     assert (group.unasked_count, group.orphan_count, group.double_count, group.is_converged) == (0, 0, 0, True)
+    client.force_login(person(Role.VIEWER, name="vera"))
+    [listed] = client.get("/api/v1/groups").json()["rows"]
+    assert (listed["proxied"], listed["says"]) == (1, "no queues that members own: all come through a proxy")
+    assert listed["unknown"]["strategy"] == "there are no queues that members own: nothing is divided"
     for page in pages(client, group, 10):
         assert "1 silent member has an id as gRPC clients have" in page
         assert "no queues to divide" in page
@@ -190,7 +194,10 @@ def test_beside_members_who_divide_one_that_comes_through_a_proxy_is_to_have_not
     client.force_login(person(Role.VIEWER))
     page = client.get(f"/groups/{group.pk}/").content.decode()
     assert "no owner that can be asked: taken through a proxy, perhaps" in page
-    assert "through a proxy: it owns no queues, and cannot be asked" in page
+    assert page.count("through a proxy: it owns no queues, and cannot be asked") == 2  # of members, and of the map
+    assert "unknown: no answer" not in page[page.index('data-part="table"') :]
+    members = client.get(f"/api/v1/groups/{group.pk}/members").json()["rows"]
+    assert members[1]["unknown"]["held"] == "it comes through a proxy: it owns no queues, and cannot be asked"
 
 
 @pytest.mark.usefixtures("cluster")
