@@ -285,8 +285,8 @@ def _other(message: Column, what: Column) -> Column:
 def _first_number(message: Column, what: Column) -> Column:
     return (
         F.when(_is_persisted(message), F.substring_index(message, " ", -1).try_cast("bigint"))
-        .when(what.isin("persisted all", "persisted"), _number(message, r"(\d+)$"))
-        .when(what.isin("start offset", "pull ended"), _number(message, r"(?:nextOffset=|offset:)(\d+)"))
+        .when(what.isin("persisted all", "persisted"), _number(message, r"(\d+)(?:\[[^\]]*\])?$"))  # C++: [where:line]
+        .when(what.isin("start offset", "pull ended"), _number(message, r"(?:nextOffset=|offset[:=])(\d+)"))
         .when(what == "first pull", _number(message, r"NewOffset: (\d+)"))
         .when(what.isin("result", "broker result"), _number(message, r"(?:cidAllSize=|Total Consumer :#)(\d+)"))
         .when(what == "version", _number(message, r", (\d+)$"))

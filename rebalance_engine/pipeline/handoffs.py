@@ -17,11 +17,15 @@ from rebalance_engine.pipeline.sweep import Change, Hold, changes, returns
 # From the add to the first pull: 5.x dispatches new pull requests 500 ms later (RebalancePushImpl.dispatchPullRequest).
 DISPATCHED_AFTER_MS = {"java5": 500}
 TELLS_REFUSALS = ("java5", "java4")  # the others' logs have no line for a pull that a broker refused
+TELLS_BEGINS = ("java5", "java4")  # C++'s clients persist what they do not begin with: what they had before
 FIRST_PULL_WITHIN_MS = 60_000  # an orderly queue is pulled at once when it is locked; else its line is another hold's
 REFUSED_WITHIN_MS = 35_000  # until the next heartbeat, which brings the subscription (rebalance.md 5)
 TRIED_AGAIN_AFTER_MS = 1_000  # pullTimeDelayMillsWhenException
+REFUSED_AGAIN_WITHIN_MS = 5_000  # one that comes later came after pulls that were not refused
+DROPPED_BEFORE_MS = 1_000  # a queue is dropped first, and its removal written down last
 LOCK_TRIED_WITHIN_MS = 25_000  # two tries of one wait are at most a timer's round of 20 s apart
 STORED_WITHIN_MS = 2_000
+PERSISTED_EVERY_MS = 5_000
 BROKERS_SECOND_MS = 1_000
 TOLD_LATER_MS = 60_000  # a pull loop or a listener that was at work when its queue was dropped tells it at its end
 
@@ -30,7 +34,8 @@ TOLD_LATER_MS = 60_000  # a pull loop or a listener that was at work when its qu
 class Clue:
     """A line about one queue: what, when, by which process, with which numbers.
 
-    Of ``offset back``, a broker's line about an offset below the one that it had: ``number`` is the former.
+    ``client`` is None where nobody knows of which of its process it is: it may be of any. Of ``offset back``, a
+    broker's line about an offset below the one that it had, ``number`` is the former.
     """
 
     at_ms: int
@@ -38,6 +43,7 @@ class Clue:
     process: str
     number: int | None = None
     number2: int | None = None
+    client: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,7 @@ class Handoff:
     """One queue's way from one member to another; times and bounds in ms, offsets in messages.
 
     Attributes:
-        pause_ms: nobody pulled for so long, at least; exactly, within the logs' resolution, where ``first_pull_ms``
-            is known.
+        pause_ms: nobody pulled for so long, at least; exactly, within the logs' resolution, where ``is_pause_exact``.
         refused: pulls that the broker refused because the new owner's subscription was not there yet; None where no
             line would tell it.
         lock_wait_ms: from the first refused lock to the take; None where none was refused.
@@ -57,6 +62,7 @@ class Handoff:
     queue: MessageQueue
     change: Change
     first_pull_ms: int | None
+    is_pause_exact: bool
     pause_ms: int
     refused: int | None
     lock_wait_ms: int | None
@@ -66,15 +72,18 @@ class Handoff:
 
 
 def handoffs_of(
-    holds: Mapping[MessageQueue, Sequence[Hold]], clues: Mapping[MessageQueue, Sequence[Clue]]
+    holds: Mapping[MessageQueue, Sequence[Hold]],
+    clues: Mapping[MessageQueue, Sequence[Clue]],
+    refusals: Mapping[str, Sequence[int]] | None = None,
 ) -> Iterator[Handoff]:
     """Tell every handoff of a group, queue by queue, and every return of a queue to the member that had let it go.
 
     Args:
         clues: of each queue, in any order; those of kind ``persisted all`` may be a choice.
+        refusals: by process, when pulls were refused of which no line says the queue, in order.
     """
     for queue, those in holds.items():
-        mine = _Told(clues.get(queue, ()))
+        mine = _Told(clues.get(queue, ()), those, refusals or {})
         changed = list(changes(those))
         mine.give_backs(changed)
         for change in (*changed, *returns(those)):
@@ -84,12 +93,16 @@ def handoffs_of(
 class _Told:
     """One queue's clues, by process and kind, in order of time."""
 
-    def __init__(self, clues: Iterable[Clue]) -> None:
+    def __init__(self, clues: Iterable[Clue], holds: Iterable[Hold], refusals: Mapping[str, Sequence[int]]) -> None:
+        self._refusals = refusals
+        self._ends: dict[tuple[str, str], list[int]] = {}
+        for hold in sorted(holds, key=lambda hold: hold.until_ms):
+            self._ends.setdefault((hold.process, hold.client), []).append(hold.until_ms)
         self._clues: dict[tuple[str, str], list[Clue]] = {}
         for clue in sorted(clues, key=_at):
             kind = "persisted" if clue.what == "persisted all" else clue.what
             self._clues.setdefault((clue.process, kind), []).append(clue)
-        self._tops: dict[str, list[int]] = {}
+        self._tops: dict[tuple[str, str], tuple[list[Clue], list[int]]] = {}
         backs = (clue for those in self._clues.values() for clue in those if clue.what == "offset back")
         self._backs = sorted(backs, key=_at)
         self.backs_of: dict[Change, list[Clue]] = {}
@@ -98,7 +111,30 @@ class _Told:
         """Give what the process of a hold said of a kind in a time, its end too."""
         those = self._clues.get((hold.process, what), [])
         begin = bisect_left(those, since_ms, key=_at)
-        return those[begin : bisect_right(those, until_ms, begin, key=_at)]
+        return [clue for clue in those[begin : bisect_right(those, until_ms, begin, key=_at)] if _is_of(clue, hold)]
+
+    def told_until(self, hold: Hold) -> int:
+        """Say until when what is told of a dropped queue is of a hold, and not of its client's next."""
+        ends = self._ends[hold.process, hold.client]
+        later = ends[at] - DROPPED_BEFORE_MS if (at := bisect_right(ends, hold.until_ms)) < len(ends) else None
+        last = hold.until_ms + TOLD_LATER_MS
+        return last if later is None else max(hold.until_ms, min(later, last))
+
+    def refused_somewhere(self, hold: Hold, since_ms: int, until_ms: int) -> bool:
+        """Ask whether a pull of the process of a hold was refused then, nobody knows of which queue."""
+        times = self._refusals.get(hold.process, ())
+        return bisect_left(times, since_ms) < bisect_right(times, until_ms)
+
+    def refused_at_first(self, hold: Hold) -> list[Clue]:
+        """Give the pulls that were refused one after another from the hold's beginning on."""
+        found: list[Clue] = []
+        last = hold.from_ms + DISPATCHED_AFTER_MS.get(hold.layout, 0)
+        for clue in self.between(hold, "pull refused", hold.from_ms, hold.from_ms + REFUSED_WITHIN_MS):
+            if clue.at_ms - last > REFUSED_AGAIN_WITHIN_MS:
+                break
+            found.append(clue)
+            last = clue.at_ms
+        return found
 
     def give_backs(self, changed: Iterable[Change]) -> None:
         """Give what brokers say of offsets that went back to the one handoff in which two consumed then.
@@ -131,7 +167,7 @@ class _Told:
 
     def waiting_since(self, hold: Hold) -> int:
         """Tell when the first lock of those that were refused before a hold was: a wait's tries follow each other."""
-        those = self._clues.get((hold.process, "lock refused"), [])
+        those = [clue for clue in self._clues.get((hold.process, "lock refused"), []) if _is_of(clue, hold)]
         first = hold.from_ms
         for at in range(bisect_right(those, first, key=_at) - 1, -1, -1):
             if first - those[at].at_ms > LOCK_TRIED_WITHIN_MS:
@@ -141,13 +177,29 @@ class _Told:
 
     def rise_over(self, hold: Hold, top: int) -> int | None:
         """Tell when the process of a hold first persisted a higher offset, from the hold's beginning on."""
-        those = self._clues.get((hold.process, "persisted"), [])
-        if hold.process not in self._tops:  # the highest of each and all later ones: most often nothing is looked for
-            self._tops[hold.process] = list(accumulate((clue.number or 0 for clue in reversed(those)), max))[::-1]
+        those, tops = self._persisted(hold)
         begin = bisect_left(those, hold.from_ms, key=_at)
-        if begin == len(those) or self._tops[hold.process][begin] <= top:
+        if begin == len(those) or tops[begin] <= top:
             return None
         return next(those[at].at_ms for at in range(begin, len(those)) if (those[at].number or 0) > top)
+
+    def first_persisted(self, hold: Hold) -> int | None:
+        """Tell which offset the client of a hold persisted first in it."""
+        those, _ = self._persisted(hold)
+        begin = bisect_left(those, hold.from_ms, key=_at)
+        return those[begin].number if begin < len(those) else None
+
+    def _persisted(self, hold: Hold) -> tuple[list[Clue], list[int]]:
+        """Give what the client of a hold persisted, and of each the highest of it and all later ones."""
+        key = hold.process, hold.client
+        if key not in self._tops:  # most often nothing is looked for
+            those = [clue for clue in self._clues.get((hold.process, "persisted"), []) if _is_of(clue, hold)]
+            self._tops[key] = those, list(accumulate((clue.number or 0 for clue in reversed(those)), max))[::-1]
+        return self._tops[key]
+
+
+def _is_of(clue: Clue, hold: Hold) -> bool:
+    return clue.client is None or clue.client == hold.client
 
 
 def _at(clue: Clue) -> int:
@@ -156,20 +208,23 @@ def _at(clue: Clue) -> int:
 
 def _handoff(queue: MessageQueue, change: Change, told: _Told) -> Handoff:
     giver, taker = change.giver, change.taker
-    refused = told.between(taker, "pull refused", taker.from_ms, taker.from_ms + REFUSED_WITHIN_MS)
+    refused = told.refused_at_first(taker)
     pulled = told.between(taker, "first pull", taker.from_ms, taker.from_ms + FIRST_PULL_WITHIN_MS)
     first_pull_ms = pulled[0].at_ms if pulled else None
     taken = taker.from_ms if taker.from_after_ms is None else taker.from_after_ms
     begins = first_pull_ms or taken + DISPATCHED_AFTER_MS.get(taker.layout, 0)
     if refused:
         begins = max(begins, refused[-1].at_ms + TRIED_AGAIN_AFTER_MS)
+    is_refused_unsaid = told.refused_somewhere(taker, taker.from_ms, taker.from_ms + REFUSED_WITHIN_MS)
+    tells_refusals = refused or pulled or taker.layout in TELLS_REFUSALS
     least, most = _surely_twice(told, change), _perhaps_twice(told, change)
     return Handoff(
         queue=queue,
         change=change,
         first_pull_ms=first_pull_ms,
+        is_pause_exact=first_pull_ms is not None and giver.until_after_ms is None and not is_refused_unsaid,
         pause_ms=max(0, begins - giver.until_ms),
-        refused=len(refused) if refused or pulled or taker.layout in TELLS_REFUSALS else None,
+        refused=len(refused) if tells_refusals and not is_refused_unsaid else None,
         lock_wait_ms=taker.from_ms - told.waiting_since(taker) or None,
         silence_most_ms=_silence(told, change),
         duplicates_least=least if least is None or most is None else min(least, most),
@@ -178,17 +233,27 @@ def _handoff(queue: MessageQueue, change: Change, told: _Told) -> Handoff:
 
 
 def _silence(told: _Told, change: Change) -> int | None:
-    """Bound it by the offsets that are persisted every 5 s: the giver's last, the first of the taker that is higher."""
-    giver = change.giver
-    own = told.between(giver, "persisted", giver.from_ms, giver.until_ms)
-    lasts = [clue for clue in own if clue.number is not None]
+    """Bound it by the offsets that are persisted every 5 s: the giver's last, and the taker's first that tells more.
+
+    The giver's last grew after the one before it was persisted. A member persists where it begins, too, which is what
+    the broker had: no more than what the giver persisted when it let go, or, where it did not, what came with its
+    pulls. Where the taker had consumed something before the giver's last, nothing was silent.
+    """
+    giver, taker = change.giver, change.taker
+    lasts = [one for one in told.between(giver, "persisted", giver.from_ms, giver.until_ms) if one.number is not None]
     if not lasts:
         return None
     top = max(clue.number or 0 for clue in lasts)
-    since = next(clue.at_ms for clue in lasts if clue.number == top)
-    rose_ms = told.rise_over(change.taker, top)
-    # A persisted offset may be up to 5 s younger than the consumption that it tells: it only ever makes this larger.
-    return None if rose_ms is None else rose_ms - since + 5_000
+    reached = next(place for place, clue in enumerate(lasts) if clue.number == top)
+    since = lasts[reached].at_ms - PERSISTED_EVERY_MS
+    if reached:
+        since = max(since, lasts[reached - 1].at_ms)
+    base = _told_begin(told, taker) if taker.layout in TELLS_BEGINS else None
+    if base is None:
+        is_final = giver.ended == "released" and lasts[-1].at_ms >= giver.until_ms - DROPPED_BEFORE_MS
+        base = top if is_final else max(top, told.first_persisted(taker) or 0)
+    rose_ms = told.rise_over(taker, base)
+    return None if rose_ms is None else max(0, rose_ms - since)
 
 
 def _surely_twice(told: _Told, change: Change) -> int | None:
@@ -200,7 +265,7 @@ def _surely_twice(told: _Told, change: Change) -> int | None:
     is not known, nothing is counted. Either may name messages of the other.
     """
     giver = change.giver
-    around = giver.until_ms - TOLD_LATER_MS, giver.until_ms + TOLD_LATER_MS
+    around = giver.until_ms - DROPPED_BEFORE_MS, told.told_until(giver)
     found = told.between(giver, "uncommitted", *around)
     counts = [sum(clue.number or 0 for clue in found)] if found else []
     if seen := told.backs_of.get(change):
@@ -225,7 +290,7 @@ def _perhaps_twice(told: _Told, change: Change) -> int | None:
     """Bound them by how far the giver had pulled when its loop ended, and where the taker began."""
     giver = change.giver
     since = max(giver.from_ms, giver.until_ms - TOLD_LATER_MS)
-    ends = told.numbers(giver, "pull ended", since, giver.until_ms + TOLD_LATER_MS)
+    ends = told.numbers(giver, "pull ended", since, told.told_until(giver))
     begins = _begin_of(told, change)
     if not ends or begins is None or giver.ended == "lost":
         return None
@@ -235,12 +300,17 @@ def _perhaps_twice(told: _Told, change: Change) -> int | None:
 def _begin_of(told: _Told, change: Change) -> int | None:
     """Find where the taker began: its own line, or the last offset that was persisted before it asked."""
     giver, taker = change.giver, change.taker
-    soon = taker.from_ms - 1_000, taker.from_ms + FIRST_PULL_WITHIN_MS
-    own = [number for what in ("start offset", "first pull") for number in told.numbers(taker, what, *soon)]
-    if own:
-        return min(own)
+    own = _told_begin(told, taker)
+    if own is not None:
+        return own
     if change.unowned_ms > STORED_WITHIN_MS:
         return (
             None  # the broker was away, perhaps, and came back with offsets of up to 5 s before: they go to disk then
         )
     return max(told.numbers(giver, "persisted", giver.from_ms, taker.from_ms), default=None)
+
+
+def _told_begin(told: _Told, taker: Hold) -> int | None:
+    soon = taker.from_ms - 1_000, taker.from_ms + FIRST_PULL_WITHIN_MS
+    own = [number for what in ("start offset", "first pull") for number in told.numbers(taker, what, *soon)]
+    return min(own, default=None)

@@ -13,13 +13,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 from pyspark.sql.types import StructType
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.backs import backs_of
+from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, of_groups
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
@@ -29,12 +30,11 @@ from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, 
 from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sweep import Hold, Stretch, cut_at, left_alone, stopping_ms, stretches, with_holds
-from rebalance_engine.pipeline.templates import ADDS, POPS, REMOVES
+from rebalance_engine.pipeline.templates import POPS
 from rebalance_engine.pipeline.unheard import cut_off, let_go, presence_of_strangers, there_meanwhile
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
 TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard")
-QUEUE_KEY = ["cluster", "process", "topic", "broker", "queue_id"]
 
 
 def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
@@ -48,11 +48,8 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         life: of :func:`rebalance_engine.pipeline.events.signs_of_life`.
     """
     members = spans.select("cluster", "process", "group").dropDuplicates()
-    of_queue = (
-        events.where(F.col("what").isin(*QUEUE_CLUES))
-        .drop("group")
-        .join(members, on=["cluster", "process"], how="inner")
-    )
+    alone = alone_in_folder(changes)
+    of_queue = of_groups(events.where(F.col("what").isin(*QUEUE_CLUES)), members, alone)
     by_group = events.where(F.col("what").isin("joined", "left", "closed", "expired") & F.col("group").isNotNull())
     own = changes.where(F.col("what").isin("consumer stopped", "consumer starting"))
     changed = (
@@ -69,7 +66,15 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     chosen = of_queue.select(*columns)
     signs = _signs(events, own)
     backs = backs_of(events, spans)
-    for more in (_heard(by_group, events, spans), own, signs, changed, popped, backs, _beside_changes(events, members)):
+    for more in (
+        _heard(by_group, events, spans),
+        own,
+        signs,
+        changed,
+        popped,
+        backs,
+        beside_changes(events, members, alone),
+    ):
         chosen = chosen.unionByName(more.select(*columns))
     for more in (_routes(events, spans), _ends(spans, life), log_ends_of(events, spans, life)):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
@@ -117,33 +122,6 @@ def _ends(spans: DataFrame, life: DataFrame) -> DataFrame:
     return groups.join(ends, on="cluster", how="inner").select(
         "cluster", "group", F.lit("input ends").alias("what"), "at_ms"
     )  # fmt: skip
-
-
-def _beside_changes(events: DataFrame, members: DataFrame) -> DataFrame:
-    """Keep the two offsets before a removal, or before the end, and the first that grew after an add."""
-    kinds = ("persisted all", *ADDS, *REMOVES)
-    rows = events.where(F.col("what").isin(*kinds) & F.col("queue_id").isNotNull())
-    # Rows are sorted by a number first: names that begin alike are compared to their end, row by row.
-    rows = rows.withColumn("hash", F.xxhash64(*QUEUE_KEY))
-    in_order = Window.partitionBy("hash", *QUEUE_KEY).orderBy("at_ms", "place")
-    is_add = F.when(F.col("what").isin(*ADDS), 1).otherwise(0)
-    rows = rows.withColumns(
-        {
-            "next": F.lead("what").over(in_order),
-            "after_next": F.lead("what", 2).over(in_order),
-            "epoch": F.sum(is_add).over(in_order),
-        }
-    )
-    of_epoch = Window.partitionBy("hash", *QUEUE_KEY, "epoch").orderBy("at_ms", "place")
-    kept = rows.where(F.col("what") == "persisted all")
-    grew = F.when(F.col("number") > F.first("number").over(of_epoch), 1).otherwise(0)
-    kept = kept.withColumn("grew", grew).withColumn("grown", F.sum("grew").over(of_epoch))
-
-    def ends(column: str) -> Column:
-        return F.col(column).isNull() | F.col(column).isin(*REMOVES)
-
-    chosen = kept.where(ends("next") | ends("after_next") | ((F.col("grew") == 1) & (F.col("grown") == 1)))
-    return chosen.drop("group").join(members, on=["cluster", "process"], how="inner")
 
 
 def inputs_of(spans: DataFrame, clues: DataFrame) -> DataFrame:
@@ -213,6 +191,7 @@ class Clues:
         unheard: the members that brokers name and no other log.
         end_ms: of the input; None where nobody says.
         log_ends: of members whose logs may have been cut, the last line of each one's.
+        refusals: by process, when its pulls of nobody knows which queues were refused, in order.
         popped: by topic, from when on brokers hand its messages out to whoever asks.
     """
 
@@ -223,6 +202,7 @@ class Clues:
     unheard: set[str]
     end_ms: int | None
     popped: dict[str, int]
+    refusals: dict[str, list[int]]
     log_ends: dict[str, int]
 
 
@@ -240,7 +220,7 @@ def tell(
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
     sure = let_go(holds, cut)
-    for one in handoffs_of(sure, found.by_queue):
+    for one in handoffs_of(sure, found.by_queue, found.refusals):
         is_return = one.change.giver.client == one.change.taker.client
         yield "return" if is_return else "handoff", _handoff_row(one, rounds) | _unsure(one, unheard)
     present = presence_of(holds, causes, found.end_ms or 0)
@@ -264,7 +244,7 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
 
 
 def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
-    found = Clues({}, [], [], {}, set(), None, {}, {})
+    found = Clues({}, [], [], {}, set(), None, {}, {}, {})
     ends: dict[str, dict[str, int]] = {"log ends": found.log_ends, "input ends": {}}
     for clue in clues:
         what, at = str(clue["what"]), _int(clue["at_ms"])
@@ -282,12 +262,22 @@ def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
             found.popped[str(clue["topic"])] = min(at, found.popped.get(str(clue["topic"]), at))
         elif what in ("log ends", "input ends"):
             ends[what][str(named)] = at
-        elif clue["queue_id"] is not None:
-            one = Clue(at, what, str(clue["process"]), _known(clue["number"]), _known(clue.get("number2")))
-            found.by_queue.setdefault(_queue(clue), []).append(one)
+        else:
+            _sort_out_of_queue(found, clue, named)
+    for times in found.refusals.values():
+        times.sort()
     for told in found.routes.values():
         told.sort(key=lambda one: one[0])
     return replace(found, end_ms=max(ends["input ends"].values(), default=None))
+
+
+def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None) -> None:
+    what, at, process = str(clue["what"]), _int(clue["at_ms"]), str(clue["process"])
+    if clue["queue_id"] is not None:
+        one = Clue(at, what, process, _known(clue["number"]), _known(clue.get("number2")), client)
+        found.by_queue.setdefault(_queue(clue), []).append(one)
+    elif what == "pull refused":
+        found.refusals.setdefault(process, []).append(at)
 
 
 def _int(value: object) -> int:
@@ -334,7 +324,7 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
         "overlap_least_ms": one.change.overlap_least_ms,
         "first_pull_ms": one.first_pull_ms,
         "pause_ms": one.pause_ms,
-        "pause_is": "exact" if one.first_pull_ms is not None and giver.until_after_ms is None else "at least",
+        "pause_is": "exact" if one.is_pause_exact else "at least",
         "refused_pulls": one.refused,
         "lock_wait_ms": one.lock_wait_ms,
         "silence_most_ms": one.silence_most_ms,

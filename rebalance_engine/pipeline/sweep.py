@@ -10,8 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeVar
 
 from rebalance_engine.model import MessageQueue
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +82,40 @@ class Change:
 
 
 def stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
-    """Cut the time from the first take to the last release where the owners change; no gaps, no empty pieces."""
+    """Cut the time from the first take to the last release where the owners change; no gaps, no empty pieces.
+
+    A client that holds the queue in two processes at once is named twice: both consume it.
+    """
     edges = sorted({hold.from_ms for hold in holds} | {hold.until_ms for hold in holds})
-    comes: dict[int, list[str]] = {}
-    goes: dict[int, list[str]] = {}
-    for hold in holds:
-        comes.setdefault(hold.from_ms, []).append(hold.client)
-        goes.setdefault(hold.until_ms, []).append(hold.client)
-    there: dict[str, int] = {}
+    comes: dict[int, list[tuple[str, str]]] = {}
+    goes: dict[int, list[tuple[str, str]]] = {}
+    for hold, process in zip(holds, _processes(holds), strict=True):
+        comes.setdefault(hold.from_ms, []).append((hold.client, process))
+        goes.setdefault(hold.until_ms, []).append((hold.client, process))
+    there: dict[tuple[str, str], int] = {}
     for begin, end in pairwise(edges):
         for names, step in ((comes.get(begin, ()), 1), (goes.get(begin, ()), -1)):
             for name in names:
                 count_in(there, name, step)
-        yield Stretch(begin, end, tuple(sorted(name for name, count in there.items() if count > 0)))
+        yield Stretch(begin, end, tuple(sorted(client for (client, _), count in there.items() if count > 0)))
 
 
-def count_in(there: dict[str, int], name: str, step: int) -> None:
+def _processes(holds: Sequence[Hold]) -> Iterator[str]:
+    """Tell of which process each hold is; one that begins or ends just as its client's in another is that one's copy.
+
+    Logs are copied under other hosts' names, whole or in part. What is open ends with the input, as all does.
+    """
+    first: dict[tuple[str, str, int], str] = {}
+    for hold in holds:
+        begins, ends = ("begins", hold.client, hold.from_ms), ("ends", hold.client, hold.until_ms)
+        known = first.get(begins) or (first.get(ends) if hold.ended != "open" else None)
+        process = hold.process if known is None else known
+        first.setdefault(begins, process)
+        first.setdefault(ends, process)
+        yield process
+
+
+def count_in(there: dict[T, int], name: T, step: int) -> None:
     """Add to how many times somebody is there; who is not is not named: who ever was may be many."""
     times = there.pop(name, 0) + step
     if times:
@@ -186,11 +207,12 @@ def changes(holds: Sequence[Hold]) -> Iterator[Change]:
     before, unowned_ms, overlap_ms = "", 0, 0
     ends = _Ends(holds)
     for stretch in stretches(holds):
-        if len(stretch.clients) != 1:
-            unowned_ms += stretch.lasts_ms * (not stretch.clients)
-            overlap_ms += stretch.lasts_ms * (len(stretch.clients) > 1)
+        owners = set(stretch.clients)
+        if len(owners) != 1:
+            unowned_ms += stretch.lasts_ms * (not owners)
+            overlap_ms += stretch.lasts_ms * (len(owners) > 1)
             continue
-        (owner,) = stretch.clients
+        (owner,) = owners
         if before and before != owner:
             yield Change(ends.giver(before, stretch), ends.taker(owner, stretch), unowned_ms, overlap_ms)
         before, unowned_ms, overlap_ms = owner, 0, 0
@@ -198,16 +220,18 @@ def changes(holds: Sequence[Hold]) -> Iterator[Change]:
 
 def returns(holds: Sequence[Hold]) -> Iterator[Change]:
     """Tell every time the queue was let go by its single owner, stayed without one, and went back to it."""
-    before, unowned_ms = None, 0
+    before: set[str] = set()
+    unowned_ms = 0
     ends = _Ends(holds)
     for stretch in stretches(holds):
         if not stretch.clients:
             unowned_ms += stretch.lasts_ms
             continue
-        if unowned_ms and before == stretch.clients and len(stretch.clients) == 1:
-            (owner,) = stretch.clients
+        owners = set(stretch.clients)
+        if unowned_ms and before == owners and len(owners) == 1:
+            (owner,) = owners
             yield Change(ends.giver(owner, stretch), ends.taker(owner, stretch), unowned_ms, 0)
-        before, unowned_ms = stretch.clients, 0
+        before, unowned_ms = owners, 0
 
 
 def _until(hold: Hold) -> int:

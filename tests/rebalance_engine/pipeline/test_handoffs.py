@@ -158,3 +158,65 @@ def test_each_line_of_what_went_back_is_held_against_the_handoffs_of_its_time_on
 
     assert len(found) == 499
     assert counted[0] < 100 * len(backs)
+
+
+def test_of_pulls_that_were_refused_only_those_at_the_beginning_pause_a_queue() -> None:
+    """A broker may refuse one half a minute later, too: the members subscribed anew, and it had been pulled since."""
+    late = told(Clue(11_000, "pull refused", "b"), Clue(31_000, "pull refused", "b"))
+
+    assert (late.refused, late.pause_ms) == (1, 2_000)
+    assert told(Clue(31_000, "pull refused", "b")).pause_ms == 800
+
+
+def test_a_logged_first_pull_that_may_have_been_refused_makes_no_pause_exact() -> None:
+    """The line of 4.x about a pull that was refused does not say of which queue."""
+    a, b = Hold(0, 10_000, "A", "released", "a", "java4"), Hold(10_300, 90_000, "B", "open", "b", "java4")
+
+    def pause(*refused: int) -> tuple[bool, int | None]:
+        clues = {QUEUE: [Clue(10_900, "first pull", "b", 7)]}
+        (only,) = handoffs_of({QUEUE: [a, b]}, clues, {"b": refused})
+        return only.is_pause_exact, only.refused
+
+    assert pause(9_000, 60_000) == (True, 0)
+    assert pause(10_950) == (False, None)
+
+
+def test_what_a_listener_finished_too_late_is_of_the_hold_before_it_only() -> None:
+    """A has it, B, and A again: A's second drop is followed by such a line, half a minute after its first."""
+    first, second = Hold(0, 10_000, "A", "released", "a"), Hold(30_000, 40_000, "A", "released", "a")
+    others = Hold(10_300, 30_200, "B", "released", "b"), Hold(40_300, 90_000, "B", "open", "b")
+    late = [Clue(40_100, "uncommitted", "a", 3), Clue(40_200, "pull ended", "a", 52), Clue(9_990, "persisted", "a", 40)]
+
+    one, _, last = handoffs_of({QUEUE: [first, second, *others]}, {QUEUE: late})
+
+    assert (one.duplicates_least, one.duplicates_most, last.duplicates_least) == (None, None, 3)
+
+
+def test_lines_of_another_client_of_one_process_are_not_its_own() -> None:
+    """Pods of one machine may all have the pid 1."""
+    theirs = Clue(10_010, "pull ended", "a", 900, client="C")
+
+    mine = told(Clue(9_990, "persisted", "a", 40, client="A"), Clue(10_010, "pull ended", "a", 52, client="A"), theirs)
+
+    assert mine.duplicates_most == 12
+
+
+def test_silence_begins_when_the_offset_before_the_last_was_persisted() -> None:
+    """What was persisted last was consumed since the time before; where the taker was first, nothing was silent."""
+    ends = (Clue(8_000, "persisted all", "a", 30), Clue(9_990, "persisted", "a", 40))
+
+    assert told(*ends, Clue(15_000, "persisted all", "b", 44)).silence_most_ms == 7_000
+    assert told(*ends, Clue(9_600, "first pull", "b", 35), Clue(9_800, "persisted all", "b", 36), taken=9_500,
+                ).silence_most_ms == 1_800  # fmt: skip
+
+
+def test_where_a_member_begins_is_persisted_too_and_ends_no_silence() -> None:
+    """Who is killed has told the broker more by its pulls than what it persisted last."""
+    killed = told(
+        Clue(8_000, "persisted all", "a", 30),
+        Clue(15_000, "persisted all", "b", 33),
+        Clue(60_000, "persisted all", "b", 34),
+        ended="lost",
+    )
+
+    assert killed.silence_most_ms == 57_000

@@ -141,3 +141,15 @@ def test_a_handoff_is_from_the_givers_last_hold_before_it_to_the_takers_first_th
         taken = [hold for hold in holds if (hold.client,) == after.clients and hold.until_ms >= after.until_ms]
         assert change.giver == max(given, key=lambda hold: hold.until_ms)
         assert change.taker.from_ms == min(hold.from_ms for hold in taken)
+
+
+def test_two_processes_under_one_client_id_are_two_owners_and_no_handoff() -> None:
+    one = Hold(0, 60_000, "A", "stopped", "web1/7")
+    other = Hold(10_000, 70_000, "A", "open", "web2/7")
+    copy = Hold(30_000, 60_000, "A", "stopped", "copy-of-web1/7")
+
+    cut = [(piece.from_ms, piece.until_ms, piece.clients) for piece in stretches([one, other])]
+
+    assert cut == [(0, 10_000, ("A",)), (10_000, 60_000, ("A", "A")), (60_000, 70_000, ("A",))]
+    assert {piece.clients for piece in stretches([one, copy])} == {("A",)}
+    assert (list(changes([one, other])), list(returns([one, other]))) == ([], [])

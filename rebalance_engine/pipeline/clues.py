@@ -1,0 +1,72 @@
+"""Which member's doing a line about a queue tells of, and which of the offsets that are persisted every 5 s count.
+
+Lines about pulls, offsets and locks name their queue, sometimes their group, seldom their client. They are of the group
+that they name, else of all groups of their process; and of the one client whose changes its log tells.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.templates import ADDS, REMOVES
+
+QUEUE_KEY = ["cluster", "process", "folder", "group", "topic", "broker", "queue_id"]
+FOLDER = r"^(.*?)(?:/other_?days)?/[^/]*$"  # rolled logs lie in a folder of their own beside the log
+
+
+def _folder() -> Column:
+    """Name the folder in which a process keeps its log: one machine's pods may all have the pid 1."""
+    return F.regexp_extract("file", FOLDER, 1)
+
+
+def alone_in_folder(changes: DataFrame) -> DataFrame:
+    """Name the one client of a group whose lines a process has in a folder, where it is one."""
+    of_folder = ["cluster", "process", "folder", "group"]
+    named = changes.where(F.col("client_id").isNotNull()).withColumn("folder", _folder())
+    counted = named.groupBy(*of_folder).agg(F.min("client_id").alias("alone"), F.max("client_id").alias("last"))
+    return counted.where(F.col("alone") == F.col("last")).drop("last")
+
+
+def of_groups(lines: DataFrame, members: DataFrame, alone: DataFrame) -> DataFrame:
+    """Give lines about queues to the groups that they name.
+
+    One that names a queue and no group is of the only one of its process, or nobody knows of which; one that names
+    neither may be of any. A line that names no client is of the only one in its folder, or may be of any.
+    """
+    counted = members.groupBy("cluster", "process").agg(F.countDistinct("group").alias("groups"))
+    whose = members.join(counted, on=["cluster", "process"])
+    told = lines.withColumnsRenamed({"group": "named"}).join(whose, on=["cluster", "process"], how="inner")
+    is_free = F.col("named").isNull() & ((F.col("groups") == 1) | F.col("topic").isNull())
+    mine = told.where(is_free | (F.col("named") == F.col("group"))).drop("groups").withColumn("folder", _folder())
+    met = mine.join(F.broadcast(alone), on=["cluster", "process", "folder", "group"], how="left")
+    return met.withColumn("client_id", F.coalesce("client_id", "alone")).drop("folder", "alone", "named")
+
+
+def beside_changes(events: DataFrame, members: DataFrame, alone: DataFrame) -> DataFrame:
+    """Keep the two offsets before a removal, or before the end, the first after an add, and the first that grew."""
+    kinds = ("persisted all", *ADDS, *REMOVES)
+    rows = events.where(F.col("what").isin(*kinds) & F.col("queue_id").isNotNull()).withColumn("folder", _folder())
+    # Rows are sorted by a number first: names that begin alike are compared to their end, row by row.
+    rows = rows.withColumn("hash", F.xxhash64(*QUEUE_KEY))
+    in_order = Window.partitionBy("hash", *QUEUE_KEY).orderBy("at_ms", "place")
+    is_add = F.when(F.col("what").isin(*ADDS), 1).otherwise(0)
+    rows = rows.withColumns(
+        {
+            "next": F.lead("what").over(in_order),
+            "after_next": F.lead("what", 2).over(in_order),
+            "epoch": F.sum(is_add).over(in_order),
+        }
+    )
+    of_epoch = Window.partitionBy("hash", *QUEUE_KEY, "epoch").orderBy("at_ms", "place")
+    kept = rows.where(F.col("what") == "persisted all")
+    grew = F.when(F.col("number") > F.first("number").over(of_epoch), 1).otherwise(0)
+    kept = kept.withColumn("grew", grew).withColumn("grown", F.sum("grew").over(of_epoch))
+    kept = kept.withColumn("nth", F.row_number().over(of_epoch))
+
+    def ends(column: str) -> Column:
+        return F.col(column).isNull() | F.col(column).isin(*REMOVES)
+
+    first = (F.col("nth") == 1) | ((F.col("grew") == 1) & (F.col("grown") == 1))
+    chosen = kept.where(ends("next") | ends("after_next") | first)
+    return of_groups(chosen.drop("folder"), members, alone)

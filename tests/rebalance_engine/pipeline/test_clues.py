@@ -1,0 +1,72 @@
+"""Whose doing a line about a queue tells of: its group's, its process's, its client's."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from rebalance_engine.pipeline import clients, events, holds, stories
+from tests.rebalance_engine.pipeline.frames import QUEUE, added, java5, no_zones, persisted, read_lines, removed, result
+
+pytestmark = pytest.mark.spark
+Q = QUEUE.format("east", 0)
+
+
+def clues(spark: SparkSession, place: Path, *kinds: str) -> list[Row]:
+    lines, zones = read_lines(spark, place), no_zones(spark)
+    said = events.events_of(lines, zones).localCheckpoint()
+    changes = clients.changes_of(said).localCheckpoint()
+    life = events.signs_of_life(lines, zones)
+    spans = holds.spans_of(said, changes, life).localCheckpoint()
+    return [row for row in stories.clues_of(said, changes, spans, life).collect() if row["what"] in kinds]
+
+
+def life_of(group: str, client: str, begin: float, end: float, offset: int) -> str:
+    """Write how a member takes the queue and lets it go, and how far it had pulled."""
+    request = f"PullRequest [consumerGroup={group}, messageQueue={Q}, nextOffset={offset}]"
+    told = [
+        (begin, added(group, Q)),
+        (begin, result(group, client, [Q])),
+        (begin + 5, persisted(group, client, Q, offset - 1)),
+        (end, removed(group, Q)),
+        (end, result(group, client, [])),
+        (end + 0.1, f"the pull request[{request}] is dropped."),
+    ]
+    return "".join(java5(at, text) for at, text in told)
+
+
+def test_processes_of_one_pid_in_one_folder_of_a_host_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
+    """What is rolled lies one folder deeper, and is of the same process."""
+    for name, text in (
+        ("a/rocketmq_client.log", life_of("g", "A", 1, 20, 10)),
+        ("b/rocketmq_client.log", life_of("g", "B", 22, 40, 30)),
+        ("b/other_days/rocketmq_client-1.log", life_of("g", "B", 10, 12, 20)),
+    ):
+        path = tmp_path / "node1" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    told = clues(spark, tmp_path, "pull ended", "persisted all")
+
+    assert {row["process"] for row in told} == {"node1/7"}
+    whose = sorted((row["client_id"], row["number"]) for row in told if row["what"] == "pull ended")
+    assert whose == [("A", 10), ("B", 20), ("B", 30)]
+    assert {(row["client_id"], row["number"]) for row in told} == {*whose, ("A", 9), ("B", 19), ("B", 29)}
+
+
+def test_a_line_is_of_the_group_that_it_names_and_of_nobody_knows_which_where_it_names_none(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    late = java5(31, f"processQueue is dropped without process consume result. messageQueue={Q}, msgs=[MessageExt [x]]")
+    (tmp_path / "web").mkdir()
+    both = life_of("g", "A", 1, 20, 10) + life_of("h", "A", 22, 30, 90) + late
+    (tmp_path / "web" / "rocketmq_client.log").write_text(both)
+
+    told = clues(spark, tmp_path, "pull ended", "persisted all", "uncommitted")
+
+    assert sorted((row["group"], row["what"], row["number"]) for row in told) == [
+        ("g", "persisted all", 9),
+        ("g", "pull ended", 10),
+        ("h", "persisted all", 89),
+        ("h", "pull ended", 90),
+    ]
