@@ -9,11 +9,12 @@ from dashboard.clusters import outbox
 from dashboard.common.fields import printable
 from dashboard.groups.before import known_before
 from dashboard.groups.belated import keep_belated, round_of
+from dashboard.groups.beside import BESIDES, known_beside
 from dashboard.groups.deciding import Decision
 from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.faults import keep_faults
 from dashboard.groups.gone import publish_row
-from dashboard.groups.models import Finding, Group, Round, RoundCause
+from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
 from dashboard.groups.showing import (
@@ -30,13 +31,12 @@ from dashboard.push.messages import RoundCell
 from dashboard.push.publish import publish_group, state_in, stored_state
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
-from rebalance_engine.findings import FindingKind, spell
+from rebalance_engine.findings import spell
 from rebalance_engine.model import MessageModel
 from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
-BESIDES = "; "
 SEEN_BY_EFFECT = frozenset({Cause.HELD_CHANGED.value, Cause.ROUTE_CHANGED.value})  # what they come from is told later
 
 
@@ -181,19 +181,11 @@ def _keep_causes(group: Group, row: Round, each: OpenRound, queues: int, decisio
 
 
 def _unexplained(row: Round, queues: int, decision: Decision, before: str) -> str:
-    """Say that no change is known by which queues changed hands; or that brokers list, or listed, different members."""
-    differ = [each.sentence for each in decision.findings if each.kind is FindingKind.DIFFERENT_MEMBER_LISTS]
-    differ = differ or list(filter(None, [before.partition(BESIDES)[2]])) or _differed(row)
-    if differ:
-        return BESIDES.join([_changed(queues), differ[0]])
+    """Say that no change is known by which queues changed hands; or what else was seen to change, or to differ."""
+    beside = known_beside(row, decision.findings, before)
+    if beside:
+        return BESIDES.join([_changed(queues), beside])
     return f"{_changed(queues)}, and nothing else that is known changed"
-
-
-def _differed(row: Round) -> list[str]:
-    """Say which lists differed while queues changed hands, though they are alike again; of several the last ones."""
-    found = Finding.objects.filter(group=row.group_id, kind=FindingKind.DIFFERENT_MEMBER_LISTS.value)
-    while_it_began = found.filter(suspected_at__lte=row.opened_at, cleared_at__gte=row.opened_low or row.opened_at)
-    return list(while_it_began.order_by("-suspected_at").values_list("sentence", flat=True)[:1])
 
 
 def _changed(queues: int) -> str:
