@@ -334,15 +334,12 @@ def lane_of(number: int, **known: object) -> Lane:
 
 def test_figures_say_no_less_than_any_lane_of_what_was_possible() -> None:
     perhaps = Share(Lasted(), Lasted(0, 0, 12_600))
-    certain = Share(Lasted(), Lasted(5_000, 6_000, 8_000))
-    told(route(4))
+    certain, _recorded = Share(Lasted(), Lasted(5_000, 6_000, 8_000)), told(route(4))
     zero, one, two, _three = Queue.objects.order_by("queue_id").values_list("pk", flat=True)
     maybe = [lane_of(number, overlap=(0, 65_000)) for number in (0, 3)]
-
-    found = worst(maybe, {zero: perhaps, one: perhaps})
-    assert (found["overlap_perhaps"], found["overlap_perhaps_queues"]) == (65_000, 3)
-    assert worst(maybe, {two: certain})["overlap_perhaps_queues"] == 2
-    assert worst(maybe, {zero: certain})["overlap_perhaps_queues"] == 1
+    names = ("overlap_perhaps", "overlap_perhaps_queues")
+    assert [worst(maybe, {zero: perhaps, one: perhaps})[name] for name in names] == [65_000, 3]
+    assert [worst(maybe, {pk: certain})["overlap_perhaps_queues"] for pk in (two, zero)] == [2, 1]
 
     found = worst([lane_of(0, overlap=(5_000, 9_000)), lane_of(1, overlap=(1, 90_000), is_older=True)], {1: certain})
     assert (found["overlap"], found["overlap_queues"], found["overlap_perhaps"]) == ((5_000, 9_000), 1, None)
