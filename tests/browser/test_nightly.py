@@ -9,7 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
+from dashboard.history import ordering
 from dashboard.history.jobs import LAST, LOGS
+from dashboard.people.models import Grant
+from dashboard.people.roles import Role
 from rebalance_engine.pipeline.page import page as written
 from rebalance_engine.pipeline.reports import read_report
 from rebalance_engine.pipeline.summary import summary
@@ -41,3 +44,20 @@ def test_a_report_draws_its_charts_and_reaches_nothing_of_ours(page: Page, tmp_p
     page.get_by_role("link", name="open the report").click()
     expect(page.locator(".main-svg").first).to_be_visible()
     assert page.evaluate(STORED) == "out of reach"
+
+
+def test_the_form_that_orders_a_run_fits_on_a_phone(
+    page: Page, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REPORTS, settings.HISTORY = tmp_path / "reports", tmp_path / "history"
+    for name in ("east", "a-cluster-of-a-rather-long-name"):
+        (tmp_path / "history" / "2026-11-20").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "history" / "2026-11-20" / f"{name}.jsonl").write_text("")
+    monkeypatch.setattr(ordering, "spark_trouble", lambda: None)
+
+    Grant.objects.update(role=Role.OPERATOR.value)
+    page.goto("/nightly/")
+    page.locator("summary").filter(has_text="Bring up to date now").click()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
