@@ -246,13 +246,13 @@ def test_who_left_is_told_for_a_while() -> None:
     told(left("B", 5_000, Departure.UNREGISTERED))
     group = turn(5_100)
 
-    now = around_at(group, 6_000)
+    now = around(group=group, now=T0 + 6_000, lanes=[])
 
     assert now["left"] == [
         {"client": "B", "at": T0 + 5_000, "until": T0 + 65_000, "words": "left", "departure": "unregistered"}
     ]
     assert [each["client"] for each in now["seen"]] == ["A"]  # type: ignore[attr-defined] # a list
-    assert around_at(group, 200_000)["left"] == []
+    assert around(group=group, now=T0 + 200_000, lanes=[])["left"] == []
 
 
 def test_what_moved_a_moment_ago_is_told() -> None:
@@ -261,10 +261,11 @@ def test_what_moved_a_moment_ago_is_told() -> None:
     told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 7_000, [3]))
     group = turn(7_100)
 
-    moves = around_at(group, 8_000)["moves"]
+    lanes = lanes_of(Round.objects.latest("number"), now=T0 + 8_000)
+    moves = around(group=group, now=T0 + 8_000, lanes=lanes)["moves"]
 
     assert [(each["from"], each["to"], each["id"]) for each in moves] == [("B", "C", 3)]  # type: ignore[attr-defined] # a list
-    assert around_at(group, 60_000)["moves"] == []
+    assert around(group=group, now=T0 + 60_000, lanes=lanes)["moves"] == []
 
 
 def test_a_queue_tells_its_owners_newest_first() -> None:
@@ -319,11 +320,6 @@ def test_a_queue_that_nobody_had_while_all_had_answered_is_taken_from_nobody() -
 
     assert (lanes[2].from_client, lanes[2].is_first_seen) == ("A", False)
     assert (lanes[3].from_client, lanes[3].to_client, lanes[3].is_first_seen) == ("", "B", False)
-
-
-def around_at(group: Group, at: int) -> dict[str, object]:
-    latest = Round.objects.order_by("-number").first()
-    return around(group=group, now=T0 + at, lanes=lanes_of(latest, now=T0 + at) if latest else [])
 
 
 def lane_of(number: int, **known: object) -> Lane:
