@@ -52,6 +52,7 @@ SAYINGS = (
     "dashboard/demo/orders.py",
     "dashboard/demo/stage.py",
     "dashboard/groups/acknowledging.py",
+    "dashboard/groups/beside.py",
     "dashboard/groups/deciding.py",
     "dashboard/groups/recording/exactly.py",
     "dashboard/groups/recording/members.py",
