@@ -250,7 +250,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.strategy = strategy_of(look, decision)
     group.is_strategy_assumed = decision.rule.is_assumed
     group.rebalanced_at = now
-    group.member_count = len(look.view.clients) if look.members or look.is_empty else None
+    group.member_count = len(look.view.clients.distinct) if look.members or look.is_empty else None
     group.untold_count = len(look.untold)
     group.queue_count = len(look.view.queues)
     group.silent_count = sum(member.is_silent for member in look.members)

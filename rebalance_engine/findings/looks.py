@@ -31,18 +31,18 @@ def orphan_queues(view: GroupView) -> Iterator[Finding]:
     if view.held is None or not view.everybody_answered or not len(view.clients):
         return
     proof = first_rows(f"{client_id} answered, and does not hold it" for client_id in view.clients.distinct)
-    retries, everybody = retry_topic(view.group), tuple(view.clients.distinct)
+    retries, clients = retry_topic(view.group), tuple(view.clients.distinct)
     answered = "the only member answered, and does not hold it"
-    if len(view.clients) > 1:
-        answered = f"all {len(view.clients)} members answered, and none holds it"
+    if len(clients) > 1:
+        answered = f"all {len(clients)} members answered, and none holds it"
     for queue in _wanted(view, view.held.unowned()):
         name = spell(queue)
         if queue.topic == retries:
             sentence = f"Nobody consumes {name}: {answered}, so that messages that failed there wait."
-            yield Finding(FindingKind.RETRY_UNOWNED, view.group, name, sentence, proof, told_by=everybody)
+            yield Finding(FindingKind.RETRY_UNOWNED, view.group, name, sentence, proof, told_by=clients)
         else:
             sentence = f"Nobody consumes {name}: {answered}."
-            yield Finding(FindingKind.ORPHAN_QUEUE, view.group, name, sentence, proof, told_by=everybody)
+            yield Finding(FindingKind.ORPHAN_QUEUE, view.group, name, sentence, proof, told_by=clients)
 
 
 def double_owners(view: GroupView) -> Iterator[Finding]:
@@ -88,7 +88,8 @@ def _idle_over(
     if not mine:
         return None
     most = max(mine.values())
-    too_many = f"; with {len(view.clients)} members for {most} queues some must be" if len(view.clients) > most else ""
+    clients = view.clients.distinct
+    too_many = f"; with {len(clients)} members for {most} queues some must be" if len(clients) > most else ""
     known = "it subscribes to" if subscribed is not None else "what it subscribes to is unknown; the group consumes"
     topics = first_rows(f"{known} {topic}, which has {size} queues" for topic, size in mine.items())
     return f"it holds none of the {sum(mine.values())} queues of its topics{too_many}.", topics

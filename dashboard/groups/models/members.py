@@ -25,7 +25,7 @@ UNASKED = frozenset({None, Missing.NOT_ASKED.value})  # why no answer is known, 
 class Member(Sourced):
     """A client that is, or was, a member; ``at`` is when it joined, ``left_at`` when it left.
 
-    ``registrations``: how many processes have registered this client id; RocketMQ counts each as a member.
+    ``registrations``: over how many connections one broker has this client id; RocketMQ counts each as a member.
     ``held_seen_at``: the last look at which it told all that it holds; NULL is never. ``missing`` says why a later
     look got no answer: what it holds is unknown since ``missing_at``.
     """

@@ -111,7 +111,7 @@ def strategy_seen(book: GroupBook, fact: MemberStrategySeen) -> bool:
 
 
 def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
-    """A broker listed the members; an id that it lists twice is registered by two processes."""
+    """A broker listed the members; an id that it lists twice is registered over two connections."""
     group, broker, clients = book.group(fact.group), known_as(fact.broker), [known_as(name) for name in fact.clients]
     row = book.lists.get((group.name, broker))
     if row is None:

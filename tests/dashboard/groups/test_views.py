@@ -17,7 +17,7 @@ from dashboard.people.roles import Role
 from dashboard.push.runs import pack
 from rebalance_engine.events import EXACT, ProgressSeen, QueueProgress
 from tests.dashboard.persons import person
-from tests.dashboard.story import EAST, T0, add_cluster, held, joined, queue, route, seen, told
+from tests.dashboard.story import EAST, T0, add_cluster, held, joined, listed, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -170,6 +170,17 @@ def test_a_groups_page_has_its_map_as_a_table_and_its_state_as_facts(viewer: Cli
     assert facts["group"] == pk
     assert facts["snapshot"]["kind"] == "group.snapshot"  # type: ignore[index] # a snapshot
     assert "<html" not in viewer.get(f"/groups/{pk}/?part=side").content.decode()
+
+
+def test_a_member_that_one_broker_has_over_two_connections_is_one_member_and_no_two_processes(viewer: Client) -> None:
+    told(listed(6_000, "A", "A", "B", "C"))
+    turn(6_100)
+
+    page = viewer.get(f"/groups/{Group.objects.get().pk}/").content.decode()
+
+    assert "2 connections" in page
+    assert "2 processes" not in page
+    assert Group.objects.get().member_count == 3
 
 
 def test_a_group_that_was_never_looked_at_says_so(client: Client) -> None:

@@ -96,6 +96,15 @@ def test_proof_of_an_orphan_names_who_answered() -> None:
     assert fault.proof == ("A answered, and does not hold it", "B answered, and does not hold it")
 
 
+def test_a_client_id_that_is_there_twice_is_one_member() -> None:
+    alone = next(orphan_queues(view_of(member("A", 0), member("A", 0))))
+    fault = next(orphan_queues(view_of(member("A", 0), member("A", 0), member("B"))))
+
+    assert alone.sentence == "Nobody consumes orders/east/1: the only member answered, and does not hold it."
+    assert fault.sentence == "Nobody consumes orders/east/1: all 2 members answered, and none holds it."
+    assert fault.told_by == ("A", "B")
+
+
 def test_proof_of_a_double_owner_names_both() -> None:
     (fault,) = double_owners(DOUBLE)
 
