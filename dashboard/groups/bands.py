@@ -5,11 +5,13 @@ Spans can nest (a queue held by one member inside another's time), so they are s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 EVER, FOREVER = -(2**62), 2**62
 NOTHING: Mapping[int, int] = {}
+Intervals = Sequence[tuple[int, int]]
 Stretches = dict[int, list[tuple[int, int]]]  # of each queue, in order, apart from each other
 
 
@@ -57,17 +59,17 @@ def sweep(
     until: int,
     orphans: Iterable[Held] = (),
     gone: Mapping[int, int] = NOTHING,
-) -> tuple[list[Step], list[Step]]:
-    """Give the steps without owner and those with two or more, within a window.
+) -> tuple[list[Step], list[Step], list[Step]]:
+    """Give the steps without owner, those perhaps without (as ``gaps`` does), and those with two or more, in a window.
 
     A queue has two owners while each told that it has it. It has no owner from the end of its last span on, until
     somebody has it again; before its first span nothing is known of it but what ``orphans`` tell: times in which it was
     seen that nobody has it.
     """
     spans = list(spans)
-    nobody, _ = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
+    nobody, perhaps = gaps(spans, until=until, orphans=list(orphans), gone=gone)
     _, two = stretches(map(as_told, spans), until=until, gone=gone)
-    return _pile(_since(nobody, since)), _pile(_since(two, since))
+    return _pile(_since(nobody, since)), _pile(_since(perhaps, since)), _pile(_since(two, since))
 
 
 def as_seen(span: Bounded) -> Held:
@@ -96,6 +98,34 @@ def as_possible(span: Bounded) -> Held:
     return Held(span.queue, at, None if span.until is None else max(span.until, span.until_high or 0), span.client)
 
 
+def as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
+    """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
+    began: dict[int, list[int]] = {}
+    for span in spans:
+        began.setdefault(span.queue, []).append(span.at)
+    began = {queue: sorted(times) for queue, times in began.items()}
+    for span in spans:
+        held = as_possible(span)
+        if span.until is not None and span.until_high is None:
+            later = began[span.queue][bisect_right(began[span.queue], span.until) :][:1]
+            held = replace(held, until=later[0] if later else None)
+        yield held
+
+
+def gaps(
+    spans: Sequence[Bounded], *, until: int, orphans: Sequence[Held] = (), gone: Mapping[int, int] = NOTHING
+) -> tuple[Stretches, Stretches]:
+    """Give when each queue had nobody for certain, and when perhaps, until an instant, or until it had ``gone``.
+
+    Perhaps: between the last look that saw it held and the first that saw it let go, or taken; and while who had it is
+    lost without a word.
+    """
+    seen, _ = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
+    sure, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=gone)
+    perhaps = {queue: without(own, sure.get(queue, ())) for queue, own in seen.items()}
+    return {queue: without(own, perhaps[queue]) for queue, own in seen.items()}, perhaps
+
+
 def stretches(
     spans: Iterable[Held], *, until: int, orphans: Iterable[Held] = (), gone: Mapping[int, int] = NOTHING
 ) -> tuple[Stretches, Stretches]:
@@ -113,6 +143,15 @@ def stretches(
             if owners != 1:
                 _append((two if owners else nobody).setdefault(queue, []), low, high)
     return nobody, two
+
+
+def without(intervals: Intervals, others: Intervals) -> list[tuple[int, int]]:
+    """Leave times out of stretches."""
+    left = list(intervals)
+    for since, until in others:
+        parts = [part for low, high in left for part in ((low, min(high, since)), (max(low, until), high))]
+        left = [(low, high) for low, high in parts if low < high]
+    return left
 
 
 def _append(intervals: list[tuple[int, int]], low: int, high: int) -> None:

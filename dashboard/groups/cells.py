@@ -31,7 +31,12 @@ def cells_of(each: Lately) -> Cells:
 
 def bands_of(each: Lately) -> dict[str, object]:
     """Give when queues had no owner, and two, as plain values, and until when that is known."""
-    return {"none": _steps(each.nobody), "two": _steps(each.two), "until": each.known_until}
+    return {
+        "none": _steps(each.nobody),
+        "perhaps_none": _steps(each.perhaps_nobody),
+        "two": _steps(each.two),
+        "until": each.known_until,
+    }
 
 
 def _steps(steps: Sequence[Step]) -> list[list[int]]:

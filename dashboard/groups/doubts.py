@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from dashboard.groups.bands import FOREVER, Step
+from dashboard.groups.bands import FOREVER, Step, without
 from dashboard.groups.models import Handoff
 from dashboard.groups.owned import doubts_of_each, told_until_of_each
-from dashboard.groups.shares import without
 
 Doubts = Sequence[tuple[int, int]]
 NO_DOUBTS: Doubts = ()

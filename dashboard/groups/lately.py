@@ -35,15 +35,16 @@ FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", *COUNTS)
 class Lately:
     """One group. Times are ms added up over its queues, within ``WINDOW_MS``, until ``known_until``; None is unknown.
 
-    ``nobody`` and ``two`` say when. ``is_open``: both may be more, because somebody does not answer. ``is_too_much``:
-    more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as consumers reported
-    since the group is known. ``looked_at``: of when the oldest answer is on which its row rests.
+    ``nobody``, ``perhaps_nobody`` and ``two`` say when. ``is_open``: all may be more, because somebody does not answer.
+    ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as
+    consumers reported since the group is known. ``looked_at``: of when the oldest answer is on which its row rests.
     """
 
     known_until: int
     unowned: Lasted | None
     overlap: Lasted | None
     nobody: tuple[Step, ...] = ()
+    perhaps_nobody: tuple[Step, ...] = ()
     two: tuple[Step, ...] = ()
     is_open: bool = False
     is_too_much: bool = False
@@ -176,15 +177,14 @@ def _added_up(
     since, until = window
     whole = Window(since, until, wave=1, limit=until)
     [shares] = shares_of(spans, [whole], until=until, orphans=orphans, gone=gone, told_until=told_until, doubts=doubts)
-    nobody, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone)
-    if told_until is not None:  # who does not answer may have what nobody else has
-        nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]
-    nobody = certain_steps(nobody, doubts)
+    nobody, perhaps, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone)
+    in_doubt = doubts if told_until is None else [*doubts, (told_until, until)]  # who does not answer may have any
     return Lately(
         until,
         _sum([share.unowned for share in shares.values()]),
         _sum([share.overlap for share in shares.values()]),
-        tuple(nobody),
+        tuple(certain_steps(nobody, in_doubt)),
+        tuple(certain_steps(perhaps, in_doubt)),
         tuple(two),
         is_open=told_until is not None,
     )
@@ -201,7 +201,7 @@ def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: in
     """
     if any(span.at > (row.rebalanced_at or 0) for span in spans):
         return each
-    lasting = sum(step.queues for step in each.nobody if step.until == each.known_until)
+    lasting = sum(step.queues for step in (*each.nobody, *each.perhaps_nobody) if step.until == each.known_until)
     rest = (row.orphan_count or 0) - lasting
     begin = max(since, row.added_at)
     if rest <= 0 or each.unowned is None or begin >= each.known_until:

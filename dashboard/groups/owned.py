@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from django.db.models import Exists, F, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
@@ -22,13 +23,21 @@ WHO = ("client_id", "strategy")
 BOUNDS = ("at", "at_low", "at_high", "until", "until_low", "until_high")
 
 
-def bands_of(*, group: Group, since: int, now: int) -> tuple[list[Step], list[Step], bool]:
+class Bands(NamedTuple):
+    """When queues of a group had no owner, perhaps none, and two; and whether all that is known of it was read."""
+
+    nobody: list[Step]
+    perhaps_nobody: list[Step]
+    two: list[Step]
+    is_whole: bool
+
+
+def bands_of(*, group: Group, since: int, now: int) -> Bands:
     """Give when queues had no owner, and when two, within a window; and whether all spans of it were read."""
     if group.model == "BROADCASTING":
-        return [], [], True
+        return Bands([], [], [], is_whole=True)
     spans, gone, is_whole = spans_of(group, since, now)
-    nobody, two = sweep(spans, since=since, until=now, orphans=_orphans(group, since), gone=gone)
-    return nobody, two, is_whole
+    return Bands(*sweep(spans, since=since, until=now, orphans=_orphans(group, since), gone=gone), is_whole)
 
 
 def shares_in(*, row: Round, now: int) -> dict[int, Share]:

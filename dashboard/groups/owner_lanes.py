@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from django.db.models import F
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.bands import Bounded, Stretches, as_seen, as_told, stretches
+from dashboard.groups.bands import Bounded, Stretches, as_told, gaps, stretches
 from dashboard.groups.doubts import merged
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owned import doubts_of, orphans_of, spans_of, told_until_of
@@ -21,13 +22,14 @@ Named = Mapping[int, tuple[str, str, int]]
 def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     """Give the owners of each queue within a window, as plain values for the browser; times are ms since 1970.
 
-    A bar is a client (its place in ``clients``), from when, until when: null where it has the queue still. Of a group
-    that broadcasts there is none: every member has every queue.
+    A bar is a client (its place in ``clients``), from when, until when: null where it has the queue still; and until
+    when that is certain, null for all of it: who answers no more may have let go any time since. Of a group that
+    broadcasts there is none: every member has every queue.
     """
     spans, gone, is_whole = spans_of(group, since, until)
     orphans = orphans_of(groups=[group.pk], since=since).get(group.pk, [])
     is_shared = group.model == "BROADCASTING"
-    nobody, _ = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
+    nobody, perhaps = gaps(spans, until=until, orphans=orphans, gone=gone)
     _, two = stretches(map(as_told, spans), until=until, gone=gone)
     shown = [span for span in spans if span.client and (span.until is None or span.until > since)]
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
@@ -40,6 +42,7 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     bars, is_cut = _bars(shown, lanes)
     clients = _clients(bar.client for each in bars.values() for bar in each)
     numbers = {pk: place for place, pk in enumerate(clients)}
+    silent = _silent(clients)
     return {
         "since": since,
         "until": until,
@@ -53,8 +56,9 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
                 "topic": named[pk][0],
                 "broker": named[pk][1],
                 "id": named[pk][2],
-                "bars": [[numbers[bar.client], max(bar.at, since), bar.until] for bar in bars.get(pk, [])],
+                "bars": [_bar(bar, numbers[bar.client], since, silent) for bar in bars.get(pk, [])],
                 "none": _within(nobody, pk, since),
+                "perhaps": _within(perhaps, pk, since),
                 "two": _within(two, pk, since),
             }
             for pk in lanes
@@ -78,6 +82,18 @@ def _bars(spans: Iterable[Bounded], lanes: Iterable[int]) -> tuple[dict[int, lis
     for bar in bars[-MOST_BARS:]:
         found.setdefault(bar.queue, []).append(bar)
     return found, len(bars) > MOST_BARS
+
+
+def _bar(bar: Bounded, number: int, since: int, silent: Mapping[int, int]) -> list[int | None]:
+    told = silent.get(bar.client)
+    is_doubtful = told is not None and (bar.until is None or told < bar.until)
+    return [number, max(bar.at, since), bar.until, max(bar.at, since, told or 0) if is_doubtful else None]
+
+
+def _silent(members: Iterable[int]) -> dict[int, int]:
+    """Say of those who do not answer, or did not when they left, when they told last what they have."""
+    rows = Member.objects.filter(Q(missing__isnull=False) | Q(held_seen_at=None), pk__in=set(members))
+    return dict(rows.values_list("pk", Coalesce("held_seen_at", "at")))
 
 
 def _clients(members: Iterable[int]) -> dict[int, str]:

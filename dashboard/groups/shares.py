@@ -7,7 +7,7 @@ bound them: nobody had a queue for certain while nobody can have had it, and at 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dashboard.groups.bands import (
@@ -15,15 +15,17 @@ from dashboard.groups.bands import (
     NOTHING,
     Bounded,
     Held,
+    Intervals,
     Stretches,
     as_certain,
+    as_kept,
     as_possible,
     as_seen,
     as_told,
     stretches,
+    without,
 )
 
-Intervals = Sequence[tuple[int, int]]
 NONE: Intervals = ()
 UNKNOWN: Mapping[int, int | None] = {}
 
@@ -176,26 +178,12 @@ def _threes(
     gone, gone_low = went
     known = until if told_until is None else min(until, told_until)
     seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
-    least_none, _ = stretches(_as_kept(spans), until=until, orphans=orphans, gone=gone_low)
+    least_none, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=gone_low)
     _, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=gone)
     most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=gone)
     _, least_two = stretches(map(as_told, spans), until=until, gone=gone)
     nobody = _Three(_until(least_none, known), _until(seen_none, known), most_none)
     return nobody, _Three(least_two, seen_two, most_two)
-
-
-def _as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
-    """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
-    began: dict[int, list[int]] = {}
-    for span in spans:
-        began.setdefault(span.queue, []).append(span.at)
-    began = {queue: sorted(times) for queue, times in began.items()}
-    for span in spans:
-        held = as_possible(span)
-        if span.until is not None and span.until_high is None:
-            later = began[span.queue][bisect_right(began[span.queue], span.until) :][:1]
-            held = replace(held, until=later[0] if later else None)
-        yield held
 
 
 def _until(each: Stretches, until: int) -> Stretches:
@@ -204,15 +192,6 @@ def _until(each: Stretches, until: int) -> Stretches:
         for queue, own in each.items()
         if own[0][0] < until
     }
-
-
-def without(intervals: Intervals, doubts: Intervals) -> list[tuple[int, int]]:
-    """Leave times out of stretches."""
-    left = list(intervals)
-    for since, until in doubts:
-        parts = [part for low, high in left for part in ((low, min(high, since)), (max(low, until), high))]
-        left = [(low, high) for low, high in parts if low < high]
-    return left
 
 
 def _touched(windows: Sequence[Window], intervals: Intervals) -> list[int]:

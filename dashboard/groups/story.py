@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypedDict
 
 from django.db.models import Q
@@ -46,18 +45,18 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
         .defer("before", "after")
     )
     names = whose(rounds=rounds)
-    nobody, two, is_whole = bands_of(group=group, since=since, now=now)
+    bands = bands_of(group=group, since=since, now=now)
     told_until = told_until_of(group.pk)
     doubts = doubts_of(group=group.pk, since=since)
-    if told_until is not None:  # who does not answer may have what nobody else has
-        nobody = [replace(step, until=min(step.until, told_until)) for step in nobody if step.since < told_until]
+    in_doubt = doubts if told_until is None else [*doubts, (told_until, now)]  # who does not answer may have any
     return {
         "since": since,
         "until": now,
         "rounds": [_round(row, names.get(row.pk, "")) for row in reversed(rounds[:MOST_ROUNDS])],
-        "none": [_step(step) for step in certain_steps(nobody, doubts)],
-        "two": [_step(step) for step in two],
-        "is_whole": is_whole,
+        "none": [_step(step) for step in certain_steps(bands.nobody, in_doubt)],
+        "perhaps_none": [_step(step) for step in certain_steps(bands.perhaps_nobody, in_doubt)],
+        "two": [_step(step) for step in bands.two],
+        "is_whole": bands.is_whole,
         "told_until": told_until,
         "doubts": merged(doubts, since=since, until=now),
     }

@@ -56,9 +56,10 @@ function lanesOf(queues) {
 /** When not everybody answered: who has left since, and who does not answer still. */
 const doubtsOf = ({ doubts = [], told_until: told }) => (told === null ? doubts : [...doubts, [told, Infinity]]);
 
+const SILENT = (client) => fill(gettext("perhaps %(client)s, who did not answer"), { client: shown(client) });
 const NOBODY = (isKnown) => (isKnown ? gettext("no owner") : gettext("unknown: no answer"));
 
-function laneOf({ id, bars, none, two }, told, y, scale, until, looked) {
+function laneOf({ id, bars, none, perhaps, two }, told, y, scale, until, looked) {
   const { clients, told_until: toldUntil, until: read } = told;
   const group = draw("g", {}, draw("text", { class: "lane-id", x: LEFT - 8, y: y + 11, "text-anchor": "end" }, String(id)));
   group.append(draw("rect", { class: "band-ground", x: LEFT, y: y + 2, width: scale(until) - LEFT, height: LANE - 4 }));
@@ -68,32 +69,42 @@ function laneOf({ id, bars, none, two }, told, y, scale, until, looked) {
     group.append(draw("rect", { class: look, x, y: y + 2, width: wide, height: LANE - 4 }, draw("title", {}, words)));
     return [x, wide];
   };
-  bars.forEach(([client, from, to], i) => {
+  bars.forEach(([client, from, to, certain], i) => {
     const name = clients[client];
-    const [x, wide] = box(i % 2 ? "owner-bar is-next" : "owner-bar", from, to ?? until, during(shown(name), from, to, until));
+    const [x, wide] = box(i % 2 ? "owner-bar is-next" : "owner-bar", from, certain ?? to ?? until, during(shown(name), from, certain ?? to, until));
+    if (certain !== null) box("owner-unknown", certain, to ?? until, during(SILENT(name), certain, to, until));
     const short = shown(name.slice(name.indexOf("@") + 1), Math.max(2, Math.floor((wide - 6) / PER_LETTER)));
     if (wide > 40) group.append(draw("text", { class: "owner-name", x: x + 4, y: y + 11 }, short));
   });
   const holders = bars.filter(([, , to]) => to === null).length;
   const upToNow = (steps, now) => goingOn(steps.map((step) => [...step, 1]), { read, looked, now: Number(now) });
-  const noneNow = upToNow(none, toldUntil === null && !holders);
+  const isOpen = (steps, others) => !holders && (steps.at(-1)?.[1] ?? 0) > (others.at(-1)?.[1] ?? 0);
+  const noneNow = upToNow(none, toldUntil === null && isOpen(none, perhaps));
+  const perhapsNow = upToNow(perhaps, toldUntil === null && isOpen(perhaps, none));
   const twoNow = upToNow(two, holders > 1);
   for (const [from, to] of noneNow) {
     for (const [low, high, isKnown] of inParts(from, to, doubtsOf(told))) box(isKnown ? "owner-none" : "owner-unknown", low, high, during(NOBODY(isKnown), low, high, until));
   }
+  for (const [from, to] of perhapsNow) box("owner-perhaps", from, to, during(gettext("perhaps no owner"), from, to, until));
   for (const [from, to] of twoNow) box("owner-two", from, to, during(gettext("two owners"), from, to, until));
   return group;
 }
 
 const during = (words, from, to, until) => `${words}: ${clock(from)} – ${to === null ? gettext("now") : clock(to)}, ${span((to ?? until) - from)}`;
 
+/** A bar as rows of the table: what is certain of it, and what is not. */
+function heldIn([client, from, to, certain], clients) {
+  const rows = [[from, certain ?? to, shown(clients[client], 64)]];
+  return certain === null ? rows : [...rows, [certain, to, SILENT(clients[client])]];
+}
+
 /** The same as a table, made when it is opened. */
 function tabulate(details, told) {
   const build = () => {
     const head = make("tr", {}, ...[gettext("queue"), gettext("owner"), gettext("from"), gettext("until")].map((words) => make("th", {}, words)));
-    const rows = told.queues.flatMap(({ topic, broker, id, bars, none, two }) => {
+    const rows = told.queues.flatMap(({ topic, broker, id, bars, none, perhaps, two }) => {
       const name = shown(`${topic}/${broker}/${id}`, 80);
-      const all = [...bars.map(([client, from, to]) => [from, to, shown(told.clients[client], 64)]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown)])), ...two.map(([from, to]) => [from, to, gettext("two owners")])];
+      const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown)])), ...two.map(([from, to]) => [from, to, gettext("two owners")])];
       return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, clock(from)), make("td", {}, to === null ? gettext("now") : clock(to))));
     });
     const table = make("table", { class: "table" }, make("thead", {}, head), make("tbody", {}, ...rows.slice(0, 2000)));

@@ -49,9 +49,9 @@ function upTo(until, bands, { orphans = null, doubles = null }) {
   return { ...bands, none: goingOn(bands.none, { ...options, now: orphans }), two: goingOn(bands.two, { ...options, now: doubles }) };
 }
 
-function bandsOf({ two, none, until: known }, scale, since, until) {
+function bandsOf({ two, none, perhaps_none: perhaps = [], until: known }, scale, since, until) {
   const bar = (look, y) => ([from, to, queues]) => to > since && draw("rect", { class: look, x: scale(from), y, width: Math.max(1.5, scale(Math.min(to, until)) - scale(from)), height: 3, opacity: queues > 1 ? 1 : 0.7 });
-  const parts = [...two.map(bar("strip-two", 39.5)), ...none.map(bar("strip-none", 43))].filter(Boolean);
+  const parts = [...two.map(bar("strip-two", 39.5)), ...none.map(bar("strip-none", 43)), ...perhaps.map(bar("strip-perhaps", 43))].filter(Boolean);
   if (until - known > 20000) parts.push(draw("rect", { class: "strip-unknown", x: scale(known), y: 4, width: scale(until) - scale(known), height: 42 }));
   return parts;
 }

@@ -17,26 +17,41 @@ def had(queue: int, at: int, until: int | None, *, told_until: int = 2**40) -> B
 
 
 def test_between_two_owners_there_is_nobody() -> None:
-    nobody, two = sweep([had(1, 0, 10), had(1, 15, None)], since=0, until=30)
+    nobody, _, two = sweep([had(1, 0, 10), had(1, 15, None)], since=0, until=30)
 
     assert (nobody, two) == ([Step(10, 15, 1)], [])
 
 
 def test_owners_that_overlap_are_two() -> None:
-    assert sweep([had(1, 0, 20), had(1, 15, None)], since=0, until=30) == ([], [Step(15, 20, 1)])
+    assert sweep([had(1, 0, 20), had(1, 15, None)], since=0, until=30) == ([], [], [Step(15, 20, 1)])
 
 
 def test_two_own_a_queue_no_longer_than_both_told() -> None:
     old, new = had(1, 0, None, told_until=12), had(1, 15, None, told_until=40)
 
-    assert sweep([old, new], since=0, until=50) == ([], [])
-    assert sweep([replace(old, told_until=20), new], since=0, until=50) == ([], [Step(15, 20, 1)])
+    assert sweep([old, new], since=0, until=50) == ([], [], [])
+    assert sweep([replace(old, told_until=20), new], since=0, until=50) == ([], [], [Step(15, 20, 1)])
 
 
 def test_spans_that_nest_are_swept() -> None:
-    nobody, two = sweep([had(1, 0, None), had(1, 5, 10)], since=0, until=30)
+    nobody, _, two = sweep([had(1, 0, None), had(1, 5, 10)], since=0, until=30)
 
     assert (nobody, two) == ([], [Step(5, 10, 1)])
+
+
+def test_between_two_looks_a_queue_has_perhaps_nobody() -> None:
+    old = replace(had(1, 0, 10), until_low=8, until_high=12)
+    new = replace(had(1, 20, None), at_low=17, at_high=21)
+
+    assert sweep([old, new], since=0, until=30) == ([Step(12, 17, 1)], [Step(10, 12, 1), Step(17, 20, 1)], [])
+    assert sweep([old, replace(new, at_low=9)], since=0, until=30) == ([], [Step(10, 20, 1)], [])
+
+
+def test_who_was_lost_without_a_word_may_have_a_queue_until_another_one_has_it() -> None:
+    lost = replace(had(1, 0, 10), until_high=None)
+
+    assert sweep([lost, had(1, 20, 25)], since=0, until=30) == ([Step(25, 30, 1)], [Step(10, 20, 1)], [])
+    assert sweep([lost], since=0, until=30) == ([], [Step(10, 30, 1)], [])
 
 
 def test_who_has_nobody_yet_has_nobody_until_now() -> None:
@@ -51,11 +66,11 @@ def test_queues_pile_up() -> None:
 
 def test_before_the_window_nothing_is_told_and_before_the_first_span_nothing_is_known() -> None:
     assert sweep([had(1, 0, 10)], since=20, until=30)[0] == [Step(20, 30, 1)]
-    assert sweep([had(1, 25, None)], since=20, until=30) == ([], [])
+    assert sweep([had(1, 25, None)], since=20, until=30) == ([], [], [])
 
 
 def test_a_queue_that_nobody_ever_had_is_without_from_when_that_was_seen() -> None:
-    nobody, _ = sweep([had(1, 20, None)], since=5, until=30, orphans=[Held(1, 0, 22), Held(2, 10, None)])
+    nobody, _, _ = sweep([had(1, 20, None)], since=5, until=30, orphans=[Held(1, 0, 22), Held(2, 10, None)])
 
     assert nobody == [Step(5, 10, 1), Step(10, 20, 2), Step(20, 30, 1)]
 
@@ -76,7 +91,7 @@ spans = st.builds(
 
 @given(st.lists(spans, max_size=12))
 def test_the_steps_are_what_one_finds_by_looking_at_every_instant(given_spans: list[Bounded]) -> None:
-    nobody, two = sweep(given_spans, since=0, until=50)
+    nobody, _, two = sweep(given_spans, since=0, until=50)
 
     for at in range(50):
         owners = {

@@ -74,4 +74,4 @@ def test_a_dash_says_why(each: Lately, word: str) -> None:
 def test_bands_are_plain() -> None:
     each = Lately(T0, Lasted(), Lasted(), (Step(T0 - 5, T0, 2),), ())
 
-    assert bands_of(each) == {"none": [[T0 - 5, T0, 2]], "two": [], "until": T0}
+    assert bands_of(each) == {"none": [[T0 - 5, T0, 2]], "perhaps_none": [], "two": [], "until": T0}

@@ -6,7 +6,7 @@ from dashboard.clusters.models import Cluster
 from dashboard.groups import owner_lanes as lanes
 from dashboard.groups.models import Group
 from dashboard.groups.owner_lanes import owner_lanes
-from tests.dashboard.story import T0, held, joined, listed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def told_at(group: Group, since: int, until: int) -> dict[int, dict[str, object]
 def test_each_queue_tells_its_owners_in_their_order(group: Group) -> None:
     found = told_at(group, 5_000, 20_000)
 
-    assert found[0]["bars"] == [[0, T0 + 5_000, None]]
-    assert found[2]["bars"] == [[0, T0 + 5_000, T0 + 15_000], [1, T0 + 12_000, None]]
+    assert found[0]["bars"] == [[0, T0 + 5_000, None, None]]
+    assert found[2]["bars"] == [[0, T0 + 5_000, T0 + 15_000, None], [1, T0 + 12_000, None, None]]
     assert owner_lanes(group=group, since=T0, until=T0 + 20_000)["clients"] == ["A", "B"]
 
 
@@ -69,3 +69,25 @@ def test_of_a_broadcasting_group_no_owners_are_told_every_member_has_every_queue
     group.refresh_from_db()
 
     assert owner_lanes(group=group, since=T0 + 5_000, until=T0 + 20_000)["queues"] == []
+
+
+def test_what_lies_between_two_looks_is_perhaps_nobodys(group: Group) -> None:
+    told(held("B", 40_000, [2, 3]), held("B", 43_000, [1, 2, 3]))
+
+    found = told_at(group, 30_000, 60_000)
+
+    assert found[1]["none"] == [[T0 + 30_000, T0 + 40_000]]
+    assert found[1]["perhaps"] == [[T0 + 40_000, T0 + 43_000]]
+
+
+def test_what_a_silent_member_had_last_is_certain_until_it_told_so(group: Group) -> None:
+    told(missed("B", 60_000))
+
+    found = told_at(group, 12_000, 90_000)
+
+    bars = found[2]["bars"]
+    assert isinstance(bars, list)
+    assert bars[-1] == [1, T0 + 12_000, None, T0 + 14_000]
+    assert found[0]["bars"] == [[0, T0 + 12_000, None, None]]
+    told(left("B", 80_000))
+    assert told_at(group, 30_000, 90_000)[2]["bars"] == [[1, T0 + 30_000, T0 + 80_000, T0 + 30_000]]
