@@ -90,9 +90,14 @@ def _idle_over(
     most = max(mine.values())
     clients = view.clients.distinct
     too_many = f"; with {len(clients)} members for {most} queues some must be" if len(clients) > most else ""
-    known = "it subscribes to" if subscribed is not None else "what it subscribes to is unknown; the group consumes"
-    topics = first_rows(f"{known} {topic}, which has {size} queues" for topic, size in mine.items())
+    topics = first_rows(_known_of(topic, size, subscribed) for topic, size in mine.items())
     return f"it holds none of the {sum(mine.values())} queues of its topics{too_many}.", topics
+
+
+def _known_of(topic: str, size: int, subscribed: frozenset[str] | None) -> str:
+    if subscribed is None:
+        return f"what it subscribes to is unknown; the group consumes {topic}, which has {size} queues"
+    return f"it subscribes to {topic}, which has {size} queues"
 
 
 def strategy_mismatch(view: GroupView) -> Iterator[Finding]:

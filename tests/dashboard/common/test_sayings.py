@@ -71,6 +71,11 @@ def test_the_reader_decides() -> None:
 
 
 @pytest.mark.usefixtures("catalogues")
+def test_a_proof_of_an_idle_member_is_one_saying() -> None:
+    with translation.override("zh-hans"):
+        assert in_words("it subscribes to orders, which has 3 queues").startswith("它订阅 orders")
+
+
 def test_a_sentence_beyond_all_bounds_is_left_alone() -> None:
     with translation.override("zh-hans"):
         assert in_words("once" + " " * 4_000) == "once" + " " * 4_000
