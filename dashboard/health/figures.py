@@ -145,6 +145,11 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
         "come to the look that saw its end. Where that time is unknown there is no sample.",
         labels=GROUP,
     )
+    least = GaugeMetricFamily(
+        "rebalance_latency_least_seconds",
+        "Seconds that the same round took at least. Only the other figure has an outage of the watcher in it.",
+        labels=GROUP,
+    )
     pause = GaugeMetricFamily(
         "queue_pause_seconds",
         "Longest pause of a queue in the latest round that ended, from its drop to the first pull: at least (low), and "
@@ -159,6 +164,7 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
     for row in rows:
         if row.pk in of_round:
             _add(latency, of_round[row.pk], None if row.took_high is None else row.took_high / 1_000)
+            _add(least, of_round[row.pk], None if row.took_low is None else row.took_low / 1_000)
     told = {row.pk for row in rows if row.told_at is not None}
     lasting = lasting_pauses(rounds=of_round, now=now)
     moved = Handoff.objects.filter(round__in=of_round, dropped_at__isnull=False, taken_at__isnull=False)
@@ -176,7 +182,7 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
         low, high = longest_pause([(low, high)])
         _add(pause, [*labels, "low"], None if low is None else low / 1_000)
         _add(pause, [*labels, "high"], None if high is None else high / 1_000)
-    yield from (latency, pause)
+    yield from (latency, least, pause)
 
 
 def _doubted(rounds: Sequence[Round]) -> dict[int, tuple[int | None, int | None]]:

@@ -68,6 +68,7 @@ def test_a_round_counts_and_is_timed() -> None:
     found = figures(10_000)
 
     assert found["rebalance_total"] == {G: 1}
+    assert found["rebalance_latency_least_seconds"] == {G: 0.1}  # C was there, and had nothing yet
     assert found["rebalance_latency_seconds"] == {G: 3.0}  # at most: C may have come a second before it was seen
     assert found["last_rebalance_seconds_ago"] == {G: 5.0}
     assert found["queue_pause_seconds"] == {}  # who looks does not see when the first pull came, nor here any gap
@@ -84,6 +85,7 @@ def test_a_round_is_timed_from_the_earliest_that_its_cause_may_have_come_or_not_
     row = Round.objects.get()
     assert row.opened_at == row.closed_at == T0 + 8_000
     assert figures(10_000)["rebalance_latency_seconds"] == {G: 3.1}
+    assert figures(10_000)["rebalance_latency_least_seconds"] == {G: 0}
 
     Round.objects.update(opened_low=None)
     assert figures(10_000)["rebalance_latency_seconds"] == {}
