@@ -12,7 +12,7 @@ from rebalance_engine.consumer.desk import Desk
 from rebalance_engine.consumer.threads import Code, Take, ask
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.remoting.binding import to_java
-from rebalance_engine.remoting.bodies.clients import HeartbeatData
+from rebalance_engine.remoting.bodies.clients import HeartbeatData, ProducerData
 from rebalance_engine.remoting.fastjson import write
 from rebalance_engine.remoting.requests.membership import HeartBeat, HeartBeatResponse
 from rebalance_engine.remoting.tags import java_hash
@@ -87,9 +87,11 @@ def _heartbeat(desk: Desk, address: Address, data: HeartbeatData) -> Code[None]:
 
 
 def _data(desk: Desk) -> HeartbeatData:
-    members = desk.members.values()
+    inner = desk.profile.inner_producer
     data = HeartbeatData(
-        client_id=desk.client_id, consumer_data_set=tuple(member.heartbeat_data() for member in members)
+        client_id=desk.client_id,
+        producer_data_set=() if inner is None else (ProducerData(group_name=inner),),
+        consumer_data_set=tuple(member.heartbeat_data() for member in desk.members.values()),
     )
     if not (desk.settings.heartbeat_v2 and desk.profile.knows_heartbeat_v2):
         return data

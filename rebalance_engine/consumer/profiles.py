@@ -117,6 +117,7 @@ class Profile:
         version_unit: versions in one ms: 1 in ms, 1,000,000 in ns.
         pulls_with_subscription: pulls carry the expression, by which the broker then filters whatever it was told.
         pulls_with_version: pulls say which version of the subscription they mean; without one, none is refused for it.
+        inner_producer: the producer group that its heartbeats name beside its consumers.
         knows_heartbeat_v2: can leave out the subscriptions that a broker already has.
         channel_heartbeat: a channel that opens makes a heartbeat and wakes the rebalance.
         pulls_to_the_end: shutting down ends pulls last, with the client; else first.
@@ -189,6 +190,7 @@ class Profile:
     version_unit: int = 1
     pulls_with_subscription: bool = False
     pulls_with_version: bool = True
+    inner_producer: str | None = None
     knows_heartbeat_v2: bool = False
     channel_heartbeat: bool = False
     pulls_to_the_end: bool = True
@@ -245,6 +247,7 @@ class Profile:
 _JAVA_FIRST = Profile(
     language=Language.JAVA,
     version="4.9.0",
+    inner_producer="CLIENT_INNER_PRODUCER",
     new_queue_is_locked=False,
     locks_broadcasting=True,
     removes_while_marking=True,

@@ -4,7 +4,8 @@ import pytest
 
 from rebalance_engine.consumer import Suspend, java
 from rebalance_engine.consumer.desk import Desk
-from rebalance_engine.consumer.heartbeats import fingerprint, heartbeat_all, heartbeat_on_open
+from rebalance_engine.consumer.heartbeats import _data, fingerprint, heartbeat_all, heartbeat_on_open
+from rebalance_engine.consumer.profiles import GO, Profile
 from rebalance_engine.consumer.threads import Code
 from rebalance_engine.model import MessageModel
 from rebalance_engine.remoting.bodies.clients import ConsumerData, HeartbeatData, SubscriptionData
@@ -22,6 +23,18 @@ def test_one_heartbeat_carries_all_groups_with_all_topics() -> None:
     world.run(100)
 
     assert "A -> east HeartBeat G[orders %RETRY%G] H[orders bills %RETRY%H]" in told(world)
+
+
+@pytest.mark.parametrize(
+    ("profile", "groups"),
+    [(java("4.9.7"), ["CLIENT_INNER_PRODUCER"]), (java("5.5.0"), ["CLIENT_INNER_PRODUCER"]), (GO, [])],
+)
+def test_one_heartbeat_of_a_java_client_carries_its_own_producer_too(profile: Profile, groups: list[str]) -> None:
+    world = World()
+    world.topic("orders", "east=1")
+    desk = world.make_client("A", profile).desk
+
+    assert [each.group_name for each in _data(desk).producer_data_set] == groups
 
 
 def test_whoever_sends_while_another_does_skips_his() -> None:
