@@ -41,7 +41,7 @@ class BrokerLook:
     def clock_ms(self) -> int | None:
         """What time its clock showed when it answered, to a second: when it started and how long it runs."""
         table = self.runtime.value
-        return None if table is None else _clock(table)
+        return None if table is None else clock_shown(table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ def _having(group: str, configs: Mapping[str, Heard[SubscriptionGroupWrapper]]) 
     ]
 
 
-def _clock(table: Mapping[str, str]) -> int | None:
+def clock_shown(table: Mapping[str, str]) -> int | None:
     """Add how long a broker runs to when it started; both are in its own time (``StoreStatsService.java``)."""
     booted, running = table.get("bootTimestamp", ""), _numbers(table.get("runtime", ""))
     if not (booted.isascii() and booted.isdigit() and len(booted) <= 15) or len(running) != 4:

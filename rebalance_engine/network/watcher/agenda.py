@@ -34,7 +34,7 @@ LISTS_MS = {0: 1_000, 1: 2_000, 2: 10_000}  # by rank, and never more often than
 HELD_MS = {0: 1_000, 1: 2_000, 2: 30_000}
 VIEWED_ROUTES_MS, ROUTES_MS = 5_000, 30_000
 BROKERS_MS, RUNTIME_MS = 10_000, 60_000
-PRODUCERS_MS = 60_000
+PRODUCERS_MS, EXPIRING_MS = 60_000, 1_000  # EXPIRING_MS where a heartbeat is about to expire: the rest gives it
 PROGRESS_MS = {0: 10_000, 2: 60_000}
 DEAD_MS = {0: 20_000, 2: 60_000}  # a message is given up after hours, as retries are spaced by default
 GROUPS_MS, GROUPS_PER_S = 10_000, 40  # a list of more groups is asked for less often: it grows with them
@@ -119,12 +119,14 @@ class Seen(Protocol):
         """When something about it last changed."""
 
 
-def questions(seen: Seen, name_servers: Iterable[Address], viewed: Collection[str], at: int) -> dict[Question, Pace]:
-    """List everything that is to be asked, and how often."""
+def questions(
+    seen: Seen, name_servers: Iterable[Address], viewed: Collection[str], at: int, expiring: Collection[str] = ()
+) -> dict[Question, Pace]:
+    """List everything that is to be asked, and how often; at ``expiring`` brokers a heartbeat is about to expire."""
     names, groups = tuple(name_servers), sorted(seen.groups)
     ranks = {group: _rank(seen, group, viewed, at) for group in groups}
-    paces = _paces(seen, ranks)
-    asked = dict(_of_servers(seen, names, len(groups)))
+    paces = _paces(seen, ranks, 1000 / EXPIRING_MS if expiring else 0.0)
+    asked = dict(_of_servers(seen, names, len(groups), expiring))
     asked.update(_of_offsets(seen, groups, ranks))
     routes: dict[str, Rank] = {}
     for group in groups:
@@ -143,13 +145,18 @@ def _rank(seen: Seen, group: str, viewed: Collection[str], at: int) -> Rank:
     return Rank.CHANGED if changed_at is not None and at - changed_at < CHANGED_FOR_MS else Rank.REST
 
 
-def _paces(seen: Seen, ranks: Mapping[str, Rank]) -> dict[Rank, tuple[Pace, Pace, Pace]]:
-    """Say how often groups of each rank are asked for lists, details, and what members hold."""
+def _paces(seen: Seen, ranks: Mapping[str, Rank], given_per_s: float) -> dict[Rank, tuple[Pace, Pace, Pace]]:
+    """Say how often groups of each rank are asked for lists, details, and what members hold.
+
+    Args:
+        given_per_s: what the lists of the rest leave to something else.
+    """
     sizes, members = Counter(ranks.values()), Counter[Rank]()
     for group, rank in ranks.items():
         members[rank] += len(seen.members(group))
     brokers = max(1, len(seen.masters))
     lists_per_s, held_per_s, details = dict(LISTS_PER_S), dict(HELD_PER_S), dict[Rank, float]()
+    lists_per_s[Rank.REST] -= given_per_s
     lists, held = dict[Rank, float](), dict[Rank, float]()
     for rank in Rank:  # what those that changed leave is given before the rest comes
         lists[rank] = max(LISTS_MS[rank], 1000 * sizes[rank] / lists_per_s[rank])
@@ -162,13 +169,19 @@ def _paces(seen: Seen, ranks: Mapping[str, Rank]) -> dict[Rank, tuple[Pace, Pace
     return {rank: (Pace(rank, lists[rank]), Pace(rank, details[rank]), Pace(rank, held[rank])) for rank in Rank}
 
 
-def _of_servers(seen: Seen, names: Iterable[Address], groups: int) -> Iterator[tuple[Question, Pace]]:
+def _of_servers(
+    seen: Seen, names: Iterable[Address], groups: int, expiring: Collection[str]
+) -> Iterator[tuple[Question, Pace]]:
     for name in names:
         yield Question(Kind.BROKERS, name), Pace(Rank.CHANGED, BROKERS_MS)
     for broker in seen.masters:
         yield Question(Kind.GROUPS, broker), Pace(Rank.CHANGED, max(GROUPS_MS, 1000 * groups / GROUPS_PER_S))
         yield Question(Kind.RUNTIME, broker), Pace(Rank.REST, RUNTIME_MS)
-        yield Question(Kind.PRODUCERS, broker), Pace(Rank.REST, PRODUCERS_MS)
+        is_near = broker in expiring
+        yield (
+            Question(Kind.PRODUCERS, broker),
+            Pace(*((Rank.CHANGED, EXPIRING_MS) if is_near else (Rank.REST, PRODUCERS_MS))),
+        )
 
 
 def _of_group(seen: Seen, group: str, lists: Pace, details: Pace, held: Pace) -> Iterator[tuple[Question, Pace]]:

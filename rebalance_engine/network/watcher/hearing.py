@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from rebalance_engine.effects import Address, Failure
-from rebalance_engine.events import Fact, Missing
+from rebalance_engine.events import Fact, Missing, ProducersSeen
 from rebalance_engine.findings import dead_letter_topic
 from rebalance_engine.network import answers
 from rebalance_engine.network.admin import Admin, Denied
@@ -16,6 +16,7 @@ from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import ids_of
+from rebalance_engine.network.surveying import clock_shown
 from rebalance_engine.network.system_groups import is_system_group
 from rebalance_engine.network.watcher.agenda import Kind, Question
 from rebalance_engine.network.watcher.bounds import read_expiry
@@ -34,6 +35,7 @@ TIMEOUT_S = 10.0
 HELD_TIMEOUT_S = 15.0
 CONFIG_EVERY_MS = 600_000  # a setting changes seldom, and only by hand
 OFF_EVERY_MS = 60_000  # nobody can order a recompute until it is seen that a broker notifies again
+SAME_PRODUCERS_MS = 30_000  # where a broker is asked more often because a heartbeat is about to expire
 EXPIRY = "channelExpiredTimeout"
 NOTIFIES = "notifyConsumerIdsChangedEnable"
 FIRST_WITH_MODES = 5  # brokers of 4.x do not know request 402
@@ -57,6 +59,7 @@ class Ears:
         self._modes_denied_at: dict[str, int] = {}
         self._listed: dict[Address, dict[BrokerKey, Address]] = {}  # what each NameServer told last
         self._rearranged: set[Address] = set()
+        self._producers_stated: dict[str, ProducersSeen] = {}  # by each broker, last
         self._mute: set[Address] = set()  # said once, not every few seconds
         self._hear: dict[Kind, Callable[[Question, Answerer, Within], Awaitable[list[Fact]]]] = {
             Kind.BROKERS: self._brokers,
@@ -105,6 +108,8 @@ class Ears:
             return self._held_missed(question, by, trouble)
         if question.kind in {Kind.LIST, Kind.MEMBERS}:
             return list(self._memory.list_missed(question.group, by, trouble))
+        if question.kind is Kind.PRODUCERS:
+            self._memory.beats.missed(question.place, by.at)
         if question.kind in {Kind.PROGRESS, Kind.DEAD, Kind.PRODUCERS}:
             return [answers.missed(self._memory.named(by), trouble, group=question.group or None)]
         if by.address not in self._mute:
@@ -159,6 +164,7 @@ class Ears:
         table, by = await within(self._admin.runtime(by.address, timeout_s=TIMEOUT_S))
         version = table.get("brokerVersionDesc", "").removeprefix("V").replace("_", ".")
         facts = list(self._memory.version_heard(question.place, by.address, version, by))
+        self._memory.beats.clock_heard(question.place, clock_shown(table), by)
         await self._config(question.place, by)
         if _major(version) >= FIRST_WITH_MODES:
             facts += await self._modes(question.place, by, within)
@@ -177,7 +183,7 @@ class Ears:
             settings = {}
             logger.info("%s does not tell how long it waits for heartbeats: %s", broker, error)
         self._config_at[broker] = by.at
-        self._memory.expiry_heard(broker, read_expiry(settings.get(EXPIRY)))
+        self._memory.beats.expiry_heard(broker, read_expiry(settings.get(EXPIRY)))
         self._memory.closed.notifies_heard(broker, is_on=settings.get(NOTIFIES) != "false")
 
     async def _modes(self, broker: str, by: Answerer, within: Within) -> list[Fact]:
@@ -195,10 +201,17 @@ class Ears:
         by = replace(self._memory.named(by), code=RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
         return list(self._memory.popped.heard(broker, modes, by))
 
-    async def _producers(self, _question: Question, by: Answerer, within: Within) -> list[Fact]:
+    async def _producers(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
         table, by = await within(self._admin.producers(by.address, timeout_s=TIMEOUT_S))
+        self._memory.beats.heard(question.place, table, by)
         named = self._memory.named(by)
-        return [answers.missed(named, Missing.REFUSED) if table is None else producers_stated(table, named)]
+        if table is None:
+            return [answers.missed(named, Missing.REFUSED)]
+        fact, last = producers_stated(table, named), self._producers_stated.get(question.place)
+        if last is not None and last.producers == fact.producers and fact.at - last.at < SAME_PRODUCERS_MS:
+            return []
+        self._producers_stated[question.place] = fact
+        return [fact]
 
     async def _list(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
         ids, by = await within(self._admin.member_ids(by.address, question.group, timeout_s=TIMEOUT_S))

@@ -44,6 +44,22 @@ class KnownList:
     is_missing: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The last heartbeat of a client at one broker, as that told it (328), by our clock, in ms since 1970.
+
+    Attributes:
+        earliest, latest: between which it came; None: nobody knows how far the broker's clock is ahead at most.
+        told_at: when the last answer that had it was asked for.
+        gone_at: when the first answer without this client came; None: it is there.
+    """
+
+    earliest: int | None
+    latest: int
+    told_at: int
+    gone_at: int | None = None
+
+
 @dataclass(slots=True)
 class KnownMember:
     """A member: when who listed it last was asked, and what it said last; ``held_at`` is when it told what it holds.

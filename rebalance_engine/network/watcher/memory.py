@@ -30,6 +30,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network import answers
 from rebalance_engine.network.answers import Answerer, Trouble
 from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.watcher.beats import Beats
 from rebalance_engine.network.watcher.bounds import between, departed, left_since
 from rebalance_engine.network.watcher.closed import Closed
 from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
@@ -58,7 +59,7 @@ class Memory:
         self.silences = Silences()
         self.closed = Closed(known.closed)
         self.popped = Popped(known.popped)
-        self.expires_after_ms: dict[str, int] = {}  # how long a broker waits for heartbeats, where it said so
+        self.beats = Beats()
         self._groups: dict[str, KnownGroup] = {}
         self._having: dict[str, frozenset[str]] = {}
         self._hosts: dict[str, frozenset[str]] = {}  # kept until something changes that it follows from
@@ -181,11 +182,6 @@ class Memory:
     def version_heard(self, broker: str, address: Address, version: str, by: Answerer) -> Iterator[Fact]:
         """Take in what a broker says that it is (28)."""
         yield from self._servers.version_heard(broker, address, version, self.named(by))
-
-    def expiry_heard(self, broker: str, expiry_ms: int | None) -> None:
-        """Take in how long a broker waits for heartbeats (26); None: it does not tell."""
-        told = {**self.expires_after_ms, broker: expiry_ms}
-        self.expires_after_ms = {name: ms for name, ms in told.items() if name in self.masters and ms is not None}
 
     def groups_heard(self, broker: str, groups: Iterable[str]) -> None:
         """Take in which groups a broker has (201)."""
@@ -321,7 +317,7 @@ class Memory:
             member = known.members.pop(client)
             self._forget_topics(known, group)
             yield from self._presence_gone(group, client, member, set(member.presence), by)
-            departure, silence = departed(member, by.at, self.expires_after_ms)
+            departure, silence = departed(member, by.at, self.beats.expires_after_ms, self.beats.of(client))
             yield MemberLeft(
                 at=by.at,
                 source=by.source if silence is None else replace(by.source, origin=Origin.DERIVED, detail=silence),

@@ -196,11 +196,12 @@ class Watcher:
         self._hurried = {group: until for group, until in self._hurried.items() if until > at}
         self._again = {group: since for group, since in self._again.items() if at - since < AGAIN_MS}
         viewed = frozenset(self._viewed()) | self._hurried.keys()
-        self._agenda.set(questions(self.memory, self._names, viewed, at), at)
-        self._open &= self._agenda.paces.keys()
-        self._ears.ways.keep(self._agenda.paces)
         health, memory = self.health, self.memory
         members = [(group, client) for group in memory.groups for client in memory.members(group)]
+        hung = {each[1] for each in members if (one := memory.member(*each)) is not None and one.hung_at is not None}
+        self._agenda.set(questions(memory, self._names, viewed, at, memory.beats.due(hung, at)), at)
+        self._open &= self._agenda.paces.keys()
+        self._ears.ways.keep(self._agenda.paces)
         ages = [held_at for each in members if (held_at := memory.held_at(*each)) is not None]
         health.brokers, health.groups, health.members = len(memory.masters), len(memory.groups), len(members)
         health.unknown = sum(memory.held(*each) is None for each in members)

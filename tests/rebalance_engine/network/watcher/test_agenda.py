@@ -85,13 +85,14 @@ def test_all_viewed_groups_together_use_at_most_half_of_a_brokers_budget(groups:
     assert sum(used.values()) <= 10 + 1e-9
 
 
-def test_everything_together_stays_within_a_brokers_budget() -> None:
+@pytest.mark.parametrize("expiring", [(), ("b0", "b1")])
+def test_everything_together_stays_within_a_brokers_budget(expiring: Collection[str]) -> None:
     names = [f"g{number}" for number in range(300)]
     cluster = Cluster(
         {name: [f"{name}-{n}" for n in range(8)] for name in names}, changed=dict.fromkeys(names[100:200], 0)
     )
 
-    asked = questions(cluster, ["names:1"], names[:100], 1)
+    asked = questions(cluster, ["names:1"], names[:100], 1, expiring)
     at_brokers = [pace.every_ms for question, pace in asked.items() if question.kind not in {Kind.ROUTE, Kind.BROKERS}]
     at_names = [pace.every_ms for question, pace in asked.items() if question.kind in {Kind.ROUTE, Kind.BROKERS}]
 
@@ -108,6 +109,13 @@ def test_the_rest_is_asked_slowly_who_is_a_member_by_every_broker_also_where_nob
     who = {Kind.LIST, Kind.MEMBERS, Kind.HELD}
     assert [question.place for question in asked if question.group == "empty" and question.kind in who] == ["b0", "b1"]
     assert not [question for question in asked if question.kind is Kind.LIST]
+
+
+def test_where_a_heartbeat_is_about_to_expire_producers_are_asked_for_every_second() -> None:
+    asked = questions(Cluster({"G": "AB"}), ["names:1"], [], 0, {"b1"})
+
+    paces = {question.place: pace for question, pace in asked.items() if question.kind is Kind.PRODUCERS}
+    assert paces == {"b0": Pace(Rank.REST, 60_000), "b1": Pace(Rank.CHANGED, 1_000)}
 
 
 def test_what_a_group_gave_up_is_asked_more_often_where_somebody_looks_and_not_where_nobody_is() -> None:

@@ -1,8 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine.events import Departure, Exactness
-from rebalance_engine.network.watcher.bounds import between, departed, left_since, read_expiry
-from rebalance_engine.network.watcher.known import KnownMember
+from rebalance_engine.network.watcher.bounds import (
+    Expiry,
+    between,
+    departed,
+    expired_by_beat,
+    left_since,
+    read_expiry,
+)
+from rebalance_engine.network.watcher.known import Beat, KnownMember
 
 ANSWERED, HUNG = 10_000, 22_000  # the last answer, and when it was first asked in vain
 
@@ -54,6 +63,70 @@ def test_a_broker_that_waits_for_another_time_lets_heartbeats_expire_after_that(
     assert left_after(82_000, wait=60_000) is Departure.HEARTBEAT_EXPIRED
     assert left_after(81_999, wait=60_000) is left_after(108_000, wait=60_000) is Departure.UNKNOWN
     assert left_after(82_000, 142_000, wait=60_000) is Departure.HEARTBEAT_EXPIRED
+
+
+@pytest.mark.parametrize(
+    ("told_at", "last_listed_at", "lost_at", "expiry"),
+    [
+        (119_000, 119_500, 119_900, Expiry.NO),  # killed: no heartbeat had expired yet
+        (119_000, 119_900, 120_100, Expiry.PERHAPS),  # between the looks
+        (120_000, 120_900, 121_500, Expiry.PERHAPS),  # it came between 0 and 1 s
+        (121_000, 120_900, 121_500, Expiry.SURE),  # who tells the heartbeat has the client
+        (120_000, 121_000, 121_500, Expiry.SURE),
+        (144_000, 145_000, 146_000, Expiry.SURE),  # the broker looked 10 s late, and so did we
+        (144_000, 145_000, 146_001, Expiry.NO),  # a broker that has it for longer had another heartbeat
+        (125_000, 129_500, 130_001, Expiry.NO),  # nobody looked for 5 s: one may have come, and a kill
+        (60_000, 60_000, 130_000, Expiry.NO),
+    ],
+)
+def test_the_last_heartbeat_that_a_broker_told_says_whether_it_expired(
+    told_at: int, last_listed_at: int, lost_at: int, expiry: Expiry
+) -> None:
+    assert expired_by_beat(Beat(0, 1_000, told_at), 120_000, last_listed_at, lost_at) is expiry
+
+
+def test_of_a_heartbeat_of_which_nobody_knows_since_when_it_may_be_only_what_is_sure_is_told() -> None:
+    beat = Beat(None, 1_000, 119_000)
+
+    assert expired_by_beat(beat, 120_000, 119_900, 121_500) is Expiry.NO
+    assert expired_by_beat(beat, 120_000, 121_000, 121_500) is Expiry.SURE
+
+
+def test_who_tells_heartbeats_lets_go_of_them_after_120_s_however_long_he_waits_for_consumers() -> None:
+    beat = Beat(0, 1_000, 61_000)
+
+    assert expired_by_beat(beat, 60_000, 61_000, 62_000) is Expiry.SURE
+    assert expired_by_beat(replace(beat, told_at=121_000), 600_000, 121_000, 122_000) is Expiry.SURE
+
+
+@pytest.mark.parametrize(
+    ("east", "west", "departure"),
+    [
+        ((121_000, 121_500), (121_000, 121_500), Departure.HEARTBEAT_EXPIRED),
+        ((119_900, 120_100), (128_000, 129_000), Departure.HEARTBEAT_EXPIRED),  # who is killed is lost by both at once
+        ((119_900, 120_100), (119_900, 120_100), Departure.UNKNOWN),
+        ((60_000, 61_000), (128_000, 129_000), Departure.UNKNOWN),  # one lost it for another reason
+    ],
+)
+def test_a_heartbeat_expired_if_one_broker_says_so_and_no_other_one_lost_the_member_before(
+    east: tuple[int, int], west: tuple[int, int], departure: Departure
+) -> None:
+    lost = {"east": east, "west": west}
+    beats = {broker: Beat(0, 1_000, last) for broker, (last, _) in lost.items()}
+    member = KnownMember(west[0], held_at=2_000, hung_at=22_000, lost=lost)
+
+    assert departed(member, west[1], {}, beats)[0] is departure
+
+
+def test_what_is_told_too_seldom_leaves_what_the_first_question_in_vain_tells() -> None:
+    beats = {"east": Beat(0, 1_000, 60_000), "west": Beat(0, 1_000, 60_000)}
+    lost = dict.fromkeys(beats, (142_000, 143_000))
+
+    def left(beats: dict[str, Beat]) -> Departure:
+        return departed(KnownMember(142_000, held_at=ANSWERED, hung_at=HUNG, lost=lost), 143_000, {}, beats)[0]
+
+    assert left(beats) is Departure.HEARTBEAT_EXPIRED
+    assert left({**beats, "west": Beat(22_000, 22_500, 60_000)}) is Departure.UNKNOWN  # it sent one since
 
 
 @pytest.mark.parametrize("setting", [None, "", "-1", "1.5", "9999", "3600001", "9" * 5_000, "²" * 5])

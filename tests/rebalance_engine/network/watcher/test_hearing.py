@@ -11,8 +11,10 @@ from rebalance_engine.network.admin import Admin, Denied
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.system_groups import INNER_PRODUCER
 from rebalance_engine.network.watcher.agenda import Kind, Question
 from rebalance_engine.network.watcher.hearing import Ears, Within
+from rebalance_engine.remoting.bodies.clients import ProducerInfo, ProducerTableInfo
 from rebalance_engine.remoting.bodies.settings import (
     MessageRequestMode,
     MessageRequestModeSerializeWrapper,
@@ -72,6 +74,21 @@ async def test_a_broker_that_did_not_tell_its_list_is_missing_and_one_that_got_n
 
 
 @on_a_loop
+async def test_a_broker_that_did_not_tell_its_producers_is_not_asked_at_once_again_for_an_expiring_heartbeat() -> None:
+    memory = sound("east")
+    beats = memory.beats
+    info = ProducerInfo(client_id="A", last_update_timestamp=1_000)
+    beats.clock_heard("east", 1_000, by(1_000))
+    beats.heard("east", ProducerTableInfo(data={INNER_PRODUCER: (info,)}), by(2_000))
+    async with admin_of("127.0.0.1:1") as admin:
+        assert beats.due({"A"}, 120_500) == {"east"}
+        [missed] = Ears(admin, memory).missed(Question(Kind.PRODUCERS, "east"), by(120_000), LATE)
+
+    assert isinstance(missed, AnswerMissed)
+    assert not beats.due({"A"}, 120_500)
+
+
+@on_a_loop
 async def test_a_broker_that_does_not_say_how_far_a_group_is_is_named() -> None:
     async with admin_of("127.0.0.1:1") as admin:
         [missed] = Ears(admin, sound("east")).missed(Question(Kind.PROGRESS, "east", "G"), by(30), LATE)
@@ -108,7 +125,7 @@ async def test_how_long_a_broker_waits_for_heartbeats_is_asked_now_and_then_with
             return await answer, by(at)
 
         await ears.heard(Question(Kind.RUNTIME, "east"), by(at), cast("Within", within))
-        found.append(memory.expires_after_ms.get("east"))
+        found.append(memory.beats.expires_after_ms.get("east"))
 
     assert found == known
 
