@@ -27,7 +27,7 @@ help: ## list the verbs
 
 .PHONY: run
 run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:port;host:port, PORT=, WRITABLE=yes)
-	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)' $(if $(filter yes,$(WRITABLE)),--writable)
+	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)' $(if $(filter-out yes no,$(WRITABLE)),$(error WRITABLE=$(WRITABLE): needed is yes or no),)$(if $(filter yes,$(WRITABLE)),--writable)
 
 .PHONY: test
 test: debs check ## run the checks, then every test

@@ -5,10 +5,11 @@ Only a row of the command table is written (``dashboard.clusters.ordering``): th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster, Command
@@ -160,10 +161,18 @@ def ask(
         return order(cluster=cluster, wish=wish, author=access.name, author_id=author_id, now=now)
 
 
-def told(*, cluster: Cluster, group: Group | None, now: int) -> list[Told]:
-    """Give the newest orders of a group, or (without one) of the demo, newest first."""
-    rows = Command.objects.filter(cluster=cluster)
-    rows = rows.filter(verb__startswith="demo.") if group is None else rows.filter(group_name=group.name)
+def told(*, group: Group, now: int) -> list[Told]:
+    """Give the newest orders of a group, newest first."""
+    return _newest(Command.objects.filter(cluster=group.cluster_id, group_name=group.name), now)
+
+
+def told_of_demo(*, cluster: Cluster, groups: Collection[str], now: int) -> list[Told]:
+    """Give the newest orders of the demo, newest first: of its brokers, and of these groups, which its reader sees."""
+    rows = Command.objects.filter(cluster=cluster, verb__startswith="demo.")
+    return _newest(rows.filter(Q(group_name=None) | Q(group_name__in=["", *groups])), now)
+
+
+def _newest(rows: QuerySet[Command], now: int) -> list[Told]:
     return [tell(row, now) for row in rows.order_by("-pk").prefetch_related("receipts")[:MOST_SHOWN]]
 
 
@@ -172,7 +181,7 @@ def buttons(*, group: Group, access: Access, now: int) -> dict[str, object]:
     is_demo = group.cluster.is_demo
     members = Member.objects.filter(group=group, left_at=None).order_by("client_id")
     return {
-        "orders": told(cluster=group.cluster, group=group, now=now),
+        "orders": told(group=group, now=now),
         "recompute_obstacle": obstacle_to_recompute(group=group, access=access),
         "is_played": is_demo and cast_of(group.name) is not None,
         "play_obstacle": obstacle_to_play(group=group, access=access) if is_demo else "",

@@ -29,7 +29,7 @@ from dashboard.push.shapes import to_json
 def group_orders(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what was ordered of a group, and what became of it: a part of its page."""
     found, now = find_group(request, pk), now_ms()
-    orders = asking.told(cluster=found.cluster, group=found, now=now)
+    orders = asking.told(group=found, now=now)
     return render(request, "groups/_orders.html", {"orders": orders, "group": found, "now": now})
 
 
@@ -45,16 +45,17 @@ def order_of_group(request: HttpRequest, pk: int) -> HttpResponse:
 def demo(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what happens in the demo, and what can be ordered of it; ``?part=orders`` is what became of that."""
     cluster, now = find_demo(request, pk), now_ms()
-    orders = asking.told(cluster=cluster, group=None, now=now)
-    if request.GET.get("part") == "orders":
-        return render(request, "groups/_orders.html", {"orders": orders, "now": now})
     access, stream = access_in(request), overview_stream(cluster.pk)
     seq = current_seq(stream=stream)  # before rows
-    groups = [
+    seen = [
         each
-        for each in Group.objects.filter(cluster=cluster, gone_at=None).select_related("cluster").order_by("name")
+        for each in Group.objects.filter(cluster=cluster).select_related("cluster").order_by("name")
         if listing.may_see(each, cluster, access)
     ]
+    orders = asking.told_of_demo(cluster=cluster, groups=[each.name for each in seen], now=now)
+    if request.GET.get("part") == "orders":
+        return render(request, "groups/_orders.html", {"orders": orders, "now": now})
+    groups = [each for each in seen if each.gone_at is None]
     context = {
         "cluster": cluster,
         "groups": [{"group": each, "obstacle": asking.obstacle_to_play(group=each, access=access)} for each in groups],

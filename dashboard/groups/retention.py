@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
+from django.contrib.sessions.models import Session
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -67,6 +69,7 @@ def forget(*, now: int, days: int) -> int:
         Command.objects.filter(finished_at__lt=old),
         *(model._default_manager.filter(is_lost) for model in (MemberList, Progress, Flow)),
         Server.objects.filter(at__lt=now - KEPT_STEPS_MS),
+        Session.objects.filter(expire_date__lt=datetime.fromtimestamp(now / 1_000, UTC)),
         gone,
     )
     done = sum(map(_delete, doomed)) + end_streams(names=streams)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.db.models import Max, Q
 
 from dashboard.clusters.models import Broker, Cluster, Route, Topic, Watch
+from dashboard.common.fields import printable
 from dashboard.groups.locked import refusals_of
 from dashboard.groups.models import (
     Flow,
@@ -35,6 +36,7 @@ from rebalance_engine.findings import (
 from rebalance_engine.findings import PullRefusal as Refused
 from rebalance_engine.findings.unrest import STORM_ROUNDS, UNREST_MS
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.rewriting import split_addresses
 from rebalance_engine.rounds import MEMBERS_CHANGE
 
 MOST_CHANGES = 500
@@ -135,16 +137,17 @@ def _routes(group: Group, topics: Iterable[str]) -> dict[str, dict[str, dict[str
     cluster = Cluster.objects.get(pk=group.cluster_id)
     watch = Watch.objects.filter(cluster=cluster).first()
     mute = {each["server"] for each in watch.silent if not each.get("broker")} if watch is not None else set()
+    listed = {printable(address) for address in split_addresses(cluster.namesrv)}
     rows = Route.objects.filter(topic__cluster=cluster, topic__name__in=set(topics))
     told: dict[str, dict[str, dict[str, Division]]] = {}
     for row in rows.select_related("topic").order_by("topic__name", "namesrv", "broker"):
-        if row.namesrv in mute or row.namesrv not in cluster.namesrv:
+        if row.namesrv in mute or row.namesrv not in listed:
             continue
         says = Division(row.read_queues, row.permission, row.has_master)
         told.setdefault(row.topic.name, {}).setdefault(row.namesrv, {})[row.broker] = says
     for topic, lacking in Topic.objects.filter(cluster=cluster, name__in=set(told)).values_list("name", "unrouted_by"):
         for namesrv in lacking:
-            if namesrv not in mute and namesrv in cluster.namesrv:
+            if namesrv not in mute and namesrv in listed:
                 told[topic].setdefault(namesrv, {})
     return told
 

@@ -177,7 +177,9 @@ class RouteBook:
         if any(row.observed_at > observed_at(fact) for row in mine):
             return False
         is_new = self.topics.update(topic, unrouted_by=sorted({*topic.unrouted_by, namesrv}))
-        if not topic.division:  # known to have none: the first that come are a change
+        if not topic.division:  # once no NameServer has one, it is known to have none: the first that come are a change
+            if not set(self._listed()) <= set(topic.unrouted_by):
+                return is_new
             return self.topics.update(topic, division=secrets.token_hex(16))
         return (self._drop(routes, [*mine, *self._retired(routes, namesrv)]) or is_new) and self._divide(topic, fact)
 
@@ -226,8 +228,11 @@ class RouteBook:
 
     def _retired(self, routes: Rows[tuple[str, str], Route], namesrv: str) -> list[Route]:
         """Give what NameServers said that the cluster has no more, once one that it has tells."""
-        listed = [printable(address) for address in split_addresses(self.cluster.namesrv)]
+        listed = self._listed()
         return [row for row in routes if row.namesrv not in {"", *listed}] if namesrv in listed else []
+
+    def _listed(self) -> list[str]:
+        return [printable(address) for address in split_addresses(self.cluster.namesrv)]
 
     def _drop(self, routes: Rows[tuple[str, str], Route], rows: Iterable[Route]) -> bool:
         gone = list(rows)

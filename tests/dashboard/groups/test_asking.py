@@ -171,7 +171,7 @@ def test_what_became_of_an_order_is_told(group: Group) -> None:
     for client, answer in [("A", ReceiptAnswer.CHANGED), ("B", ReceiptAnswer.CHANGED), ("C", ReceiptAnswer.UNKNOWN)]:
         CommandReceipt.objects.create(command=row, client_id=client, answer=answer.value, at=T0 + 9)
 
-    (last,) = told(cluster=group.cluster, group=group, now=T0 + 10)
+    (last,) = told(group=group, now=T0 + 10)
 
     assert [*states, last.state] == ["waiting", "expired", "taken", "done"]
     assert last.receipts == (("changed", 2), ("unknown", 1))

@@ -103,6 +103,20 @@ def test_the_demo_says_what_it_plays_and_takes_orders_for_brokers(operator: Clie
     assert "The first minute" not in part
 
 
+def test_the_demo_shows_nobody_what_was_ordered_of_groups_out_of_sight(operator: Client, group: Group) -> None:
+    address = f"/demo/{group.cluster_id}/"
+    operator.post("/groups/1/order", {"verb": "demo.add_consumer", "reason": "for my eyes"})
+    operator.post(f"{address}order", {"verb": "demo.slow_broker", "target": "broker-b"})
+    assert "for my eyes" in operator.get(f"{address}?part=orders").content.decode()
+
+    operator.force_login(person(Role.VIEWER, name="elsewhere", groups="search*"))
+
+    for part in ("", "?part=orders"):
+        page = operator.get(address + part).content.decode()
+        assert "broker-b" in page
+        assert "for my eyes" not in page
+
+
 def test_a_cluster_that_is_no_demo_has_no_such_page(operator: Client, group: Group) -> None:
     Cluster.objects.update(is_demo=False)
 

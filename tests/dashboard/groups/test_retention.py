@@ -1,7 +1,9 @@
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 
@@ -35,6 +37,15 @@ def test_what_ended_long_ago_is_deleted_and_what_lasts_is_kept() -> None:
 
     assert Holding.objects.get().until is None
     assert Member.objects.get().client_id == "A"
+
+
+def test_log_ins_that_have_ended_are_deleted() -> None:
+    for name, at in (("over", T0), ("lasts", T0 + 2_000)):
+        Session.objects.create(session_key=name, expire_date=datetime.fromtimestamp(at / 1_000, UTC))
+
+    forget(now=T0 + 1_000, days=30)
+
+    assert Session.objects.get().session_key == "lasts"
 
 
 def test_a_group_that_is_gone_is_deleted_with_all_that_was_told_of_it() -> None:

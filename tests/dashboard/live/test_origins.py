@@ -39,3 +39,8 @@ def test_any_other_page_is_not(origin: str | None) -> None:
 
 def test_trusted_origins_are_ours() -> None:
     assert is_ours("https://rocket.example", "10.0.0.7:8000", ["https://rocket.example"])
+
+
+def test_a_host_that_is_trusted_over_one_scheme_is_not_over_another() -> None:
+    assert not is_ours("http://rocket.example", "rocket.example", ["https://rocket.example"])
+    assert is_ours("https://rocket.example", "rocket.example", ["https://rocket.example"])

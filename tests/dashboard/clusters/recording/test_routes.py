@@ -52,6 +52,18 @@ def test_a_queue_is_there_while_one_name_server_says_so() -> None:
     assert here() == {0, 1, 2}
 
 
+@pytest.mark.parametrize("both", [False, True], ids=["one lacks it", "both lacked it"])
+def test_the_first_queues_are_a_change_only_where_every_name_server_had_said_that_there_are_none(both: bool) -> None:
+    Cluster.objects.update(namesrv="127.0.0.1:9876;127.0.0.2:9876")
+    told(*seen("A"), RouteMissing(at=T0 + 1, source=OTHER, exactness=EXACT, topic="orders"))
+    if both:
+        told(RouteMissing(at=T0 + 2, source=NAMESRV, exactness=EXACT, topic="orders"))
+
+    told(route(4, 3))
+
+    assert RoundCause.objects.filter(cause="route changed").exists() is both
+
+
 def test_what_a_name_server_said_that_the_cluster_has_no_more_goes_once_another_tells() -> None:
     Cluster.objects.update(namesrv="127.0.0.1:9876;127.0.0.2:9876")
     queues = BrokerQueues(broker="east", read_queues=3, write_queues=3, permission=6, has_master=True)
