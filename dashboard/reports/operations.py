@@ -17,7 +17,7 @@ from dashboard.reports.models import Report, ReportToken
 from dashboard.reports.reading import BEHIND_MS, Said, Unacceptable, admit, read
 from dashboard.reports.standing import check_standing
 from dashboard.reports.tokens import note_use
-from rebalance_engine.events import CommandFinished, CommandOrdered, QueueDropped, QueuePulled, QueueTaken
+from rebalance_engine.events import CommandFinished, CommandOrdered, MemberLeft, QueueDropped, QueuePulled, QueueTaken
 from rebalance_engine.events import CommandReceipt as ReceiptFact
 
 LONGEST_VERB = 40
@@ -77,7 +77,7 @@ def take(*, token: ReportToken, body: bytes, now: int) -> Taken:
 
 def _tell_again(said: Said, recorded: Recorded, now: int) -> None:
     """Let rounds that ended lately be told anew: what was a bound may be exact now."""
-    times = [fact.at for fact in said.facts if isinstance(fact, QueueTaken | QueueDropped | QueuePulled)]
+    times = [fact.at for fact in said.facts if isinstance(fact, QueueTaken | QueueDropped | QueuePulled | MemberLeft)]
     if times:
         for group in recorded.groups:
             tell_again(group=group, since=min(times), until=max(times), now=now)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from rebalance_engine import eventlog
 from rebalance_engine.events import (
+    EXACT,
     BrokerBackedOff,
     BrokerBackoffEnded,
     BrokerLatency,
@@ -22,11 +23,13 @@ from rebalance_engine.events import (
     CommandFinished,
     CommandOrdered,
     CommandReceipt,
+    Departure,
     Fact,
     LockExpired,
     LockGranted,
     LockRefused,
     LockReleased,
+    MemberLeft,
     MemberStrategySeen,
     Origin,
     PlanFollowed,
@@ -46,7 +49,7 @@ BEHIND_MS = 7 * 86_400_000  # ids of reports are kept so long
 
 OF_CONSUMERS: tuple[type[Fact], ...] = (
     *(QueueTaken, QueueDropped, QueuePulled, PullRefused),
-    *(LockGranted, LockRefused, LockReleased, LockExpired, MemberStrategySeen, PlanFollowed),
+    *(LockGranted, LockRefused, LockReleased, LockExpired, MemberStrategySeen, PlanFollowed, MemberLeft),
 )
 OF_PRODUCERS: tuple[type[Fact], ...] = (
     *(BrokerLatency, BrokerBackedOff, BrokerBackoffEnded, BrokerUnreachable, BrokerReachable),
@@ -167,6 +170,17 @@ def _check_kind(place: str, fact: Fact) -> None:
     needed = Origin.OPERATOR if isinstance(fact, CommandFact) else Origin.AGENT_REPORT
     if fact.source.origin is not needed:
         raise Malformed(f"{place} has the origin {fact.source.origin.value!r}; needed is {needed.value!r}")
+    if isinstance(fact, MemberLeft):
+        _check_good_bye(place, fact)
+
+
+def _check_good_bye(place: str, fact: MemberLeft) -> None:
+    """Insist on who unregistered itself, and knows when: of any other end nobody can report himself."""
+    if fact.departure is not Departure.UNREGISTERED:
+        needed = f"a client reports of itself {Departure.UNREGISTERED.value!r} alone"
+        raise Malformed(f"{place} has the departure {fact.departure.value!r}; {needed}")
+    if fact.exactness != EXACT:
+        raise Malformed(f"{place} has bounds; needed is when it unregistered, exactly")
 
 
 def _check_time(place: str, fact: Fact, now: int) -> None:

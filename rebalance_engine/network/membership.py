@@ -35,8 +35,8 @@ from rebalance_engine.consumer import (
 )
 from rebalance_engine.consumer.member import Member
 from rebalance_engine.consumer.messages import read_popped
-from rebalance_engine.effects import Address, Heard
-from rebalance_engine.events import Origin, Source
+from rebalance_engine.effects import Address, Heard, State
+from rebalance_engine.events import EXACT, Departure, MemberLeft, Origin, Source
 from rebalance_engine.model import RETRY_TOPIC_PREFIX, MessageModel, MessageQueue
 from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.filters import check_filters
@@ -154,6 +154,19 @@ class Membership:
                 self.process.try_do(lambda at: self._client.give_up(member, at))
             if self.process.is_open:
                 await self.process.driver.told(TELL_S)  # the last offsets, also of clients that say no good-bye
+            if self._stopped.is_set() and self._client.desk.profile.unregisters:
+                self.process.try_do(lambda at: (State(fact=self._left(at)),))
+
+    def _left(self, at: int) -> MemberLeft:
+        """State that it left in order; who is killed, or gives up on brokers, states nothing."""
+        return MemberLeft(
+            at=at,
+            source=self._client.desk.source,
+            exactness=EXACT,
+            group=self.settings.group,
+            client=self.client_id,
+            departure=Departure.UNREGISTERED,
+        )
 
     def _react(self, heard: Heard | Consumed | Order, at: int) -> Iterable[object]:
         effects = self._client.handle(heard, at)

@@ -76,6 +76,7 @@ COLUMNS = {
     "first_pull_at": pgettext_lazy("column", "first pull at"),
     "from_client": pgettext_lazy("column", "from client"),
     "gone_at": pgettext_lazy("column", "gone at"),
+    "good_bye_at": pgettext_lazy("column", "good-bye at"),
     "group": pgettext_lazy("column", "group"),
     "group_name": pgettext_lazy("column", "group"),
     "groups": pgettext_lazy("column", "groups"),

@@ -25,6 +25,7 @@ UNASKED = frozenset({None, Missing.NOT_ASKED.value})  # why no answer is known, 
 class Member(Sourced):
     """A client that is, or was, a member; ``at`` is when it joined, ``left_at`` when it left.
 
+    ``good_bye_at``: when it unregistered, by its own report. It is a member until brokers list it no more.
     ``registrations``: over how many connections one broker has this client id; RocketMQ counts each as a member.
     ``held_seen_at``: the last look at which it told all that it holds; NULL is never. ``missing`` says why a later
     look got no answer: what it holds is unknown since ``missing_at``.
@@ -35,6 +36,7 @@ class Member(Sourced):
     registrations = models.IntegerField(default=1)
     left_at = AtField(null=True, blank=True)
     departure = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(Departure))
+    good_bye_at = AtField(null=True, blank=True)
 
     language = models.TextField(blank=True, default="", help_text="empty is unknown")
     version = models.TextField(blank=True, default="", help_text="empty is unknown")

@@ -12,7 +12,7 @@ from dashboard.clusters.recording.connections import ConnectionBook
 from dashboard.clusters.recording.producers import ProducerBook
 from dashboard.clusters.recording.routes import RouteBook, held_queues
 from dashboard.groups.models import Group
-from dashboard.groups.recording import flow, members, progress
+from dashboard.groups.recording import exactly, flow, members, progress
 from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.costs import CostBook, CostFact
 from dashboard.groups.recording.flow import FlowBook
@@ -34,6 +34,7 @@ from rebalance_engine.events import (
     MemberListSeen,
     MemberSeen,
     MemberStrategySeen,
+    Origin,
     PresenceGone,
     PresenceSeen,
     ProducerFact,
@@ -147,12 +148,16 @@ class Ledger:
 
     def _left(self, fact: MemberLeft) -> bool:
         member = self.groups.member(fact.group, fact.client)
-        seen_at = None if member is None else member.left_at
+        if member is None:
+            return False
+        if member.left_at is None and fact.source.origin is Origin.AGENT_REPORT:
+            return exactly.said_good_bye(self.groups, member, fact)  # brokers say who is there
+        fact, seen_at = exactly.fitted(self.groups, member, fact), member.left_at
         changed = members.member_left(self.groups, fact)
-        if changed and member is not None and seen_at is None:
-            self.held.left(fact, member)
-        elif changed and member is not None and seen_at is not None:
+        if changed and seen_at is not None:
             self.held.left_cleanly(fact, member, seen_at)
+        elif changed:
+            self.held.left(fact, member)
         return changed
 
     def _held(self, fact: HeldFact) -> bool:

@@ -34,6 +34,7 @@ POP = ConsumeType.POP.value
 NEW_LIFE: dict[str, object] = {
     "left_at": None,
     "departure": None,
+    "good_bye_at": None,
     "held_seen_at": None,
     "missing": None,
     "missing_at": None,

@@ -10,6 +10,7 @@ from dashboard.demo.script import Disband, Down, Go, Going, Join, Recover, Resum
 from dashboard.demo.shop import CASTS
 from dashboard.demo.stage import Stage
 from rebalance_engine.eventlog import read
+from rebalance_engine.events import Departure, MemberLeft
 from tests.rebalance_engine.network.clusters import until
 from tests.rebalance_engine.network.loop import on_a_loop
 
@@ -43,6 +44,11 @@ async def test_members_come_and_go_in_every_way(tmp_path: Path) -> None:
             await stage.perform(Go("billing", Going.LEAVES, "billing-1"))
         await stage.perform(Disband("warehouse"))
         assert stage.members["warehouse"] == ()
+        facts = [read(line) for _, line in stage.reel.after(0, 10_000)]
+        left = {
+            fact.client: fact.departure for fact in facts if isinstance(fact, MemberLeft) and fact.group == "billing"
+        }
+        assert left == {"127.0.0.1@billing-1": Departure.UNREGISTERED}, "who crashes or falls silent says no good-bye"
 
     await on_stage(tmp_path, play)
 

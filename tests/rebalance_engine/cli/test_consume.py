@@ -80,8 +80,10 @@ async def test_a_member_reports_what_it_takes_and_drops_and_its_token_is_in_no_w
             assert await member.ends(signal.SIGTERM) == 0
             said = await member.words()
 
-    events = [fact["event"] for fact in room.facts if fact["queue"][0] == "orders"]
+    *facts, last = room.facts
+    events = [fact["event"] for fact in facts if fact["queue"][0] == "orders"]
     assert (events.count("QueueTaken"), events.count("QueueDropped")) == (4, 4)
+    assert (last["event"], last["departure"]) == ("MemberLeft", "unregistered")
     assert {headers["Authorization"] for _path, headers, _body in room.got} == {"Bearer ekr_notforlogs"}
     assert "ekr_notforlogs" not in said + json.dumps(member.lines)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_engine.events import Fact, QueueDropped, QueuePulled, QueueTaken
+from rebalance_engine.events import Fact, MemberLeft, QueueDropped, QueuePulled, QueueTaken
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.network import (
     Closed,
@@ -264,7 +264,7 @@ async def test_takes_first_pulls_and_drops_are_stated_with_their_times() -> None
         followed = [fact async for fact in following]
 
     of_orders = [fact for fact in told if getattr(fact, "queue", EAST).topic == "orders"]
-    assert [type(fact) for fact in of_orders] == [QueueTaken, QueuePulled, QueueDropped]
+    assert [type(fact) for fact in of_orders] == [QueueTaken, QueuePulled, QueueDropped, MemberLeft]
     assert sorted(fact.at for fact in of_orders) == [fact.at for fact in of_orders]
     assert followed == told[-len(followed) :]
 

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Sequence
@@ -9,15 +10,17 @@ from typing import Any
 
 import pytest
 
+from rebalance_engine import eventlog
 from rebalance_engine.allocation.contract import MemberFailure, Strategy, UnknownParameter, UnknownStrategy
 from rebalance_engine.consumer import Mode, java
-from rebalance_engine.events import Fact, PullRefused, QueueDropped
+from rebalance_engine.events import EXACT, Departure, Fact, MemberLeft, PullRefused, QueueDropped
 from rebalance_engine.model import MessageModel, MessageQueue
-from rebalance_engine.network import ConsumeFromWhere, Producer, membership
+from rebalance_engine.network import ConsumeFromWhere, LitePullConsumer, Producer, membership, reporter
 from rebalance_engine.network.complaints import Complaints
 from rebalance_engine.network.consumer import Consumer
 from rebalance_engine.network.membership import Membership, group_settings
 from rebalance_engine.network.process import Closed, Process
+from rebalance_engine.network.reports import TOKEN, Answer
 from rebalance_engine.network.transport import Transport
 from tests.rebalance_engine.network.clusters import QUICK, cluster, divided, put, until
 from tests.rebalance_engine.network.loop import on_a_loop
@@ -252,3 +255,66 @@ async def test_whoever_must_leave_without_answers_states_that_it_holds_nothing(
         dropped = [fact.queue for fact in facts if isinstance(fact, QueueDropped)]
         assert len([queue for queue in dropped if queue.topic == "orders"]) == 4  # and perhaps that of the retry topic
     assert "left without the answers of all brokers" in caplog.text
+    assert not [fact for fact in facts if isinstance(fact, MemberLeft)]
+
+
+@pytest.fixture
+def reported(monkeypatch: pytest.MonkeyPatch) -> list[Fact]:
+    """What a control room is told that takes all reports."""
+    told: list[Fact] = []
+
+    def take(_url: str, body: bytes, *, token: str) -> Answer:
+        assert token == "ekr_of_G"  # noqa: S105
+        told.extend(eventlog.read(json.dumps(line)) for line in json.loads(body)["facts"])
+        return Answer(201, "")
+
+    monkeypatch.setenv(TOKEN, "ekr_of_G")
+    monkeypatch.setattr(reporter, "post", take)
+    return told
+
+
+@on_a_loop
+@pytest.mark.parametrize("kind", [Consumer, LitePullConsumer])
+async def test_who_leaves_in_order_reports_that_last_once_no_broker_lists_it(
+    kind: type[Consumer | LitePullConsumer], reported: list[Fact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[bool] = []
+    async with cluster(2) as both:
+        member = kind(both.namesrv, "G", "orders", version=QUICK, instance="A", report_url="http://room.example/")
+        put = reporter.Reporter.put
+
+        def note(self: reporter.Reporter, fact: Fact) -> None:
+            if isinstance(fact, MemberLeft):
+                brokers = (both.broker(name).machine.membership for name in ("broker-a", "broker-b"))
+                listed.extend(bool(each.registry.clients("G")) for each in brokers)
+            put(self, fact)
+
+        monkeypatch.setattr(reporter.Reporter, "put", note)
+        await member.start()
+        await divided(8, member)
+        name = member.client_id
+        await member.close()
+
+    last = reported[-1]
+    assert isinstance(last, MemberLeft)
+    assert (last.group, last.client, last.departure) == ("G", name, Departure.UNREGISTERED)
+    assert (last.exactness, last.source.client) == (EXACT, name)
+    dropped = [fact for fact in reported if isinstance(fact, QueueDropped) and fact.queue.topic == "orders"]
+    assert len(dropped) == 8 and last.at >= max(fact.at for fact in dropped)
+    assert listed == [False, False]
+    assert len([fact for fact in reported if isinstance(fact, MemberLeft)]) == 1
+
+
+@on_a_loop
+@pytest.mark.parametrize("keeps_connections", [True, False])
+async def test_who_is_killed_reports_no_good_bye(reported: list[Fact], keeps_connections: bool) -> None:
+    facts: list[Fact] = []
+    async with cluster() as east:
+        options: dict[str, Any] = {"version": QUICK, "report_url": "http://room.example/", "on_fact": facts.append}
+        member = Consumer(east.namesrv, "G", "orders", **options)
+        await member.start()
+        await divided(4, member)
+        await member.abandon(keeps_connections=keeps_connections)
+        await member.abandon()
+
+    assert not [fact for fact in (*reported, *facts) if isinstance(fact, MemberLeft)]

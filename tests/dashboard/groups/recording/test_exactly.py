@@ -114,7 +114,7 @@ def test_a_report_tells_how_and_when_somebody_left_of_whom_a_look_only_saw_that_
     told(left_exactly(4_500, Departure.UNREGISTERED))
 
     at = T0 + 4_500
-    assert cause() == ("member left", "A left: unregistered", at, at, at)
+    assert cause() == ("member left", "A left cleanly, as it reported", at, at, at)
     row, member = Round.objects.get(), Member.objects.get()
     assert (row.opened_at, member.left_at, member.departure) == (at, at, "unregistered")
 
