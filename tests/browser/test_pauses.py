@@ -17,13 +17,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def group(transactional_db: None) -> Group:  # noqa: ARG001 - the server reads it
-    """Three rounds: one exactly known, one with bounds, one of which nobody knows the first pulls."""
+    """Three rounds: a deploy exactly known, one with bounds, one of which nobody knows the first pulls."""
     group = Group.objects.create(cluster=add_cluster(), name="billing", added_at=1, model="CLUSTERING")
     now = now_ms()
     causes = ("member joined", "member left", "heartbeat expired")
     for number, cause in enumerate(causes, 1):
         chain = {"wave": 1, "superseded_by": 2} if number == 1 else {"wave": 1} if number == 2 else {}
-        row = add_round(group, number, now - 1_800_000 + number * 400_000, cause=cause, who=f"C{number}", **chain)
+        there = {"members_before": ["E", "F", "G"], "members_after": ["C1", "D", "G"]} if number == 1 else {}
+        at = now - 1_800_000 + number * 400_000
+        row = add_round(group, number, at, cause=cause, who=f"C{number}", **chain, **there)
         for queue in range(6):
             pause = {1: pulled(row, 1_500, 1_500), 2: pulled(row, 900 + 200 * queue, 2_400 + 300 * queue)}.get(
                 number, {}

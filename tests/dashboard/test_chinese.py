@@ -54,6 +54,7 @@ STORY = frozenset(
     )
 )
 WORD = re.compile(r"[A-Za-z][A-Za-z_]+")
+CALL = re.compile(r"\b(GET|POST|DELETE) /[\w/{}-]+")  # of the API: its address is no word
 
 
 class Texts(HTMLParser):
@@ -90,7 +91,7 @@ def english_in(page: str) -> list[str]:
     return [
         " ".join(text.split())
         for text in parser.texts
-        if any(word not in NAMES and word not in STORY for word in WORD.findall(text))
+        if any(word not in NAMES and word not in STORY for word in WORD.findall(CALL.sub("", text)))
     ]
 
 

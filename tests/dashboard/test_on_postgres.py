@@ -71,7 +71,7 @@ def test_storage_passes_on_postgresql_too(postgres: str) -> None:
         check=False,
         capture_output=True,
         text=True,
-        timeout=3000,  # beside three other processes it takes several times as long as alone
+        timeout=4500,  # beside three other processes it takes several times as long as alone
     )
 
     assert tests.returncode == 0, tests.stdout[-4000:] + tests.stderr[-2000:]
