@@ -49,7 +49,8 @@ def known_of(*, cluster: str) -> Known:
     there_are = {(name, number): at for name, number, at in brokers}
     by_pop = Group.objects.filter(cluster=row, popped_by__isnull=False).values_list("name", "popped_by")
     popped = {group: {name: tuple(topics) for name, topics in (told or {}).items()} for group, told in by_pop}
-    return Known(at=told, brokers=there_are, members=members, closed=closed, popped=popped)
+    groups = frozenset(Group.objects.filter(cluster=row, gone_at=None).values_list("name", flat=True))
+    return Known(at=told, brokers=there_are, members=members, groups=groups, closed=closed, popped=popped)
 
 
 def stored_until(cluster: Cluster) -> int:

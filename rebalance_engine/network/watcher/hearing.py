@@ -38,6 +38,8 @@ OFF_EVERY_MS = 60_000  # nobody can order a recompute until it is seen that a br
 SAME_PRODUCERS_MS = 30_000  # where a broker is asked more often because a heartbeat is about to expire
 EXPIRY = "channelExpiredTimeout"
 NOTIFIES = "notifyConsumerIdsChangedEnable"
+MAKES_GROUPS = "autoCreateSubscriptionGroup"
+SETTINGS = frozenset({EXPIRY, NOTIFIES, MAKES_GROUPS})
 FIRST_WITH_MODES = 5  # brokers of 4.x do not know request 402
 OF_SERVERS = frozenset({Kind.BROKERS, Kind.ROUTE, Kind.GROUPS, Kind.RUNTIME})
 
@@ -110,6 +112,8 @@ class Ears:
             return list(self._memory.list_missed(question.group, by, trouble))
         if question.kind is Kind.PRODUCERS:
             self._memory.beats.missed(question.place, by.at)
+        if question.kind is Kind.GROUPS:
+            self._memory.having.missed(question.place)
         if question.kind in {Kind.PROGRESS, Kind.DEAD, Kind.PRODUCERS}:
             return [answers.missed(self._memory.named(by), trouble, group=question.group or None)]
         if by.address not in self._mute:
@@ -157,7 +161,7 @@ class Ears:
         configs, by = await within(self._admin.group_configs(by.address, timeout_s=TIMEOUT_S))
         table = configs.subscription_group_table
         told = [(name, table[name]) for name in table if name and not is_system_group(name)]
-        self._memory.groups_heard(question.place, (name for name, _ in told))
+        self._memory.groups_heard(question.place, (name for name, _ in told), by.since)
         return list(self._memory.closed.heard(question.place, told, self._memory.named(by)))
 
     async def _runtime(self, question: Question, by: Answerer, within: Within) -> list[Fact]:
@@ -171,12 +175,15 @@ class Ears:
         return facts
 
     async def _config(self, broker: str, by: Answerer) -> None:
-        """Ask how long a broker waits for heartbeats, and whether it notifies; who does not tell does as brokers do."""
+        """Ask how long a broker waits for heartbeats, and whether it notifies; who does not tell does as brokers do.
+
+        And whether it makes groups by itself: who does not tell that bounds no join (``Having``).
+        """
         every_ms = OFF_EVERY_MS if self._memory.closed.is_off(broker) else CONFIG_EVERY_MS
         if by.at - self._config_at.get(broker, -every_ms) < every_ms:
             return
         try:
-            settings = await self._admin.broker_config(by.address, {EXPIRY, NOTIFIES}, timeout_s=TIMEOUT_S)
+            settings = await self._admin.broker_config(by.address, SETTINGS, timeout_s=TIMEOUT_S)
         except NoAnswer:
             return  # no turn, or no answer in time: with the next figures
         except (Denied, RemotingError) as error:
@@ -185,6 +192,7 @@ class Ears:
         self._config_at[broker] = by.at
         self._memory.beats.expiry_heard(broker, read_expiry(settings.get(EXPIRY)))
         self._memory.closed.notifies_heard(broker, is_on=settings.get(NOTIFIES) != "false")
+        self._memory.having.makes_heard(broker, is_on=settings.get(MAKES_GROUPS) == "true")
 
     async def _modes(self, broker: str, by: Answerer, within: Within) -> list[Fact]:
         """Ask which groups are set to POP (402): a table in the broker's memory, as its replicas copy it."""

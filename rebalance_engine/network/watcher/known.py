@@ -21,6 +21,8 @@ class Known:
             not there then. None is unknown.
         brokers: (name, id) -> address, of those that were there.
         members: group -> client id -> its (broker, address) pairs.
+        groups: those that were known, also without members. Of any other nobody looked who is a member: ``at`` says
+            nothing of it.
         closed: group -> the brokers that let nobody of it consume.
         popped: group -> broker -> the topics that it is set to give by POP.
     """
@@ -28,6 +30,7 @@ class Known:
     at: int | None = None
     brokers: Mapping[BrokerKey, Address] = field(default_factory=dict)
     members: Mapping[str, Mapping[str, Set[tuple[str, Address]]]] = field(default_factory=dict)
+    groups: frozenset[str] = frozenset()
     closed: Mapping[str, Set[str]] = field(default_factory=dict)
     popped: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 

@@ -33,6 +33,7 @@ from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.beats import Beats
 from rebalance_engine.network.watcher.bounds import between, departed, left_since
 from rebalance_engine.network.watcher.closed import Closed
+from rebalance_engine.network.watcher.having import Having
 from rebalance_engine.network.watcher.known import Known, KnownGroup, KnownList, KnownMember
 from rebalance_engine.network.watcher.news import is_same, merged
 from rebalance_engine.network.watcher.popped import Popped
@@ -54,14 +55,14 @@ class Memory:
     def __init__(self, name_servers: int = 1, known: Known | None = None, cluster: str | None = None) -> None:
         known = known or Known()
         self._cluster = cluster
-        self._since = known.at
+        self._since, self._stored = known.at, known.groups | known.members.keys()
         self._servers = Servers(name_servers, known.brokers)
         self.silences = Silences()
         self.closed = Closed(known.closed)
         self.popped = Popped(known.popped)
         self.beats = Beats()
         self._groups: dict[str, KnownGroup] = {}
-        self._having: dict[str, frozenset[str]] = {}
+        self.having = Having()
         self._hosts: dict[str, frozenset[str]] = {}  # kept until something changes that it follows from
         for group, members in known.members.items():
             self._groups[group] = KnownGroup(
@@ -78,13 +79,12 @@ class Memory:
     @property
     def groups(self) -> frozenset[str]:
         """Every group that some broker has, or that has members."""
-        named = frozenset[str]().union(*self._having.values()) if self._having else frozenset[str]()
-        return named | {name for name, group in self._groups.items() if group.members}
+        return self.having.groups | {name for name, group in self._groups.items() if group.members}
 
     @property
     def are_groups_told(self) -> bool:
         """Whether every master has said which groups it has: what none of them named is nowhere."""
-        return bool(self.masters) and self._having.keys() >= self.masters.keys()
+        return bool(self.masters) and self.having.brokers >= self.masters.keys()
 
     def hosts(self, group: str) -> frozenset[str]:
         """Name the masters that may know members of a group."""
@@ -95,8 +95,8 @@ class Memory:
     def _find_hosts(self, group: str) -> frozenset[str]:
         masters = self.masters
         routed = self._servers.routed(self.topics_of(group))
-        having = {name for name, groups in self._having.items() if group in groups}
-        unsaid = masters.keys() - self._having.keys()  # they have not told which groups they have
+        having = self.having.of(group)
+        unsaid = masters.keys() - self.having.brokers  # they have not told which groups they have
         return frozenset(masters.keys() & (having | routed | (unsaid if self.members(group) else set())))
 
     def members(self, group: str) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ class Memory:
         groups = self.groups
         if not groups or not self.are_groups_told:
             return None
-        times: list[int] = []
+        times = [] if self.having.told_at is None else [self.having.told_at]
         for group in groups:
             hosts, known = self.hosts(group), self._groups.get(group)
             told = [] if known is None else [known.lists[name].at for name in hosts if name in known.lists]
@@ -175,7 +175,7 @@ class Memory:
             self._hosts.clear()
             yield fact
             if isinstance(fact, BrokerGone) and fact.broker_id == MASTER_ID:
-                self._having.pop(fact.broker, None)
+                self.having.gone(fact.broker)
                 for group in sorted(self._groups):
                     yield from self._forget_list(group, fact.broker, by)
 
@@ -183,11 +183,9 @@ class Memory:
         """Take in what a broker says that it is (28)."""
         yield from self._servers.version_heard(broker, address, version, self.named(by))
 
-    def groups_heard(self, broker: str, groups: Iterable[str]) -> None:
-        """Take in which groups a broker has (201)."""
-        named = frozenset(groups)
-        if self._having.get(broker) != named:
-            self._having[broker] = named
+    def groups_heard(self, broker: str, groups: Iterable[str], asked_at: int | None = None) -> None:
+        """Take in which groups a broker has (201); ``asked_at`` None: nobody knows when it was asked."""
+        if self.having.heard(broker, groups, asked_at):
             self._hosts.clear()
 
     def route_heard(self, topic: str, route: TopicRouteData | None, by: Answerer) -> Iterator[Fact]:
@@ -301,12 +299,17 @@ class Memory:
         known.changed_at = by.at
 
     def _not_before(self, known: KnownGroup, group: str) -> int | None:
-        """Say when somebody who is new now was not there yet, at any broker; None: nobody looked everywhere."""
-        hosts = self.hosts(group)
-        times = [at for name in hosts if name in known.lists and (at := known.lists[name].at) is not None]
-        if times and len(times) == len(hosts):
-            return min(times)
-        return self._since
+        """Say when somebody who is new now was not there yet, at any broker; None: nobody looked everywhere.
+
+        Who was in no list was not there; nor was anybody where a broker did not have the group at all.
+        """
+        hosts, listed = self.hosts(group), {name: one.at for name, one in known.lists.items() if one.at is not None}
+        if hosts and hosts <= listed.keys():
+            return min(listed[name] for name in hosts)
+        lacked = {name: at for name in self.masters if (at := self.having.lacked_at(group, name)) is not None}
+        if not self.masters or not self.masters.keys() <= listed.keys() | lacked.keys():
+            return self._since if group in self._stored else None
+        return min(max(listed.get(name, 0), lacked.get(name, 0)) for name in self.masters)
 
     def _leave(self, known: KnownGroup, group: str, by: Answerer) -> Iterator[Fact]:
         """State who is in no list any more, if every broker has answered that may have them."""

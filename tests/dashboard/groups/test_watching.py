@@ -26,6 +26,7 @@ def test_what_was_known_is_read_back(cluster: Cluster) -> None:
 
     assert (known.at, known.brokers) == (T0 + 7, {("east", 0): "e:1"})
     assert known.members == {"g": {"A": {("east", "10.0.0.1:5")}}}
+    assert known.groups == {"g"}
     assert known.closed == {"g": {"east"}}
     assert known.popped == {"g": {"east": ("orders",)}}
     assert cluster.pk

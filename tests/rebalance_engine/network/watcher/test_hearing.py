@@ -46,7 +46,8 @@ class Telling:
         return MessageRequestModeSerializeWrapper()
 
     async def broker_config(self, _address: str, names: set[str], *, timeout_s: float) -> dict[str, str]:
-        assert (names, bool(timeout_s)) == ({"channelExpiredTimeout", "notifyConsumerIdsChangedEnable"}, True)
+        asked = {"channelExpiredTimeout", "notifyConsumerIdsChangedEnable", "autoCreateSubscriptionGroup"}
+        assert (names, bool(timeout_s)) == (asked, True)
         config = self.configs.pop(0)
         if isinstance(config, Exception):
             raise config
@@ -232,6 +233,20 @@ async def test_a_group_that_may_not_consume_is_told_of_with_the_groups_of_a_brok
     assert isinstance(fact, ConsumptionSeen)
     assert (fact.group, fact.broker, fact.is_enabled) == ("H", "east", False)
     assert memory.groups == {"G", "H"}
+
+
+@on_a_loop
+async def test_a_broker_that_does_not_say_which_groups_it_has_bounds_nothing_until_it_does() -> None:
+    memory, question, found = sound("east"), Question(Kind.GROUPS, "east"), []
+    memory.groups_heard("east", ["G"], 10)
+    memory.having.makes_heard("east", is_on=True)
+    async with admin_of("127.0.0.1:1") as admin:
+        ears = Ears(admin, memory)
+        for trouble in (NO_TURN, LATE):
+            assert ears.missed(question, by(20), trouble) == []
+            found.append(memory.having.lacked_at("H", "east"))
+
+    assert found == [10, None]
 
 
 class Popping:

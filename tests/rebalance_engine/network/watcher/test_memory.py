@@ -7,6 +7,7 @@ from rebalance_engine.events import (
     AnswerMissed,
     Departure,
     Exactness,
+    Fact,
     MemberJoined,
     MemberLeft,
     MemberSeen,
@@ -62,6 +63,66 @@ def test_a_member_joined_between_the_look_without_it_and_the_first_with_it() -> 
     [joined] = [fact for fact in facts if isinstance(fact, MemberJoined)]
     assert (joined.client, joined.exactness) == ("B", Exactness.between(10, 20))
     assert not [fact for fact in again if isinstance(fact, MemberJoined)]
+
+
+def making(*names: str, known: Known | None = None) -> Memory:
+    """A memory that knows its brokers, each of which makes groups by itself."""
+    memory = Memory(known=known)
+    list(memory.cluster_heard(brokers(*names), by(0, None)))
+    for name in names:
+        memory.having.makes_heard(name, is_on=True)
+    return memory
+
+
+def joins(facts: list[Fact]) -> dict[str, Exactness]:
+    return {fact.client: fact.exactness for fact in facts if isinstance(fact, MemberJoined)}
+
+
+def test_who_is_in_a_group_that_is_new_joined_after_the_last_look_at_every_broker_without_it() -> None:
+    memory = making("east", "west")
+    for broker, groups, asked_at in (("east", [], 10), ("west", [], 15), ("east", ["G"], 20)):
+        memory.groups_heard(broker, groups, asked_at)
+    first = told(memory, "AB", 22)
+    memory.groups_heard("west", ["G"], 25)
+    second = told(memory, "ABC", 27, "west")
+
+    assert joins(first) == dict.fromkeys("AB", Exactness.between(10, 22))
+    assert joins(second) == {"C": Exactness.between(15, 27)}
+    assert [fact.client for fact in (*first, *second) if isinstance(fact, MemberSeen)] == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize("why", ["first look", "never told", "missed", "no group by itself"])
+def test_nobody_joined_a_new_group_where_one_broker_bounds_nothing(why: str) -> None:
+    memory = making("east", "west")
+    memory.groups_heard("east", [], 10)
+    if why != "never told":
+        memory.groups_heard("west", ["G"] if why == "first look" else [], 15)
+    if why == "missed":
+        memory.having.missed("west")
+    if why == "no group by itself":
+        memory.having.makes_heard("west", is_on=False)
+    memory.groups_heard("east", ["G"], 20)
+
+    assert joins(told(memory, "AB", 22)) == {}
+
+
+def test_who_is_in_a_group_that_the_one_before_did_not_know_joined_nobody_knows_when() -> None:
+    known = Known(at=5, brokers={("east", 0): "east:1"}, groups=frozenset({"H"}))
+    memory = making("east", known=known)
+    memory.groups_heard("east", ["G", "H"], 10)
+    facts = told(memory, "AB", 12)
+    of_stored = list(memory.list_heard("H", ["A"], by(13)))
+
+    assert joins(facts) == {}
+    assert joins(of_stored) == {"A": Exactness.between(5, 13)}
+
+
+def test_lists_are_no_younger_than_the_oldest_answer_to_which_groups_there_are() -> None:
+    memory = making("east")
+    memory.groups_heard("east", ["G"], 10)
+    told(memory, "A", 20)
+
+    assert memory.lists_at == 10
 
 
 def test_an_answer_that_was_long_under_way_is_of_no_later_time_than_its_question() -> None:
