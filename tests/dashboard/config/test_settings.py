@@ -100,3 +100,4 @@ def test_nothing_in_redis_or_among_cookies_has_a_name_that_another_installation_
     assert production.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] == production.REDIS_PREFIX
     assert name in production.REDIS_PREFIX
     assert f"evenkeel-{name}" == production.SESSION_COOKIE_NAME
+    assert f"evenkeel-{name}-csrf" == production.CSRF_COOKIE_NAME

@@ -74,7 +74,7 @@ class Instance:
         jar = HTTPCookieProcessor()
         opener = build_opener(jar)
         opener.open(f"{self.url}login/", timeout=LONG_S).close()
-        token = next(cookie.value for cookie in jar.cookiejar if cookie.name == "csrftoken")
+        token = next(cookie.value for cookie in jar.cookiejar if cookie.name.endswith("-csrf"))
         form = {"username": "admin", "password": password, "csrfmiddlewaretoken": token}
         origin = {"Origin": self.url.rstrip("/")}
         request = Request(f"{self.url}login/", urlencode(form).encode(), origin)  # noqa: S310 - it has said http://
