@@ -18,6 +18,7 @@ from dashboard.config.supervising import doorkeeper
 from dashboard.config.supervising.lock import HomeLock, in_address, listen
 
 TAKE_OVER_S = 5.0  # a doorkeeper that hangs is not waited for
+SEE_OFF_S = 60.0  # it has answered its last callers long before
 
 
 class Door:
@@ -84,6 +85,14 @@ class Door:
             pass
         self._dismiss()
         self._station()
+
+    def see_off(self) -> None:
+        """Wait until the doorkeeper, which a web process let leave, has ended: else it stays there, defunct.
+
+        In a thread of its own; ``keep`` and ``shut`` may come meanwhile.
+        """
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._keeper.wait(SEE_OFF_S)
 
     def _dismiss(self) -> None:
         assert self._keeper.stdin is not None

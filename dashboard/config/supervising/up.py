@@ -73,6 +73,7 @@ class Up:
         self._namesrv_port = 0
         self._failure: str | None = None
         self._watched: set[str] = set()
+        self._tasks: asyncio.TaskGroup
 
     async def run(self) -> str | None:
         """Run until a signal; give why it could not go on, or None where it ended in order."""
@@ -125,6 +126,7 @@ class Up:
             runner.say(f"Spark is off, so no jobs run over the history: {self._spark_is_off}")
         try:
             async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
                 for child in children.children(self._wanted):
                     runner.hear(machine.Added(child))
                 asked = self._cluster()
@@ -260,6 +262,7 @@ class Up:
         if not self._has_opened:
             self._has_opened = True
             self._follow_clusters()
+        self._tasks.create_task(asyncio.to_thread(self._door.see_off), name="doorkeeper")
         if self._wanted.has_demo:
             with contextlib.suppress(NoDemo):  # one that is not there yet is told as soon as it is
                 await ask_to_begin(self._home / "demo")

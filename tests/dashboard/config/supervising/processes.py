@@ -1,9 +1,10 @@
-"""Waiting for the end of processes that are not our children."""
+"""Waiting for the end of processes that are not our children, and which children a process has."""
 
 from __future__ import annotations
 
 import os
 import select
+from pathlib import Path
 
 LONG_S = 30  # turns a process that never ends into a test that fails
 
@@ -18,3 +19,16 @@ def ends(pid: int) -> bool:
         return bool(select.select([process], [], [], LONG_S)[0])
     finally:
         os.close(process)
+
+
+def children_of(pid: int) -> set[int]:
+    """Give the children of a process, also those that ended and that nobody waited for."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if int(parent) == pid:
+            found.add(int(folder.name))
+    return found

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.config.supervising.door import Door, take_over
 from dashboard.config.supervising.lock import HomeTaken, PortTaken
-from tests.dashboard.config.supervising.processes import LONG_S
+from tests.dashboard.config.supervising.processes import LONG_S, children_of, ends
 
 
 def ask(door: Door) -> tuple[int, str]:
@@ -44,6 +44,20 @@ def test_after_the_web_process_has_ended_a_doorkeeper_stands_there_again_and_kno
 
         while "Prepare the database <span>done" not in (asked := ask(door))[1]:
             assert asked[0] == 503
+    finally:
+        door.leave()
+
+
+def test_a_doorkeeper_that_a_web_process_let_leave_is_seen_off_and_stays_not_defunct(tmp_path: Path) -> None:
+    door = Door(tmp_path, "127.0.0.1", 0)
+    try:
+        before = children_of(os.getpid())
+        take_over(os.dup(door.knocker.fileno()))
+
+        door.see_off()
+
+        (keeper,) = before - children_of(os.getpid())
+        assert ends(keeper)
     finally:
         door.leave()
 
