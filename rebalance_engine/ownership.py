@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -122,6 +122,15 @@ class Ownership:
         loads = counts + np.bincount(self.further_client, minlength=len(self.clients.names))
         loads.setflags(write=False)
         return loads
+
+    def without(self, clients: Collection[str]) -> Ownership:
+        """Leave out what some clients own."""
+        if not clients:
+            return self
+        numbers = [number for each in clients if (number := self.clients.number(each)) is not None]
+        queue, client = self.pairs()
+        stays = ~np.isin(client, numbers)
+        return Ownership.from_pairs(self.queues, self.clients, queue[stays], client[stays])
 
     def unowned(self) -> NDArray[np.intp]:
         """Give the numbers of the queues that nobody owns."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
@@ -11,15 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from rebalance_engine.events import ConsumeType
+from rebalance_engine.proxied import is_of_grpc
 
 MOST_PROGRAMS = 3
 BROADCASTING = "BROADCASTING"
 POP = ConsumeType.POP.value
 MOST_NAMED = 3
-
-# Clients of gRPC name themselves host@pid@index@time, the time in base 36 (``ClientId.java`` of rocketmq-clients, the
-# same in Go, Python and Node.js); those of remoting host@instance, with a unit at most (``ClientConfig.java``).
-_OF_GRPC = re.compile(r".+@[0-9]+@[0-9]+@[0-9a-z]{6,13}")
 
 
 class Kind(Protocol):
@@ -136,11 +132,7 @@ def is_proxied(client: str, *, strategy: str, is_silent: bool) -> bool:
 
 
 def through_proxies(silent: Iterable[str]) -> str:
-    """Say how many of the silent members, given by client id, seem to come through a proxy, by the form of their ids.
-
-    A broker that has a proxy in it lists its gRPC clients as members, and no such client is asked what it holds
-    (``GrpcClientChannel.processGetConsumerRunningInfo`` gives nothing unless a stack trace is wanted).
-    """
+    """Say how many of the silent members, given by client id, seem to come through a proxy, by their form."""
     n = sum(map(is_of_grpc, silent))
     words = ngettext(
         "%(n)s silent member has an id as gRPC clients have: through a proxy they own no queues, and cannot be asked",
@@ -148,11 +140,6 @@ def through_proxies(silent: Iterable[str]) -> str:
         n,
     )
     return words % {"n": n} if n else ""
-
-
-def is_of_grpc(client: str) -> bool:
-    """Ask whether a client id has the form that gRPC clients give themselves."""
-    return _OF_GRPC.fullmatch(client) is not None
 
 
 def _named(names: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ class Drawing:
         if self.look.members:
             yield ""
             yield from self._members()
-        if len(self.look.view.queues):
+        if len(self.look.view.queues) and not self.judgement.owns_nothing:
             yield from self._map()
         yield from self._unlike()
         yield from self._rows("Assigned by members themselves, without a subscription", list(self._assigned()))
@@ -63,7 +63,7 @@ class Drawing:
             return
         waiting = self._waiting(None)
         yield (
-            f"{view.model.value.lower()}, {self._strategy()}, {count(len(view.clients), 'member')}, "
+            f"{view.model.value.lower()}, {self._strategy()}, {count(len(view.clients.distinct), 'member')}, "
             f"{count(len(view.queues), 'queue')} of {count(len(view.queues.topics), 'topic')}, {waiting} waiting"
         )
         pending = self.judgement.pending
@@ -71,6 +71,8 @@ class Drawing:
 
     def _strategy(self) -> str:
         by = self.judgement.by
+        if self.judgement.owns_nothing:
+            return "nothing to divide"
         if by is None:
             return self.paper.ink("several strategies", "red")
         return f"{safe(by)} assumed (nobody tells)" if self.judgement.is_assumed else safe(by)
@@ -96,10 +98,11 @@ class Drawing:
         for symbol, member in zip(self._symbols(), self.look.members, strict=True):
             number = view.clients.number(member.client_id)
             target = UNKNOWN if loads is None or number is None else str(loads[number])
-            if member.assigns_itself:
-                target = NOBODY  # says what it has
+            if member.assigns_itself or member.is_proxied:
+                target = NOBODY  # says what it has, or owns nothing
             held = UNKNOWN if member.held is None else f"{len(member.held)}{_more(member)}"
-            times = f" (x{member.registrations})" if member.registrations > 1 else ""
+            held = NOBODY if member.is_proxied else held
+            times = f" ({member.registrations} connections)" if member.registrations > 1 else ""
             name = safe(member.client_id, 120) + times
             rows.append([symbol, name, _program(member), held, target, self._waiting(member), self._answered(member)])
         columns = [
@@ -115,6 +118,8 @@ class Drawing:
 
     def _answered(self, member: MemberLook) -> str:
         running = member.running
+        if member.is_proxied:
+            return "no: through a proxy"
         if running.value is None:
             return "no" if running.trouble is None else f"no: {why_missing(running.trouble).value}"  # more stands below
         return f"{seconds(self.look.ended_at - running.by.at)} ago"
@@ -258,7 +263,7 @@ def _program(member: MemberLook) -> str:
 
 
 def _more(member: MemberLook) -> str:
-    """Say that there may be more: the further processes of one id are not asked."""
+    """Say that there may be more: the further connections of one id are not asked."""
     return "+?" if member.registrations > 1 else ""
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.allocation.contract import AllocationError
 from rebalance_engine.cli.pending import Pending, find_pending, say_doubt
-from rebalance_engine.cli.unknown import Unknown, find_unknown
+from rebalance_engine.cli.unknown import THROUGH_PROXIES, Unknown, find_unknown
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.findings import Finding, FindingKind, find_faults
 from rebalance_engine.findings.seers import duplicate_ids
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.looking import GroupLook, ids_of
-from rebalance_engine.plan import Plan, end_up
+from rebalance_engine.plan import Plan, end_up, target
 
 ASSUMED = "AVG"
 CONFIRMED_AFTER_MS = 20_000
@@ -29,7 +29,8 @@ class Judgement:
 
     ``pending`` is what is not held yet and need not be; there is no finding of it. ``doubt`` says that there may be
     such a thing among the findings. ``unknown`` says why nobody can tell whether held equals target, if so.
-    ``is_faulty``: some queue has nobody, or two, whoever is to have it.
+    ``is_faulty``: some queue has nobody, or two, whoever is to have it. ``owns_nothing``: all members come through a
+    proxy, so that nobody is to have anything, and nobody has.
     """
 
     by: str | None
@@ -41,10 +42,13 @@ class Judgement:
     doubt: str = ""
     unknown: Unknown | None = None
     is_faulty: bool = False
+    owns_nothing: bool = False
 
     @property
     def converged(self) -> bool | None:
         """Whether held equals target, and each queue has one owner, as the control room's API says; None is unknown."""
+        if self.owns_nothing:
+            return True
         if self.unknown is not None or self.outcome is None or self.outcome.converged is None:
             return None
         return self.outcome.converged and not self.is_faulty
@@ -55,14 +59,19 @@ class Judgement:
         return self.is_faulty and self.outcome is not None and self.outcome.converged is True
 
 
-def judge(view: GroupView) -> Judgement:
-    """Hold what members have against what their strategy gives them."""
+def judge(view: GroupView, proxied: Collection[str] = ()) -> Judgement:
+    """Hold what members have against what their strategy gives them.
+
+    Args:
+        proxied: members that come through a proxy: others give them their share, and they take nothing of it.
+    """
     told = set(view.strategies.values())
     if len(told) > 1:
-        return _mixed(view, told)
+        return _mixed(view, told, proxied)
     by = next(iter(told), ASSUMED)
     try:
-        outcome = rebalance(view, view, Plan(strategy=by))
+        becomes = target(view, Plan(strategy=by)).without(proxied) if proxied else None
+        outcome = rebalance(view, view, Plan(strategy=by), previous=becomes, becomes=becomes)
     except AllocationError as error:
         why = f"what {by} gives cannot be computed from outside: {error}"
         return Judgement(by, is_assumed=not told, outcome=None, findings=find_faults(view), why=why)
@@ -70,13 +79,15 @@ def judge(view: GroupView) -> Judgement:
     return Judgement(by, is_assumed=not told, outcome=outcome, findings=outcome.findings, is_faulty=faulty)
 
 
-def _mixed(view: GroupView, told: Set[str]) -> Judgement:
+def _mixed(view: GroupView, told: Set[str], proxied: Collection[str]) -> Judgement:
     """Hold what members that differ have against what they end up with together, where each told its strategy."""
-    are_known = told <= set(STRATEGIES) and view.strategies.keys() >= set(view.clients.distinct)
-    becomes = end_up(view, view.strategies) if are_known and view.model is MessageModel.CLUSTERING else None
+    are_known = told <= set(STRATEGIES) and view.strategies.keys() >= set(view.clients.distinct) - set(proxied)
+    variants = dict.fromkeys(proxied, ASSUMED) | dict(view.strategies)
+    becomes = end_up(view, variants) if are_known and view.model is MessageModel.CLUSTERING else None
     if becomes is None:
         why = f"members divide by {len(told)} strategies: {', '.join(sorted(told))}"
         return Judgement(None, is_assumed=False, outcome=None, findings=find_faults(view), why=why)
+    becomes = becomes.without(proxied)
     outcome = rebalance(view, view, Plan(), previous=becomes, becomes=becomes)
     return Judgement(None, is_assumed=False, outcome=outcome, findings=outcome.findings, is_faulty=_is_faulty(view))
 
@@ -89,13 +100,18 @@ def _is_faulty(view: GroupView) -> bool:
 
 def judge_look(look: GroupLook) -> Judgement:
     """Judge what a look shows, except for what its members cannot know yet."""
+    if look.are_all_proxied:
+        findings = tuple(_duplicates(look))
+        return Judgement(
+            None, is_assumed=False, outcome=None, findings=findings, unknown=THROUGH_PROXIES, owns_nothing=True
+        )
     judgement = _judged(look)
     unknown = find_unknown(look, judgement.outcome, judgement.why)
     return replace(judgement, findings=(*judgement.findings, *_duplicates(look)), unknown=unknown)
 
 
 def _judged(look: GroupLook) -> Judgement:
-    judgement = judge(look.view)
+    judgement = judge(look.view, [member.client_id for member in look.members if member.is_proxied])
     if look.assigns_itself:
         findings = tuple(finding for finding in judgement.findings if finding.kind not in OF_A_DIVISION)
         return replace(judgement, outcome=None, findings=findings, why="its members assign their queues themselves")

@@ -145,6 +145,7 @@ def _member(member: MemberLook) -> dict[str, object]:
     return {
         "client_id": member.client_id,
         "registrations": member.registrations,
+        "is_proxied": member.is_proxied,
         "language": None if first is None else first.language.name,
         "version": None if first is None or first.version <= 0 else version_name(first.version),
         "addresses": {name: [one.client_addr for one in there] for name, there in member.connections.items()},

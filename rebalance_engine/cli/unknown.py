@@ -18,6 +18,9 @@ class Unknown:
     hues: tuple[str, ...] = ("yellow",)
 
 
+THROUGH_PROXIES = Unknown("No queues that members own: all come through a proxy.", ())
+
+
 def find_unknown(look: GroupLook, outcome: Outcome | None, why: str) -> Unknown | None:
     """Find why it cannot be told whether held equals target; None: it can.
 
@@ -50,10 +53,14 @@ def _nobody(look: GroupLook) -> Unknown:
 
 
 def _unsaid(look: GroupLook) -> str:
-    """Say who did not tell what it holds: members, or further processes of one id."""
-    silent = sum(member.held is None for member in look.members)
+    """Say who did not tell what it holds: members, or further connections of one id."""
+    proxied = sum(member.is_proxied for member in look.members)
+    silent = sum(member.held is None for member in look.members) - proxied
     if silent:
         return f"{count(silent, 'member')} did not say what {'it holds' if silent == 1 else 'they hold'}"
+    if proxied:
+        comes = "comes" if proxied == 1 else "come"
+        return f"{proxied} of {count(len(look.members), 'member')} {comes} through a proxy, and cannot be asked"
     several = [member for member in look.members if member.registrations > 1]
     return f"{_sharing(several)}, of which only one can be asked" if several else ""
 
@@ -61,7 +68,7 @@ def _unsaid(look: GroupLook) -> str:
 def _sharing(several: list[MemberLook]) -> str:
     first = several[0]
     others = f", and so with {count(len(several) - 1, 'more id')}" if len(several) > 1 else ""
-    return f"{first.registrations} processes call themselves {first.client_id}{others}"
+    return f"{first.client_id} has {first.registrations} connections{others}"
 
 
 def _unrouted(look: GroupLook) -> Iterator[str]:

@@ -22,6 +22,7 @@ from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.asked import Deadline, Heard
 from rebalance_engine.network.progress import Progress, ask_progress
+from rebalance_engine.proxied import is_of_grpc
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
 from rebalance_engine.remoting.bodies.routes import BrokerData, ClusterInfo, TopicRouteData
@@ -73,6 +74,11 @@ class MemberLook:
     def assigns_itself(self) -> bool:
         """Whether it subscribes to nothing and holds queues all the same (``DefaultLitePullConsumer.assign``)."""
         return self.topics is not None and not self.topics and bool(self.held)
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether it seems to come through a proxy, by its id: it owns no queues, and cannot be asked."""
+        return self.running.value is None and is_of_grpc(self.client_id)
 
     @property
     def strategy(self) -> str | None:
@@ -135,6 +141,11 @@ class GroupLook:
         may_subscribe = self.view.silent and any(told.subscription_table for told in _told(self.lists))
         subscribe = may_subscribe or any(member.topics for member in self.members)
         return not subscribe and any(member.assigns_itself for member in self.members)
+
+    @property
+    def are_all_proxied(self) -> bool:
+        """Whether there are members, and all seem to come through a proxy: nobody divides queues."""
+        return bool(self.members) and all(member.is_proxied for member in self.members)
 
     def troubles(self) -> Iterator[Heard[object]]:
         """Give all that is missing."""

@@ -65,6 +65,15 @@ def test_former_members_are_listed_only_while_they_own() -> None:
     assert ownership.as_lists() == {"A": [MessageQueue("orders", "east", 0)], "C": []}
 
 
+def test_what_some_own_can_be_left_out() -> None:
+    queues = QueueTable.of(MessageQueue("orders", "east", number) for number in range(3))
+    both = Ownership.from_lists(queues, AB, {"A": list(queues)[:2], "B": list(queues)[1:]})
+
+    assert both.without(["A", "nobody"]).loads().tolist() == [0, 2]
+    assert both.without(["A"]).unowned().tolist() == [0]
+    assert both.without([]) is both
+
+
 def test_queues_that_the_table_lacks_are_left_out() -> None:
     queues = orders_east(0, 1)
     held = {"A": [MessageQueue("orders", "west", 0), MessageQueue("orders", "east", 1)], "B": []}

@@ -49,16 +49,38 @@ def test_orphans_and_double_owners_stand_out_without_colour() -> None:
     assert "1 queue without a holder, 1 held twice" in text
 
 
-def test_what_a_second_process_of_one_id_holds_is_unknown_and_such_ids_are_found() -> None:
+def test_what_a_second_connection_of_one_id_holds_is_unknown_and_such_ids_are_found() -> None:
     seen = look(Q, [member("A", Q[:2], times=2)], lag=dict.fromkeys(Q, 5))
     text = "\n".join(drawn(seen, ENDLESS))
 
-    assert "Unknown: 2 processes call themselves A, of which only one can be asked." in text
-    assert "A (x2)  JAVA 4.9.7   2+?       2     10+?" in text
+    assert "Unknown: A has 2 connections, of which only one can be asked." in text
+    assert "A (2 connections)  JAVA 4.9.7   2+?       2     10+?" in text
+    assert "clustering, AVG, 1 member, 4 queues" in text
     assert "0  A A ? ?" in text
     assert "duplicate client id (suspected): 2 connections call themselves A: " in text
     assert "Held as the target says" not in text
     assert "orphan" not in text
+
+
+def test_a_group_that_comes_through_a_proxy_has_no_queues_to_divide() -> None:
+    lines = drawn(look(Q, [member("web-1@1@0@d1o2m9xh3k", None), member("web-2@9@13@lxk2p0aa", None)]))
+    text = "\n".join(lines)
+
+    assert "clustering, nothing to divide, 2 members" in text
+    assert "No queues that members own: all come through a proxy." in text
+    assert "A  web-1@1@0@d1o2m9xh3k  JAVA 4.9.7     -       -        ?  no: through a proxy" in lines
+    assert not any(words in text for words in ("target ", "Findings", "Unknown", "assumed"))
+
+
+def test_who_comes_through_a_proxy_beside_others_is_to_have_nothing() -> None:
+    seen = look(Q, [member("A", Q[:2]), member("web-1@1@0@d1o2m9xh3k", None)])
+    text = "\n".join(drawn(seen, ENDLESS))
+
+    assert "Unknown: 1 of 2 members comes through a proxy, and cannot be asked." in text
+    assert "web-1@1@0@d1o2m9xh3k  JAVA 4.9.7     -       -        ?  no: through a proxy" in text
+    outcome = judge_look(seen).outcome
+    assert outcome is not None
+    assert outcome.target.loads().tolist() == [2, 0]
 
 
 def test_a_sound_look_finds_no_id_that_is_there_twice() -> None:

@@ -43,8 +43,15 @@ def test_who_did_not_say_what_it_holds_leaves_it_unknown() -> None:
     twice = judged(look(Q, [member("A", Q[:2], times=2), member("B", Q[2:], times=3)]))
 
     assert silent == (None, "Unknown: 1 member did not say what it holds.")
-    told = "2 processes call themselves A, and so with 1 more id, of which only one can be asked."
+    told = "A has 2 connections, and so with 1 more id, of which only one can be asked."
     assert twice == (None, f"Unknown: {told}")
+
+
+def test_where_all_come_through_a_proxy_nobody_is_to_have_anything_and_nobody_has() -> None:
+    proxied = member("web-1@1@0@d1o2m9xh3k", None)
+
+    assert judged(look(Q, [proxied])) == (True, "No queues that members own: all come through a proxy.")
+    assert judged(look(Q, [proxied, member("B", None)])) == (None, "Unknown: 1 member did not say what it holds.")
 
 
 def test_a_broker_that_does_not_tell_its_members_may_know_more() -> None:
