@@ -23,6 +23,7 @@ RESULTS_LOOKED_AT = 4  # after a change; rounds of several clients in one log se
 RESULT_WITHIN_MS = 60_000
 PERSIST_WITHIN_MS = 25_000  # an orderly queue is persisted first, and removed up to 20 s later
 INSTANCE_WITHIN_MS, STOPPED_WITHIN_MS = 10_000, 1_000
+TRIED_IN_GO = ("lock refused", "add failed")
 OF_A_GROUP = (*ADDS, *REMOVES, "consumer stopped", "consumer starting", "unregistered")
 
 
@@ -61,18 +62,44 @@ def changes_of(events: DataFrame) -> DataFrame:
 
 
 def _results_of_go(mine: DataFrame) -> DataFrame:
-    """Take the adds of Go's clients from their results: the lines that tell an add are of level DEBUG."""
-    results = mine.where((F.col("layout") == "go") & (F.col("what") == "result") & F.col("queues").isNotNull())
+    """Take the adds of Go's clients from their results: the lines that tell an add are of level DEBUG.
+
+    A result lists what a member wants; an orderly one has not got what it was refused the lock of.
+    """
+    listed = mine.where((F.col("layout") == "go") & (F.col("what") == "result") & F.col("queues").isNotNull())
+    results = _without_refused(listed, mine)
     before = Window.partitionBy(*KEY, "client_id", "topic").orderBy(moment())
     had = F.coalesce(F.lag("queues").over(before), F.array().cast("array<string>"))
     came = results.withColumn("had", had).withColumn("pair", F.explode(F.array_except("queues", "had")))
-    return came.withColumns(
-        {
-            "what": F.lit("added"),
-            "broker": F.substring_index("pair", "|", 1),
-            "queue_id": F.substring_index("pair", "|", -1).try_cast("int"),
-        }
+    return _with_queue(came).withColumn("what", F.lit("added"))
+
+
+def _without_refused(results: DataFrame, mine: DataFrame) -> DataFrame:
+    """Leave out of results the queues of which the last word before is that their lock was refused.
+
+    Before it adds a queue a member asks for its offset, and says so (``updateProcessQueueTable``).
+    """
+    told = mine.where((F.col("layout") == "go") & F.col("what").isin(*TRIED_IN_GO, "start offset"))
+    marks = told.where(F.col("group").isNotNull() & F.col("queue_id").isNotNull())
+    if marks.where(F.col("what").isin(*TRIED_IN_GO)).isEmpty():
+        return results
+    each = _with_queue(results.withColumn("pair", F.explode("queues")))
+    both = each.unionByName(marks.withColumn("pair", F.lit(None).cast("string")))
+    before = (
+        Window.partitionBy(*KEY, *QUEUE_KEY).orderBy(moment()).rowsBetween(Window.unboundedPreceding, Window.currentRow)
     )
+    last = F.last(F.when(F.col("what") != "result", F.col("what")), ignorenulls=True).over(before)
+    refused = both.withColumn("last", last).where((F.col("what") == "result") & F.col("last").isin(*TRIED_IN_GO))
+    by_line = refused.groupBy(*KEY, "file", "place").agg(F.collect_list("pair").alias("refused"))
+    met = results.join(by_line, on=[*KEY, "file", "place"], how="left")
+    none = F.array().cast("array<string>")
+    return met.withColumn("queues", F.array_except("queues", F.coalesce("refused", none))).drop("refused")
+
+
+def _with_queue(pairs: DataFrame) -> DataFrame:
+    """Give broker and queue id of what a result lists."""
+    queue_id = F.substring_index("pair", "|", -1).try_cast("int")
+    return pairs.withColumns({"broker": F.substring_index("pair", "|", 1), "queue_id": queue_id})
 
 
 def _with_groups(mine: DataFrame) -> DataFrame:
@@ -87,7 +114,33 @@ def _with_groups(mine: DataFrame) -> DataFrame:
     )
     named = bare.join(of_topic, on=["cluster", "process", "topic"], how="left").withColumn("group", F.col("of_topic"))
     rest = mine.where((F.col("layout") != "cpp") | F.col("group").isNotNull() | F.col("topic").isNull())
-    return rest.unionByName(named.select(*mine.columns))
+    is_left = F.col("group").isNull() & F.col("what").isin(*ADDS, *REMOVES)
+    if named.where(is_left).isEmpty():  # asked first: most processes have one group
+        return rest.unionByName(named.select(*mine.columns))
+    followed = _by_what_follows(named.where(is_left).select(*mine.columns), mine, results)
+    return rest.unionByName(named.where(~is_left).select(*mine.columns)).unionByName(followed)
+
+
+def _by_what_follows(bare: DataFrame, mine: DataFrame, results: DataFrame) -> DataFrame:
+    """Name the group of adds and drops in processes of several by the line of the same round that names it.
+
+    An add is followed by "Start to pull" with the queue, a drop by a result without it (``RebalancePush``).
+    """
+    started = mine.where((F.col("layout") == "cpp") & (F.col("what") == "start offset") & F.col("group").isNotNull())
+    of_topic = Window.partitionBy(*KEY, "client_id", "topic").orderBy(moment())
+    lost = F.array_except(F.lag("queues").over(of_topic), F.col("queues"))
+    left = _with_queue(results.withColumn("lost", lost).withColumn("pair", F.explode("lost"))).select(*mine.columns)
+    marks = started.withColumn("mark", F.lit("start")).unionByName(left.withColumn("mark", F.lit("left")))
+    both = bare.withColumn("mark", F.lit(None).cast("string")).unionByName(marks)
+    after = Window.partitionBy("cluster", "process", *QUEUE_KEY).orderBy(F.desc(moment()))
+
+    def following(mark: str) -> Column:
+        one = F.last(F.when(F.col("mark") == mark, F.struct("at_ms", "group")), ignorenulls=True).over(after)
+        return F.when(one["at_ms"] - F.col("at_ms") <= RESULT_WITHIN_MS, one["group"])
+
+    told = both.withColumns({"started": following("start"), "dropped": following("left")})
+    group = F.when(F.col("what").isin(*ADDS), F.col("started")).otherwise(F.col("dropped"))
+    return told.where(F.col("mark").isNull()).withColumn("group", group).select(*mine.columns)
 
 
 def _known_clients(mine: DataFrame) -> DataFrame:

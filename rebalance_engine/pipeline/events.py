@@ -28,7 +28,7 @@ from rebalance_engine.pipeline.templates import QUEUE
 
 QUEUE_DATA = r"QueueData \[brokerName=([^,]+), readQueueNums=(\d+), writeQueueNums=\d+, perm=(\d+)"
 BROADCASTER = r"ConsumerData \[groupName=([^,\]]+), consumeType=[^,\]]*, messageModel=BROADCASTING"
-GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\]\"]+)"
+GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\[\]\"]+)"
 REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"
 QUEUE_BEGINS = "MessageQueue [topic="
 DAY_MS = 86_400_000

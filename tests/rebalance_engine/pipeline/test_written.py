@@ -50,6 +50,15 @@ sends until 230000
 160000 kill C
 ends at 260000
 """
+LOCKED = """
+sends until 480000
+0 start A {profile}
+40000 start B {profile}
+160000 stop B
+240000 start C {profile}
+360000 kill C
+ends at 500000
+"""
 MUTED = """
 sends until 100000
 0 start A {profile}
@@ -73,12 +82,12 @@ ALL = ("java5", "java4", "cpp", "go")
 SCENARIOS = {
     "average": ("group AVG concurrent" + COME_AND_GO, ALL),
     "circle": ("group AVG_BY_CIRCLE concurrent" + COME_AND_GO, ("java5", "cpp")),
-    "hashed": ("group CONSISTENT_HASH concurrent" + COME_AND_GO, ("java4", "go")),  # C++ has no such strategy
+    "hashed": ("group CONSISTENT_HASH concurrent" + COME_AND_GO, ("java4", "cpp", "go")),
     "orderly": ("group AVG orderly" + PATIENT, ("java5", "java4", "cpp")),
+    "locked": ("group AVG orderly" + LOCKED, ("go",)),  # it lets go without unlocking: locks expire after 60 s
     "muted": ("group AVG concurrent" + MUTED, ALL),  # members divide anew every 20 s: queues wait, or have two owners
     "routes": ("group AVG concurrent" + ROUTES, ("java5",)),  # of C++ and Go no line tells of a route
-    # No line of C++ about a queue names its group: of two in one process nobody knows which it is of.
-    "beside": ("group AVG concurrent\nbeside AVG_BY_CIRCLE" + COME_AND_GO, ("java5", "java4", "go")),
+    "beside": ("group AVG concurrent\nbeside AVG_BY_CIRCLE" + COME_AND_GO, ALL),
 }
 JAVA = ("java5", "java4")
 PROFILES = {"java5": "java-5.5.0", "java4": "java-4.9.7", "cpp": "cpp", "go": "go"}
@@ -236,7 +245,7 @@ def test_every_pause_of_what_was_simulated_is_told_within_the_resolution(told: d
             assert row["pause_ms"] >= true.pause_ms - within, (row, true.pause_ms)
             compared += 1
             paused += true.pause_ms > within
-    assert compared >= (0 if case == "cpp.orderly" else 2)
+    assert compared >= (0 if recovered.is_orderly and recovered.layout not in JAVA else 2)
     assert paused >= FAILING_WITHOUT_PAUSES.get(case, 10 if recovered.layout == "java5" else 0)
 
 
@@ -262,19 +271,22 @@ def test_no_silence_of_what_was_simulated_was_longer_than_its_bound(told: dict[s
         if row["silence_most_ms"] is not None and true.silence_ms is not None:
             assert true.silence_ms <= row["silence_most_ms"] + told[case].within_ms(row), (row, true.silence_ms)
             bounds.append(row["silence_most_ms"] - true.silence_ms)
+    if case == "cpp.beside":  # what is persisted names its queue alone: of two groups nobody knows whose offset it is
+        assert not bounds
+        return
     assert len(bounds) >= len(list(told[case].pairs())) // 2
     assert sorted(bounds)[len(bounds) // 2] <= TWO_TIMERS_MS  # the giver's, and that of a member which has just begun
 
 
-@pytest.mark.parametrize("layout", ["java5", "java4"])
-def test_every_wait_for_a_lock_of_what_was_simulated_is_told(told: dict[str, Recovered], layout: str) -> None:
-    recovered = told[f"{layout}.orderly"]
+@pytest.mark.parametrize("case", ["java5.orderly", "java4.orderly", "go.locked"])
+def test_every_wait_for_a_lock_of_what_was_simulated_is_told(told: dict[str, Recovered], case: str) -> None:
+    recovered = told[case]
     waits = [
         (row["lock_wait_ms"], true.taker.from_ms - true.taker.waited_since_ms if true.taker.waited_since_ms else None)
         for row, true in recovered.pairs()
     ]
 
-    within = RESOLUTION_MS[layout] + ON_THE_WAY_MS
+    within = RESOLUTION_MS[recovered.layout] + ON_THE_WAY_MS
     assert [pair for pair in waits if (pair[0] is None) != (pair[1] is None)] == []
     assert [pair for pair in waits if pair[0] and pair[1] and abs(pair[0] - pair[1]) > within] == []
     assert len([pair for pair in waits if pair[1]]) >= 2

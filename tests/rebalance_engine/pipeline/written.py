@@ -36,6 +36,7 @@ from tests.rebalance_engine.pipeline.runs import Key, Span
 
 GROUP = "g"
 GOES_ON_MS = 5_000  # what was taken last is held for a while
+TRIED_EVERY_MS = 21_000  # by a timer of 20 s
 NOT_LATEST = 25  # SUBSCRIPTION_NOT_LATEST
 NOT_LATEST_TRACE = "MQBrokerException: CODE: 25  DESC: the consumer's subscription not latest"
 
@@ -96,6 +97,7 @@ class Logs:
         self.truth: dict[Key, list[Span]] = defaultdict(list)
         self.since: dict[tuple[str, str, MessageQueue], int] = {}
         self.pulled: set[tuple[str, str, MessageQueue]] = set()
+        self.refused: dict[tuple[str, str], dict[MessageQueue, int]] = defaultdict(dict)
 
     def write(self, told: Sequence[Told]) -> None:
         """Write all, and keep the truth."""
@@ -132,10 +134,14 @@ class Logs:
 
     def _speech(self, one: Saying | QueueTaken | QueueDropped | QueuePulled | PullRefused, *offsets: int) -> Speech:
         held = tuple(self.held[one.client, one.group])
+        if self.layouts[one.client] == "go":  # its results list what it wants, locked or not
+            wanted = self.refused.get((one.client, one.group), {})
+            held += tuple(queue for queue, at in wanted.items() if one.at - at < TRIED_EVERY_MS and queue not in held)
         return Speech(one.client, one.group, one.queue, held, self.strategies[one.group], offsets or (0,))
 
     def _taken(self, fact: QueueTaken) -> None:
         self.held[fact.client, fact.group].append(fact.queue)
+        self.refused[fact.client, fact.group].pop(fact.queue, None)
         self.since[fact.client, fact.group, fact.queue] = fact.at
         self._says(fact.at, "taken", self._speech(fact, fact.start_offset or 0))
 
@@ -156,6 +162,8 @@ class Logs:
 
     def _saying(self, one: Saying) -> None:
         is_held = one.queue in self.held[one.client, one.group]
+        if one.what == "lock refused":
+            self.refused[one.client, one.group][one.queue] = one.at
         what = "persisted all" if one.what == "persisted" and is_held else one.what
         if not (what == "uncommitted" and self.is_orderly):
             self._says(one.at, what, self._speech(one, *one.offsets))
@@ -290,7 +298,7 @@ def _persists(word: str) -> Says:
 
 def _of_cpp(it: Speech) -> str:
     whose = f"[Consumer Group: {it.group}, Topic: {it.queue.topic}, Current Consumer ID: {it.client}]"
-    counted = " Total Queue :#8, Total Consumer :#2, Allocated Queues are: "
+    counted = "Total Queue :#8, Total Consumer :#2, Allocated Queues are: "
     return f"Allocation result for {whose} is changed.\n{counted}\n" + "".join(f"{one}\n" for one in it.wanted)
 
 
@@ -339,11 +347,11 @@ _SAYS: dict[str, dict[str, Says]] = {
     },
     "cpp": {
         "taken": lambda it: [
-            _of_cpp(it),
             f"Add mq:{it.mq}, request initial offset:{it.offsets[0]}",
             f"Start to pull {it.mq}, offset:{it.offsets[0]}, GroupName {it.group}",
+            _of_cpp(it),
         ],
-        "released": lambda it: [_of_cpp(it), f"Drop mq:{it.mq},because not responsive"],
+        "released": lambda it: [f"Drop mq:{it.mq},because not responsive", _of_cpp(it)],
         **dict.fromkeys(
             ("persisted", "persisted all"),
             lambda it: [f"oneway updateConsumeOffsetToBroker of mq:{it.mq}, its offset is:{it.offsets[0]}"],
