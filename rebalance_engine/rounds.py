@@ -118,12 +118,13 @@ class OpenRound:
     def coincides(self, each: Happening) -> bool:
         """Whether a change may have come before the first one of its kind in this round was seen, and be the same one.
 
-        A broker that goes takes its queues out of every topic's route, and out of every NameServer's: each is looked at
-        for itself, some seconds apart.
+        A broker that goes takes its queues out of every topic's route, and out of every NameServer's; what a group is
+        configured to each broker tells: each is looked at for itself, some seconds apart.
         """
         same = [other.at for other in self.happenings if other.cause is each.cause]
         since = max(each.earliest, each.at - ROUTES_TOLD_MS)
-        return each.cause in BROKERS_CHANGE | {Cause.ROUTE_CHANGED} and bool(same) and since < min(same)
+        looked_at = BROKERS_CHANGE | {Cause.ROUTE_CHANGED, Cause.CONFIG_CHANGED}
+        return each.cause in looked_at and bool(same) and since < min(same)
 
     def may_follow(self, each: Happening) -> bool:
         """Whether routes changed in this round by the going or coming of a broker, perhaps, which was seen later."""

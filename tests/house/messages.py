@@ -54,6 +54,7 @@ SAYINGS = (
     "dashboard/groups/acknowledging.py",
     "dashboard/groups/beside.py",
     "dashboard/groups/deciding.py",
+    "dashboard/groups/recording/configured.py",
     "dashboard/groups/recording/exactly.py",
     "dashboard/groups/recording/members.py",
     "dashboard/groups/recording/orders.py",

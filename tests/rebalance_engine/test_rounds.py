@@ -176,6 +176,13 @@ def test_another_config_more_than_3_s_after_the_last_cause_opens_its_own_round()
     assert (later.open.number, later.open.cause) == (2, Cause.CONFIG_CHANGED)
 
 
+def test_one_setting_that_two_brokers_tell_some_seconds_apart_is_one_change() -> None:
+    opened = go_on(None, happened(Cause.CONFIG_CHANGED, 0, None), converged=None).open
+    after = go_on(opened, Happening(T + 9_000, Cause.CONFIG_CHANGED, low=T - 2_000), last=1)
+
+    assert (after.ended, [each.at for each in after.open.happenings] if after.open else []) == ((), [T, T + 9_000])
+
+
 def test_taking_later_what_was_left_unowned_belongs_to_the_round() -> None:
     opened = go_on(None, happened(Cause.HEARTBEAT_EXPIRED)).open
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dashboard.common.fields import observed_at, printable, source_columns
 from dashboard.common.names import known_as
 from dashboard.groups.models import Group, Member, MemberList, Presence, Subscription
-from dashboard.groups.recording import exactly
+from dashboard.groups.recording import configured, exactly
 from dashboard.groups.recording.book import GroupBook
 from rebalance_engine.events import (
     AnswerMissed,
     Cause,
     ConsumeType,
-    ConsumptionSeen,
     MemberJoined,
     MemberLeft,
     MemberListSeen,
@@ -19,7 +18,6 @@ from rebalance_engine.events import (
     MemberStrategySeen,
     PresenceGone,
     PresenceSeen,
-    RequestModesSeen,
     SubscriptionAdded,
     SubscriptionRemoved,
     SubscriptionReplaced,
@@ -89,7 +87,7 @@ def member_seen(book: GroupBook, fact: MemberSeen) -> bool:
     came = came or (was != row.consume_type and POP in {was, row.consume_type})  # by POP queues have no owners
     if changed:
         book.members.update(row, seen_at=observed_at(fact))
-    if fact.message_model is not None and book.groups.update(group, model=fact.message_model.value):
+    if configured.model_seen(book, group, fact):
         changed = came = True
     if came:
         book.touch(fact.group)
@@ -168,23 +166,6 @@ def presence_gone(book: GroupBook, fact: PresenceGone) -> bool:
         return False
     book.touch(fact.group)
     return book.presences.update(row, gone_at=fact.at, departure=fact.departure.value)
-
-
-def consumption_seen(book: GroupBook, fact: ConsumptionSeen) -> bool:
-    """A broker lets a group consume, or does not."""
-    group, broker = book.group(fact.group), known_as(fact.broker)
-    closed = set(group.closed_by) - {broker} if fact.is_enabled else {*group.closed_by, broker}
-    if not book.groups.update(group, closed_by=sorted(closed)):
-        return False
-    book.touch(group.name)
-    return True
-
-
-def modes_seen(book: GroupBook, fact: RequestModesSeen) -> bool:
-    """A broker is set to give the group some topics by POP, or none any more. Who owns what does not follow from it."""
-    group, topics = book.group(fact.group), [known_as(topic) for topic in fact.topics]
-    others = {broker: there for broker, there in (group.popped_by or {}).items() if broker != known_as(fact.broker)}
-    return book.groups.update(group, popped_by={**others, known_as(fact.broker): topics} if topics else others)
 
 
 def answer_missed(book: GroupBook, fact: AnswerMissed) -> bool:

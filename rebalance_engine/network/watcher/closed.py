@@ -9,15 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-from rebalance_engine.events import EXACT, ConsumptionSeen
+from rebalance_engine.events import ConsumptionSeen
 from rebalance_engine.network.answers import Answerer
+from rebalance_engine.network.watcher.bounds import between
 from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig
 
 
 class Closed:
-    """What each broker said last; ``known`` has the brokers of each group that refused it before."""
+    """What each broker said last, and since when that may be so; what is seen first may have been so for any time.
 
-    def __init__(self, known: Mapping[str, Set[str]]) -> None:
+    Args:
+        known: the brokers of each group that refused it before.
+        since: all brokers had told then or later what was stored of these ``stored`` groups; None is unknown.
+    """
+
+    def __init__(self, known: Mapping[str, Set[str]], since: int | None = None, stored: Set[str] = frozenset()) -> None:
+        self._since, self._stored = since, stored
+        self._told_at: dict[str, int] = {}  # when each broker was asked last
         self._by_broker: dict[str, set[str]] = {}
         self._muted: dict[str, frozenset[str]] = {}
         self._notified: dict[str, frozenset[str]] = {}
@@ -32,15 +40,28 @@ class Closed:
         """Take in all groups of a broker (201); one that it has no more is refused there no more."""
         told = list(configs)
         is_muted = {group: not config.notify_consumer_ids_changed_enable for group, config in told}
+        low_of = self._lows(broker)
         self._muted[broker] = frozenset(group for group, muted in is_muted.items() if muted)
         self._notified[broker] = frozenset(group for group, muted in is_muted.items() if not muted)
         now = {group for group, config in told if not config.consume_enable}
         before = self._by_broker.get(broker, set())
-        self._by_broker[broker] = now
+        self._by_broker[broker], self._told_at[broker] = now, by.since
         for group in sorted(now ^ before):
+            low = low_of.get(group) if group in is_muted else None  # where it is no more, nobody let it consume again
             yield ConsumptionSeen(
-                at=by.at, source=by.source, exactness=EXACT, group=group, broker=broker, is_enabled=group not in now
+                at=by.at,
+                source=by.source,
+                exactness=between(low, by.at),
+                group=group,
+                broker=broker,
+                is_enabled=group not in now,
             )
+
+    def _lows(self, broker: str) -> dict[str, int]:
+        """Say when a broker last told of each group that it had, before this answer."""
+        if broker not in self._told_at:
+            return {} if self._since is None else dict.fromkeys(self._stored, self._since)
+        return dict.fromkeys(self._muted[broker] | self._notified[broker], self._told_at[broker])
 
     def notifies_heard(self, broker: str, *, is_on: bool) -> None:
         """Take in whether a broker notifies anybody of anything, by its own settings (26)."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from rebalance_engine.effects import Address
-from rebalance_engine.events import Fact, SubscriptionsSeen
-from rebalance_engine.model import MessageQueue
+from rebalance_engine.events import Exactness, Fact, MemberSeen, SubscriptionsSeen
+from rebalance_engine.model import MessageModel, MessageQueue
 
 BrokerKey = tuple[str, int]
 
@@ -93,3 +93,15 @@ class KnownGroup:
     subscriptions: dict[str, SubscriptionsSeen] = field(default_factory=dict)
     changed_at: int | None = None
     topics: frozenset[str] | None = None  # kept until a subscription changes
+    models: dict[MessageModel, int] = field(default_factory=dict)  # when brokers were last asked that told it
+
+    def since_told(self, fact: MemberSeen, asked_at: int) -> Exactness:
+        """Note which message model a broker told of a member, and say within which time the group came to have it.
+
+        That is since the last look that told another one. Only brokers tell it, as one of the group.
+        """
+        if fact.message_model is None:
+            return fact.exactness
+        self.models[fact.message_model] = asked_at
+        low = max((at for model, at in self.models.items() if model is not fact.message_model), default=None)
+        return Exactness.at_most(fact.at) if low is None else Exactness.between(min(low, fact.at), fact.at)

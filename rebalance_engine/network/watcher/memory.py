@@ -58,7 +58,7 @@ class Memory:
         self._since, self._stored = known.at, known.groups | known.members.keys()
         self._servers = Servers(name_servers, known.brokers)
         self.silences = Silences()
-        self.closed = Closed(known.closed)
+        self.closed = Closed(known.closed, self._since, self._stored)
         self.popped = Popped(known.popped)
         self.beats = Beats()
         self._groups: dict[str, KnownGroup] = {}
@@ -243,7 +243,7 @@ class Memory:
             gone = {place for place in member.presence if place[0] == by.broker} - there.get(client, set())
             yield from self._presence_gone(group, client, member, gone, by)
         for fact in facts:
-            yield from self._member_said(known, fact)
+            yield from self._member_said(known, fact, by.since)
 
     def list_missed(self, group: str, by: Answerer, trouble: Trouble) -> Iterator[Fact]:
         """Take in that a broker did not say who is a member: from here on that is unknown there."""
@@ -265,7 +265,7 @@ class Memory:
             return  # it left meanwhile
         facts = list(answers.held_stated(group, client, answers.usable(info), self.named(by)))
         for fact in facts:
-            yield from self._member_said(known, fact)
+            yield from self._member_said(known, fact, by.since)
         held = tuple(sorted(queue for queue, entry in info.mq_table.items() if not entry.dropped))
         if member.held_at is not None and (held != member.held or member.is_silent):
             known.changed_at = by.at
@@ -357,7 +357,7 @@ class Memory:
             yield from self._presence_gone(group, client, member, gone, by)
         yield from self._leave(known, group, by)
 
-    def _member_said(self, known: KnownGroup, fact: Fact) -> Iterator[Fact]:
+    def _member_said(self, known: KnownGroup, fact: Fact, since: int) -> Iterator[Fact]:
         """Give a fact on if it says something new."""
         if isinstance(fact, SubscriptionsSeen) and fact.client is None:
             broker = fact.source.broker or ""
@@ -375,10 +375,10 @@ class Memory:
                 member.presence.add(place)
                 yield fact
         elif isinstance(fact, MemberSeen):
-            says = merged(member.said.get(MemberSeen), fact)
-            if not is_same(member.said.get(MemberSeen), says):
-                member.said[MemberSeen] = says
-                yield fact
+            before, exactness = member.said.get(MemberSeen), known.since_told(fact, since)
+            says = member.said[MemberSeen] = merged(before, fact)
+            if not is_same(before, says):
+                yield replace(fact, exactness=exactness)
         elif isinstance(fact, MemberStrategySeen | SubscriptionsSeen):
             if not is_same(member.said.get(type(fact)), fact):
                 member.said[type(fact)] = fact

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rebalance_engine.events import EXACT, RequestModesSeen
+from rebalance_engine.events import RequestModesSeen
 from rebalance_engine.network.answers import Answerer
 from rebalance_engine.network.system_groups import is_system_group
+from rebalance_engine.network.watcher.bounds import between
 from rebalance_engine.remoting.bodies.settings import MessageRequestMode, MessageRequestModeSerializeWrapper
 
 Topics = tuple[str, ...]
 
 
 class Popped:
-    """What each broker said last; ``known`` has broker -> topics of each group that was set so before."""
+    """What each broker said last, and since when that may be so; what is seen first may have been so for any time.
+
+    ``known`` has broker -> topics of each group that was set so before.
+    """
 
     def __init__(self, known: Mapping[str, Mapping[str, Topics]]) -> None:
+        self._told_at: dict[str, int] = {}  # when each broker was asked last
         self._by_broker: dict[str, dict[str, Topics]] = {}
         for group, brokers in known.items():
             for broker, topics in brokers.items():
@@ -30,12 +35,18 @@ class Popped:
         """Take in all modes of a broker."""
         now = popped_in(modes)
         before = self._by_broker.get(broker, {})
+        told_at, self._told_at[broker] = self._told_at.get(broker), by.since
         self._by_broker[broker] = now
         for group in sorted(now.keys() | before.keys()):
             topics = now.get(group, ())
             if topics != before.get(group, ()):
                 yield RequestModesSeen(
-                    at=by.at, source=by.source, exactness=EXACT, group=group, broker=broker, topics=topics
+                    at=by.at,
+                    source=by.source,
+                    exactness=between(told_at, by.at),
+                    group=group,
+                    broker=broker,
+                    topics=topics,
                 )
 
 

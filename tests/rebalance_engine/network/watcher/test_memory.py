@@ -15,13 +15,14 @@ from rebalance_engine.events import (
     Origin,
     PresenceGone,
 )
+from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher.known import Known
 from rebalance_engine.network.watcher.memory import Memory
 from rebalance_engine.remoting.requests.clients import GetConsumerRunningInfo
 from rebalance_engine.remoting.requests.contract import Refused
-from tests.rebalance_engine.network.watcher.seeing import brokers, by, kinds, route, running, sound, told
+from tests.rebalance_engine.network.watcher.seeing import brokers, by, connected, kinds, route, running, sound, told
 
 GONE = NoAnswer(Failure.NOT_CONNECTED, "west:1")
 SAID_TO_BE_SILENT = Denied("east:1", GetConsumerRunningInfo(consumer_group="G", client_id="A"), Refused(code=207))
@@ -375,6 +376,17 @@ def test_who_begins_anew_knows_what_the_one_before_it_left() -> None:
     assert (left.client, left.exactness) == ("B", Exactness.between(5, 10))
     assert not [fact for fact in facts if type(fact).__name__ == "PresenceSeen" and getattr(fact, "client", "") == "A"]
     assert [fact.client for fact in facts if isinstance(fact, MemberSeen)] == ["A", "C"]
+
+
+def test_a_group_is_broadcasting_since_the_last_look_that_said_otherwise_as_each_member_is_told_to_be() -> None:
+    memory, found = sound("east"), list[Fact]()
+    for at, model in ((10, MessageModel.CLUSTERING), (20, MessageModel.CLUSTERING), (30, MessageModel.BROADCASTING)):
+        list(memory.list_heard("G", tuple("AB"), by(at)))
+        found += memory.members_heard("G", replace(connected("AB"), message_model=model), by(at))
+
+    said = [(fact.client, fact.exactness) for fact in found if isinstance(fact, MemberSeen)]
+    changed = Exactness.between(20, 30)
+    assert said == [*((client, Exactness.at_most(10)) for client in "AB"), ("A", changed), ("B", changed)]
 
 
 def test_the_version_of_a_broker_is_stated_once() -> None:

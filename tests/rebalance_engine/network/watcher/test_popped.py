@@ -1,3 +1,4 @@
+from rebalance_engine.events import Exactness
 from rebalance_engine.network.watcher.popped import Popped
 from rebalance_engine.remoting.bodies.settings import (
     MessageRequestMode,
@@ -37,3 +38,15 @@ def test_what_was_known_before_is_taken_back_where_it_is_so_no_more() -> None:
     popped = Popped({"G": {"east": ("orders",), "west": ("orders",)}, "H": {"east": ("orders", "audit")}})
 
     assert said(popped, 1, ("orders", "H", POP), ("audit", "H", POP)) == [("G", "east", ())]
+
+
+def test_a_change_is_of_after_the_last_look_and_what_is_seen_first_may_have_been_so_for_any_time() -> None:
+    popped, rows = Popped({}), [[("orders", "G", POP)], [("orders", "G", POP)], []]
+
+    told = [list(popped.heard("east", modes(*row), by(at))) for at, row in enumerate(rows, 1)]
+
+    assert [[fact.exactness for fact in facts] for facts in told] == [
+        [Exactness.at_most(1)],
+        [],
+        [Exactness.between(2, 3)],
+    ]
