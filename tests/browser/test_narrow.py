@@ -9,10 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from dashboard.clusters.models import Cluster
+from dashboard.audit.operations import append
+from dashboard.clusters.models import Cluster, Command
 from dashboard.groups.models import Group
 from dashboard.people.models import Grant
-from tests.browser.elsewhere import told
+from tests.browser.elsewhere import elsewhere, told
+from tests.dashboard.groups.test_receipts import ordered
 from tests.dashboard.story import T0, held, joined, route, seen
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -90,6 +92,27 @@ def test_ids_that_differ_at_their_ends_are_told_apart_beside_a_long_note(turn: T
         expect(ends).to_have_text(["1", "4"])
         assert all(end.evaluate(IS_WHOLE) for end in ends.all()), width
         assert page.locator(".names .same").first.evaluate("same => same.scrollWidth > same.clientWidth"), width
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_what_was_ordered_and_why_is_whole_on_a_phone(turn: Turn, page: Page) -> None:
+    Grant.objects.update(role="admin")
+    group = turn(30)
+    reason = "it looks stuck since the deploy of this morning, and nobody else can say why that should be so"
+    elsewhere(lambda: ordered(group, A="changed", B="unknown"))
+    Command.objects.update(reason=reason)
+    elsewhere(lambda: append(at=T0, author="vera", verb="tokens.make", subject="shop", detail={"reason": reason}))
+    page.set_viewport_size({"width": 390, "height": 844})
+    for address in (
+        "/audit/",
+        f"/groups/{group.pk}/receipts/",
+        f"/groups/{group.pk}/receipts/{Command.objects.get().pk}/",
+    ):
+        page.goto(address)
+
+        expect(page.get_by_text(reason[:40]).first).to_be_visible()
+        box = page.locator(".wide").last
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth"), address
 
 
 def test_the_map_of_many_queues_stays_in_its_own_box(turn: Turn, page: Page) -> None:

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fitsBeside, widthOf } from "../../static/js/views/lanes.js";
+import { widthOf } from "../../static/js/lib/widths.js";
+import { fitsBeside } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
+import { labelOf } from "../../static/js/views/time-bar.js";
 
 const lane = (queue, overlap, more = {}) => ({ queue, from: "a@x", to: "b@y", unowned: [0, 0], overlap, is_overlap: true, ...more });
 
@@ -14,6 +16,12 @@ test("on a phone what a handoff cost stands beside a short name, and below a lon
 test("Chinese words have the room that they need", () => {
   assert.equal(widthOf("no owner", 7), 56);
   assert.equal(widthOf("无主 5 s", 7), 2 * 12 + 4 * 7);
+});
+
+test("a round's words in Chinese do not run into the next round's", () => {
+  const label = (words, next) => labelOf({ number: 3, words, cause: "member left" }, 500, 495, next);
+  assert.deepEqual(label("成员离开", 600), ["3 成员离开", false]);
+  assert.deepEqual(label("成员离开：a", 550), ["3", false]); // as many letters in English would have room
 });
 
 test("a figure below the map is written where it does not touch the next one", () => {

@@ -19,7 +19,7 @@ export function mountKeys(page) {
     e: () => press("edit"),
     u: () => say("undo"),
     t: () => switchTheme(page),
-    v: () => page.querySelector("#map-table")?.scrollIntoView(),
+    v: () => showTable(page.querySelector("#map-table")),
     "?": () => page.querySelector("#sheet")?.showModal(),
     Escape: () => say("out"),
   };
@@ -81,6 +81,15 @@ function search(page) {
   } else {
     location.assign(`${page.querySelector(".mark").href}#search`);
   }
+}
+
+/** Show the map as a table, unfolded where a phone folds it; who hears the page goes on there. */
+function showTable(table) {
+  if (!table) return;
+  if (table.hasAttribute("data-folded")) table.querySelector(".fold").click();
+  table.tabIndex = -1;
+  table.focus({ preventScroll: true });
+  table.scrollIntoView();
 }
 
 function switchTheme(page) {

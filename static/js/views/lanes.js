@@ -4,10 +4,11 @@ import { clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
+import { widthOf } from "../lib/widths.js";
 
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
 const [LEAST_WIDTH, WORDS_ABOVE, LINE] = [760, 30, 15]; // px; in a narrower place words stand above the bars, not beside them
-const [PER_LETTER, PER_MONO, PER_BOLD, PER_HAN, PER_TICK] = [6.4, 6.8, 7, 12, 64];
+const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 64];
 const [SHORT_NAME, NAME] = [22, 28];
 const WHOLE = 13; // how tall that is which nobody has, or two
 const BEFORE_MS = 60_000; // of what was taken long before the round no more is drawn
@@ -66,9 +67,6 @@ function wordsOf(lane, y, isNarrow, width) {
 export function fitsBeside(lane, width) {
   return widthOf(shown(lane.queue, SHORT_NAME), PER_MONO) + widthOf(said(lane)[1], PER_BOLD) + 8 <= width;
 }
-
-/** How wide words are, in px, at most: Chinese ones are as wide as high. */
-export const widthOf = (words, perLetter) => [...words].reduce((sum, letter) => sum + (letter >= "\u2e80" ? PER_HAN : perLetter), 0);
 
 /** What a handoff cost in time; and how many messages came twice, at least, where that is known. */
 function said(lane) {

@@ -4,6 +4,7 @@ import { clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { glyphOf } from "../lib/glyphs.js";
+import { widthOf } from "../lib/widths.js";
 
 const PER_LETTER = 6.4;
 export const [LEFT, RIGHT] = [104, 24]; // of the scale that owners over time share
@@ -78,7 +79,7 @@ function later(looked, scale, until) {
 /** While somebody did not answer, who has left since: whoever that was may have had what nobody had. */
 function doubted({ doubts = [] }, scale, until) {
   return doubts.map(([from, to]) => {
-    const title = fill(gettext("unknown from %(at)s to %(until)s: not everybody answered"), { at: clock(from), until: clock(to) });
+    const title = fill(gettext("unknown from %(at)s to %(until)s: not everybody answered, or NameServers disagreed"), { at: clock(from), until: clock(to) });
     const x = scale(from);
     return draw("rect", { class: "band-unknown", x, y: NONE, width: Math.max(1.5, scale(Math.min(to, until)) - x), height: 8 }, draw("title", {}, title));
   });
@@ -91,7 +92,7 @@ function unknown({ told_until: told, since }, scale, until) {
   const words = gettext("unknown: no answer");
   const title = fill(gettext("unknown since %(at)s: not everybody has answered since"), { at: clock(told) });
   const rows = [TWO, NONE].map((y) => draw("rect", { class: "band-unknown", x: from, y, width: Math.max(1.5, to - from), height: 8 }, draw("title", {}, title)));
-  const isWide = to - from > words.length * 6.2 + 12;
+  const isWide = to - from > widthOf(words, 6.2) + 12;
   const text = draw("text", { class: "says-unknown", x: isWide ? (from + to) / 2 : to, y: SAYS, "text-anchor": isWide ? "middle" : "end" }, words, draw("title", {}, title));
   return [...rows, text];
 }
@@ -105,7 +106,7 @@ function stems(rounds, scale, width, base) {
     const isLatest = i === rounds.length - 1;
     const next = rounds[i + 1] ? Math.max(LEFT, scale(rounds[i + 1].opened_at)) : width - RIGHT;
     const [words, isLeft] = labelOf(round, x, free, next);
-    free = Math.max(free, words && !isLeft ? x + 10 + words.length * PER_LETTER : x + 6);
+    free = Math.max(free, words && !isLeft ? x + 10 + widthOf(words, PER_LETTER) : x + 6);
     const [path, isHollow] = glyphOf(round.cause);
     const title = `${round.number}: ${round.words}, ${clock(round.opened_at, { millis: true })}, ${movesIn(round)}`;
     const link = draw("a", { href: `${base}rounds/${round.number}/`, class: isLatest ? "is-latest" : null, "aria-label": title });
@@ -122,9 +123,9 @@ function movesIn({ moves, closed_at: end }) {
 }
 
 /** The longest label that has room beside a stem, and whether it stands to its left. */
-function labelOf({ number, words, cause }, x, free, next) {
+export function labelOf({ number, words, cause }, x, free, next) {
   const all = [`${number} ${words}`, `${number} ${causeWords(cause)}`, String(number)];
-  const width = (text) => 10 + text.length * PER_LETTER;
+  const width = (text) => 10 + widthOf(text, PER_LETTER);
   for (const text of all) {
     if (x >= free && x + width(text) < next) return [text, false];
     if (x - width(text) > free) return [text, true];
