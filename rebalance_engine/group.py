@@ -46,6 +46,8 @@ class GroupView:
         untold: brokers that did not say who is a member: there may be others than these.
         perhaps_twice: numbers of queues that several said to hold, at times that need not overlap: who said so first
             may have let go before the other took it.
+        disputed: numbers of queues that some NameServer has in its route and another one has not: nobody knows whether
+            they are there, nor which queues members divide, who ask any one of them.
     """
 
     group: str
@@ -59,6 +61,7 @@ class GroupView:
     strategies: Mapping[str, str] = field(default_factory=dict)
     untold: frozenset[str] = frozenset()
     perhaps_twice: frozenset[int] = frozenset()
+    disputed: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -112,6 +115,18 @@ class GroupView:
     def everybody_answered(self) -> bool:
         """Whether it is known of every member what it holds, and who they are: only then can a queue be unowned."""
         return self.held is not None and not self.silent and not self.untold
+
+    @property
+    def unowned(self) -> NDArray[np.intp]:
+        """Numbers of the queues that nobody is known to hold, without those of which nobody knows whether they are."""
+        numbers = np.arange(len(self.queues)) if self.held is None else self.held.unowned()
+        return numbers[~np.isin(numbers, list(self.disputed))] if self.disputed else numbers
+
+    @cached_property
+    def disputed_topics(self) -> tuple[str, ...]:
+        """The topics of which NameServers tell different queues."""
+        numbers = np.unique(self.queues.topic[sorted(self.disputed)])
+        return tuple(self.queues.topics[number] for number in numbers.tolist())
 
 
 class _Everything(frozenset[str]):

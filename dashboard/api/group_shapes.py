@@ -22,9 +22,10 @@ class GroupRow(Schema):
     ``silent`` members do not tell what they hold, of whom ``unasked`` were not asked yet, and ``proxied`` seem to come
     through a proxy, where they own no queues and cannot be asked; ``untold`` brokers not who is a member; ``orphans``
     are queues that nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by
-    answers too far apart to tell whether they did at one time. ``is_converged``: held equals target; false also where
-    queues certainly have no owner, or two, as of members that disagree; null where it is unknown, or there is nothing
-    to hold and nobody.
+    answers too far apart to tell whether they did at one time; ``disputed`` those that not every NameServer has in its
+    route, never among ``orphans``, which are at least so many then. ``is_converged``: held equals target; false also
+    where queues certainly have no owner, or two, as of members that disagree; null where it is unknown, or there is
+    nothing to hold and nobody.
 
     ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
     on a broker that is gone. ``lag_low`` so many at least, of the queues of which it is known; none of them came before
@@ -49,6 +50,7 @@ class GroupRow(Schema):
     orphans: int | None
     doubles: int | None
     perhaps_twice: int
+    disputed: int
     is_converged: bool | None
     round: int | None
     round_cause: str | None
@@ -124,7 +126,7 @@ class QueueOut(Schema):
     """One queue: who holds it, who should, and how far the group is behind there as of ``lag_at``.
 
     An empty list of owners is nobody, which is known. ``are_all_owners_known`` false: others may hold it as well, or
-    one of these no more, as ``unknown`` says.
+    one of these no more, as ``unknown`` says. ``is_disputed``: not every NameServer has it in its route of the topic.
     """
 
     topic: Text
@@ -132,6 +134,7 @@ class QueueOut(Schema):
     queue_id: int
     held_by: list[Text] | None
     are_all_owners_known: bool
+    is_disputed: bool
     target: list[Text] | None
     end: int | None
     committed: int | None
@@ -161,6 +164,7 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         orphans=row.orphans,
         doubles=row.doubles,
         perhaps_twice=row.perhaps_twice,
+        disputed=row.disputed,
         is_converged=row.is_converged,
         round=row.round,
         round_cause=row.round_cause,

@@ -118,6 +118,7 @@ def _row(group: Group, shown: Shown) -> Row:
         orphans=head.orphans,
         doubles=head.doubles,
         perhaps_twice=count(head.perhaps_twice),
+        disputed=count(head.disputed),
         is_converged=converged(head.is_converged, members=members, orphans=head.orphans, doubles=head.doubles),
         strategy=head.strategy,
         round=latest.number if latest is not None else None,

@@ -14,7 +14,7 @@ from dashboard.api.lists import Form, shown
 from dashboard.api.past import Then, instant_asked, shown_then
 from dashboard.api.shapes import Page
 from dashboard.api.site import reads
-from dashboard.api.unknown import NO_LAG, why_no_owner
+from dashboard.api.unknown import NO_LAG, why_disputed, why_no_owner
 from dashboard.common.clock import now_ms
 from dashboard.groups.lag import QueueLag, lags_of
 from dashboard.groups.models import Group
@@ -93,6 +93,7 @@ def _rows(group: Group, state: GroupState, chosen: Chosen, then: Lags | None) ->
     silent = sum(cell.held is None for cell in state.members)
     is_known = not silent and state.head.are_members_known
     perhaps = frozenset(unpack(state.head.perhaps_twice).tolist())
+    disputed = frozenset(unpack(state.head.disputed).tolist())
     why = "" if is_known else why_no_owner(silent, state.head)
     for number, place in chosen.queues:
         owners, wanted, lag = held.get(number, []), target.get(number, []), lags.get(place)
@@ -100,8 +101,9 @@ def _rows(group: Group, state: GroupState, chosen: Chosen, then: Lags | None) ->
         behind, told_at = (lag.lag, lag.observed_at) if lag is not None else (then or {}).get(place, (None, None))
         if lag is None and behind is not None:
             del reasons["lag"], reasons["lag_at"]
-        if not owners and not is_known:
-            reasons["held_by"] = why
+        is_disputed = number in disputed
+        if not owners and (is_disputed or not is_known):
+            reasons["held_by"] = why_disputed(place[0]) if is_disputed else why
         if number in perhaps:
             reasons["are_all_owners_known"] = PERHAPS
         if not state.head.is_target_known:
@@ -111,8 +113,9 @@ def _rows(group: Group, state: GroupState, chosen: Chosen, then: Lags | None) ->
             topic=topic,
             broker=broker,
             queue_id=queue_id,
-            held_by=owners if owners or is_known else None,
+            held_by=owners if owners or (is_known and not is_disputed) else None,
             are_all_owners_known=is_known and number not in perhaps,
+            is_disputed=is_disputed,
             target=wanted if state.head.is_target_known else None,
             end=lag.end if lag is not None else None,
             committed=lag.committed if lag is not None else None,

@@ -34,6 +34,11 @@ def why_of_row(row: Row) -> dict[str, str]:
     return reasons
 
 
+def why_disputed(topic: str) -> str:
+    """Say why it is unknown whether anybody lacks a queue that not every NameServer has in its route."""
+    return f"NameServers disagree whether {topic} has it"
+
+
 def why_no_owner(silent: int, head: Head) -> str:
     """Say why it is unknown who holds a queue that nobody is known to hold."""
     if head.untold:
@@ -52,7 +57,13 @@ def _reason(row: Row) -> str:
         return f"{row.silent} of {row.members} members do not tell what they hold"
     if row.untold:
         return f"{row.untold} brokers did not tell who is a member"
-    if row.perhaps_twice:
-        return f"of {row.perhaps_twice} queues two members said to hold them, and not both have answered since"
+    if row.perhaps_twice or row.disputed:
+        return _in_doubt(row)
     nothing = NOTHING if row.members == 0 and row.orphans == 0 else NOT_ALL
     return "something changed that no rebalance has seen yet" if row.is_behind else nothing
+
+
+def _in_doubt(row: Row) -> str:
+    if row.perhaps_twice:
+        return f"of {row.perhaps_twice} queues two members said to hold them, and not both have answered since"
+    return f"NameServers disagree on {row.disputed} of {row.queues} queues"

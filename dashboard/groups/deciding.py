@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,9 +91,9 @@ def decide(
     happenings = tuple(each for each in happenings if each not in moot)
     languages = {member.client_id: member.language for member in look.members}
     takes_by_pop = any(member.consume_type == POP for member in look.members)
-    rule = choose_rule(look.view, languages, by_hand, takes_by_pop=takes_by_pop)
-    outcome = _compute(look.view, past.state, rule)
-    if rule.name and outcome is None:
+    rule = _with_routes(look.view, choose_rule(look.view, languages, by_hand, takes_by_pop=takes_by_pop))
+    outcome = None if look.view.disputed else _compute(look.view, past.state, rule)
+    if rule.name and outcome is None and not look.view.disputed:
         rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
     belated = _belated(look, past, happenings, outcome, rule)
     happenings = tuple(each for each in happenings if each.key not in belated)
@@ -189,6 +189,16 @@ def _is_moot(each: Happening, look: Look, past: Past) -> bool:
         return False
     was_anybody = past.state is not None and bool(past.state.members)
     return look.view.model is MessageModel.BROADCASTING or not (look.members or was_anybody)
+
+
+def _with_routes(view: GroupView, rule: Rule) -> Rule:
+    """Say why there is no target while NameServers tell different queues: a member divides what the one it asks says.
+
+    Members ask any one of them, which one nobody knows. The target is of the whole group, so it is unknown as a whole.
+    """
+    if not view.disputed or are_through_proxies(view):
+        return rule
+    return replace(rule, why=f"NameServers disagree on the queues of {_names(view.disputed_topics)}")
 
 
 def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome | None:

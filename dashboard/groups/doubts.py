@@ -1,5 +1,7 @@
 """What is uncertain of handoffs because somebody did not answer: nobody knows which queues that member had meanwhile.
 
+Or because NameServers disagree on the queues: until they say the same, nobody knows which are there.
+
 What a look saw is stored as it was seen, and it becomes known later who was silent then. So handoffs are told by this
 wherever they are read: lanes, tables, sums and figures say the same.
 """
@@ -9,20 +11,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from dashboard.groups.bands import FOREVER, Step, without
-from dashboard.groups.models import Handoff
-from dashboard.groups.owned import doubts_of_each, told_until_of_each
+from dashboard.groups.models import Group, Handoff
+from dashboard.groups.owned import dispute_of, doubts_of_each, told_until_of_each
 
 Doubts = Sequence[tuple[int, int]]
 NO_DOUBTS: Doubts = ()
 
 
 def all_doubts_of(*, groups: Collection[int], since: int) -> dict[int, Doubts]:
-    """Say from when to when not everybody answered, by group: who has left since, and who is silent still."""
+    """Say from when to when not everybody answered, by group: who has left since, and who is silent still.
+
+    And since when NameServers disagree on a group's queues.
+    """
     found: dict[int, Doubts] = {
         group: list(doubts) for group, doubts in doubts_of_each(groups=groups, since=since).items()
     }
     for group, told_until in told_until_of_each(groups=list(groups)).items():
         found[group] = [*found.get(group, NO_DOUBTS), (told_until, FOREVER)]
+    for row in Group.objects.filter(pk__in=groups, disputed_since__isnull=False).only("disputed_since"):
+        found[row.pk] = [*found.get(row.pk, NO_DOUBTS), *dispute_of(row)]
     return found
 
 

@@ -58,7 +58,7 @@ def fingerprint(group: Group, look: Look, causes: Iterable[RoundCause]) -> str:
     moved = [look.moves.at, look.moves.low, look.moves.queues]  # and may be where they were again
     digest.update(json.dumps([group.model, members, topics, waiting, sorted(view.strays), moved]).encode())
     digest.update(json.dumps([sorted(told), look.untold, look.is_empty, *_seen(look)]).encode())
-    digest.update(json.dumps(sorted(view.perhaps_twice)).encode())
+    digest.update(json.dumps([sorted(view.perhaps_twice), sorted(view.disputed)]).encode())
     digest.update(look.queue_pks.tobytes())
     if view.held is not None:
         for column in (view.held.owner, view.held.further_queue, view.held.further_client):

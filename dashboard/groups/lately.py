@@ -18,7 +18,7 @@ from dashboard.groups.bands import FOREVER, Bounded, Held, Step, sweep
 from dashboard.groups.doubts import certain_steps
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.models import Group, Holding, Round
-from dashboard.groups.owned import BOUNDS, doubts_of_each, ended_at, orphans_of, told_until_of_each
+from dashboard.groups.owned import BOUNDS, disputes_of, doubts_of_each, ended_at, orphans_of, told_until_of_each
 from dashboard.groups.proofs import answered_at_of
 from dashboard.groups.shares import Lasted, Window, shares_of
 
@@ -28,7 +28,7 @@ MOST_SPANS = 8_000  # of all groups of a page together: those with the fewest ar
 NONE = Lasted()
 COUNTS = ("orphan_count", "double_count", "perhaps_twice_count")
 OF_CLUSTER = ("cluster", "cluster__watched_at", "cluster__watch__lists_at")
-FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", *COUNTS)
+FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", "disputed_since", "disputes", *COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,16 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
             each = Lately(until or since, None, None, is_too_much=pk in many, is_shared=row.model == "BROADCASTING")
         elif pk in few:
             each = _added_up(
-                spans.get(pk, []), orphans.get(pk, []), gone, (since, until), told_until.get(pk), doubts.get(pk, [])
+                spans.get(pk, []),
+                orphans.get(pk, []),
+                gone,
+                (since, until),
+                told_until.get(pk),
+                [*doubts.get(pk, []), *disputes_of(row, since=since)],
             )
             each = _with_the_rest(each, row, spans.get(pk, []), since)
         else:
-            each = Lately(until, NONE, NONE, is_open=pk in told_until)
+            each = Lately(until, NONE, NONE, is_open=pk in told_until or row.disputed_since is not None)
         looked_at = answered.get(pk, _listed_at(row))
         found[pk] = replace(each, twice=row.duplicate_messages, waiting=waiting.get(pk), looked_at=looked_at)
     return found
@@ -186,7 +191,7 @@ def _added_up(
         tuple(certain_steps(nobody, in_doubt)),
         tuple(certain_steps(perhaps, in_doubt)),
         tuple(two),
-        is_open=told_until is not None,
+        is_open=told_until is not None or any(high == FOREVER for _, high in doubts),
     )
 
 

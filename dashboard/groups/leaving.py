@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.models import Round, RoundCause
+from dashboard.groups.models import Group, Round, RoundCause
 from rebalance_engine.events import Cause
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.rounds import BROKERS_CHANGE
@@ -46,8 +46,17 @@ def ends_of(row: Round, queues: Collection[MessageQueue]) -> dict[MessageQueue, 
 
 
 def lows_of(*, group: int, times: Collection[int]) -> dict[int, int | None]:
-    """Give since when each of these changes of routes may have been, as far as the group's causes tell."""
+    """Give since when each of these changes of routes may have been, as far as the group's causes tell.
+
+    Where NameServers disagreed before they told the same, that is since the first of them may have told it.
+    """
     if not times:
         return {}
     causes = RoundCause.objects.filter(group=group, cause__in=CAUSES, at__in=list(times)[:500]).order_by("pk")
-    return dict(causes.values_list("at", "at_low"))
+    found = dict(causes.values_list("at", "at_low"))
+    row = Group.objects.only("disputes", "disputed_since").get(pk=group)
+    for at, low in found.items():
+        begins = [begin for begin, end, _ in row.disputes or () if begin <= at <= end]
+        begins += [row.disputed_since] if row.disputed_since is not None and row.disputed_since <= at else []
+        found[at] = None if low is None else min([low, *begins])
+    return found

@@ -9,7 +9,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Broker, Queue
-from dashboard.groups.bands import Bounded, Held, Step, sweep
+from dashboard.groups.bands import FOREVER, Bounded, Held, Step, sweep
 from dashboard.groups.ending import low_of, since_of
 from dashboard.groups.kinds import is_proxied
 from dashboard.groups.leaving import lows_of
@@ -67,7 +67,7 @@ def shares_by_round(
         gone=gone,
         gone_low=gone_low_of(group=group.pk, gone=gone),
         told_until=told_until_of(group.pk),
-        doubts=doubts_of(group=group.pk, since=since),
+        doubts=[*doubts_of(group=group.pk, since=since), *dispute_of(group)],
         once=once,
     )
     return dict(zip(windows, found, strict=True)), is_whole
@@ -112,6 +112,17 @@ def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tup
         if left is not None and told < left and not is_proxied(client, strategy=strategy, is_silent=True):
             found.setdefault(group, []).append((told, left))
     return found
+
+
+def dispute_of(group: Group) -> list[tuple[int, int]]:
+    """Say since when NameServers disagree on queues of a group: what nobody has is perhaps not there."""
+    return [] if group.disputed_since is None else [(group.disputed_since, FOREVER)]
+
+
+def disputes_of(group: Group, *, since: int) -> list[tuple[int, int]]:
+    """Say the same of before too: when they disagreed on queues that went with that."""
+    ended = [(begin, end) for begin, end, has_lost in group.disputes or () if has_lost and end > since]
+    return [*ended, *dispute_of(group)]
 
 
 def told_until_of(group: int) -> int | None:

@@ -12,7 +12,9 @@ from dataclasses import replace
 import numpy as np
 from django.db.models import Q
 from django.db.models.functions import Coalesce
+from numpy.typing import NDArray
 
+from dashboard.groups.bands import FOREVER
 from dashboard.groups.models import Finding, Group, Holding, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import queues_of
@@ -111,17 +113,35 @@ def _head(state: GroupState, group: Group, at: int, *, certain: Numbers, is_chan
     doubles = int(((owners > 1) & twice).sum())
     shares = head.model != MessageModel.BROADCASTING.value
     is_converged = all(cell.held == cell.target for cell in state.members)
-    is_known = head.is_target_known and not is_changing
+    disputed = _disputed_at(group, at, state)
+    is_known = head.is_target_known and not is_changing and not len(disputed)
     return replace(
         head,
         is_target_known=is_known,
         is_converged=is_converged if is_known and is_whole and shares else None,
-        orphans=(int((owners == 0).sum()) if shares else 0) if is_whole else None,
+        orphans=(_orphans(owners, disputed) if shares else 0) if is_whole else None,
+        disputed=pack(disputed),
         doubles=(doubles if doubles or (is_whole and not len(perhaps)) else None) if shares else 0,
         perhaps_twice=pack(perhaps) if shares else (),
         fault_count=len(state.faults),
         round=_round(group, at),
     )
+
+
+def _disputed_at(group: Group, at: int, state: GroupState) -> Numbers:
+    """Give the queues on which NameServers disagreed then: those of the state; where it is of before, perhaps any."""
+    times = [*(group.disputes or ())] + ([[group.disputed_since, FOREVER]] if group.disputed_since is not None else [])
+    if state.head.disputed or not any(low <= at < high for low, high, *_ in times):
+        return unpack(state.head.disputed)
+    return np.arange(len(queues_of(state)), dtype=np.int64)
+
+
+def _orphans(owners: NDArray[np.int64], disputed: Numbers) -> int | None:
+    is_nobodys = owners == 0
+    every = int(is_nobodys.sum())
+    is_nobodys[disputed] = False
+    certain = int(is_nobodys.sum())
+    return certain if certain or not every else None
 
 
 def _round(group: Group, at: int) -> RoundCell | None:

@@ -16,11 +16,11 @@ from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.models import Group, Holding, Member, MemberList, Subscription
 from dashboard.groups.moves import NO_MOVES, Moves, Taken, moves_since_the_last_round
-from dashboard.groups.sights import chain_of, sights_of
+from dashboard.groups.sights import Routes, chain_of, routes_of, sights_of
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
 from rebalance_engine.events import ConsumeType
-from rebalance_engine.findings import NO_SIGHTS, Restless, Sights
+from rebalance_engine.findings import NO_SIGHTS, Restless, Sights, disputed_queues
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
@@ -48,6 +48,7 @@ class Look:
         untold: brokers that did not tell who is a member when they were asked last; the others' members are known.
         sights: what brokers, NameServers and reports tell besides.
         chain: the rounds of the latest wave, each with the number of its first one.
+        is_split: NameServers have said different things of its topics: which of them answer is to be looked at again.
     """
 
     view: GroupView
@@ -59,6 +60,7 @@ class Look:
     untold: tuple[str, ...]
     sights: Sights = NO_SIGHTS
     chain: tuple[tuple[int, Restless], ...] = ()
+    is_split: bool = False
 
     @property
     def are_members_known(self) -> bool:
@@ -74,7 +76,7 @@ class Plainly:
     members: tuple[Member, ...]
     queue_pks: Pks
     taken: Taken
-    topics: frozenset[str]
+    routes: Routes
     is_empty: bool
     untold: tuple[str, ...]
 
@@ -91,8 +93,9 @@ def look_at(*, group: Group) -> Look:
         moves_since_the_last_round(group, plain.members, plain.taken) if is_shared else NO_MOVES,
         plain.is_empty,
         plain.untold,
-        sights_of(group=group, here={member.client_id for member in plain.members}, topics=plain.topics),
+        sights_of(group=group, here={member.client_id for member in plain.members}, routes=plain.routes.answering),
         chain_of(group=group),
+        is_split=not plain.routes.is_one_word,
     )
 
 
@@ -112,6 +115,7 @@ def look_plainly(*, group: Group) -> Plainly:
     held, strays, taken = _held(everybody, columns, clients)
     lists = _lists(group)
     untold = tuple(sorted(broker for broker, missing in lists.items() if missing))
+    routes = routes_of(group=group, topics=topics)
     view = GroupView(
         group=group.name,
         queues=columns.table,
@@ -124,9 +128,10 @@ def look_plainly(*, group: Group) -> Plainly:
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
         untold=frozenset(untold),
         perhaps_twice=frozenset() if group.model == BROADCASTING else _perhaps_twice(members, columns, taken),
+        disputed=disputed_queues(columns.table, routes.last),
     )
     is_empty = not members and bool(lists) and not untold
-    return Plainly(view, everybody, columns.pks, taken, topics, is_empty, untold)
+    return Plainly(view, everybody, columns.pks, taken, routes, is_empty, untold)
 
 
 def view_of(state: GroupState) -> GroupView:
@@ -140,6 +145,7 @@ def view_of(state: GroupState) -> GroupView:
         held=_ownership(state, clients, {cell.client: cell.held or () for cell in state.members}),
         silent=frozenset(cell.client for cell in state.members if cell.held is None),
         strategies={cell.client: cell.strategy for cell in state.members if cell.strategy},
+        disputed=frozenset(unpack(state.head.disputed).tolist()),
     )
 
 

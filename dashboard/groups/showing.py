@@ -18,6 +18,7 @@ from dashboard.groups.rules import are_through_proxies
 from dashboard.groups.young import is_explained
 from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
 from dashboard.push.runs import Runs, pack
+from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 
@@ -50,6 +51,7 @@ def show(
             are_members_known=look.are_members_known,
             untold=tuple(map(printable, look.untold)),
             perhaps_twice=pack(twice.perhaps),
+            disputed=pack(np.array(sorted(view.disputed), dtype=np.int64)),
         ),
         queues=number_queues(look),
         members=tuple(
@@ -78,15 +80,25 @@ def said_by_all(members: Sequence[Member]) -> str:
 
 
 def count_orphans(look: Look) -> int | None:
-    """Count the queues that nobody holds; None while a member's answer is missing, or it is unknown who is there."""
+    """Count the queues that nobody holds; None while a member's answer is missing, or it is unknown who is there.
+
+    Those of which NameServers disagree are not counted: with one that nobody holds, it is at least so many, and None
+    where it may be none.
+    """
     view = look.view
     if view.model is MessageModel.BROADCASTING:
         return 0 if _is_all_told(look) else None
     if not look.members:
-        return len(view.queues) if look.is_empty else None
+        return _at_least(view) if look.is_empty else None
     if are_through_proxies(view):
         return 0  # there are no queues that members own
-    return len(view.held.unowned()) if view.held is not None and view.everybody_answered else None
+    return _at_least(view) if view.everybody_answered else None
+
+
+def _at_least(view: GroupView) -> int | None:
+    every = len(view.queues) if view.held is None else len(view.held.unowned())
+    certain = len(view.unowned)
+    return certain if certain or not every else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,4 +262,5 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         rebalanced_at=group.rebalanced_at,
         is_behind=is_behind,
         perhaps_twice=group.perhaps_twice_count or 0,
+        disputed=group.disputed_count or 0,
     )

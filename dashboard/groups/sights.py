@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.db.models import Max, Q
 
@@ -44,12 +44,33 @@ MOST_STUCK = 200
 MOST_CHAIN = 60
 
 
-def sights_of(*, group: Group, here: Collection[str], topics: Iterable[str]) -> Sights:
+Told = Mapping[str, Mapping[str, Mapping[str, Division]]]  # by topic, NameServer and broker
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """What the cluster's NameServers say of topics: those that answer, and ``every`` one, when it answered last."""
+
+    answering: Told
+    every: Told
+
+    @property
+    def last(self) -> Told:
+        """What is known of each topic: by those that answer, or by all as they said it last where none does."""
+        return {**self.every, **self.answering}
+
+    @property
+    def is_one_word(self) -> bool:
+        """Whether all have said the same, so that it matters to nobody which of them answer."""
+        return all(len({repr(sorted(each.items())) for each in told.values()}) < 2 for told in self.every.values())
+
+
+def sights_of(*, group: Group, here: Collection[str], routes: Told) -> Sights:
     """Read what is seen of a group now.
 
     Args:
         here: client ids of its members.
-        topics: what any of them consumes.
+        routes: what NameServers that answer say of the topics that any of them consumes.
     """
     flows = list(Flow.objects.filter(group=group).order_by("broker"))
     standings = _stuck(flows)
@@ -57,7 +78,7 @@ def sights_of(*, group: Group, here: Collection[str], topics: Iterable[str]) -> 
         lists=_lists(group),
         addresses=_addresses(group),
         subscriptions=_subscriptions(group),
-        routes=_routes(group, topics),
+        routes=routes,
         locks=refusals_of(group=group, here=here),
         pulls=_pulls(group, here),
         standings=standings,
@@ -132,8 +153,8 @@ def _subscriptions(group: Group) -> dict[str, dict[str, str]]:
     return told
 
 
-def _routes(group: Group, topics: Iterable[str]) -> dict[str, dict[str, dict[str, Division]]]:
-    """Give what NameServers say that are the cluster's, and answer: how old a row of another one is nobody knows."""
+def routes_of(*, group: Group, topics: Iterable[str]) -> Routes:
+    """Read what the cluster's NameServers say of topics: how old a row of another one is nobody knows."""
     cluster = Cluster.objects.get(pk=group.cluster_id)
     watch = Watch.objects.filter(cluster=cluster).first()
     mute = {each["server"] for each in watch.silent if not each.get("broker")} if watch is not None else set()
@@ -141,15 +162,18 @@ def _routes(group: Group, topics: Iterable[str]) -> dict[str, dict[str, dict[str
     rows = Route.objects.filter(topic__cluster=cluster, topic__name__in=set(topics))
     told: dict[str, dict[str, dict[str, Division]]] = {}
     for row in rows.select_related("topic").order_by("topic__name", "namesrv", "broker"):
-        if row.namesrv in mute or row.namesrv not in listed:
+        if row.namesrv not in listed:
             continue
         says = Division(row.read_queues, row.permission, row.has_master)
         told.setdefault(row.topic.name, {}).setdefault(row.namesrv, {})[row.broker] = says
     for topic, lacking in Topic.objects.filter(cluster=cluster, name__in=set(told)).values_list("name", "unrouted_by"):
         for namesrv in lacking:
-            if namesrv not in mute and namesrv in listed:
+            if namesrv in listed:
                 told[topic].setdefault(namesrv, {})
-    return told
+    answering = {
+        topic: {namesrv: says for namesrv, says in each.items() if namesrv not in mute} for topic, each in told.items()
+    }
+    return Routes({topic: each for topic, each in answering.items() if each}, told)
 
 
 def _pulls(group: Group, here: Collection[str]) -> tuple[Refused, ...]:

@@ -38,7 +38,8 @@ def shrink(state: GroupState) -> Small:
         return Small(0, (), ())
     bin_of = np.arange(queues) * columns // queues
     owners = np.zeros(queues, dtype=np.int64)
-    has_silent = state.head.orphans is None  # a member does not answer, or a broker does not tell who is one
+    head = state.head  # a member does not answer, or a broker does not tell who is one
+    has_silent = bool(head.untold) or (head.orphans is None and not head.disputed)
     bands = [np.zeros(columns, dtype=bool) for _ in range(rows)]
     for number, cell in enumerate(state.members):
         has_silent = has_silent or cell.held is None
@@ -63,6 +64,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,
         "perhaps_twice": count(state.head.perhaps_twice),
+        "disputed": count(state.head.disputed),
         "is_converged": converged(head.is_converged, members=members, orphans=head.orphans, doubles=head.doubles),
     }
 
@@ -73,8 +75,10 @@ def _verdicts(
     faults = np.full(columns, HELD, dtype=np.int64)
     if state.head.model == "BROADCASTING":
         return faults
-    nobody = bin_of[owners == 0]
-    faults[nobody] = UNKNOWN if has_silent else NOBODY
+    is_disputed = np.zeros(len(owners), dtype=bool)
+    is_disputed[unpack(state.head.disputed)] = True
+    faults[bin_of[is_disputed]] = UNKNOWN
+    faults[bin_of[(owners == 0) & ~is_disputed]] = UNKNOWN if has_silent else NOBODY
     owners[unpack(state.head.perhaps_twice)] = 1
     faults[bin_of[unpack(state.head.perhaps_twice)]] = UNKNOWN
     faults[bin_of[owners > 1]] = TWO

@@ -6,6 +6,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from dashboard.clusters import outbox
+from dashboard.clusters.models import Queue
 from dashboard.common.fields import printable
 from dashboard.groups.before import known_before
 from dashboard.groups.belated import keep_belated, round_of
@@ -32,11 +33,14 @@ from dashboard.push.publish import publish_group, state_in, stored_state
 from rebalance_engine.diff import diff
 from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import spell
+from rebalance_engine.findings.seers import ROUTES_AGAIN_MS
 from rebalance_engine.model import MessageModel
 from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, OpenRound
 
 Groups = QuerySet[Group]
 MOST_UNSETTLED = 200
+MOST_DISPUTES = 64  # of a group, that are kept
+SPLIT_MS = 20_000  # NameServers that said different things may cease to answer, or answer again, without a fact
 SEEN_BY_EFFECT = frozenset({Cause.HELD_CHANGED.value, Cause.ROUTE_CHANGED.value})  # what they come from is told later
 
 
@@ -55,7 +59,8 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     _figure(group, read, decision, latest, now)
     opened_at, closed_at = (latest.opened_at, latest.closed_at) if latest else (None, None)
     quiet_until = explained_until(faults, opened_at=opened_at, closed_at=closed_at, now=now)
-    due = (decision.rounds.due_at, decision.waits_until, due_at, quiet_until)
+    again_at = now + SPLIT_MS if look.is_split else None
+    due = (decision.rounds.due_at, decision.waits_until, due_at, quiet_until, again_at)
     group.due_at = min((at for at in due if at is not None), default=None)
     group.save()
     outbox.append(cluster=group.cluster, lines=_new_lines(group, facts), now=now)
@@ -260,10 +265,27 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     twice = held_twice(look, decision)
     group.double_count, group.perhaps_twice_count = twice.known, len(twice.perhaps)
     group.is_converged = decision.converged
+    _note_dispute(group, len(look.view.disputed), now)
     if latest is not None:
         group.round_number, group.round_cause = latest.number, latest.cause
         group.round_opened_at, group.round_closed_at = latest.opened_at, latest.closed_at
         group.round_moves = latest.move_count
+
+
+def _note_dispute(group: Group, count: int, now: int) -> None:
+    """Keep since when NameServers disagree on queues of the group, and the times in which they did.
+
+    A member may have known of it before its watcher did: it begins as long before as NameServers are not asked again.
+    What was disputed and is in a route still was there all the time; what went was perhaps not.
+    """
+    if count and group.disputed_since is None:
+        group.disputed_since = max(0, now - ROUTES_AGAIN_MS)
+    elif not count and group.disputed_since is not None:
+        went = Queue.objects.filter(topic__cluster=group.cluster_id, gone_at__range=(group.disputed_since, now))
+        has_lost = went.filter(topic__name__in=group.subscriptions.values("topic")).exists()
+        group.disputes = [*(group.disputes or ()), [group.disputed_since, now, has_lost]][-MOST_DISPUTES:]
+        group.disputed_since = None
+    group.disputed_count = count
 
 
 def _new_lines(group: Group, facts: list[Fact]) -> list[outbox.Line]:

@@ -14,7 +14,7 @@ from dashboard.groups.doubts import certain_steps, merged
 from dashboard.groups.handoffs import NO_PAUSE, longest_pause, stood_still
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
-from dashboard.groups.owned import bands_of, doubts_of, told_until_of
+from dashboard.groups.owned import bands_of, disputes_of, doubts_of, told_until_of
 from dashboard.groups.shares import Share
 from dashboard.groups.whose import cause_with_names, whose
 from dashboard.groups.words import cause_words, departure_words
@@ -47,7 +47,7 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
     names = whose(rounds=rounds)
     bands = bands_of(group=group, since=since, now=now)
     told_until = told_until_of(group.pk)
-    doubts = doubts_of(group=group.pk, since=since)
+    doubts = [*doubts_of(group=group.pk, since=since), *disputes_of(group, since=since)]
     in_doubt = doubts if told_until is None else [*doubts, (told_until, now)]  # who does not answer may have any
     return {
         "since": since,

@@ -22,7 +22,7 @@ Place = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One queue. ``kind`` is the map's: ok, let, two, perhaps, none, unknown, away or stray."""
+    """One queue. ``kind`` is the map's: ok, let, two, perhaps, none, unknown, disputed, away or stray."""
 
     topic: str
     broker: str
@@ -70,9 +70,11 @@ def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) 
     are_proxied = bool(silent) and not state.head.untold and all(map(is_cell_proxied, silent))
     is_doubted = bool(state.head.untold) or bool(silent)
     perhaps = set(unpack(state.head.perhaps_twice).tolist())
+    disputed = set(unpack(state.head.disputed).tolist())
     for number, queue in enumerate(queues_of(state)):
         has, should = tuple(held.get(number, ())), tuple(wanted.get(number, ()))
         kind = _kind(state, has, should, is_doubted=is_doubted, is_perhaps=number in perhaps)
+        kind = "disputed" if number in disputed and kind not in {"two", "perhaps"} else kind
         kind = "away" if queue.broker in away else kind
         place = (queue.topic, queue.broker, queue.queue_id)
         words = _words("proxied" if kind == "unknown" and are_proxied else kind, state)
@@ -121,6 +123,7 @@ def _words(kind: str, state: GroupState) -> str:
         "none": _("no owner"),
         "unknown": _("unknown: no answer"),
         "proxied": _("no owner that can be asked: taken through a proxy, perhaps"),
+        "disputed": _("NameServers disagree whether it is there"),
         "away": _("broker away"),
         "stray": _("not in any route"),
     }[kind]

@@ -38,16 +38,21 @@ def state_of(row: Row) -> State:
     if row.members == 0:
         return State("none" if row.queues else "unknown", _("no members"))
     if row.orphans:
-        words = ngettext(
-            "%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", row.orphans
-        )
-        return State("none", words % {"n": row.orphans, **figures})
+        return State("none", _no_owner(row.orphans, is_bound=bool(row.disputed)) % {"n": row.orphans, **figures})
     return _by_answers(row)
 
 
 def is_bound(row: Row) -> bool:
     """Whether the row's figures are what is known at least: somebody does not answer, or has not answered again."""
     return bool((row.silent or 0) > row.proxied or row.untold or row.perhaps_twice)
+
+
+def _no_owner(n: int, *, is_bound: bool) -> str:
+    if is_bound:
+        return ngettext(
+            "at least %(n)s of %(queues)s queues without owner", "at least %(n)s of %(queues)s queues without owner", n
+        )
+    return ngettext("%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", n)
 
 
 def _two_owners(n: int, *, is_bound: bool) -> str:
@@ -74,6 +79,13 @@ def _by_answers(row: Row) -> State:
         return State("unknown", _proxied(row))
     if row.untold:
         return State("unknown", _("unknown whether others are members"))
+    if row.disputed:
+        words = ngettext(
+            "NameServers disagree on %(n)s of %(queues)s queues",
+            "NameServers disagree on %(n)s of %(queues)s queues",
+            row.disputed,
+        )
+        return State("unknown", words % {"n": row.disputed, "queues": row.queues})
     return _by_target(row)
 
 

@@ -103,7 +103,11 @@ def _of_lag(groups: list[Group]) -> Iterator[Metric]:
 def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     total = CounterMetricFamily("rebalance", "Rounds of a group since it is known.", labels=GROUP)
     ago = GaugeMetricFamily("last_rebalance_seconds_ago", "Seconds since the latest round opened.", labels=GROUP)
-    orphans = GaugeMetricFamily("orphan_queues", "Queues that no member holds, if all answered.", labels=GROUP)
+    orphans = GaugeMetricFamily(
+        "orphan_queues",
+        "Queues that no member holds, if all answered, and no NameServer disagrees on what nobody holds.",
+        labels=GROUP,
+    )
     doubles = GaugeMetricFamily(
         "double_owned_queues",
         "Queues that two members hold at one time, if all answered, and none of them too long ago to tell.",
@@ -120,9 +124,9 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         labels = [group.cluster.name, group.name]
         total.add_metric(labels, group.round_number or 0)
         _add(ago, labels, None if group.round_opened_at is None else max(0, now - group.round_opened_at) / 1_000)
-        _add(orphans, labels, group.orphan_count)
+        _add(orphans, labels, None if group.disputed_count and group.orphan_count else group.orphan_count)
         is_whole = group.orphan_count is not None and not group.perhaps_twice_count  # that needs all answers
-        _add(doubles, labels, group.double_count if is_whole else None)
+        _add(doubles, labels, group.double_count if is_whole or group.double_count == 0 else None)
         _add(members, labels, group.member_count)
         _add(silent, labels, group.silent_count)
         _add(converged, labels, row_of(group).is_converged)

@@ -34,7 +34,7 @@ from rebalance_engine.findings.refused import (
     pull_refusals,
     why_unowned,
 )
-from rebalance_engine.findings.seers import Division
+from rebalance_engine.findings.seers import Division, disputed_queues
 from rebalance_engine.findings.sights import NO_SIGHTS, Sights, find_in_sights
 from rebalance_engine.findings.unrest import Change, Restless
 
@@ -56,6 +56,7 @@ __all__ = [
     "by_config_gaps",
     "clock",
     "dead_letter_topic",
+    "disputed_queues",
     "double_owners",
     "find_faults",
     "find_in_sights",

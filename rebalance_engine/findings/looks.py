@@ -1,7 +1,8 @@
 """Faults that a single look at a group can prove.
 
 One look makes a finding *suspected*; confirming it takes a second look, which is not this room's business.
-Nothing is found about what is unknown: a queue is an orphan only when every member has said what it holds.
+Nothing is found about what is unknown: a queue is an orphan only when every member has said what it holds,
+and when all NameServers that answer say that it is there.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def orphan_queues(view: GroupView) -> Iterator[Finding]:
     answered = "the only member answered, and does not hold it"
     if len(clients) > 1:
         answered = f"all {len(clients)} members answered, and none holds it"
-    for queue in _wanted(view, view.held.unowned()):
+    for queue in _wanted(view, view.unowned):
         name = spell(queue)
         if queue.topic == retries:
             sentence = f"Nobody consumes {name}: {answered}, so that messages that failed there wait."
@@ -83,9 +84,9 @@ def idle_consumers(view: GroupView) -> Iterator[Finding]:
 def _idle_over(
     view: GroupView, subscribed: frozenset[str] | None, sizes: Mapping[str, int]
 ) -> tuple[str, tuple[str, ...]] | None:
-    """Say over which queues a member with these topics is idle; None where its topics have none."""
+    """Say over which queues a member with these topics is idle; None where these have none, or it is disputed which."""
     mine = {topic: size for topic, size in sizes.items() if subscribed is None or topic in subscribed}
-    if not mine:
+    if not mine or not mine.keys().isdisjoint(view.disputed_topics):
         return None
     most = max(mine.values())
     clients = view.clients.distinct

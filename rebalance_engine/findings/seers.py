@@ -11,8 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
+
 from rebalance_engine.findings.finding import Finding, FindingKind, count_of, first_rows, named, retry_topic
 from rebalance_engine.group import GroupView
+from rebalance_engine.tables import QueueTable
 
 EXPIRES_S = 120  # ``BrokerConfig.channelExpiredTimeout``
 LISTS_AGAIN_MS = 30_000  # brokers are asked for members each 10 s
@@ -163,6 +166,28 @@ def different_routes(view: GroupView, routes: Mapping[str, Divisions]) -> Iterat
         yield Finding(
             FindingKind.DIFFERENT_ROUTES, view.group, topic, sentence, proof, confirm_after_ms=ROUTES_AGAIN_MS
         )
+
+
+def disputed_queues(queues: QueueTable, routes: Mapping[str, Divisions]) -> frozenset[int]:
+    """Find the numbers of queues that some NameServer of those that answer does not have in its route of their topic.
+
+    Args:
+        queues: all that any NameServer told of, also of those that do not answer any more.
+        routes: as :func:`different_routes` takes them.
+    """
+    found: list[int] = []
+    for topic, told in routes.items():
+        mine = queues.of_topic(topic)
+        if not mine or not told:
+            continue
+        least = [
+            min(brokers[broker].readable_queues if broker in brokers else 0 for brokers in told.values())
+            for broker in queues.brokers
+        ]
+        column = slice(mine.start, mine.stop)
+        is_agreed = queues.queue_id[column] < np.array(least, dtype=np.int64)[queues.broker[column]]
+        found += (mine.start + np.flatnonzero(~is_agreed)).tolist()
+    return frozenset(found)
 
 
 def without_permission(view: GroupView, routes: Mapping[str, Divisions]) -> Iterator[Finding]:

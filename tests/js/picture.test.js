@@ -55,6 +55,26 @@ test("nobody's queue has a ring where it should be taken", () => {
   assert.deepEqual(cellsOf(judge(given), 3), [["A", "want", false]]);
 });
 
+test("a queue that not every NameServer has is disputed, whoever holds it, unless two do", () => {
+  const given = state({ A: [[], [0, 1]], B: [[], [0, 1]] }, { knows: false });
+  given.members[0].held = [0, 2];
+  given.head.disputed = [0, 1, 1, 2]; // all but 1
+  const picture = judge(given);
+  const says = (number) => describe(picture, { topic: "orders", broker: "east", id: number, number }, null, { now: 0 });
+
+  assert.deepEqual(kinds(given), ["two", "ok", "disputed", "disputed"]);
+  assert.equal(says(2), "Held by nobody who is known; NameServers disagree whether it is there.");
+  given.members[0].held = [0, 3];
+  const held = judge(given);
+  assert.equal(
+    describe(held, { topic: "orders", broker: "east", id: 2, number: 2 }, null, { now: 0 }),
+    "Held by A; NameServers disagree whether it is there, so that what is wanted is unknown.",
+  );
+  const columns = held.queues.map((queue, number) => ({ ...queue, number }));
+  assert.equal(pieces(held, columns)[0].unknown, 2);
+  assert.equal(rowOf(given, 4).disputed, 3);
+});
+
 test("two owners are two, and the ring says who is right", () => {
   const given = state({ A: [[0, 2], [0, 3]], B: [[2, 2], [2, 2]] });
 
@@ -95,7 +115,7 @@ test("while somebody does not answer, nobody's queue is unknown and not orphaned
 
   assert.deepEqual(kinds(given), ["ok", "ok", "unknown", "unknown"]);
   assert.deepEqual(cellsOf(judge(given), 2), [["B", "maybe", false]]);
-  assert.deepEqual(tally(judge(given)), { ok: 2, let: 0, none: 0, two: 0, perhaps: 0, unknown: 2 });
+  assert.deepEqual(tally(judge(given)), { ok: 2, let: 0, none: 0, two: 0, perhaps: 0, unknown: 2, disputed: 0 });
 });
 
 test("without a target nobody should let go", () => {

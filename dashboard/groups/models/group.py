@@ -24,6 +24,8 @@ class Group(models.Model):
     it topics by POP, with these topics. ``is_notified`` is False where every broker that has it is told to notify none
     of its members; NULL: it is not known to be so.
 
+    ``disputed_since`` is since when NameServers may disagree on queues of the group, ``disputes`` when they did before.
+
     The figures from ``member_count`` on are of the last rebalance, for lists of thousands of groups; NULL is
     unknown, never 0.
     """
@@ -64,6 +66,11 @@ class Group(models.Model):
     perhaps_twice_count = models.IntegerField(
         null=True, blank=True, help_text="queues that two said to hold, at times that need not overlap; no doubles"
     )
+    disputed_count = models.IntegerField(
+        null=True, blank=True, help_text="queues that not every NameServer has in its route"
+    )
+    disputed_since = AtField(null=True, blank=True)
+    disputes = models.JSONField(null=True, blank=True, help_text="[[since, until, whether queues went], …]; NULL: none")
     is_converged = models.BooleanField(null=True, blank=True)
     duplicate_messages = models.BigIntegerField(
         null=True,

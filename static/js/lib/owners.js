@@ -2,7 +2,8 @@
 //
 // A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), perhaps (two said to have it,
 // but who said so first may have let go), unknown (nobody is known to have it, but somebody does not answer, or a broker
-// does not tell who is a member). A cell is: ok, let, two, claim (of one who perhaps has it), want (should take it), maybe
+// does not tell who is a member), disputed (not every NameServer has it in its route, so that it is perhaps not there; two
+// may hold it all the same). A cell is: ok, let, two, claim (of one who perhaps has it), want (should take it), maybe
 // (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
 import { keyOf } from "./columns.js";
 import { unpack } from "../live/runs.js";
@@ -44,6 +45,7 @@ export function judge(state) {
     proxied,
     untold: state.head.untold ?? [],
     perhaps: new Set(unpack(state.head.perhaps_twice ?? [])),
+    disputed: new Set(unpack(state.head.disputed ?? [])),
     isShared: state.head.model === "BROADCASTING",
     knowsTarget: state.head.is_target_known,
   };
@@ -64,8 +66,10 @@ export function queuesOf(state) {
 export function columnKind(picture, number) {
   const { holders, wanted, silent, untold = [], isShared, knowsTarget } = picture;
   const count = holders[number].length;
-  if (isShared) return count || silent.size ? "ok" : "none";
+  const isDisputed = picture.disputed?.has(number);
+  if (isShared) return isDisputed ? "disputed" : count || silent.size ? "ok" : "none";
   if (count > 1) return picture.perhaps?.has(number) ? "perhaps" : "two";
+  if (isDisputed) return "disputed";
   if (count === 0) return silent.size || untold.length ? "unknown" : "none";
   return knowsTarget && !wanted[number].includes(holders[number][0]) ? "let" : "ok";
 }
@@ -103,7 +107,7 @@ const isSame = (some, others) =>
 
 /** Faults and loads for a glance. */
 export function tally(picture) {
-  const found = { ok: 0, let: 0, none: 0, two: 0, perhaps: 0, unknown: 0 };
+  const found = { ok: 0, let: 0, none: 0, two: 0, perhaps: 0, unknown: 0, disputed: 0 };
   picture.queues.forEach((_, number) => found[columnKind(picture, number)]++);
   return found;
 }

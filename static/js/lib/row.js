@@ -14,6 +14,7 @@ export function rowOf({ head, members }, queues) {
     orphans: head.orphans,
     doubles: head.doubles,
     perhaps_twice: count(head.perhaps_twice ?? []),
+    disputed: count(head.disputed ?? []),
     is_converged: head.is_converged,
     untold: head.untold?.length ?? 0,
   };

@@ -13,12 +13,19 @@ export function describe(picture, column, client, { now, owners = null, away = [
   const held = picture.holders[column.number];
   const wanted = picture.wanted[column.number];
   const values = { held: list(held), wanted: list(wanted), silent: list(asked(picture)), proxied: list([...(picture.proxied ?? [])]), claims: claims(held, seen, now) };
-  const parts = [fill(sentenceOf(kind, picture, wanted), values), ...story(kind, owners, now), lagWords(lag, now)];
+  const parts = [fill(sentenceOf(kind, picture, wanted, held.length > 0), values), ...story(kind, owners, now), lagWords(lag, now)];
   if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
   return parts.filter(Boolean).join(" ");
 }
 
-function sentenceOf(kind, picture, wanted) {
+function disputed(isHeld) {
+  return isHeld
+    ? gettext("Held by %(held)s; NameServers disagree whether it is there, so that what is wanted is unknown.")
+    : gettext("Held by nobody who is known; NameServers disagree whether it is there.");
+}
+
+function sentenceOf(kind, picture, wanted, isHeld) {
+  if (kind === "disputed") return disputed(isHeld);
   if (picture.isShared) return gettext("Broadcasting: every member has it.");
   const isWanted = wanted.length > 0;
   switch (kind) {

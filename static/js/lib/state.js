@@ -8,12 +8,13 @@ export function stateOf(row) {
   if (row.members === null) return say("unknown", gettext("unknown who is a member"));
   if (row.doubles) return say("two", twoOwners(row.doubles, isBound(row)), { n: row.doubles });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
-  if (row.orphans) return say("none", noOwner(row.orphans), { n: row.orphans });
+  if (row.orphans) return say("none", row.disputed ? noOwnerAtLeast(row.orphans) : noOwner(row.orphans), { n: row.orphans });
   if (row.perhaps_twice) return say("unknown", perhapsTwo(row.perhaps_twice), { n: row.perhaps_twice });
   const proxied = row.proxied ?? 0;
   if (row.silent > proxied) return say("unknown", ...notAnswering(row.silent - proxied, row.unasked ?? 0));
   if (proxied && proxied !== row.members) return say("unknown", throughProxies(proxied), { n: proxied });
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
+  if (row.disputed) return say("unknown", disagree(row.disputed), { n: row.disputed });
   if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
   if (isShared(row)) return say("quiet", gettext("each member has all queues"));
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
@@ -62,6 +63,12 @@ function notAnswering(all, unasked) {
     : ngettext("%(silent)s of %(members)s members does not answer", "%(silent)s of %(members)s members do not answer", silent);
   return [words, { silent }];
 }
+
+const noOwnerAtLeast = (n) =>
+  ngettext("at least %(n)s of %(queues)s queues without owner", "at least %(n)s of %(queues)s queues without owner", n);
+
+const disagree = (n) =>
+  ngettext("NameServers disagree on %(n)s of %(queues)s queues", "NameServers disagree on %(n)s of %(queues)s queues", n);
 
 export const noOwner = (n) =>
   ngettext("%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", n);

@@ -45,7 +45,7 @@ function counted(numbers, picture, grammar) {
   const kinds = { none: 0, two: 0, unknown: 0, let: 0 };
   for (const number of numbers) {
     const found = grammar.columnKind(picture, number);
-    const kind = found === "perhaps" ? "unknown" : found; // a tile has one mark for what is not known
+    const kind = found === "perhaps" || found === "disputed" ? "unknown" : found; // a tile has one mark for what is not known
     if (kind in kinds) kinds[kind]++;
   }
   return kinds;

@@ -31,6 +31,14 @@ def test_what_nobody_is_known_to_hold_is_unknown_while_somebody_is_silent() -> N
     assert small.faults == (HELD, HELD, UNKNOWN, UNKNOWN)
 
 
+def test_what_name_servers_disagree_on_is_unknown_and_nothing_else() -> None:
+    given = state(cell("A", held=(0, 2)))
+    given = replace(given, head=replace(given.head, orphans=1, disputed=(3, 1)))
+
+    assert shrink(given).faults == (HELD, HELD, NOBODY, UNKNOWN)
+    assert figures_of(given)["disputed"] == 1
+
+
 def test_what_nobody_is_known_to_hold_is_unknown_while_a_broker_does_not_tell_who_is_a_member() -> None:
     given = state(cell("A", held=(0, 2)))
     given = replace(given, head=replace(given.head, orphans=None, untold=("west",)))

@@ -119,6 +119,13 @@ def test_a_double_owner_rests_on_the_word_of_its_owners_and_is_none_where_they_t
     assert list(double_owners(replace(DOUBLE, perhaps_twice=frozenset({1})))) == []
 
 
+def test_what_perhaps_is_not_there_is_nobodys_orphan_and_idle_over_it_is_nobody() -> None:
+    assert list(orphan_queues(replace(ORPHAN, disputed=frozenset({1})))) == []
+    assert len(list(orphan_queues(replace(ORPHAN, disputed=frozenset({2}))))) == 1
+    assert list(idle_consumers(replace(IDLE, disputed=frozenset({2})))) == []
+    assert len(list(double_owners(replace(DOUBLE, disputed=frozenset({1}))))) == 1
+
+
 def test_proof_of_an_idle_consumer_names_its_topics() -> None:
     (fault,) = idle_consumers(IDLE)
 

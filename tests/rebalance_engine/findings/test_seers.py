@@ -1,15 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
 from rebalance_engine import MessageQueue
+from rebalance_engine.findings import spell
 from rebalance_engine.findings.seers import (
     Division,
     different_lists,
     different_routes,
+    disputed_queues,
     duplicate_ids,
     subscription_mismatch,
     without_permission,
 )
 from rebalance_engine.group import GroupView, Member
+from rebalance_engine.tables import QueueTable
 
 QUEUES = [MessageQueue("orders", "east", 0), MessageQueue("orders", "west", 0)]
 VIEW = GroupView.of("g", QUEUES, [Member(client_id="A"), Member(client_id="B")])
@@ -109,6 +116,26 @@ def test_how_many_queues_each_gives_is_said() -> None:
     [fault] = different_routes(VIEW, routes)
 
     assert "(4 or 8 queues)" in fault.sentence
+
+
+def test_disputed_are_the_queues_that_not_every_name_server_has() -> None:
+    queues = QueueTable.from_routes([("orders", "east", 6), ("orders", "west", 2), ("bills", "east", 4)])
+    told = Division(4, 6, True)
+    first = {"east": told, "west": Division(2, 6, True)}
+
+    def disputed(**routes: Mapping[str, Division]) -> list[str]:
+        found = disputed_queues(queues, {"orders": routes, "bills": {"n1": {"east": told}}})
+        return [spell(queue) for queue in queues.take(np.array(sorted(found), dtype=np.intp))]
+
+    more = {**first, "east": Division(6, 6, True)}
+    assert disputed(n1=more, n2=more) == []
+    assert disputed(n1=more, n2=first) == ["orders/east/4", "orders/east/5"]
+    assert disputed(n1=first) == ["orders/east/4", "orders/east/5"]  # only one that is mute has told of them
+    assert disputed(n1=more, n2={"east": Division(6, 6, True)}) == ["orders/west/0", "orders/west/1"]
+    assert disputed(n1=more, n2={**more, "west": Division(2, 2, True)}) == ["orders/west/0", "orders/west/1"]
+    assert disputed(n1=more, n2={**more, "west": Division(2, 6, False)}) == ["orders/west/0", "orders/west/1"]
+    assert len(disputed(n1=more, n2={})) == 8
+    assert disputed() == []
 
 
 def test_what_may_not_be_read_has_no_owner_on_purpose() -> None:
