@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Generic, TypeVar
 
 from django.db import models
@@ -47,6 +48,7 @@ class Rows(Generic[K, M]):
     def update(self, row: M, **columns: object) -> bool:
         """Set columns; tell whether any of them was different."""
         different = {name: value for name, value in columns.items() if getattr(row, name) != value}
+        assert not different.keys() & keys_of(self.model), f"{different.keys()} tell this row from others"
         for name, value in different.items():
             setattr(row, name, value)
         key = self.key(row)
@@ -75,12 +77,25 @@ class Rows(Generic[K, M]):
 
 
 def replace_rows(model: type[M], rows: list[M], columns: Sequence[str] | None = None) -> None:
-    """Write columns (all, by default) of rows that exist.
+    """Write columns (all, by default) of rows that exist, but for those that tell a row from all others.
 
-    By an upsert: an update of many rows by CASE, as ``bulk_update`` has it, takes seconds for thousands.
+    By an upsert: an update of many rows by CASE, as ``bulk_update`` has it, takes seconds for thousands. Where one
+    names a column of a unique key, PostgreSQL locks the rows as if they were deleted, whatever stands there
+    (``ExecUpdateLockMode`` in ``execMain.c``): whoever stores a row that refers to one of them waits, and holds what
+    this transaction may want next.
     """
     if columns is None:
         columns = [field.name for field in model._meta.concrete_fields if not field.primary_key]
+    named = [name for name in columns if name not in keys_of(model)]
     model._default_manager.bulk_create(
-        rows, update_conflicts=True, unique_fields=["pk"], update_fields=columns, batch_size=ROWS_A_STATEMENT
+        rows, update_conflicts=True, unique_fields=["pk"], update_fields=named, batch_size=ROWS_A_STATEMENT
     )
+
+
+@cache
+def keys_of(model: type[models.Model]) -> frozenset[str]:
+    """Name the columns that a foreign key could refer to: of whatever is unique without a condition."""
+    unique = {field.name for field in model._meta.concrete_fields if field.unique and not field.primary_key}
+    for each in model._meta.total_unique_constraints:
+        unique.update(each.fields)
+    return frozenset(unique)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -66,9 +66,11 @@ def record(*, cluster: str, facts: Sequence[Fact], now: int, lease_epoch: int | 
         lines = outbox.not_yet_stored(cluster=stored, lines=outbox.lines_of(cluster=stored, facts=facts))
         ledger = Ledger(stored, [line.fact for line in lines], now)
         news = [line for line in lines if ledger.apply(line.fact)]
+        ledger.tell_groups()
+        held = _hold_groups(stored, ledger.groups.touched)
         ledger.write()
         outbox.append(cluster=stored, lines=news, now=now)
-        groups = _note_inputs(stored, ledger.groups.touched)
+        groups = _note_inputs(stored, ledger.groups.touched, held)
         transaction.on_commit(lambda: start_rebalancing(groups), robust=True)
         if lease_epoch is not None:
             transaction.on_commit(lambda: _pulse(stored.pk, facts, now), robust=True)
@@ -135,8 +137,19 @@ def _hold_lease(cluster: Cluster, lease_epoch: int) -> None:
         )
 
 
-def _note_inputs(cluster: Cluster, touched: Mapping[str, Cause]) -> dict[int, Cause]:
-    rows = Group.objects.filter(cluster=cluster, name__in=touched).order_by("pk").select_for_update(no_key=True)
-    groups = {pk: touched[name] for pk, name in rows.values_list("pk", "name")}
+def _hold_groups(cluster: Cluster, names: Iterable[str]) -> dict[str, int]:
+    """Lock the rows of groups by their names, before anything of them is written; give their numbers.
+
+    Everybody who writes of a group holds its row first. A rebalance holds it, and what it stores refers to members and
+    queues: were those written here first, each would wait for what the other one has.
+    """
+    rows = Group.objects.filter(cluster=cluster, name__in=names).order_by("pk").select_for_update(no_key=True)
+    return dict(rows.values_list("name", "pk"))
+
+
+def _note_inputs(cluster: Cluster, touched: Mapping[str, Cause], held: Mapping[str, int]) -> dict[int, Cause]:
+    new = touched.keys() - held.keys()
+    rows = {**held, **(_hold_groups(cluster, new) if new else {})}
+    groups = {rows[name]: touched[name] for name in touched if name in rows}
     Group.objects.filter(pk__in=groups).update(inputs_version=F("inputs_version") + 1)
     return groups

@@ -12,7 +12,7 @@ from dashboard.clusters.recording.connections import ConnectionBook
 from dashboard.clusters.recording.producers import ProducerBook
 from dashboard.clusters.recording.routes import RouteBook, held_queues
 from dashboard.groups.models import Group
-from dashboard.groups.recording import configured, exactly, flow, members, progress
+from dashboard.groups.recording import exactly, flow, members, progress
 from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.costs import CostBook, CostFact
 from dashboard.groups.recording.flow import FlowBook
@@ -96,9 +96,23 @@ class Ledger:
                 changed = _apply_to_members(self.groups, fact)
         return changed
 
+    def tell_groups(self) -> None:
+        """Give each change of a route to every group that consumes from it: then all that are touched are known."""
+        for change in self.routes.changes:
+            if change.topic is not None:
+                concerned = Group.objects.filter(subscriptions__topic=change.topic)
+            else:
+                here = Q(gone_at=None) | Q(gone_at__gte=change.since)
+                queues = Queue.objects.filter(here, broker=change.broker, topic__cluster=self.routes.cluster)
+                concerned = Group.objects.filter(subscriptions__topic__in=queues.values("topic__name"))
+            for group in concerned.filter(cluster=self.routes.cluster).distinct():
+                if change.is_first:
+                    self.groups.touch(group.name)
+                else:
+                    self.groups.because(group, change.cause, change.evidence, change.fact)
+
     def write(self) -> None:
-        """Write everything that changed, and tell the groups whose queues are others now."""
-        self._tell_groups()
+        """Write everything that changed, after the groups were told of it."""
         self.groups.groups.write()
         self.routes.write()
         self.groups.write()
@@ -187,28 +201,13 @@ class Ledger:
             return False  # who was lost may let go only later
         return self.held.late(fact, member)
 
-    def _tell_groups(self) -> None:
-        """Give each change of a route to every group that consumes from it."""
-        for change in self.routes.changes:
-            if change.topic is not None:
-                concerned = Group.objects.filter(subscriptions__topic=change.topic)
-            else:
-                here = Q(gone_at=None) | Q(gone_at__gte=change.since)
-                queues = Queue.objects.filter(here, broker=change.broker, topic__cluster=self.routes.cluster)
-                concerned = Group.objects.filter(subscriptions__topic__in=queues.values("topic__name"))
-            for group in concerned.filter(cluster=self.routes.cluster).distinct():
-                if change.is_first:
-                    self.groups.touch(group.name)
-                else:
-                    self.groups.because(group, change.cause, change.evidence, change.fact)
-
 
 def _apply_to_brokers_word(book: GroupBook, fact: MemberListSeen | ConsumptionSeen | RequestModesSeen) -> bool:
     if isinstance(fact, MemberListSeen):
         return members.list_seen(book, fact)
     if isinstance(fact, RequestModesSeen):
-        return configured.modes_seen(book, fact)
-    return configured.consumption_seen(book, fact)
+        return members.modes_seen(book, fact)
+    return members.consumption_seen(book, fact)
 
 
 def _apply_to_members(book: GroupBook, fact: Fact) -> bool:
