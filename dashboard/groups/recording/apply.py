@@ -12,7 +12,7 @@ from dashboard.clusters.recording.connections import ConnectionBook
 from dashboard.clusters.recording.producers import ProducerBook
 from dashboard.clusters.recording.routes import RouteBook, held_queues
 from dashboard.groups.models import Group
-from dashboard.groups.recording import exactly, flow, members, progress
+from dashboard.groups.recording import configured, exactly, flow, members, progress
 from dashboard.groups.recording.book import GroupBook
 from dashboard.groups.recording.costs import CostBook, CostFact
 from dashboard.groups.recording.flow import FlowBook
@@ -206,8 +206,8 @@ def _apply_to_brokers_word(book: GroupBook, fact: MemberListSeen | ConsumptionSe
     if isinstance(fact, MemberListSeen):
         return members.list_seen(book, fact)
     if isinstance(fact, RequestModesSeen):
-        return members.modes_seen(book, fact)
-    return members.consumption_seen(book, fact)
+        return configured.modes_seen(book, fact)
+    return configured.consumption_seen(book, fact)
 
 
 def _apply_to_members(book: GroupBook, fact: Fact) -> bool:
