@@ -300,7 +300,9 @@ export class CellMap {
     } else if (kind === "perhaps") {
       put(this.grounds, draw("rect", { class: "column-perhaps", x: x + 0.5, y: 0, width: cell - 1, height }));
       put(this.signs, draw("text", { class: "sign-unknown", x: middle, y: 61 }, cell < 8 ? "·" : cell < 16 ? "?" : "2?"));
-    } else if (kind === "unknown" || kind === "disputed") {
+    } else if (kind === "disputed") {
+      put(this.signs, draw("text", { class: "sign-disputed", x: middle, y: 61 }, cell < 8 ? "·" : "≠"));
+    } else if (kind === "unknown") {
       put(this.signs, draw("text", { class: "sign-unknown", x: middle, y: 61 }, cell < 8 ? "·" : "?"));
     } else if (kind === "let") {
       put(this.signs, draw("path", { class: "sign-let", d: `M${middle - 3} 55l3 5 3 -5` }));
