@@ -18,14 +18,17 @@ from django.conf import settings
 from dashboard.clusters.models import Cluster, Command
 from dashboard.clusters.orders import Done
 from dashboard.demo.control import NoDemo, ask_order
-from dashboard.demo.orders import Order
+from dashboard.demo.orders import KILL_CONSUMER, Order
 from dashboard.groups.recording.orders import RECOMPUTE
 from rebalance_engine.events import (
     EXACT,
     CommandFinished,
     CommandOrdered,
     CommandOutcome,
+    Departure,
+    Exactness,
     Fact,
+    MemberLeft,
     Origin,
     ReceiptAnswer,
     Source,
@@ -151,6 +154,23 @@ def _held_since(watcher: Watcher, group: str, client: str, since: int) -> tuple[
     if member is None or (member.asked_at or 0) < since:
         return None
     return watcher.memory.held(group, client)
+
+
+def killed(order: Command, done: Done, at: int) -> list[MemberLeft]:
+    """State who left because this order, which is stored as done, broke its connections; whether it did, looks tell."""
+    if order.verb != KILL_CONSUMER or not order.group_name or done.outcome is not CommandOutcome.DONE:
+        return []
+    return [
+        MemberLeft(
+            at=at,
+            source=Source(origin=Origin.OPERATOR, detail=order.verb),
+            exactness=Exactness.at_most(at),
+            group=order.group_name,
+            client=client,
+            departure=Departure.UNKNOWN,
+        )
+        for client in done.receipts or {}
+    ]
 
 
 def _done(order: Command, told: str, at: int) -> list[Fact]:

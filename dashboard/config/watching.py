@@ -26,7 +26,7 @@ from redis.exceptions import RedisError
 from dashboard.clusters import leases, orders
 from dashboard.clusters.models import Cluster, Command, Watch
 from dashboard.config.canaries import Keeper
-from dashboard.config.carrying import carry_out
+from dashboard.config.carrying import carry_out, killed
 from dashboard.demo.control import Facts, NoDemo
 from dashboard.groups.gone import note_gone
 from dashboard.groups.locks import connect
@@ -296,6 +296,8 @@ class _Watch:
             await self._threads.look(lambda: orders.finish(order=order.pk, epoch=self._epoch, done=done, now=now_ms()))
         except DatabaseError:
             logger.exception("what came of order %d cannot be stored: %s", order.pk, done)
+        if gone := killed(order, done, self._clock.now()):
+            await self._writer.put([*gone])  # who was seen to be gone before the receipt was stored
 
     async def _follow_demo(self, watcher: Watcher) -> None:
         """Take what the demo's cast reports of itself; whose queues change, its members are asked for at once."""

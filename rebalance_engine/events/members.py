@@ -34,7 +34,7 @@ class MemberJoined(MemberFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLeft(MemberFact):
-    """A client is a member no more; unless a log or a report tells, how it went is unknown."""
+    """A client is a member no more; unless its report, an order of the demo, or time tells, how is unknown."""
 
     departure: Departure
 

@@ -56,6 +56,7 @@ SAYINGS = (
     "dashboard/groups/deciding.py",
     "dashboard/groups/recording/configured.py",
     "dashboard/groups/recording/exactly.py",
+    "dashboard/groups/recording/killed.py",
     "dashboard/groups/recording/members.py",
     "dashboard/groups/recording/orders.py",
     "dashboard/groups/rules.py",

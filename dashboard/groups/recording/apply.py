@@ -166,6 +166,8 @@ class Ledger:
             return False
         if member.left_at is None and fact.source.origin is Origin.AGENT_REPORT:
             return exactly.said_good_bye(self.groups, member, fact)  # brokers say who is there
+        if member.left_at is None and fact.source.origin is Origin.OPERATOR:
+            return False  # likewise; the order's receipt is found then
         fact, seen_at = exactly.fitted(self.groups, member, fact), member.left_at
         changed = members.member_left(self.groups, fact)
         if changed and seen_at is not None:

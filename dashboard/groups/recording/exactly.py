@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from dashboard.common.fields import observed_at, source_columns
 from dashboard.groups.models import Member
+from dashboard.groups.recording import killed
 from dashboard.groups.recording.book import GroupBook
-from rebalance_engine.events import EXACT, Cause, Departure, MemberJoined, MemberLeft, Origin, Source
+from rebalance_engine.events import EXACT, Cause, Departure, Exactness, MemberJoined, MemberLeft, Origin, Source
 
 UNKNOWN_SINCE = "and was in no broker's list before; when it came is unknown"
 UNKNOWN_HOW = "whether cleanly or lost is unknown"
@@ -32,6 +33,8 @@ def words_of_leaving(fact: MemberLeft) -> str:
     if fact.departure is Departure.UNKNOWN:
         said = f"{fact.client} left: {UNKNOWN_HOW}"
         return f"{said}; {fact.source.detail}" if is_derived and fact.source.detail else said
+    if fact.source.origin is Origin.OPERATOR:
+        return f"{fact.client} was killed by {fact.source.detail}"
     if fact.departure is Departure.UNREGISTERED and fact.source.origin is Origin.AGENT_REPORT:
         return f"{fact.client} left cleanly, as it reported"
     by_time = f", as time tells: {fact.source.detail}" if is_derived else ""
@@ -66,15 +69,22 @@ def fitted(book: GroupBook, row: Member, fact: MemberLeft) -> MemberLeft:
     and is told as of the nearest bound. Any other is of an earlier life.
     """
     if row.left_at is None:
-        if row.good_bye_at is None or fact.departure is not Departure.UNKNOWN:
+        if fact.departure is not Departure.UNKNOWN:
             return fact
+        if row.good_bye_at is None:
+            return killed.as_ordered(book, row, fact)
         low, source = source_columns(fact)["at_low"], Source(origin=Origin.AGENT_REPORT, client=fact.client)
         at = _near(row, row.good_bye_at, low if isinstance(low, int) else None, fact.at)
         departure = Departure.UNREGISTERED
         return fact if at is None else replace(fact, at=at, source=source, exactness=EXACT, departure=departure)
-    if fact.source.origin is not Origin.AGENT_REPORT or row.departure != Departure.UNKNOWN.value:
+    if fact.source.origin not in {Origin.AGENT_REPORT, Origin.OPERATOR} or row.departure != Departure.UNKNOWN.value:
         return fact
     found = book.cause_of(row, GONE, row.left_at)
+    if fact.source.origin is Origin.OPERATOR:
+        low = None if found is None else found.at_low
+        seen = Exactness.at_most(row.left_at) if low is None else Exactness.between(low, row.left_at)
+        looked = replace(fact, at=row.left_at, exactness=seen, departure=Departure.UNKNOWN)
+        return killed.as_ordered(book, row, looked)
     at = _near(row, fact.at, None if found is None else found.at_low, row.left_at)
     return fact if at is None else replace(fact, at=at)
 

@@ -212,3 +212,17 @@ def test_an_order_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_verbs_that_nobody_knows_and_demos_that_are_none_are_refused() -> None:
     assert "no verb 'group.explode'" in done("group.explode").detail
     assert "is no demo" in done("demo.add_consumer").detail
+
+
+def test_only_who_a_kill_that_was_done_names_is_looked_for_among_those_who_left() -> None:
+    named = {"A": ReceiptAnswer.CHANGED}
+    order = Command(pk=7, verb="demo.kill_consumer", group_name="g", author_name="ada")
+    other = Command(pk=8, verb="demo.stall_consumer", group_name="g", author_name="ada")
+
+    facts = carrying.killed(order, Done(CommandOutcome.DONE, "A of g crashes", named), T0)
+
+    assert [(type(fact).__name__, fact.client, fact.departure.value) for fact in facts] == [
+        ("MemberLeft", "A", "unknown")
+    ]
+    assert carrying.killed(order, Done(CommandOutcome.FAILED, "no such member"), T0) == []
+    assert carrying.killed(other, Done(CommandOutcome.DONE, "A stalls", named), T0) == []
