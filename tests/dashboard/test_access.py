@@ -1,9 +1,12 @@
-"""Every address and every socket, against every role: made from the routing tables, so that none is forgotten."""
+"""Every address and every socket, against every role: made from the routing tables, so that none is forgotten.
+
+Who should get in stands in ``access.txt``, which asks nothing of the marks that the gate reads.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,22 +24,13 @@ from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
 from dashboard.live.routing import websocket_urlpatterns
 from dashboard.people.gate import is_of_djangos_admin, is_open, needed_role
-from dashboard.people.models import Grant
+from dashboard.people.models import Attempt, Grant
 from dashboard.people.roles import Role
+from tests.dashboard.expected import ALL_EXPECTED, SOCKET, expected
 from tests.dashboard.persons import ROLES, person
 from tests.dashboard.sockets import Browser
 from tests.dashboard.story import T0
 
-OPEN = {
-    "admin door",
-    "healthz",
-    "language",
-    "log in",
-    "log out",
-    "metrics",
-    "reports",
-    "words",
-}  # whatever joins them is thought over
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 SAMPLES = {"app_label": "groups", "url": "x"}  # all others are numbers
 
@@ -81,10 +75,6 @@ def is_of_the_api(each: URLPattern) -> bool:
 OF_THE_API = [address for address, each in ALL if is_of_the_api(each)]
 
 
-def names_of(test: Callable[[URLPattern], bool]) -> set[str | None]:
-    return {each.name for _address, each in ALL if test(each)}
-
-
 def test_the_addresses_are_found() -> None:
     addresses = {address for address, _each in ALL}
 
@@ -92,8 +82,43 @@ def test_the_addresses_are_found() -> None:
     assert {"/", "/login/", "/groups/1/", "/groups/1/rounds/1/", "/healthz", "/metrics", "/admin/"} <= addresses
 
 
+def test_the_table_of_who_gets_in_has_every_address_and_every_socket_and_no_other() -> None:
+    there_are = {address for address, _each in ALL} | {_socket(each) for each in websocket_urlpatterns}
+
+    assert {"forgotten": there_are - ALL_EXPECTED.keys(), "not there": ALL_EXPECTED.keys() - there_are} == {
+        "forgotten": set(),
+        "not there": set(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (["/a viewer -"], "it needs a role, open or -"),
+        (["/a viewer - everybody"], "it needs a role, open or -"),
+        (["/{a,b} viewer - -", "/b admin - -"], "/b stands there twice"),
+    ],
+)
+def test_a_table_that_does_not_say_who_gets_in_is_refused(lines: list[str], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        expected(lines)
+
+
 def test_open_to_all_is_only_what_was_thought_over() -> None:
-    assert names_of(lambda each: is_open(each.callback)) == OPEN
+    is_expected = {address for address, each in ALL_EXPECTED.items() if each.is_open}
+
+    assert {address for address, each in ALL if is_open(each.callback)} == is_expected
+
+
+@pytest.mark.usefixtures("group")
+def test_open_to_all_leads_nobody_to_the_log_in(client: Client) -> None:
+    for address, each in ALL_EXPECTED.items():
+        for method, word in each.by_method.items():
+            if each.is_open:
+                answer = getattr(client, method.lower())(address)
+                assert (answer.status_code == 405) == (word == "-"), (method, address)
+                assert "next=" not in answer.get("Location", ""), (method, address)
+                assert answer.get("WWW-Authenticate") != 'Bearer realm="api"', (method, address)
 
 
 def test_every_other_address_says_which_role_it_needs() -> None:
@@ -106,17 +131,25 @@ def test_every_other_address_says_which_role_it_needs() -> None:
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.value if role else "nobody")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_role_comes_in_where_it_may_and_nowhere_else(client: Client, role: Role | None, method: str) -> None:
+    Cluster.objects.update(is_demo=True)
     client.force_login(person(role))
 
     for address, each in ALL:
-        if is_open(each.callback):
+        if ALL_EXPECTED[address].is_open:
             continue
-        needed = needed_role(each.callback, method.upper())
-        may = needed is not None and role is not None and role.includes(needed)
-        if may and is_of_djangos_admin(each.callback):
+        if role is Role.ADMIN and is_of_djangos_admin(each.callback):
             continue  # from here on Django's own permissions decide; tests/dashboard/test_admin.py opens them
-        status = getattr(client, method)(address).status_code
-        assert (status != 403) == may, (address, status)
+        check(address, role, method, getattr(client, method)(address))
+        Attempt.objects.all().delete()  # nobody made so many
+
+
+def check(address: str, role: Role | None, method: str, answer: HttpResponse) -> None:
+    """Hold what somebody of a role got by a method against the table."""
+    who = ALL_EXPECTED[address]
+    may = who.lets_in(role, method.upper())
+    assert (answer.status_code != 403) == may, (address, answer.status_code)
+    if may and who.has(method.upper()) is not None:
+        assert (answer.status_code != 405) == who.has(method.upper()), (address, answer.status_code)
 
 
 @pytest.mark.usefixtures("group")
@@ -149,16 +182,16 @@ def test_without_a_log_in_every_address_of_the_api_says_what_it_needs(
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.value if role else "nobody")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_token_comes_in_where_its_person_may_and_nowhere_else(client: Client, role: Role | None, method: str) -> None:
+    Cluster.objects.update(is_demo=True)
     token, row = make(user=person(role), is_read_only=False, days=1, note="", now=now_ms())
     ApiToken.objects.filter(pk=row.pk).update(id=77)  # that of 1, which an address revokes, is another one
 
     for address, each in ALL:
         if not is_of_the_api(each):
             continue
-        needed = needed_role(each.callback, method.upper())
-        may = needed is not None and role is not None and role.includes(needed)
         answer = getattr(client, method)(address, headers={"Authorization": f"Bearer {token}"})
-        assert (answer.status_code != 403) == may, (address, answer.status_code)
+        check(address, role, method, answer)
+        Attempt.objects.all().delete()
         assert answer.status_code != 403 or answer["Content-Type"] == "application/json"
 
 
@@ -274,10 +307,13 @@ def test_a_socket_lets_in_who_may_come(role: Role | str | None) -> None:
     user = AnonymousUser() if isinstance(role, str) else person(role)
 
     for pattern in websocket_urlpatterns:
-        needed = pattern.callback.consumer_class.needs_role
-        may = isinstance(role, Role) and role.includes(needed)
+        may = isinstance(role, Role) and ALL_EXPECTED[_socket(pattern)].lets_in(role, "GET")
         code = async_to_sync(knock)(pattern, user)
         assert code == (None if may else 4401 if role == "anonymous" else 4403)
+
+
+def _socket(pattern: URLPattern) -> str:
+    return f"{SOCKET}/{sample(pattern)}"
 
 
 async def knock(pattern: URLPattern, user: User | AnonymousUser) -> int | None:
