@@ -1,4 +1,4 @@
-"""Queues on which NameServers disagree, in a real browser: marked by a sign and in words, and no longer once they agree."""
+"""Queues on which NameServers disagree, in a real browser: a sign and words mark them, until they agree."""
 
 from __future__ import annotations
 
