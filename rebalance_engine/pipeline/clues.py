@@ -15,7 +15,7 @@ QUEUE_KEY = ["cluster", "process", "folder", "group", "topic", "broker", "queue_
 FOLDER = r"^(.*?)(?:/other_?days)?/[^/]*$"  # rolled logs lie in a folder of their own beside the log
 
 
-def _folder() -> Column:
+def folder_of() -> Column:
     """Name the folder in which a process keeps its log: one machine's pods may all have the pid 1."""
     return F.regexp_extract("file", FOLDER, 1)
 
@@ -23,7 +23,7 @@ def _folder() -> Column:
 def alone_in_folder(changes: DataFrame) -> DataFrame:
     """Name the one client of a group whose lines a process has in a folder, where it is one."""
     of_folder = ["cluster", "process", "folder", "group"]
-    named = changes.where(F.col("client_id").isNotNull()).withColumn("folder", _folder())
+    named = changes.where(F.col("client_id").isNotNull()).withColumn("folder", folder_of())
     counted = named.groupBy(*of_folder).agg(F.min("client_id").alias("alone"), F.max("client_id").alias("last"))
     return counted.where(F.col("alone") == F.col("last")).drop("last")
 
@@ -38,7 +38,7 @@ def of_groups(lines: DataFrame, members: DataFrame, alone: DataFrame) -> DataFra
     whose = members.join(counted, on=["cluster", "process"])
     told = lines.withColumnsRenamed({"group": "named"}).join(whose, on=["cluster", "process"], how="inner")
     is_free = F.col("named").isNull() & ((F.col("groups") == 1) | F.col("topic").isNull())
-    mine = told.where(is_free | (F.col("named") == F.col("group"))).drop("groups").withColumn("folder", _folder())
+    mine = told.where(is_free | (F.col("named") == F.col("group"))).drop("groups").withColumn("folder", folder_of())
     met = mine.join(F.broadcast(alone), on=["cluster", "process", "folder", "group"], how="left")
     return met.withColumn("client_id", F.coalesce("client_id", "alone")).drop("folder", "alone", "named")
 
@@ -46,7 +46,7 @@ def of_groups(lines: DataFrame, members: DataFrame, alone: DataFrame) -> DataFra
 def beside_changes(events: DataFrame, members: DataFrame, alone: DataFrame) -> DataFrame:
     """Keep the two offsets before a removal, or before the end, the first after an add, and the first that grew."""
     kinds = ("persisted all", *ADDS, *REMOVES)
-    rows = events.where(F.col("what").isin(*kinds) & F.col("queue_id").isNotNull()).withColumn("folder", _folder())
+    rows = events.where(F.col("what").isin(*kinds) & F.col("queue_id").isNotNull()).withColumn("folder", folder_of())
     # Rows are sorted by a number first: names that begin alike are compared to their end, row by row.
     rows = rows.withColumn("hash", F.xxhash64(*QUEUE_KEY))
     in_order = Window.partitionBy("hash", *QUEUE_KEY).orderBy("at_ms", "place")

@@ -18,11 +18,13 @@ from rebalance_engine.pipeline import (
     bursts,
     clients,
     clocks,
+    doubles,
     events,
     holds,
     lines,
     locks,
     measures,
+    mixed,
     models,
     reports,
     schemas,
@@ -282,10 +284,11 @@ def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
     tables = {name: store.read(name, schema) for name, (_, schema) in STORIES.items()}
     rounds, handoffs = tables["rounds"], tables["handoffs"]
     all_events, spans = store.read("events", EVENTS), store.read("spans", SPANS)
-    _publish(store, asked, told, "lock_waits", locks.waits_of(all_events))
-    handoffs = locks.with_waits(handoffs, store.read("lock_waits", schemas.LOCK_WAITS))
+    _publish(store, asked, told, "lock_waits", locks.waits_of(all_events, spans))
+    waits = store.read("lock_waits", schemas.LOCK_WAITS)
+    handoffs = locks.with_waits(handoffs, waits)
     costs = measures.costs_of(rounds, handoffs, tables["stretches"], tables["member_loads"], tables["group_loads"])
-    _publish(store, asked, told, "costs", costs)
+    _publish(store, asked, told, "costs", locks.with_losses(costs, waits))
     _publish(store, asked, told, "storms", measures.storms_of(rounds, handoffs))
     _publish(store, asked, told, "waves", measures.waves_of(rounds, handoffs))
     _publish(store, asked, told, "spikes", bursts.spikes_of(all_events, spans, rounds))
@@ -293,6 +296,8 @@ def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
     _publish(store, asked, told, "brokers", brokers.brokers_of(all_events))
     _publish(store, asked, told, "looked", measures.looked_of(all_events))
     _publish(store, asked, told, "models", models.models_of(all_events))
+    _publish(store, asked, told, "doubles", doubles.doubles_of(tables["stretches"], spans))
+    _publish(store, asked, told, "mixed", mixed.mixed_of(store.read("changes", EVENTS), spans))
 
 
 def _publish(store: Store, asked: Asked, told: Told, table: str, frame: DataFrame) -> None:

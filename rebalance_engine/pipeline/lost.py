@@ -24,6 +24,7 @@ REFUSED = ("lock refused", "add failed")
 BUCKET_MS = 600_000  # of what is persisted every 5 s, the first and the last of each such time
 PERSISTING_MS = 2_000  # offsets that were being sent when their queue was removed are written down after it
 PERSISTS_MS = 5_000
+BROKERS_SECOND_MS = 1_000
 UNLOCKED_BEFORE_MS = 2_000  # the result is the end of the round in which a queue is let go
 ROW = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "file", "place", "mark"]
 
@@ -191,7 +192,8 @@ def _once_locked(found: DataFrame, events: DataFrame) -> DataFrame:
 def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Tell of holds that no removal line ends when they ended before what ends them else, as far as other lines tell.
 
-    Of an orderly member a result ends nothing; that it unlocked the queue, from the result's round on, does.
+    Of an orderly member a result ends nothing; that it unlocked the queue, from the result's round on, does, by its own
+    word or by a broker's.
 
     Args:
         holds: MEMBER, QUEUE_KEY, at_ms of the begin, left_ms of the first result that has the queue no more, or None,
@@ -205,6 +207,7 @@ def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     signs = events.where(
         F.col("what").isin("persisted all", "persisted", "unlocked") & F.col("client_id").isNotNull()
     ).select(*MEMBER, *QUEUE_KEY, "what", F.col("at_ms").alias("kept_ms"))
+    signs = signs.unionByName(_unlocked_at_brokers(asked, events))
     ends = life.groupBy("cluster", "process").agg(F.max("last_ms").alias("process_end_ms"))
     locked = events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct().withColumn("is_orderly", F.lit(True))
     inside = (F.col("kept_ms") >= F.col("at_ms")) & (F.col("end_ms").isNull() | (F.col("kept_ms") <= F.col("end_ms")))
@@ -236,3 +239,13 @@ def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     before = (F.when(F.col(sign) <= gone_ms, F.col(sign)) for sign in ("held_ms", "kept_ms"))
     since = F.when(is_told, F.greatest(*before, "at_ms")).otherwise(F.greatest("kept_ms", "at_ms"))
     return known.select(*key, left.alias("left_ms"), since.alias("left_after_ms"))
+
+
+def _unlocked_at_brokers(asked: DataFrame, events: DataFrame) -> DataFrame:
+    """Give when brokers let go of members' locks, as signs: within the second that they tell, so by its end."""
+    whose = ["cluster", "group", "client_id", *QUEUE_KEY]
+    said = events.where((F.col("layout") == "broker") & (F.col("what") == "released")).select(*whose, "at_ms")
+    told = said.withColumn("kept_ms", F.col("at_ms") + BROKERS_SECOND_MS - 1).drop("at_ms")
+    members = asked.select(*MEMBER, *QUEUE_KEY).distinct()
+    met = members.join(told, on=whose, how="inner").withColumn("what", F.lit("unlocked"))
+    return met.select(*MEMBER, *QUEUE_KEY, "what", "kept_ms")

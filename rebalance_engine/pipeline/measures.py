@@ -73,6 +73,7 @@ def costs_of(
     whole = idle
     for part in (told, moved, apart, flapped, skewed):
         whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
+    whole = whole.withColumn("lock_lost_ms", F.lit(None).cast("bigint"))  # of locks, with_losses
     none_moved = F.col("handoffs").isNull()
     for known in ("refused_pulls", "pause_ms"):  # of what moved it may be unknown
         whole = whole.withColumn(known, F.when(none_moved, F.lit(0)).otherwise(F.col(known)))

@@ -22,7 +22,9 @@ from rebalance_engine.pipeline.wording import Row, number
 
 MOST_HANDOFFS = 5_000
 REPORTS, LONGEST, TOTALS = "reports", "handoffs", "totals"  # the table, and two of its sections
-WHOLE = ("costs", "storms", "waves", "brokers", "heartbeats", "spikes", "looked", "models")  # the others
+WHOLE = (
+    "costs", "storms", "waves", "brokers", "heartbeats", "spikes", "looked", "models", "doubles", "mixed",
+)  # fmt: skip  # its other sections
 OF_HANDOFF = ("cluster", "group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 BURST = 1.2  # times the rate before, from which on it is called one
@@ -56,6 +58,8 @@ class Report:
     backtest: list[Row]
     looked: list[Row]
     models: list[Row]
+    doubles: list[Row]
+    mixed: list[Row]
     unparsed: int
     troubles: dict[str, str]
     refused: list[str]
@@ -236,7 +240,7 @@ def by_group(costs: Sequence[Row]) -> list[Row]:
     names = ("rounds", "handoffs", "pause_ms", "unowned_ms", "unowned_most_ms", "unowned_open_ms", "deserted_ms",
              "overlap_ms", "overlap_stopping_ms", "refused_pulls", "duplicates_least", "duplicates_most",
              "duplicates_unbounded", "above_fewest", "flaps", "idle_ms", "present_ms", "pause_locked_ms",
-             "silence_unbounded")  # fmt: skip
+             "silence_unbounded", "lock_lost_ms")  # fmt: skip
     summed: list[Row] = [
         {"group": group, **{name: total(rows, name) for name in names}} for group, rows in groups.items()
     ]

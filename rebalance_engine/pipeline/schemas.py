@@ -184,6 +184,7 @@ COSTS = _schema(
     overlap_stopping_ms=LONG,
     refused_pulls=LONG,
     lock_wait_ms=LONG,
+    lock_lost_ms=LONG,  # members held queues for so long without their locks, which they had lost
     duplicates_least=LONG,
     duplicates_most=LONG,
     duplicates_unbounded=LONG,
@@ -195,7 +196,12 @@ COSTS = _schema(
     unheard=LONG,
 )
 # Of whom brokers refused a lock, and whose it was then; until_ms: the grant, or the last refusal. To the second.
-LOCK_WAITS = _filed(**_QUEUE, client=TEXT, holder=TEXT, until_ms=LONG, refusals=LONG, is_granted=BOOL)
+# is_held: the client had the queue and lost its lock, by its own log; until_ms: it had it again, or the hold's end.
+LOCK_WAITS = _filed(**_QUEUE, client=TEXT, holder=TEXT, until_ms=LONG, refusals=LONG, is_granted=BOOL, is_held=BOOL)
+# Client ids that two processes used at once, and held queues twice; twice_ms: of all these queues together.
+DOUBLES = _filed(client=TEXT, until_ms=LONG, queues=LONG, twice_ms=LONG, processes=TEXTS)
+# Groups of which several clients that were there at once write into one folder, and most of their lines name none.
+MIXED = _filed(host=TEXT, folder=TEXT, clients=LONG, until_ms=LONG)
 STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)
 WAVES = _filed(
     until_ms=LONG, rounds=LONG, left=TEXTS, joined=TEXTS, handoffs=LONG, pause_ms=LONG, duplicates_least=LONG

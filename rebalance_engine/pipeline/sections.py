@@ -26,6 +26,8 @@ WHOLE: dict[str, StructType] = {  # tables of which every row is told, by name
     "spikes": schemas.SPIKES,
     "looked": schemas.LOOKED,
     "models": schemas.MODELS,
+    "doubles": schemas.DOUBLES,
+    "mixed": schemas.MIXED,
 }
 
 

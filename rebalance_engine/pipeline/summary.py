@@ -43,6 +43,9 @@ def summary(report: Report) -> str:
     if report.models:
         lines += ["", "Groups whose queues have no owners:"]
     lines += [f"  {_name(group)} {said}" for group, said in without_owners(report)]
+    if report.doubles:
+        lines += ["", "Client ids that two processes used at once:"]
+    lines += [f"  {said}" for said in used_twice(report)[:WORST]]
     storms = storms_of(report)
     lines += ["", f"Storms: {how_many(report, storms, 'holds')}"]
     lines += [_storm_line(row) for row in storms[:WORST]]
@@ -90,7 +93,40 @@ def missing(report: Report) -> list[str]:
     files = [were, *named[:WORST]] if named else []
     more = [f"  and {len(named) - WORST} more"] if len(named) > WORST else []
     left_out = [f"left out: {sentence}" for sentence in report.unfinished]
-    return [*left_out, *files, *more, *report.refused]
+    return [*left_out, *files, *more, *report.refused, *not_told_apart(report)]
+
+
+def not_told_apart(report: Report) -> list[str]:
+    """Name the folders of whose lines nobody knows which of several clients wrote them, and what that leaves open."""
+    found = {
+        f"  {', '.join(_short(row[name]) for name in ('host', 'folder') if row[name])}:"
+        f" {counted(number(row['clients']), 'client')} of {_short(row['group'])}"
+        for row in report.mixed
+    }
+    told = sorted(found)
+    more = [f"  and {len(told) - WORST} more"] if len(told) > WORST else []
+    return [NOT_APART, *told[:WORST], *more] if told else []
+
+
+NOT_APART = (
+    "clients that write into one folder could not be told apart: which of them a pull, a listener or a lock was of is"
+    " unknown, so that what came twice, silence and refused pulls are bounded as if it were any of them"
+)
+
+
+def used_twice(report: Report) -> list[str]:
+    """Name the client ids under which two processes were members at once, the longest first; and which processes."""
+    return [
+        f"{_short(row['client'])} of {_short(row['group'])}, by {_processes(row['processes'])}:"
+        f" {counted(number(row['queues']), 'queue')} held by both, {lasting(row['twice_ms'])} all together,"
+        f" from {moment(row['at_ms'])} on"
+        for row in sorted(report.doubles, key=lambda row: -number(row["twice_ms"]))
+    ]
+
+
+def _processes(value: object) -> str:
+    names = [_short(name) for name in value] if isinstance(value, list) else []
+    return " and ".join(names) or "processes that are unknown"
 
 
 def how_many(report: Report, rows: Sequence[Row], *what: str) -> str:
@@ -134,6 +170,8 @@ def _group_lines(row: Row) -> list[str]:
         told.append(f"a queue that moved was not consumed for {silent(row)}")
     if row["idle_ms"]:
         told.append(f"members idle {idle(row)}")
+    if row.get("lock_lost_ms"):
+        told.append(f"members held queues whose locks they had lost for {lasting(row['lock_lost_ms'])}")
     if row["unowned_ms"] or row["unowned_most_ms"] or row.get("deserted_ms"):
         told.append(f"unowned {unowned(row)}")
     if row["unheard"]:

@@ -63,8 +63,15 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         (r["group"], r["strategy"], r["handoffs"], lasting(r["pause_ms"]), r["mean_skew"], r["idle"], r["says"] or "")
         for r in report.backtest
     ]
+    doubles: list[tuple[object, ...]] = [
+        (moment(r["at_ms"]), r["group"], r["client"], _names(r["processes"]), r["queues"], lasting(r["twice_ms"]))
+        for r in report.doubles
+    ]
     beats: list[tuple[object, ...]] = [(r["day"], r["host"], r["failed"], r["expired"]) for r in report.heartbeats]
-    by_title = {"Groups": groups} | ({ALL_HAVE: without_owners(report)} if report.models else {})
+    by_title: dict[str, Sequence[tuple[object, ...]]] = {"Groups": groups} | (
+        {ALL_HAVE: without_owners(report)} if report.models else {}
+    )
+    by_title |= {USED_TWICE: doubles} if doubles else {}
     by_title |= {"Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
     by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, "Back-test": tested}
     return [
@@ -101,9 +108,11 @@ def _missing(report: Report, title: str) -> str:
 
 
 ALL_HAVE, BURSTS = "Broadcasting and POP groups", "Bursts after rounds"
+USED_TWICE = "Client ids used twice"
 TOLD_BY = {
     ALL_HAVE: ("holds",),
     "Groups": ("holds",),
+    USED_TWICE: ("holds",),
     "Storms": ("holds",),
     "Deploys": ("holds",),
     "Bursts after rounds": ("offsets",),
@@ -116,6 +125,7 @@ HEADS = {
     "Groups": "group,rounds,handoffs,paused (at least),unowned,two owners,not consumed while moved,"
     "consumed twice,moves above the fewest,back and forth,refused pulls,members idle,members unknown",
     ALL_HAVE: "group,whose queues have no owners",
+    USED_TWICE: "since,group,client id,processes,queues held by both,all together",
     "Storms": "when,group,rounds,begun by,cause,paused",
     "Deploys": "when,group,gone,come,handoffs,paused",
     "Bursts after rounds": "when,group,messages/s before,highest,times,over after",

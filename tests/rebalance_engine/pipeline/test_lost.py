@@ -7,6 +7,7 @@ from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
     added,
+    broker,
     java5,
     persisted,
     read_holds,
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.spark
 Q0, Q1 = QUEUE.format("east", 0), QUEUE.format("west", 1)
 START = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"
 STOPPED, LOCKED = "the consumer [g] shutdown OK", f"message queue lock OK, g {Q1}"
+LET_GO = f"RebalanceLockManager#unlockBatch: unlock mq, group=g, clientId=A, mqs={Q1}"  # a broker's line
 UNLOCKED = f"unlock messageQueue. group:g, clientId:A, mq:{Q1}"
 Line = tuple[float, str]
 
@@ -98,6 +100,10 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
         both(TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10, 15), (20, UNLOCKED), of(20.1), (91, STOPPED)),
         [(None, 2, 15, 20, "released")],
     ),
+    "the removal of an orderly member of which only a broker tells that it unlocked": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10, 15), (20, LET_GO), of(20.1), (91, STOPPED)),
+        [(None, 2, 15, 20.999, "released")],
+    ),
     "the removal of an orderly member that unlocked later": (
         both(TAKEN, (2, LOCKED), of(2.1, Q1), of(20.1), *kept(25, 30), (33.9, UNLOCKED)),
         [(None, 2, 30, 33.9, "released")],
@@ -125,7 +131,11 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
             )
             for at, text in lines
         )
-        path.write_text("".join(java5(at, text) for at, text in mine))
+        said = list(mine)
+        path.write_text("".join(java5(at, text) for at, text in said if not text.startswith("RebalanceLockManager")))
+        if at_broker := [broker(at, text) for at, text in said if text.startswith("RebalanceLockManager")]:
+            (place / "east").mkdir(exist_ok=True)
+            (place / "east" / "lock.log").write_text("".join(at_broker))
     found: dict[str, list[tuple[object, ...]]] = {name: [] for name in CASES}
     names = list(CASES)
 

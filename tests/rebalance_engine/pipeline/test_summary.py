@@ -125,6 +125,42 @@ def test_lock_waits_silence_and_idle_time_are_told(tmp_path: Path) -> None:
     assert "members idle 30.0 s (25.00 % of their time)" in told
 
 
+def test_client_ids_that_two_processes_used_are_named(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {"group": "g", **COST, "lock_lost_ms": 50_000})
+    twice = {"group": "g", "client": "10.0.0.2@same", "at_ms": 0, "until_ms": 60_000, "queues": 4, "twice_ms": 240_000}
+    put(tmp_path, "doubles", {**twice, "processes": ["web1/7", "web2/9"]})
+
+    report = read_report(tmp_path)
+    told = summary(report)
+
+    assert "Client ids that two processes used at once:" in told.splitlines()
+    held = "4 queues held by both, 4.0 min all together, from 1970-01-01 00:00:00 UTC on"
+    assert f"  10.0.0.2@same of g, by web1/7 and web2/9: {held}" in told.splitlines()
+    assert "members held queues whose locks they had lost for 50.0 s" in told
+    assert "<h2 id='client-'>Client ids used twice</h2>" in page(report)
+    assert "web1/7, web2/9" in page(report)
+
+
+def test_clients_that_could_not_be_told_apart_are_named_as_unknown(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {"group": "g", **COST})
+    put(tmp_path, "mixed", {"group": "g", "host": "web1", "folder": "web1/logs", "clients": 3, "at_ms": 0})
+    put(
+        tmp_path,
+        "mixed",
+        {"group": "g", "host": "web1", "folder": "web1/logs", "clients": 3, "at_ms": 9},
+        day="2026-11-22",
+    )
+
+    report = read_report(tmp_path)
+    told = summary(report).splitlines()
+
+    (at,) = [place for place, line in enumerate(told) if line.startswith("clients that write into one folder")]
+    assert told[at + 1 : at + 3] == ["  web1, web1/logs: 3 clients of g", ""]
+    assert "<li class=below>web1, web1/logs: 3 clients of g</li>" in page(report)
+
+
 def test_names_of_east_asia_stand_in_columns(tmp_path: Path) -> None:
     note(tmp_path)
     put(tmp_path, "costs", {"group": "订单消费组", **COST}, {"group": "orders", **COST})
