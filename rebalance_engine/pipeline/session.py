@@ -43,7 +43,7 @@ def start(
     """
     remote = environment.get("SPARK_REMOTE")
     if master is None and remote:
-        return _start_remote(remote)
+        return _start_remote(remote, settings_of_remote(is_small=is_small))
     trouble = java_trouble(environment)
     if trouble:
         raise SparkOff(trouble)
@@ -62,7 +62,13 @@ def start(
     return session
 
 
-def _start_remote(remote: str) -> SparkSession:
+def settings_of_remote(*, is_small: bool) -> dict[str, str]:
+    """Give what a session of Spark Connect is to have, which its server else decides: days are UTC's, and stay text."""
+    settings = _settings("", is_small=is_small)
+    return {name: value for name, value in settings.items() if name.startswith("spark.sql.")}
+
+
+def _start_remote(remote: str, settings: Mapping[str, str]) -> SparkSession:
     missing = [name for name in NEEDED_BY_CONNECT if find_spec(name) is None]
     if missing:
         raise SparkOff(
@@ -70,7 +76,7 @@ def _start_remote(remote: str) -> SparkSession:
             " (pyspark[connect] does); a standalone master needs nothing more: SPARK_MASTER=spark://HOST:7077"
         )
     try:
-        return SparkSession.builder.remote(remote).getOrCreate()
+        return SparkSession.builder.remote(remote).config(map=dict(settings)).getOrCreate()
     except Exception as error:  # grpc's errors are of no common kind
         raise SparkOff(f"SPARK_REMOTE is {remote}: {type(error).__name__}: {str(error)[:300]}") from error
 

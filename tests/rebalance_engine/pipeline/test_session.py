@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_engine.pipeline.session import SparkOff, start
+from rebalance_engine.pipeline.session import SparkOff, settings_of_remote, start
 
 
 def test_no_session_is_started_without_java(tmp_path: Path) -> None:
@@ -15,6 +15,17 @@ def test_no_session_is_started_without_java(tmp_path: Path) -> None:
 def test_spark_connect_is_refused_with_what_it_needs_and_what_does_without() -> None:
     with pytest.raises(SparkOff, match=r"sc://east:15002, and Spark Connect needs grpc and .* SPARK_MASTER=spark://"):
         start(environment={"SPARK_REMOTE": "sc://east:15002"})
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_session_of_spark_connect_has_utc_days_that_stay_text_as_any_other(is_small: bool) -> None:
+    """A server would refuse what is of its own Java and its own disks."""
+    settings = settings_of_remote(is_small=is_small)
+
+    assert settings["spark.sql.session.timeZone"] == "UTC"
+    assert settings["spark.sql.sources.partitionColumnTypeInference.enabled"] == "false"
+    assert settings["spark.sql.shuffle.partitions"] == ("1" if is_small else "32")
+    assert [name for name in settings if not name.startswith("spark.sql.")] == []
 
 
 @pytest.mark.spark
