@@ -1,7 +1,8 @@
 """From the outbox to the history files: ``DAY/CLUSTER.jsonl``, by the day (UTC) at which each fact happened.
 
 A line is marked as exported after it is on the disk. A process that dies in between writes it again: a reader takes
-equal lines once, as everything that reads facts does. One exporter at a time holds the folder's lock.
+equal lines once, as everything that reads facts does. One exporter at a time holds the folder's lock, and so does who
+deletes days that are old.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from dashboard.clusters.models import OutboxLine
 
 LINES_A_TURN = 5_000
 MOST_TURNS = 100
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")  # as ``day_of`` names it
 
 
 def export(*, folder: Path, now: int) -> int:
@@ -40,6 +42,42 @@ def export(*, folder: Path, now: int) -> int:
             OutboxLine.objects.filter(pk__in=[row[0] for row in rows]).update(exported_at=now)
             exported += len(rows)
     return exported
+
+
+def forget_days(*, folder: Path, now: int, days: int) -> int | None:
+    """Delete the history files of whole days (UTC) that are more than ``days`` days before today.
+
+    What the export did not make stays, and so does today's day whatever ``days`` is.
+
+    Args:
+        days: 0 keeps all.
+
+    Returns:
+        How many days are gone; None where an export is at work, so that it is to be tried again.
+    """
+    if days <= 0 or not folder.is_dir():
+        return 0
+    first_kept = datetime.fromtimestamp(now / 1000, UTC).date() - timedelta(days)
+    with _alone(folder) as has_it:
+        if not has_it:
+            return None
+        return sum(_forget(each) for each in folder.iterdir() if each.is_dir() and _is_before(each.name, first_kept))
+
+
+def _is_before(name: str, first_kept: date) -> bool:
+    try:
+        return DAY.fullmatch(name) is not None and date.fromisoformat(name) < first_kept
+    except ValueError:
+        return False
+
+
+def _forget(day: Path) -> bool:
+    files = list(day.glob("*.jsonl"))
+    for file in files:
+        file.unlink(missing_ok=True)
+    with suppress(OSError):
+        day.rmdir()  # somebody else's files keep it
+    return bool(files)
 
 
 def day_of(at: int) -> str:

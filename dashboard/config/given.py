@@ -27,6 +27,7 @@ class Given:
     """What was set; ``docs/settings.md`` says what each is for.
 
     Attributes:
+        history_days: of history files; 0 keeps all of them.
         logs: RocketMQ's own; None where none are read; logs_zones: by host, as ``--zone`` of the pipeline takes them.
         secret_key: empty where the home keeps one.
         metrics_token: empty where callers on loopback may ask.
@@ -37,6 +38,7 @@ class Given:
     is_https: bool
     is_debug: bool
     retention_days: int
+    history_days: int
     jobs_memory_mb: int
     logs: Path | None
     logs_zones: dict[str, str]
@@ -63,6 +65,7 @@ def all_given(env: Environment, *, before_home: Callable[[Mapping[str, object]],
         is_https=read_bool(env, "EVENKEEL_HTTPS", default=False),
         is_debug=read_bool(env, "EVENKEEL_DEBUG", default=False),
         retention_days=read_int(env, "EVENKEEL_RETENTION_DAYS", default=30, low=1, high=3650),
+        history_days=read_int(env, "EVENKEEL_HISTORY_DAYS", default=90, low=0, high=36_500),
         jobs_memory_mb=read_int(env, "EVENKEEL_JOBS_MEMORY_MB", default=1024, low=512),
         logs=read_folder(env, "EVENKEEL_LOGS"),
         logs_zones=read_zones(env, "EVENKEEL_LOGS_ZONES"),

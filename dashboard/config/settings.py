@@ -2,7 +2,7 @@
 
 ``EVENKEEL_HOME`` (all data), ``DATABASE_URL``, ``REDIS_URL``, ``EVENKEEL_HOSTS`` (names under which browsers reach
 it), ``EVENKEEL_HTTPS`` (whether they come by HTTPS), ``EVENKEEL_DEBUG``, ``EVENKEEL_RETENTION_DAYS``,
-``EVENKEEL_METRICS_TOKEN`` (what ``/metrics`` asks for, besides a log-in).
+``EVENKEEL_HISTORY_DAYS``, ``EVENKEEL_METRICS_TOKEN`` (what ``/metrics`` asks for, besides a log-in).
 """
 
 import os
@@ -137,6 +137,7 @@ AUDIT_ANCHOR = HOME / "audit" / "anchor"  # which entries of the audit log were 
 # Without it, callers on this machine read /metrics; with it, whoever sends it as a bearer token.
 METRICS_TOKEN = given.metrics_token
 RETENTION_DAYS = given.retention_days
+HISTORY_DAYS = given.history_days  # 0 keeps all of them
 
 # ---- Celery ----
 
@@ -162,6 +163,7 @@ CELERY_BEAT_SCHEDULE = {
     "rebalance due groups": {"task": "groups.rebalance_due_groups", "schedule": 20.0, "options": {"expires": 20}},
     "export history": {"task": "clusters.export_history", "schedule": 5.0, "options": {"expires": 5}},
     "forget old rows": {"task": "groups.forget_old_rows", "schedule": 3600.0, "options": {"expires": 3600}},
+    "forget old days": {"task": "clusters.forget_old_days", "schedule": 3600.0, "options": {"expires": 3600}},
     "run jobs over history": {
         "task": "history.run_jobs",
         "schedule": crontab(hour=2, minute=30),

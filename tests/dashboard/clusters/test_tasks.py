@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from django.test import override_settings
 
-from dashboard.clusters.tasks import export_history
+from dashboard.clusters.tasks import export_history, forget_old_days
 from tests.dashboard.story import joined, told
 
 
@@ -15,3 +15,17 @@ def test_the_task_exports_to_the_home(tmp_path: Path) -> None:
         assert export_history() == 1
 
     assert (tmp_path / "2023-11-14" / "shop.jsonl").is_file()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_the_task_deletes_old_days_and_leaves_all_where_none_are_old(tmp_path: Path) -> None:
+    told(joined("A", 1))
+
+    with override_settings(HISTORY=tmp_path):
+        export_history()
+        with override_settings(HISTORY_DAYS=0):
+            assert forget_old_days() == 0
+        with override_settings(HISTORY_DAYS=90):
+            assert forget_old_days() == 1
+
+    assert not (tmp_path / "2023-11-14").exists()

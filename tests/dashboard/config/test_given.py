@@ -12,6 +12,7 @@ WRONG = {
     "EVENKEEL_HTTPS": "perhaps",
     "EVENKEEL_DEBUG": "perhaps",
     "EVENKEEL_RETENTION_DAYS": "forever",
+    "EVENKEEL_HISTORY_DAYS": "-1",
     "EVENKEEL_JOBS_MEMORY_MB": "1g",
     "EVENKEEL_LOGS": "logs",
     "EVENKEEL_LOGS_ZONES": "web1=Mars/Olympus",
@@ -50,6 +51,7 @@ def test_nothing_has_to_be_set_and_secrets_are_not_shown(tmp_path: Path) -> None
     given = check_all(env)
 
     assert (given.hosts, given.is_https, given.retention_days, given.jobs_memory_mb) == ([], False, 30, 1024)
+    assert given.history_days == 90
     assert (given.logs, given.logs_zones) == (None, {})
     assert given.database["NAME"] == str(tmp_path / "evenkeel.sqlite3")
     assert given.secret_key in given.redis_url
