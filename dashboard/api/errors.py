@@ -5,6 +5,7 @@ The site's own pages keep their own words: the handlers of 400 to 500 ask first 
 
 from __future__ import annotations
 
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -43,7 +44,8 @@ def refused(status: int, words: str, **more: object) -> JsonResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400."""
     if is_of_the_api(request):
-        return refused(400, "this is no request that can be read")
+        told = str(exception) if isinstance(exception, BadRequest) else ""
+        return refused(400, told or "this is no request that can be read")
     return defaults.bad_request(request, exception)
 
 
