@@ -11,6 +11,7 @@ TESTERS ?= 4
 PORT ?= 8000
 NAMESRV ?=
 WRITABLE ?=
+CLUSTER ?=
 WORDS := $(wildcard dashboard/locale/*/LC_MESSAGES/*.po)
 # What the checks and tests start besides Python.
 TOOLS := git java maven node postgres openssl chromium
@@ -26,8 +27,8 @@ help: ## list the verbs
 # ---- the two commands of the README ----
 
 .PHONY: run
-run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:port;host:port, PORT=, WRITABLE=yes)
-	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)' $(if $(filter-out yes no,$(WRITABLE)),$(error WRITABLE=$(WRITABLE): needed is yes or no),)$(if $(filter yes,$(WRITABLE)),--writable)
+run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:port;host:port, CLUSTER=name, PORT=, WRITABLE=yes)
+	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)' $(if $(CLUSTER),--cluster '$(CLUSTER)') $(if $(filter-out yes no,$(WRITABLE)),$(error WRITABLE=$(WRITABLE): needed is yes or no),)$(if $(filter yes,$(WRITABLE)),--writable)
 
 .PHONY: test
 test: debs check ## run the checks, then every test

@@ -48,12 +48,13 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedCluster:
-    """The cluster that was asked for at the start."""
+    """The cluster that was asked for at the start; where nobody named it, ``name`` is of its first NameServer."""
 
     name: str
     namesrv: str
     is_demo: bool
     is_read_only: bool
+    is_named: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -164,24 +164,38 @@ def put_cluster(asked: AskedCluster, now: int) -> None:
         Unprepared: a cluster of this name is another one: a demo, or none.
     """
     with transaction.atomic():
-        mine = Cluster.objects.filter(name=asked.name)
-        leases.put_aside(clusters=Cluster.objects.filter(is_demo=True).exclude(name=asked.name))
+        name = asked.name if asked.is_named else known_name(asked)
+        mine = Cluster.objects.filter(name=name)
+        leases.put_aside(clusters=Cluster.objects.filter(is_demo=True).exclude(name=name))
         leases.expect(clusters=mine)
         there = mine.select_for_update().first()
         if there is not None and there.is_demo != asked.is_demo:
             kind = "the demo" if there.is_demo else "a real cluster"
-            raise Unprepared(f"the cluster {asked.name!r} of this home is {kind}; give the new one another name")
+            raise Unprepared(f"the cluster {name!r} of this home is {kind}; give the new one another name")
         namesrv, is_read_only = asked.namesrv, asked.is_read_only
         if asked.is_demo:
             place = {"namesrv": namesrv, "is_read_only": is_read_only}
             new = {**place, "is_demo": True, "added_at": now}
-            Cluster.objects.update_or_create(name=asked.name, defaults=place, create_defaults=new)
+            Cluster.objects.update_or_create(name=name, defaults=place, create_defaults=new)
         elif there is None:
-            cluster = Cluster(name=asked.name, namesrv=namesrv, is_read_only=is_read_only)
+            cluster = Cluster(name=name, namesrv=namesrv, is_read_only=is_read_only)
             changing.add(cluster=cluster, by=_author(asked, now))
         else:
             by = _author(asked, now)
             changing.change(cluster=there.pk, namesrv=namesrv, is_read_only=is_read_only, by=by)
+
+
+def known_name(asked: AskedCluster) -> str:
+    """Name a cluster that nobody named: as the one with these addresses, in any order, is called here already.
+
+    Any other is called by its first NameServer: whoever adds one to the list after that looks at the same cluster.
+    """
+    rows = Cluster.objects.filter(is_demo=False).order_by("pk").values_list("name", "namesrv")
+    return next((name for name, namesrv in rows if _addresses(namesrv) == _addresses(asked.namesrv)), asked.name)
+
+
+def _addresses(namesrv: str) -> set[str]:
+    return {address.strip() for address in namesrv.split(";")} - {""}
 
 
 def _author(asked: AskedCluster, now: int) -> changing.Author:

@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8000, metavar="P", help="for browsers; 8000 by default, 0 any")
     parser.add_argument("--host", default="127.0.0.1", metavar="IP", help="for browsers; loopback by default")
     parser.add_argument("--namesrv", metavar="A", help="host:port of a cluster's NameServers, separated by ;")
-    parser.add_argument("--cluster", metavar="NAME", help="what to call that cluster; its address by default")
+    parser.add_argument(
+        "--cluster", metavar="NAME", help="what to call that cluster; its first NameServer's address by default"
+    )
     parser.add_argument("--writable", action="store_true", help="let people change that cluster, not only look")
 
 

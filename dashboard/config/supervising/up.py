@@ -158,9 +158,9 @@ class Up:
         finally:
             self._runner.unguard(preparer.group)
         say(f"everything is prepared ({self._took()})")
+        self._see_to_watchers(clusters)  # one that waits yet may be called otherwise here
         os.close(self._gate_key)
         self._runner.hear(machine.Reached(children.PREPARED))
-        self._see_to_watchers(clusters)
 
     def _prepare_all(self, told: Teller) -> Clusters:
         django.setup()
@@ -176,10 +176,11 @@ class Up:
             namesrv = f"127.0.0.1:{self._namesrv_port}"
             return children.AskedCluster(name=children.DEMO_CLUSTER, namesrv=namesrv, is_demo=True, is_read_only=False)
         return children.AskedCluster(
-            name=self._asked.cluster or self._asked.namesrv,
+            name=self._asked.cluster or self._asked.namesrv.partition(";")[0],
             namesrv=self._asked.namesrv,
             is_demo=False,
             is_read_only=not self._asked.is_writable,
+            is_named=bool(self._asked.cluster),
         )
 
     # ---- a watcher for each cluster ----

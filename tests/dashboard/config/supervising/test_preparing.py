@@ -201,6 +201,25 @@ def test_where_the_demo_is_this_time_is_nobodys_order() -> None:
 
 
 @pytest.mark.django_db
+def test_a_cluster_that_nobody_named_is_called_by_its_first_name_server_or_as_it_is_called_here_already() -> None:
+    def put(namesrv: str, name: str | None = None) -> list[tuple[str, str]]:
+        called = name or namesrv.partition(";")[0]
+        asked = AskedCluster(name=called, namesrv=namesrv, is_demo=False, is_read_only=True, is_named=name is not None)
+        put_cluster(asked, T0)
+        return list(Cluster.objects.order_by("pk").values_list("name", "namesrv"))
+
+    one = put("a:9876")
+    assert one == [("a:9876", "a:9876")]
+    assert put("a:9876;b:9876") == [("a:9876", "a:9876;b:9876")]  # the same one has another NameServer
+    assert put("b:9876;a:9876") == [("a:9876", "b:9876;a:9876")]
+    put("c:1;d:1", "c:1;d:1")  # as it was called before
+    put("e:1", "shop")
+    assert put("d:1;c:1") == [("a:9876", "b:9876;a:9876"), ("c:1;d:1", "d:1;c:1"), ("shop", "e:1")]
+    assert put("e:1")[2:] == [("shop", "e:1")]
+    assert put("f:1;g:1")[3:] == [("f:1", "f:1;g:1")]
+
+
+@pytest.mark.django_db
 def test_a_real_cluster_cannot_take_the_place_of_the_demo() -> None:
     put_cluster(DEMO, T0)
 
