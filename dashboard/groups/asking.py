@@ -31,7 +31,6 @@ OF_BROKERS = (demo.SLOW_BROKER, demo.RESTART_BROKER, demo.HEAL_BROKER)
 LONGEST_REASON = 500
 MOST_ORDERS, WITHIN_MS = 30, 60_000  # of one person
 MOST_SHOWN = 6
-MOST_MEMBERS = 200  # in a list to choose from
 PROBED_MS = int(AT_MOST_EVERY_S * 1_000)
 GRACE_MS = 5_000  # after its deadline an order that nobody took is ended by the next watcher
 
@@ -185,7 +184,7 @@ def buttons(*, group: Group, access: Access, now: int) -> dict[str, object]:
         "recompute_obstacle": obstacle_to_recompute(group=group, access=access),
         "is_played": is_demo and cast_of(group.name) is not None,
         "play_obstacle": obstacle_to_play(group=group, access=access) if is_demo else "",
-        "clients": list(members.values_list("client_id", flat=True)[:MOST_MEMBERS]) if is_demo else [],
+        "clients": list(members.values_list("client_id", flat=True)) if is_demo else [],
     }
 
 

@@ -11,9 +11,9 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from dashboard.common.spans import clock
 from dashboard.groups.models import Group
-from rebalance_engine.events import Departure, RouteSeen
-from tests.browser.elsewhere import told
-from tests.dashboard.story import T0, held, joined, left, missed, queue, route, seen, uses
+from rebalance_engine.events import EXACT, Departure, ProgressSeen, QueueProgress, RouteSeen
+from tests.browser.elsewhere import rebalanced, told
+from tests.dashboard.story import EAST, T0, held, joined, left, missed, queue, route, seen, uses
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Turn = Callable[[int], Group]
@@ -339,6 +339,21 @@ def test_the_round_of_a_large_group_is_tiles_before_and_after(turn: Turn, page: 
     expect(page.locator('[data-map="after"] [data-cell]').first).to_be_attached()
     page.keyboard.press("Escape")
     expect(page.locator(".tiles canvas")).to_have_count(2)
+
+
+def test_a_group_through_a_proxy_has_the_lag_that_brokers_tell_of_it(turn: Turn, page: Page) -> None:
+    turn(30)
+    client = "web-1@1@0@d1o2m9xh3k"
+    told(*seen(client, 40, group="grpc")[:-1], missed(client, 45, group="grpc"))
+    behind = tuple(QueueProgress(queue=queue(n), end=9, committed=9 - 2 * n) for n in range(3))
+    told(ProgressSeen(at=T0 + 46, source=EAST, exactness=EXACT, group="grpc", broker="east", queues=behind))
+    group = rebalanced("grpc", 50)
+
+    page.goto(f"/groups/{group.pk}/")
+
+    expect(page.locator("#map .names li")).to_have_count(1)
+    expect(page.locator("#figures")).to_contain_text("all come through a proxy")
+    expect(page.locator("#map [data-mark=exact]", has_text="6")).to_be_visible()
 
 
 def test_a_queue_of_which_nobody_knows_who_has_it_is_drawn_as_unknown_not_as_empty(turn: Turn, page: Page) -> None:

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { inShort, lagWords, lagsOf, lineOf, mostOf, totalOf } from "../../static/js/lib/lag.js";
+import { addedUp, inShort, lagWords, lagsOf, lineOf, mostOf, totalOf } from "../../static/js/lib/lag.js";
 
 const TOLD = [
   { broker: "east", at: 60000, missing: null, queues: [["orders", 0, 5, 48000], ["orders", 1, null, null]], looks: [[50000, [9, null]], [60000, [5, null]]] },
@@ -20,6 +20,18 @@ test("a total says whether it is whole; what is old or unknown is not in it", ()
   assert.deepEqual(totalOf([of("east", 0)]), { lag: 5, isWhole: true, at: 60000 });
   assert.deepEqual(totalOf([of("east", 0), of("east", 1), of("west", 0), null]), { lag: 5, isWhole: false, at: 60000 });
   assert.deepEqual(totalOf([null]), { lag: null, isWhole: false, at: null });
+});
+
+test("where members own no queues all that brokers told is added up, and who never told is known to lack", () => {
+  const column = { topic: "orders", broker: "east", id: 1 };
+  assert.deepEqual(addedUp([column], lagsOf(TOLD)), [of("east", 1)]);
+  assert.deepEqual(totalOf(addedUp([], lagsOf(TOLD.slice(0, 1)))), { lag: 5, isWhole: false, at: 60000 });
+
+  const told = [{ broker: "east", at: 60000, missing: null, queues: [["orders", 0, 5, 48000], ["orders", 1, 0, null]], looks: [] }];
+  assert.deepEqual(totalOf(addedUp([], lagsOf(told))), { lag: 5, isWhole: true, at: 60000 });
+  const never = { broker: "west", at: 60000, missing: "timeout", queues: [], looks: [] };
+  assert.deepEqual(totalOf(addedUp([], lagsOf([...told, never]))), { lag: 5, isWhole: false, at: 60000 });
+  assert.deepEqual(addedUp([], null), []);
 });
 
 test("numbers are cut to the room of a cell", () => {

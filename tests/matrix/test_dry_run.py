@@ -52,6 +52,10 @@ class Drawn:
     release: dict[str, str]
     ids: dict[str, str] = field(default_factory=dict)
 
+    def renamed(self) -> Iterator[tuple[str, str]]:
+        """Give who comes back under another name, and under which."""
+        return zip(self.names["goes"], self.names["comes"], strict=True)
+
     def id_of(self, name: str) -> str:
         """Give the client id that an instance name will have: this machine's address stands in all of them."""
         address = next(iter(self.ids.values())).partition("@")[0]
@@ -91,6 +95,11 @@ class Cast:
         for group in self.groups:
             for name in group.names[fate]:
                 del group.ids[name]
+
+    def rename(self) -> None:
+        """Stop those who come back under another name, and start them under it."""
+        self.stop("goes")
+        self.start(("comes", OLD), ("comes", NEW))
 
     def held(self, group: Drawn) -> HELD:
         """Give what everybody says to hold."""
@@ -144,7 +153,7 @@ def test_what_stock_members_then_hold_is_what_the_dry_run_said(
     for group in groups:
         make_topics(cluster, group)
     with cast_of(cluster, groups, tmp_path) as cast, open_room([group.name for group in groups]) as room:
-        cast.start(("stays", OLD), ("stays", NEW), ("leaves", OLD))
+        cast.start(("stays", OLD), ("stays", NEW), ("leaves", OLD), ("goes", OLD))
         ran = Ran(cast, room)
 
         ran.ask_and_do(
@@ -154,6 +163,10 @@ def test_what_stock_members_then_hold_is_what_the_dry_run_said(
         ran.ask_and_do(
             lambda group: {"remove": [group.ids[name] for name in group.names["leaves"]]},
             lambda: cast.stop("leaves"),
+        )
+        ran.ask_and_do(
+            lambda group: {"rename": [f"{group.ids[old]}>{group.id_of(new)}" for old, new in group.renamed()]},
+            cast.rename,
         )
         wider = {group.name: widened(group, dice) for group in groups}
         ran.ask_and_do(
@@ -234,9 +247,11 @@ def draw(name: str, strategy: str, dice: random.Random) -> Drawn:
         "stays": [_name(name, dice) for _ in range(dice.randint(1, 4))],
         "leaves": [_name(name, dice) for _ in range(dice.randint(1, 2))],
         "joins": [_name(name, dice) for _ in range(dice.randint(1, 3))],
+        "goes": [_name(name, dice)],
+        "comes": [_name(name, dice)],
     }
-    release = {each: dice.choice((OLD, NEW)) for fate in ("stays", "joins") for each in names[fate]}
-    release |= dict.fromkeys(names["leaves"], OLD)
+    release = {each: dice.choice((OLD, NEW)) for fate in ("stays", "joins", "comes") for each in names[fate]}
+    release |= dict.fromkeys([*names["leaves"], *names["goes"]], OLD)
     return Drawn(name, strategy, topics, names, release)
 
 

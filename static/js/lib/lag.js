@@ -6,7 +6,7 @@ import { keyOf } from "./columns.js";
 export const LONG_MS = 60000;
 
 /** By queue: `{lag, since, at, isOld, isKept, looks}`; lag null is unknown, `since` when the last consumed message was
- * stored; `isKept`: of a past instant, and nothing else was told between `at` and then. */
+ * stored; `isKept`: of a past instant, and nothing else was told between `at` and then. A broker that never told is a queue without a name. */
 export function lagsOf(brokers) {
   const found = new Map();
   for (const { broker, at, missing, queues, looks, is_kept: isKept = false } of brokers) {
@@ -14,9 +14,13 @@ export function lagsOf(brokers) {
       const mine = looks.map(([when, all]) => [when, all[i]]);
       found.set(keyOf({ topic, broker, id }), { lag, since, at, isOld: missing !== null, isKept, looks: mine });
     });
+    if (missing !== null && !queues.length) found.set(keyOf({ topic: "", broker, id: "" }), { lag: null, since: null, at, isOld: true, isKept, looks: [] });
   }
   return found;
 }
+
+/** The lags to add up below a map: of its columns; where members own no queues, by POP or through a proxy, all that are told. */
+export const addedUp = (columns, lags) => (columns.length ? columns.map((column) => lags?.get(keyOf(column)) ?? null) : [...(lags?.values() ?? [])]);
 
 /** The highest lag of a minute: what all lines are measured by. */
 export const mostOf = (lags) => Math.max(1, ...lags.flatMap((each) => each?.looks.map(([, lag]) => lag ?? 0) ?? []));

@@ -1,9 +1,8 @@
 // Below the map: how far the group is behind in each queue, and how that went in the last minute.
-import { LONG_MS, inShort, lineOf, mostOf, totalOf } from "../lib/lag.js";
+import { LONG_MS, addedUp, inShort, lineOf, mostOf, totalOf } from "../lib/lag.js";
 import { age } from "../lib/time.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
-import { keyOf } from "../lib/columns.js";
 
 const [NUMBER, TOP, TALL] = [11, 18, 16];
 const [PER_LETTER, PER_BOLD, APART] = [6.4, 7.2, 2]; // px
@@ -11,9 +10,9 @@ const [PER_LETTER, PER_BOLD, APART] = [6.4, 7.2, 2]; // px
 /** Whether a figure has room over its column, next to another one. */
 export const hasRoom = (text, isBold, cell) => text.length * (isBold ? PER_BOLD : PER_LETTER) <= cell + APART;
 
-/** Draw a number and a line for each column; `lags` are those of `lib/lag.js`, null where nothing was told yet. */
+/** Draw a number and a line for each column, and what they add up to; `lags` are those of `lib/lag.js`, null where nothing was told yet. */
 export function drawLags({ svg, total }, columns, cell, lags, now) {
-  const mine = columns.map((column) => lags?.get(keyOf(column)) ?? null);
+  const mine = addedUp(columns, lags);
   const most = mostOf(mine);
   const parts = [];
   columns.forEach(({ x }, i) => {

@@ -7,7 +7,7 @@ from dashboard.clusters.models import Cluster, Command, CommandReceipt
 from dashboard.demo import orders as demo
 from dashboard.groups import asking
 from dashboard.groups.asking import Asked, Refused, ask, obstacle_to_recompute, tell, told, words_of
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Member
 from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.people.roles import Access, Role, Scope
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
@@ -54,6 +54,17 @@ def test_brokers_concern_all_groups_and_so_need_the_role_for_all(group: Group) -
         ask(cluster=group.cluster, group=None, asked=asked, access=only_billing, author_id=None, now=T0)
     ask(cluster=group.cluster, group=None, asked=asked, access=ANN, author_id=None, now=T0)
     assert Command.objects.get().target == "broker-a"
+
+
+def test_a_demo_offers_every_member_to_choose_from(group: Group) -> None:
+    Member.objects.bulk_create(
+        Member(group=group, client_id=f"c{number:03}", at=T0, observed_at=T0, origin="admin answer")
+        for number in range(201)
+    )
+
+    clients = asking.buttons(group=group, access=ANN, now=T0)["clients"]
+
+    assert clients == [f"c{number:03}" for number in range(201)]
 
 
 def test_recompute_is_not_offered_where_it_would_do_nothing(group: Group) -> None:
