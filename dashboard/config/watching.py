@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from django.conf import settings
@@ -27,6 +24,7 @@ from dashboard.clusters import leases, orders
 from dashboard.clusters.models import Cluster, Command, Watch
 from dashboard.config.canaries import Keeper
 from dashboard.config.carrying import carry_out, killed
+from dashboard.config.holders import is_dead
 from dashboard.demo.control import Facts, NoDemo
 from dashboard.groups.gone import note_gone
 from dashboard.groups.locks import connect
@@ -57,14 +55,6 @@ DEMO_AGAIN_S = 2.0
 def now_ms() -> int:
     """Say what time it is."""
     return time.time_ns() // 1_000_000
-
-
-def is_dead(holder: str) -> bool:
-    """Whether the process that holds a lease is known to be gone: it ran on this machine, and is no more."""
-    host, _, pid = holder.rpartition(":")
-    if host != socket.gethostname() or not pid.isdigit():
-        return False
-    return not Path(f"/proc/{pid}").exists()
 
 
 class Threads:
@@ -358,8 +348,3 @@ async def _admin(transport: Transport, namesrv: str) -> AsyncIterator[Admin]:
         yield admin
     finally:
         await admin.close()
-
-
-def holder_name() -> str:
-    """Name this process."""
-    return f"{socket.gethostname()}:{os.getpid()}"

@@ -19,7 +19,7 @@ from dashboard.clusters import leases
 from dashboard.clusters.models import Broker, Cluster, Command, CommandReceipt, OutboxLine, Watch
 from dashboard.clusters.orders import ABANDONED
 from dashboard.config import watching
-from dashboard.config.watching import Threads, is_dead, now_ms, watch
+from dashboard.config.watching import Threads, now_ms, watch
 from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.vanished import Quiet
@@ -286,15 +286,6 @@ async def test_orders_are_carried_out_once_and_have_receipts(redis: Redis) -> No
     assert outcomes[odd.pk][0] == "refused"
     assert outcomes[late.pk][0] == "expired"
     assert outcomes[abandoned.pk] == ("failed", ABANDONED)
-
-
-def test_a_holder_is_dead_only_if_it_is_known() -> None:
-    host = watching.holder_name().rpartition(":")[0]
-
-    assert not is_dead(watching.holder_name())
-    assert is_dead(f"{host}:999999999")
-    assert not is_dead("another-host:1")
-    assert not is_dead("")
 
 
 @on_a_loop

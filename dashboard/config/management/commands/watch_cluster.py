@@ -12,8 +12,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dashboard.clusters.models import Cluster
+from dashboard.config.holders import holder_name
 from dashboard.config.reaching import network_of
-from dashboard.config.watching import holder_name, watch
+from dashboard.config.watching import watch
 from dashboard.groups.operations import LeaseLost
 
 
