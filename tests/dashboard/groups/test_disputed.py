@@ -249,6 +249,8 @@ def test_page_and_api_say_it(client: Client) -> None:
     queues = client.get(f"/api/v1/groups/{group.pk}/queues").json()["rows"]
 
     assert "NameServers disagree on 2 of 6 queues" in page
+    plan = client.get(f"/groups/{group.pk}/plan/").content.decode()
+    assert "NameServers disagree on 2 queues: all are divided here" in plan
     assert '<tr data-kind="disputed">' in page
     assert (told_of["orphans"], told_of["is_converged"], told_of["disputed"]) == (None, None, 2)
     assert told_of["unknown"]["orphans"] == "NameServers disagree on 2 of 6 queues"
