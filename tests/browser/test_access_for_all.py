@@ -16,7 +16,7 @@ from dashboard.people.models import Grant
 from tests.browser.elsewhere import elsewhere, told
 from tests.dashboard.groups.test_receipts import ordered
 from tests.dashboard.producers.conftest import stock
-from tests.dashboard.story import held, joined, missed
+from tests.dashboard.story import T0, held, joined, missed, route
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 GRAVE = {"serious", "critical"}
@@ -52,10 +52,10 @@ def faults_of(page: Page) -> list[str]:
     ]
 
 
-def look(page: Page, address: str, theme: str) -> list[str]:
+def look(page: Page, address: str, theme: str, shows: str = "h1") -> list[str]:
     page.emulate_media(reduced_motion="reduce", color_scheme="dark" if theme == "dark" else "light")
     page.goto(f"{address}{'&' if '?' in address else '?'}theme={theme}")
-    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator(shows).first).to_be_visible()
     return faults_of(page)
 
 
@@ -71,6 +71,20 @@ def test_nobody_is_kept_out(turn: Callable[[int], Group], page: Page, theme: str
     names = {"group": group.pk, "cluster": group.cluster_id, "order": Command.objects.get().pk}
 
     faults = {address: look(page, address.format(**names), theme) for address in PAGES}
+
+    assert {address: found for address, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_map_of_tiles_keeps_nobody_out(turn: Callable[[int], Group], page: Page, theme: str) -> None:
+    told(route(2_000, 30_000), held("A", 31_000, range(1_000)), held("B", 31_000, range(1_000, 2_000)))
+    turn(31_100)
+    told(joined("C", 40_000), held("C", 41_000, range(400, 600)), missed("B", 41_100))  # one is unknown
+    group = turn(41_200)
+    around, last = f"/groups/{group.pk}/", group.rounds.latest("number").number
+    addresses = (around, f"{around}?at={T0 + 31_100}", f"{around}rounds/{last}/", f"{around}plan/?remove=A")
+
+    faults = {address: look(page, address, theme, ".tiles canvas") for address in addresses}
 
     assert {address: found for address, found in faults.items() if found} == {}
 
