@@ -16,7 +16,7 @@ from functools import partial
 from typing import TypeVar
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connections
+from django.db import DatabaseError, close_old_connections, connections, transaction
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -193,7 +193,7 @@ class _Watch:
             if not self._writer.is_idle:
                 del health["lists_at"]  # whom these lists named may not be stored yet
             try:
-                await self._threads.look(partial(_store_health, row.pk, health))
+                await self._threads.look(partial(store_health, row.pk, health))
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
@@ -323,11 +323,19 @@ def _answers(watcher: Watcher) -> dict[str, object]:
     return {"answered_at": silences.answered_at, "silent": silent}
 
 
-def _store_health(cluster: int, columns: dict[str, object]) -> None:
-    """Store how a watcher is doing. How fresh its facts are counts from the last answer, not from the last question."""
-    Watch.objects.update_or_create(cluster_id=cluster, defaults=columns)
-    if columns["answered_at"] is not None:
-        Cluster.objects.filter(pk=cluster).update(watched_at=columns["answered_at"])
+def store_health(cluster: int, columns: dict[str, object]) -> bool:
+    """Store how the watcher of the lease ``columns["epoch"]`` is doing; False, and nothing, where another one has it.
+
+    How fresh its facts are counts from the last answer, not from the last question.
+    """
+    with transaction.atomic():
+        held = Cluster.objects.filter(pk=cluster, lease_epoch=columns["epoch"])
+        if held.select_for_update(no_key=True).first() is None:
+            return False
+        Watch.objects.update_or_create(cluster_id=cluster, defaults=columns)
+        if columns["answered_at"] is not None:
+            held.update(watched_at=columns["answered_at"])
+    return True
 
 
 def _tell_viewers(cluster: int, names: frozenset[str], answered_at: int | None) -> None:

@@ -356,3 +356,18 @@ async def test_that_nobody_of_a_group_is_notified_is_stored_once_the_group_is_an
             await looked.until(lambda: Group.objects.filter(name="G", is_notified=False).exists())
             muted.clear()
             await looked.until(lambda: Group.objects.filter(name="G", is_notified=None).exists())
+
+
+def test_a_watcher_whose_lease_is_another_ones_overwrites_nothing_that_is_told_of_it() -> None:
+    cluster_row = Cluster.objects.create(name="shop", namesrv="127.0.0.1:9876", added_at=0)
+    at = now_ms()
+    first = leases.take(cluster="shop", holder="a:1", now=at)
+    second = leases.take(cluster="shop", holder="b:2", now=at + 20_000)
+    told = {"at": at + 21_000, "epoch": second, "answered_at": at + 20_900, "lists_at": at + 20_800}
+    late = {"at": at + 21_500, "epoch": first, "answered_at": at + 2_000, "lists_at": at + 1_000}
+
+    assert watching.store_health(cluster_row.pk, told)
+    assert not watching.store_health(cluster_row.pk, late)
+
+    assert Watch.objects.values("at", "epoch", "answered_at", "lists_at").get() == told
+    assert Cluster.objects.get().watched_at == at + 20_900
