@@ -30,35 +30,42 @@ HOLDER = "elsewhere:1"
 
 
 class Room:
-    """What is stored of one group, and its page; somebody looks at others too where they are named."""
+    """What is stored of one group, and its page; somebody looks at others too where they are named.
 
-    def __init__(self, cluster: Cluster, redis: Redis, group: str, *others: str) -> None:
+    ``network`` says with which keys the watcher comes, and whether by TLS; another one holds from the next opening on.
+    """
+
+    def __init__(
+        self, cluster: Cluster, redis: Redis, group: str, *others: str, network: NetworkSettings | None = None
+    ) -> None:
         self.group_name, self._viewed, self._redis = group, (group, *others), redis
+        self.network = network or NetworkSettings()
         self._row = ClusterRow.objects.create(name="real", namesrv=cluster.namesrv, added_at=now_ms())
         self._browser = Client()
         self._browser.force_login(person(Role.VIEWER))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._watch()), name="watcher")
 
     async def _watch(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(watch("real", NetworkSettings(), HOLDER))
+        self._task = asyncio.create_task(watch("real", self.network, HOLDER))
         with suppress(asyncio.CancelledError):
             await self._task
 
     @contextmanager
     def open(self) -> Iterator[Room]:
-        """Watch, until the block ends; begins when a first sweep is over."""
-        self._thread.start()
+        """Watch, until the block ends; begins when a first sweep is over. It may be opened again."""
+        thread = threading.Thread(target=lambda: asyncio.run(self._watch()), name="watcher")
+        thread.start()
+        epoch = Watch.objects.filter(cluster=self._row).values_list("epoch", flat=True).first() or 0
         try:
-            self.until(lambda: Watch.objects.filter(sweep__gte=2).exists(), "a first sweep")
+            self.until(lambda: Watch.objects.filter(sweep__gte=2, epoch__gt=epoch).exists(), "a first sweep")
             yield self
         finally:
             assert self._loop is not None
             assert self._task is not None
             self._loop.call_soon_threadsafe(self._task.cancel)
-            self._thread.join(30)
+            thread.join(30)
 
     def until(self, holds: Callable[[], object], what: str, *, within_s: float = LONG_S) -> None:
         """Wait until something is stored; meanwhile somebody looks at the group, and beat does its work."""
