@@ -117,7 +117,14 @@ def _play(cluster: Cluster, room: Room, homes: Path) -> list[str]:
 
         a = group.start("A")
         everything = 2 * QUEUES
-        room.until(lambda: len(room.held(a.client_id())) == everything and room.is_settled(), "A having all")
+        room.until(
+            lambda: (
+                len(room.held(a.client_id())) == everything
+                and room.is_settled()
+                and not of_group.filter(last_cause_at__gte=ms() - APART_MS).exists()
+            ),
+            "A having all",
+        )
         before = of_group.count()
         b = group.start("B")
         settle({a.client_id(), b.client_id()}, "B having its share")

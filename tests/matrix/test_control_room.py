@@ -15,6 +15,7 @@ from redis import Redis
 
 from dashboard.clusters.models import Broker
 from dashboard.groups.models import Finding, Member, Round, RoundCause
+from rebalance_engine.rounds import SAME_CAUSE_MS
 from tests.cluster.contract import Cluster
 from tests.cluster.lines import Client
 from tests.cluster.members import Option, java_consumers
@@ -66,16 +67,32 @@ def cast(cluster: Cluster, group: str, folder: Path) -> Iterator[Cast]:
             client.kill()
 
 
+def _first_of_a_new_group(room: Room, group: Cast) -> Client:
+    """Let A come to a group that nobody knew: it joined since every broker's last word without that, and is a round."""
+    launched = ms()
+    a = group.start("A")
+    a_id, started = a.client_id(), int(str(a.seen("started")[0]["ms"]))
+    room.until(lambda: room.members() == {a_id} and len(room.held(a_id)) == 2 * QUEUES, "A having all")
+    room.until(room.is_settled, "its round being over")
+    first, row = room.member(a_id), room.latest()
+    assert (first.language, first.version, first.strategy) == ("JAVA", "5.5.0", "AVG")
+    assert first.at_low is not None
+    assert first.at_low <= started
+    assert launched <= first.at
+    assert row is not None
+    assert (row.cause, row.number, row.closed_at is None) == ("member joined", 1, False)
+    over_at = row.last_cause_at + SAME_CAUSE_MS
+    room.until(lambda: ms() > over_at, "what comes now being a round of its own")
+    return a
+
+
 @on_a_real_cluster
 def test_who_joins_is_killed_or_hangs_is_shown_with_what_can_be_known_of_it(
     cluster: Cluster, open_room: Open, tmp_path: Path
 ) -> None:
     with cast(cluster, "comes", tmp_path) as group, open_room("comes") as room:
-        a = group.start("A")
+        a = _first_of_a_new_group(room, group)
         a_id = a.client_id()
-        room.until(lambda: room.members() == {a_id} and len(room.held(a_id)) == 2 * QUEUES, "A having all")
-        first = room.member(a_id)
-        assert (first.at_low, first.language, first.version, first.strategy) == (None, "JAVA", "5.5.0", "AVG")
 
         # it joins: between a look without it and one with it, and so does the round begin
         before, launched = Round.objects.count(), ms()
