@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -17,6 +17,7 @@ from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 AT_ONCE = 20
 NEVER_TAKEN = "nobody carried it out before its deadline"
 ABANDONED = "the watcher that took it ended before it said what came of it; it is not carried out a second time"
+UNTOLD = "what came of it could not be stored; it may have been carried out, and is not carried out a second time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,14 @@ class Done:
     receipts: Mapping[str, ReceiptAnswer] | None = None
 
 
-def take(*, cluster: str, epoch: int, now: int) -> list[Command]:
-    """Take the orders that wait, oldest first; those past their deadline, or taken by a dead watcher, end here."""
+def take(*, cluster: str, epoch: int, now: int, in_hand: Collection[int] = ()) -> list[Command]:
+    """Take the orders that wait, oldest first; those past their deadline, or that nobody has in hand, end here.
+
+    Args:
+        epoch: the lease of the watcher that asks; where another one has it, nothing is taken.
+        in_hand: the numbers of the orders that it carries out now. One that was taken by a dead watcher, or by this one
+            and is not among them, is finished by nobody.
+    """
     with transaction.atomic():
         row = Cluster.objects.select_for_update(no_key=True).get(name=cluster)
         if row.lease_epoch != epoch:
@@ -37,6 +44,7 @@ def take(*, cluster: str, epoch: int, now: int) -> list[Command]:
         waiting = Command.objects.filter(cluster=row, finished_at=None)
         _end(waiting.filter(taken_at=None, deadline__lt=now), CommandOutcome.EXPIRED, NEVER_TAKEN, now)
         _end(waiting.filter(~Q(taken_epoch=epoch), taken_at__isnull=False), CommandOutcome.FAILED, ABANDONED, now)
+        _end(waiting.filter(taken_epoch=epoch).exclude(pk__in=in_hand), CommandOutcome.FAILED, UNTOLD, now)
         orders = list(waiting.filter(taken_at=None, ordered_at__lte=now).order_by("ordered_at", "pk")[:AT_ONCE])
         Command.objects.filter(pk__in=[order.pk for order in orders]).update(taken_at=now, taken_epoch=epoch)
     for order in orders:

@@ -22,6 +22,7 @@ from redis.exceptions import RedisError
 
 from dashboard.clusters import leases, orders
 from dashboard.clusters.models import Cluster, Command, Watch
+from dashboard.clusters.orders import Done
 from dashboard.config.canaries import Keeper
 from dashboard.config.carrying import carry_out, killed
 from dashboard.config.holders import is_dead
@@ -33,7 +34,7 @@ from dashboard.groups.operations import LeaseLost, start_owed
 from dashboard.groups.pulsing import pulse_answers
 from dashboard.groups.vanished import SETTLED_MS, departures, quiet_members
 from dashboard.groups.viewing import viewed
-from dashboard.groups.watching import Writer, known_of, stored_until
+from dashboard.groups.watching import InThread, Writer, known_of, stored_until
 from rebalance_engine.events import QueueDropped, QueueTaken
 from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.probe import Prober
@@ -50,6 +51,8 @@ WAIT_FOR_LEASE_S = 1.0
 DRAIN_S = 5.0
 CLOSE_WITHIN_S = 1.0
 DEMO_AGAIN_S = 2.0
+FINISH_AGAIN_S = 1.0
+FINISH_TRIES = 60  # what came of an order is then given up, and the order ends as one of which that is not known
 
 
 def now_ms() -> int:
@@ -135,6 +138,7 @@ class _Watch:
         self._muted: frozenset[str] | None = None  # the groups that are stored as such of which nobody is notified
         self._noted_at = 0  # the sweep after which it was stored last which groups are gone
         self._seen_off_at = (0, 0)  # the lists, and the sweep, after which those who left unseen were read last
+        self._in_hand: set[int] = set()  # orders that were taken, and are not finished
         self._clock = WatcherClock()  # of facts; leases and orders count by the wall clock, as others do
         self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=self._clock.now)
 
@@ -189,11 +193,11 @@ class _Watch:
     async def _report(self, row: Cluster, watcher: Watcher) -> None:
         while True:
             health = asdict(watcher.health) | _answers(watcher)
-            health |= {"at": self._clock.now(), "epoch": self._epoch, "queued": self._writer.queued}
+            health |= {"at": self._clock.now(), "queued": self._writer.queued}
             if not self._writer.is_idle:
                 del health["lists_at"]  # whom these lists named may not be stored yet
             try:
-                await self._threads.look(partial(store_health, row.pk, health))
+                await self._threads.look(partial(store_health, row.pk, self._epoch, health))
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
@@ -271,21 +275,22 @@ class _Watch:
         while True:
             try:
                 taken = await self._threads.look(
-                    lambda: orders.take(cluster=self._cluster, epoch=self._epoch, now=now_ms())
+                    lambda: orders.take(
+                        cluster=self._cluster, epoch=self._epoch, now=now_ms(), in_hand=frozenset(self._in_hand)
+                    )
                 )
             except DatabaseError as error:
                 logger.warning("orders cannot be read for the moment: %s", error)
                 taken = []
             for order in taken:
+                self._in_hand.add(order.pk)
                 tasks.create_task(self._carry_out(order, row, watcher, prober), name=f"order {order.pk}")
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _carry_out(self, order: Command, row: Cluster, watcher: Watcher, prober: Prober) -> None:
         done = await carry_out(order, row=row, watcher=watcher, prober=prober, now=now_ms, state=self._writer.put)
-        try:
-            await self._threads.look(lambda: orders.finish(order=order.pk, epoch=self._epoch, done=done, now=now_ms()))
-        except DatabaseError:
-            logger.exception("what came of order %d cannot be stored: %s", order.pk, done)
+        await finish(order.pk, epoch=self._epoch, done=done, in_thread=self._threads.look)
+        self._in_hand.discard(order.pk)
         if gone := killed(order, done, self._clock.now()):
             await self._writer.put([*gone])  # who was seen to be gone before the receipt was stored
 
@@ -323,16 +328,29 @@ def _answers(watcher: Watcher) -> dict[str, object]:
     return {"answered_at": silences.answered_at, "silent": silent}
 
 
-def store_health(cluster: int, columns: dict[str, object]) -> bool:
-    """Store how the watcher of the lease ``columns["epoch"]`` is doing; False, and nothing, where another one has it.
+async def finish(order: int, *, epoch: int, done: Done, in_thread: InThread[bool]) -> bool:
+    """Store what came of an order as soon as the database takes it; False: it did not for too long, or it was over."""
+    for tried in range(FINISH_TRIES):
+        if tried:
+            await asyncio.sleep(FINISH_AGAIN_S)
+        try:
+            return await in_thread(lambda: orders.finish(order=order, epoch=epoch, done=done, now=now_ms()))
+        except DatabaseError as error:
+            logger.warning("what came of order %d cannot be stored for the moment: %s", order, error)
+    logger.error("what came of order %d could not be stored: %s", order, done)
+    return False
+
+
+def store_health(cluster: int, epoch: int, columns: dict[str, object]) -> bool:
+    """Store how the watcher of a lease is doing; False, and nothing, where another one has it.
 
     How fresh its facts are counts from the last answer, not from the last question.
     """
     with transaction.atomic():
-        held = Cluster.objects.filter(pk=cluster, lease_epoch=columns["epoch"])
+        held = Cluster.objects.filter(pk=cluster, lease_epoch=epoch)
         if held.select_for_update(no_key=True).first() is None:
             return False
-        Watch.objects.update_or_create(cluster_id=cluster, defaults=columns)
+        Watch.objects.update_or_create(cluster_id=cluster, defaults={**columns, "epoch": epoch})
         if columns["answered_at"] is not None:
             held.update(watched_at=columns["answered_at"])
     return True

@@ -1,5 +1,5 @@
 from dashboard.clusters.models import Cluster, Command, CommandReceipt
-from dashboard.clusters.orders import ABANDONED, NEVER_TAKEN, Done, finish, take
+from dashboard.clusters.orders import ABANDONED, NEVER_TAKEN, UNTOLD, Done, finish, take
 from rebalance_engine.events import CommandOutcome, ReceiptAnswer
 from tests.dashboard.story import T0
 
@@ -72,3 +72,14 @@ def test_an_order_is_over_no_earlier_than_it_was_taken_though_a_clock_went_back(
     mine.refresh_from_db()
     abandoned.refresh_from_db()
     assert (mine.finished_at, abandoned.finished_at) == (T0 + 20, T0 + 20)
+
+
+def test_an_order_that_was_taken_and_that_nobody_has_in_hand_ends(cluster: Cluster) -> None:
+    leased(cluster, 3)
+    in_hand, lost, next_one = order(cluster), order(cluster), order(cluster, at=20)
+    take(cluster="shop", epoch=3, now=T0 + 1)
+
+    assert take(cluster="shop", epoch=3, now=T0 + 30, in_hand=[in_hand.pk]) == [next_one]
+
+    ends = {one.pk: (one.outcome, one.detail) for one in Command.objects.exclude(finished_at=None)}
+    assert ends == {lost.pk: ("failed", UNTOLD)}

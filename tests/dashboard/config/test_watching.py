@@ -363,11 +363,11 @@ def test_a_watcher_whose_lease_is_another_ones_overwrites_nothing_that_is_told_o
     at = now_ms()
     first = leases.take(cluster="shop", holder="a:1", now=at)
     second = leases.take(cluster="shop", holder="b:2", now=at + 20_000)
-    told = {"at": at + 21_000, "epoch": second, "answered_at": at + 20_900, "lists_at": at + 20_800}
-    late = {"at": at + 21_500, "epoch": first, "answered_at": at + 2_000, "lists_at": at + 1_000}
+    told: dict[str, object] = {"at": at + 21_000, "answered_at": at + 20_900, "lists_at": at + 20_800}
+    late: dict[str, object] = {"at": at + 21_500, "answered_at": at + 2_000, "lists_at": at + 1_000}
 
-    assert watching.store_health(cluster_row.pk, told)
-    assert not watching.store_health(cluster_row.pk, late)
+    assert watching.store_health(cluster_row.pk, second or 0, told)
+    assert not watching.store_health(cluster_row.pk, first or 0, late)
 
-    assert Watch.objects.values("at", "epoch", "answered_at", "lists_at").get() == told
+    assert Watch.objects.values("at", "epoch", "answered_at", "lists_at").get() == {**told, "epoch": second}
     assert Cluster.objects.get().watched_at == at + 20_900
