@@ -13,6 +13,7 @@ from dashboard.common.names import known_as, known_queue
 from dashboard.common.rows import Rows
 from dashboard.groups.models import Group, LockGrant, LockRefusal
 from dashboard.groups.recording.book import GroupBook
+from dashboard.groups.recording.pulls import was_counted
 from rebalance_engine.events import Duplicates, Fact, LockExpired, LockGranted, LockRefused, LockReleased
 
 LockFact = LockGranted | LockRefused | LockReleased | LockExpired
@@ -61,6 +62,8 @@ class CostBook:
         key = (group.name, known_as(fact.client), *queue)
         row = self.refusals.get(key)
         if row is not None and observed_at(fact) < row.observed_at:
+            return True
+        if isinstance(fact, LockRefused) and row is not None and was_counted(fact, row):
             return True
         if not isinstance(fact, LockRefused):
             if row is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboard.common.fields import observed_at, source_columns
+from dashboard.common.fields import Sourced, observed_at, source_columns
 from dashboard.common.names import known_as, known_queue
 from dashboard.common.rows import Rows
 from dashboard.groups.models import PullRefusal
@@ -41,7 +41,7 @@ class PullBook:
         """Keep a refusal until the member pulls from the queue, or lets it go. Its line is kept in any case."""
         group, key = self.book.group(fact.group), _key_of(fact)
         row = self.refusals.get(key)
-        if row is not None and observed_at(fact) < row.observed_at:
+        if row is not None and was_counted(fact, row):
             return
         self.book.touch(fact.group)
         if row is not None:
@@ -63,6 +63,14 @@ class PullBook:
         if row is not None and fact.at >= row.at:
             self.refusals.remove(row)
             self.book.touch(fact.group)
+
+
+def was_counted(fact: Fact, row: Sourced) -> bool:
+    """Whether a refusal is no later than the last one that its row counts: it comes again, or came too late to count.
+
+    Its line may have been deleted since, so that nothing else tells.
+    """
+    return (observed_at(fact), fact.at) <= (row.observed_at, row.at)
 
 
 def _key_of(fact: PullFact) -> Key:

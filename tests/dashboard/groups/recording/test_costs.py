@@ -44,3 +44,14 @@ def test_messages_consumed_twice_add_up_and_none_reported_is_unknown() -> None:
     told(twice(4, 20), twice(3, 10))
 
     assert Group.objects.get().duplicate_messages == 7
+
+
+def test_a_refused_lock_that_is_told_again_after_its_line_was_deleted_counts_once() -> None:
+    facts = [joined("A", 0), refused(10), refused(20_010, holder="B")]
+    told(*facts)
+    OutboxLine.objects.all().delete()
+
+    told(*facts)
+
+    row = LockRefusal.objects.get()
+    assert (row.holder, row.count, row.at) == ("B", 2, T0 + 20_010)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.groups.models import Group, PullRefusal
 from rebalance_engine.events import EXACT, DropReason, PullRefused, QueueDropped, QueuePulled
 from tests.dashboard.story import REPORT, T0, held, queue, route, seen, told
@@ -72,3 +72,12 @@ def test_a_refusal_that_comes_late_is_not_counted() -> None:
     told(refused(4_000))
 
     assert rows() == [(24, 5_000, 5_000, 1)]
+
+
+def test_a_refusal_that_is_told_again_after_its_line_was_deleted_counts_once() -> None:
+    told(refused(1_000), refused(4_000))
+    OutboxLine.objects.all().delete()
+
+    told(refused(1_000), refused(4_000))
+
+    assert rows() == [(24, 1_000, 4_000, 2)]
