@@ -31,7 +31,7 @@ from dashboard.clusters.models import (
 )
 from dashboard.common.admin import InWords, Observed, Said, in_utc, instant
 from dashboard.common.clock import now_ms
-from dashboard.common.names import LONGEST, known_as
+from dashboard.common.names import LONGEST, MOST_BYTES, known_as
 from dashboard.common.naming.columns import COLUMNS
 from dashboard.common.sayings import in_words
 from rebalance_engine.network.rewriting import split_addresses
@@ -59,8 +59,8 @@ class ClusterForm(forms.ModelForm[Cluster]):
         """Insist on a name that is known everywhere as it is."""
         name: str = self.cleaned_data["name"]
         if known_as(name) != name:
-            words = _("It has %(n)s characters; it may have %(longest)s.")
-            raise ValidationError(words % {"n": len(name), "longest": LONGEST})
+            words = _("It has %(n)s characters; it may have %(longest)s, and %(bytes)s bytes.")
+            raise ValidationError(words % {"n": len(name), "longest": LONGEST, "bytes": MOST_BYTES})
         return name
 
     def clean_namesrv(self) -> str:

@@ -18,6 +18,7 @@ from rebalance_engine.events import Bound, Fact, Origin
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 WRITTEN_OUT = re.compile(r"\\u(0000|d[89a-f][0-9a-f]{2})")
 MAX_AT = 253_402_300_799_999  # the last ms of the year 9999, as facts have it
+MOST_OFFSET = 2**48  # no disk holds such a queue; what 32,000 of them come to fits a column
 
 
 _Set_contra = TypeVar("_Set_contra", contravariant=True)

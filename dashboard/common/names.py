@@ -1,8 +1,8 @@
 """Names from outside in a database: any text that a client may call itself, within an index row.
 
 PostgreSQL refuses NUL, both databases lone surrogates, and an index entry there ends at 2,704 bytes. Names are
-therefore escaped on the way in and back on the way out; a name above 400 characters is cut and carries its own
-digest, so that two of them stay two.
+therefore escaped on the way in and back on the way out; a name above 400 characters, or 600 bytes as it is stored, is
+cut and carries its own digest, so that two of them stay two. An index may have four of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from rebalance_engine.model import MessageQueue
 
-LONGEST = 400  # characters: six bytes each at most, as an escape takes
+LONGEST = 400  # characters
+MOST_BYTES = 600  # as it is stored: four names in one index entry, and what else stands there
+_BYTES_EACH = 6  # of a character at most, as an escape takes
 _UNSTORABLE = re.compile(r"\\(?=u)|[\x00\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u([0-9a-f]{4})")
 
@@ -28,15 +30,26 @@ _Get_co = TypeVar("_Get_co", covariant=True)
 
 def known_as(name: str) -> str:
     """Give the name under which everything here knows a client, group, topic or broker: nearly always its own."""
-    if len(name) <= LONGEST:
+    if _fits(name):
         return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{name[: LONGEST - len(digest) - 1]}…{digest}"
+    end = f"…{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    begin = name[: LONGEST - len(end)]
+    while _bytes(begin) + _bytes(end) > MOST_BYTES:
+        begin = begin[:-1]
+    return begin + end
+
+
+def _fits(name: str) -> bool:
+    return len(name) * _BYTES_EACH <= MOST_BYTES or (len(name) <= LONGEST and _bytes(name) <= MOST_BYTES)
+
+
+def _bytes(name: str) -> int:
+    return len(escape(name).encode())
 
 
 def known_queue(queue: MessageQueue) -> MessageQueue:
     """Give the queue with the names under which it is known here."""
-    if len(queue.topic) <= LONGEST and len(queue.broker) <= LONGEST:
+    if _fits(queue.topic) and _fits(queue.broker):
         return queue
     return MessageQueue(known_as(queue.topic), known_as(queue.broker), queue.queue_id)
 

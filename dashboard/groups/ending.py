@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import Q
 
 from dashboard.clusters import outbox
@@ -14,6 +15,7 @@ from dashboard.common import bulk
 from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, Way, pause_of, tell
 from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
 from dashboard.groups.recording.held import LATE_MS
+from dashboard.groups.round_facts import fact_of_end, fact_of_opening
 from dashboard.groups.settling import settle, show_latest
 from rebalance_engine.events import (
     EXACT,
@@ -23,10 +25,6 @@ from rebalance_engine.events import (
     Origin,
     Overlap,
     Pause,
-    RoundClosed,
-    RoundNotConverged,
-    RoundOpened,
-    RoundSuperseded,
     Source,
     Unowned,
 )
@@ -36,7 +34,8 @@ from rebalance_engine.events import (
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.rounds import MEMBERS_CHANGE, SAME_CAUSE_MS
 
-DERIVED = Source(origin=Origin.DERIVED)
+logger = logging.getLogger(__name__)
+
 UNTOLD = Q(closed_at__isnull=False, told_at__isnull=True)
 NEVER = (None, None, None)
 SETTLED_MS = 30_000  # so long after the end of a round a queue may be pulled for the first time
@@ -47,46 +46,13 @@ HANDOFF = (
 )  # fmt: skip
 
 
-def fact_of_opening(row: Round) -> RoundOpened:
-    """Say that a round opened, and why."""
-    return RoundOpened(
-        at=row.opened_at,
-        source=DERIVED,
-        exactness=_began(row),
-        group=row.group.name,
-        round=row.number,
-        cause=Cause(row.cause),
-        evidence=tuple(row.causes.order_by("at", "pk").values_list("evidence", flat=True)),
-        members_before=tuple(row.members_before or ()),
-    )
-
-
-def _began(row: Round) -> Exactness:
-    if row.opened_low == row.opened_at:
-        return EXACT
-    return (
-        Exactness.at_most(row.opened_at) if row.opened_low is None else Exactness.between(row.opened_low, row.opened_at)
-    )
-
-
-def fact_of_not_converging(row: Round) -> RoundNotConverged:
-    """Say that a round is open for too long."""
-    return RoundNotConverged(
-        at=row.not_converged_at or row.opened_at,
-        source=DERIVED,
-        exactness=EXACT,
-        group=row.group.name,
-        round=row.number,
-        unsettled=tuple(_queue_of(spelled) for spelled in row.unsettled),
-        unknown_members=tuple(row.unknown_members),
-    )
-
-
 def tell_ended(*, group: int, now: int, then: Callable[[Round], None] | None = None) -> int:
     """Tell the handoffs of a group's rounds that have ended, each once; give how many rounds.
 
     After the transaction that ended them, in one of its own: browsers do not wait for ten thousand stories. Beat finds
     what nobody came to tell. What a superseded round left unowned is told when it is taken, by a later round's end.
+
+    A wave that the database refuses stays untold, with an error in the log: it keeps nothing else of its group.
 
     Args:
         group: its row.
@@ -98,12 +64,22 @@ def tell_ended(*, group: int, now: int, then: Callable[[Round], None] | None = N
     with transaction.atomic():
         Group.objects.select_for_update(no_key=True).get(pk=group)  # one teller at a time
         waves = Round.objects.filter(UNTOLD, group=group).order_by("wave").values_list("wave", flat=True).distinct()
-        told = [row for wave in waves for row in _tell_wave(group, wave, now)]
-        Round.objects.filter(pk__in=[row.pk for row in told]).update(told_at=now)
-        if then is not None:
-            for row in told:
-                then(row)
+        told = sum(_try_wave(group, wave, now, then) for wave in list(waves))
         show_latest(group=group, now=now)
+    return told
+
+
+def _try_wave(group: int, wave: int, now: int, then: Callable[[Round], None] | None) -> int:
+    try:
+        with transaction.atomic():
+            told = _tell_wave(group, wave, now)
+            Round.objects.filter(pk__in=[row.pk for row in told]).update(told_at=now)
+            if then is not None:
+                for row in told:
+                    then(row)
+    except (DataError, IntegrityError, OverflowError):
+        logger.exception("the rounds of wave %d of group %d cannot be told", wave, group)
+        return 0
     return len(told)
 
 
@@ -145,29 +121,6 @@ def tell_again(*, group: int, since: int, until: int, now: int) -> int:
         found = list(late.values_list("pk", flat=True))
         Handoff.objects.filter(round__in=found).delete()
         return Round.objects.filter(pk__in=found).update(told_at=None)
-
-
-def fact_of_end(row: Round) -> Fact:
-    """Say how a round ended."""
-    assert row.closed_at is not None
-    if row.superseded_by is not None:
-        return RoundSuperseded(
-            at=row.closed_at,
-            source=DERIVED,
-            exactness=EXACT,
-            group=row.group.name,
-            round=row.number,
-            by=row.superseded_by,
-        )
-    return RoundClosed(
-        at=row.closed_at,
-        source=DERIVED,
-        exactness=EXACT,
-        group=row.group.name,
-        round=row.number,
-        members_after=tuple(row.members_after or ()),
-        moves=row.move_count,
-    )
 
 
 def stories_of(row: Round) -> list[Story]:
@@ -386,8 +339,3 @@ def _of_duration(bounds: Bounds, duration_ms: int) -> Exactness:
     if bounds.high is None:
         return Exactness.at_least(min(bounds.low, duration_ms))
     return Exactness.between(min(bounds.low, duration_ms), max(bounds.high, duration_ms))
-
-
-def _queue_of(spelled: str) -> MessageQueue:
-    topic, broker, number = spelled.rsplit("/", 2)
-    return MessageQueue(topic, broker, int(number))

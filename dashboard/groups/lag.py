@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
 
+from dashboard.common.fields import MOST_OFFSET
 from dashboard.groups.models import Group, Progress
 from dashboard.groups.unrouted import Place, brokers_left, places_left, without_any
 
@@ -45,10 +46,13 @@ class QueueLag:
         """Count what was not consumed yet; a consumer may be ahead of an answer that was put together slowly.
 
         Nobody is behind in a queue that never had a message, though nobody ever committed an offset of it either.
+        What ends where no queue can end tells nothing.
         """
         if self.end == 0:
             return 0
-        return None if self.committed is None else max(0, self.end - self.committed)
+        if self.committed is None or self.end > MOST_OFFSET:
+            return None
+        return max(0, self.end - self.committed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from dashboard.groups.before import known_before
 from dashboard.groups.belated import keep_belated, round_of
 from dashboard.groups.beside import BESIDES, known_beside
 from dashboard.groups.deciding import Decision
-from dashboard.groups.ending import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.faults import keep_faults
 from dashboard.groups.gone import publish_row
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.queries import Look, target_of
+from dashboard.groups.round_facts import fact_of_end, fact_of_not_converging, fact_of_opening
 from dashboard.groups.showing import (
     MOST_EVIDENCE,
     as_of_the_last_change,

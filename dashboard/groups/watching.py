@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from django.db import DatabaseError
+from django.db import DatabaseError, DataError, IntegrityError
 
 from dashboard.clusters.models import Broker, Cluster, Watch
 from dashboard.groups.models import Group, Member, Presence
@@ -22,6 +22,7 @@ T = TypeVar("T")
 MOST_BATCHES = 200  # wait to be stored; then the watcher waits too
 MOST_FACTS = 1_000  # are stored at once
 RETRY_S = (0.5, 10.0)
+TOO_MUCH = "54"  # class of PostgreSQL's codes for what is beyond its limits, as a row of an index; no matter of time
 
 InThread = Callable[[Callable[[], T]], Awaitable[T]]
 
@@ -108,16 +109,23 @@ class Writer:
         return batch
 
     async def _store(self, facts: list[Fact]) -> None:
-        """Store a batch; a database that does not answer is tried again, so that no fact is lost."""
-        pause_s, self._is_storing = RETRY_S[0], True
+        """Store a batch; a database that does not answer is tried again, so that no fact is lost.
+
+        What it refuses is tried once more, since another process may have written the same row first.
+        """
+        pause_s, self._is_storing, is_refused = RETRY_S[0], True, False
         while True:
             try:
                 await self._in_thread(lambda: self._record(facts))
             except DatabaseError as error:
+                if is_refused and _refuses(error):
+                    await self._store_each(facts, error)
+                    break
+                is_refused = is_refused or _refuses(error)
                 logger.warning("%d facts cannot be stored, trying again in %.1f s: %s", len(facts), pause_s, error)
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, RETRY_S[1])
-            except (EventLogError, ValueError) as error:
+            except (EventLogError, ValueError, OverflowError) as error:
                 await self._store_each(facts, error)
                 break
             else:
@@ -135,6 +143,12 @@ class Writer:
 
     def _record(self, facts: list[Fact]) -> int:
         return record(cluster=self._cluster, facts=facts, now=self._now(), lease_epoch=self._epoch).facts
+
+
+def _refuses(error: DatabaseError) -> bool:
+    """Ask whether a database refuses what it was given, so that waiting does not help."""
+    code = getattr(error.__cause__, "sqlstate", None) or ""
+    return isinstance(error, DataError | IntegrityError) or code.startswith(TOO_MUCH)
 
 
 __all__ = ["MOST_BATCHES", "LeaseLost", "Writer", "known_of", "stored_until"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from dashboard.common.fields import MOST_OFFSET
 from rebalance_engine import eventlog
 from rebalance_engine.events import (
     EXACT,
@@ -46,6 +47,7 @@ MOST_FACTS = 1_000  # up to here storing them at once is quickest
 LONGEST_ID = 100
 AHEAD_MS = 60_000  # a clock that is further ahead than this would say of the future what it holds
 BEHIND_MS = 7 * 86_400_000  # ids of reports are kept so long
+OFFSETS = ("start_offset", "committed_offset", "offset")
 
 OF_CONSUMERS: tuple[type[Fact], ...] = (
     *(QueueTaken, QueueDropped, QueuePulled, PullRefused),
@@ -147,6 +149,7 @@ def admit(said: Said, *, cluster: str, group: str, now: int) -> Said:
         place = f"facts[{number}] ({type(fact).__name__})"
         _check_kind(place, fact)
         _check_time(place, fact, now)
+        _check_offsets(place, fact)
         if getattr(fact, "group", None) not in {None, group}:
             raise Foreign(f"{place} is about group {getattr(fact, 'group', None)!r}; this token is of group {group!r}")
         if isinstance(fact, CommandFact):
@@ -192,6 +195,13 @@ def _check_time(place: str, fact: Fact, now: int) -> None:
         raise Malformed(f"{place} {ahead}; needed are clocks that differ by less than {AHEAD_MS // 1000} s")
     if earliest < now - BEHIND_MS:
         raise Malformed(f"{place} is {(now - earliest) / 86_400_000:,.1f} days old; needed is at most a week")
+
+
+def _check_offsets(place: str, fact: Fact) -> None:
+    for name in OFFSETS:
+        offset = getattr(fact, name, None) or 0
+        if offset > MOST_OFFSET:
+            raise Malformed(f"{place} has the {name} {offset}; needed is at most {MOST_OFFSET}: no queue is so long")
 
 
 def _check_command(said: Said) -> None:

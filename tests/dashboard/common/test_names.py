@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.common.names import LONGEST, escape, known_as, known_queue, unescape
+from dashboard.common.names import LONGEST, MOST_BYTES, escape, known_as, known_queue, unescape
 from rebalance_engine.model import MessageQueue
 
 texts = st.text(st.characters(exclude_categories=())) | st.text(st.sampled_from("\\u0a4f\0\ud800"))
@@ -28,6 +28,16 @@ def test_a_name_that_no_index_takes_is_cut_and_carries_its_digest() -> None:
     assert known_as(one) != known_as(other)
     assert known_as(known_as(one)) == known_as(one)
     assert known_as("A") == "A"
+
+
+@given(st.text(st.sampled_from("a\\u\0\U00020000\ud800é"), min_size=90, max_size=1_000))
+def test_what_a_name_is_stored_as_fits_four_times_into_an_index_entry(name: str) -> None:
+    known = known_as(name)
+
+    assert len(escape(known).encode()) <= MOST_BYTES
+    assert len(known) <= LONGEST
+    assert known_as(known) == known
+    assert known == name or known[-65:] not in known_as(name + "1")
 
 
 def test_a_queue_is_known_by_its_names() -> None:

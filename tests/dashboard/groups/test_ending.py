@@ -1,4 +1,5 @@
 import pytest
+from django.db import DataError
 
 from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.groups.ending import stories_of
@@ -106,6 +107,31 @@ def test_a_pause_lasts_until_the_first_pull() -> None:
     assert (story.pause_low, story.pause_high) == (350, 350)
     (pause,) = told_of(Pause)
     assert (pause.duration_ms, pause.exactness, pause.from_client, pause.to_client) == (350, EXACT, "A", "B")
+
+
+@pytest.mark.parametrize("refusal", [OverflowError("too large"), DataError("out of range")])
+def test_a_round_that_cannot_be_told_keeps_its_group_from_nothing(
+    refusal: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_row: Round) -> None:
+        raise refusal
+
+    monkeypatch.setattr("dashboard.groups.rebalancing.count_told", refuse)
+    told(held("A", 6_000, [0]), held("B", 7_000, [1]))
+    rebalance(7_100)
+    told(left("A", 9_000))
+    rebalance(9_100)
+
+    assert list(Round.objects.order_by("number").values_list("cause", "told_at")) == [
+        ("member joined", None),
+        ("member left", None),
+    ]
+    assert Handoff.objects.count() == 0
+    assert "cannot be told" in caplog.text
+    monkeypatch.undo()
+    rebalance(9_200)
+    assert Round.objects.get(number=1).told_at == T0 + 9_200
+    assert Handoff.objects.count() == 1
 
 
 def test_what_was_not_told_because_a_worker_died_is_told_later_and_once() -> None:

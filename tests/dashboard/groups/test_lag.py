@@ -71,6 +71,12 @@ def test_nobody_is_behind_in_a_queue_that_never_had_a_message(group: Group) -> N
     assert lag_of(group=group).total == 5
 
 
+def test_of_a_queue_that_ends_where_none_can_end_nothing_is_known(group: Group) -> None:
+    tell(group, "east", 10, ["orders", 0, 2**63 - 1, 0, None])
+
+    assert [each.lag for each in lag_of(group=group).queues] == [None]
+
+
 def test_queues_that_left_the_route_do_not_count_and_are_told_apart(group: Group) -> None:
     told(route(2), route(1, broker="west", topic="bills"))
     tell(group, "east", 10, ["orders", 0, 9, 4, None], ["orders", 1, 9, 9, None])

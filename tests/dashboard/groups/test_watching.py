@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from django.db import OperationalError
+from django.db import DataError, IntegrityError, OperationalError
 
 from dashboard.clusters.models import Cluster, OutboxLine, Watch
 from dashboard.groups.operations import LeaseLost, record
@@ -50,14 +50,15 @@ class Thread:
 class Stored(Writer):
     """A writer that keeps what it would store."""
 
-    def __init__(self, thread: Thread, broken: frozenset[Fact] = frozenset()) -> None:
+    def __init__(self, thread: Thread, broken: frozenset[Fact] = frozenset(), refusal: Exception | None = None) -> None:
         super().__init__(cluster="shop", epoch=1, in_thread=thread, now=lambda: T0)
         self.batches: list[list[Fact]] = []
         self.broken = broken
+        self.refusal = refusal or ValueError("no database takes that")
 
     def _record(self, facts: list[Fact]) -> int:
         if self.broken & set(facts):
-            raise ValueError("no database takes that")
+            raise self.refusal
         self.batches.append(facts)
         return len(facts)
 
@@ -86,17 +87,48 @@ def test_a_database_that_does_not_answer_loses_no_fact(monkeypatch: pytest.Monke
     assert asyncio.run(run()) == ([[joined("A", 1)]], 3)
 
 
-def test_a_fact_that_cannot_be_stored_does_not_take_the_others_with_it(caplog: pytest.LogCaptureFixture) -> None:
+class BeyondLimits(Exception):
+    """What PostgreSQL says of a row that no index takes."""
+
+    sqlstate = "54000"
+
+
+def beyond_limits() -> OperationalError:
+    error = OperationalError("index row size 3256 exceeds maximum 2704")
+    error.__cause__ = BeyondLimits()
+    return error
+
+
+REFUSALS = [ValueError("x"), OverflowError("x"), DataError("x"), IntegrityError("x"), beyond_limits()]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda error: type(error).__name__)
+def test_a_fact_that_cannot_be_stored_does_not_take_the_others_with_it(
+    refusal: Exception, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.groups.watching.RETRY_S", (0.001, 0.002))
     facts: list[Fact] = [joined("A", number) for number in range(5)]
 
     async def run() -> list[list[Fact]]:
-        writer = Stored(Thread(), frozenset({facts[2]}))
+        writer = Stored(Thread(), frozenset({facts[2]}), refusal)
         await writer.put(facts)
         await writer.drain()
         return writer.batches
 
     assert [fact for batch in asyncio.run(run()) for fact in batch] == [*facts[:2], *facts[3:]]
     assert "left out" in caplog.text
+
+
+def test_what_another_process_was_faster_to_write_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.groups.watching.RETRY_S", (0.001, 0.002))
+
+    async def run() -> list[list[Fact]]:
+        writer = Stored(Thread(IntegrityError("UNIQUE constraint failed")))
+        await writer.put([joined("A", 1)])
+        await writer.drain()
+        return writer.batches
+
+    assert asyncio.run(run()) == [[joined("A", 1)]]
 
 
 def test_who_states_more_than_can_be_stored_waits() -> None:

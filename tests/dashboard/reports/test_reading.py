@@ -104,12 +104,25 @@ def test_the_whole_report_must_be_of_the_tokens_group() -> None:
         ([taken("A", 1, source=Source(origin=Origin.ADMIN_ANSWER, client="A"))], "needed is 'agent report'"),
         ([taken("A", 60_001)], "ahead of this control room's clock"),
         ([taken("A", 1 - BEHIND_MS - 2)], "at most a week"),
+        ([replace(taken("A", 1), start_offset=2**48 + 1)], "start_offset 281474976710657; needed is at most"),
+        ([replace(dropped("A", 1), committed_offset=2**63 - 1)], "committed_offset 9223372036854775807; needed"),
         (command()[:2], "0 CommandFinished"),
         (command()[1:], "0 CommandOrdered"),
         ([*command(), *command(name="c2")], "2 commands"),
         ([*command(), taken("A", 1)], "a client reports of itself alone"),
     ],
-    ids=["kind", "origin", "future", "past", "unfinished", "not ordered", "two commands", "mixed"],
+    ids=[
+        "kind",
+        "origin",
+        "future",
+        "past",
+        "start",
+        "committed",
+        "unfinished",
+        "not ordered",
+        "two commands",
+        "mixed",
+    ],
 )
 def test_what_no_report_states_is_refused(facts: list[Fact], words: str) -> None:
     with pytest.raises(Unacceptable, match=words):
