@@ -24,6 +24,8 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="group",
             name="disputes",
-            field=models.JSONField(blank=True, null=True, help_text="[[since, until, whether queues went], …]; NULL: none"),
+            field=models.JSONField(
+                blank=True, null=True, help_text="[[since, until, whether queues went], …]; NULL: none"
+            ),
         ),
     ]
