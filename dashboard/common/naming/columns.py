@@ -180,6 +180,7 @@ COLUMNS = {
     "sends": pgettext_lazy("column", "sends"),
     "sentence": pgettext_lazy("column", "sentence"),
     "seq": pgettext_lazy("column", "sequence number"),
+    "settings_seen_at": pgettext_lazy("column", "settings seen at"),
     "settled_at": pgettext_lazy("column", "settled at"),
     "silent": pgettext_lazy("column", "silent servers"),
     "silent_count": pgettext_lazy("column", "silent members"),

@@ -21,8 +21,9 @@ class Group(models.Model):
     alone will change something. None of the four ever becomes less; triggers hold the three counters to it.
 
     ``closed_by`` names the brokers that are told to let nobody of it consume, ``popped_by`` those that are set to give
-    it topics by POP, with these topics. ``is_notified`` is False where every broker that has it is told to notify none
-    of its members; NULL: it is not known to be so.
+    it topics by POP, with these topics; what was seen of the two before ``settings_seen_at`` says nothing of now.
+    ``is_notified`` is False where every broker that has it is told to notify none of its members; NULL: it is not
+    known to be so.
 
     ``disputed_since`` is since when NameServers may disagree on queues of the group, ``disputes`` when they did before.
 
@@ -40,6 +41,9 @@ class Group(models.Model):
         null=True, blank=True, help_text="broker -> topics that it is set to give by POP; NULL: none told of any"
     )
 
+    settings_seen_at = models.JSONField(
+        null=True, blank=True, help_text="setting -> broker -> when it was looked at last, ms; NULL: never"
+    )
     is_notified = models.BooleanField(
         null=True, blank=True, help_text="False: notifyConsumerIdsChangedEnable=false at every broker that has it"
     )

@@ -15,6 +15,7 @@ from dashboard.groups.models import Group, Member, MemberList, Presence, Round, 
 from rebalance_engine.events import Cause, Fact, GroupFact
 
 GroupAndClient = tuple[str, str]
+CHANGED_HERE = ["model", "closed_by", "popped_by", "settings_seen_at", "gone_at"]  # of a group
 
 
 @dataclass
@@ -70,7 +71,7 @@ class GroupBook:
         return cls(
             cluster,
             now,
-            groups=Rows(Group, lambda row: row.name, groups, columns=["model", "closed_by", "popped_by", "gone_at"]),
+            groups=Rows(Group, lambda row: row.name, groups, columns=CHANGED_HERE),
             members=Rows(Member, member_key, members),
             presences=Rows(Presence, lambda row: (member_key(row.member), row.broker, row.address), presences),
             subscriptions=Rows(Subscription, subscription_key, subscriptions),

@@ -1,14 +1,14 @@
 """What facts about a group's configuration change: its message model, who may consume, what is given by POP.
 
 Each change is a cause, kept once, whoever tells of it again. What is seen first is none: it may have been so for any
-time. What is older than a change that was kept says nothing of now.
+time. What is older than a change that was kept, or than the last look at a broker's setting, says nothing of now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dashboard.common.fields import observed_at, printable, source_columns
+from dashboard.common.fields import observed_at, source_columns
 from dashboard.common.names import known_as
 from dashboard.groups.models import Group, RoundCause
 from dashboard.groups.recording.book import GroupBook
@@ -25,7 +25,7 @@ FLAPS_MS = 120_000  # where members disagree, brokers tell what the last heartbe
 def model_seen(book: GroupBook, group: Group, fact: MemberSeen) -> bool:
     """A broker said of a member how the group divides messages: clustering or broadcasting, which is of all members."""
     model = fact.message_model
-    if model is None or model.value == group.model or _is_late(book, group, fact, "", *MODELS.values()):
+    if model is None or model.value == group.model or _is_late(book, group, fact):
         return False
     words, is_first = MODELS[model], group.model is None
     book.groups.update(group, model=model.value)
@@ -39,7 +39,7 @@ def consumption_seen(book: GroupBook, fact: ConsumptionSeen) -> bool:
     """A broker lets a group consume, or does not."""
     group, broker = book.group(fact.group), known_as(fact.broker)
     closed = sorted(set(group.closed_by) - {broker} if fact.is_enabled else {*group.closed_by, broker})
-    if closed == group.closed_by or _is_late(book, group, fact, "consuming", broker):
+    if not _looks(book, group, fact, "consuming", broker) or closed == group.closed_by:
         return False
     book.groups.update(group, closed_by=closed)
     book.touch(group.name)
@@ -55,7 +55,7 @@ def modes_seen(book: GroupBook, fact: RequestModesSeen) -> bool:
     before = (group.popped_by or {}).get(broker, [])
     others = {name: there for name, there in (group.popped_by or {}).items() if name != broker}
     told = {**others, broker: topics} if topics else others
-    if told == group.popped_by or _is_late(book, group, fact, broker, "POP"):
+    if not _looks(book, group, fact, "POP", broker) or told == group.popped_by:
         return False
     book.groups.update(group, popped_by=told)
     if not before and not _is_bounded(group, fact):
@@ -72,11 +72,19 @@ def _is_bounded(group: Group, fact: Fact) -> bool:
     return not group._state.adding and source_columns(fact)["at_low"] is not None
 
 
-def _is_late(book: GroupBook, group: Group, fact: Fact, start: str, *ends: str) -> bool:
-    """Whether a change that was kept in words that begin and end so came after this look."""
-    begins, closes = printable(start), tuple(map(printable, ends))
-    later = [kept.evidence for kept in _kept(book, group) if kept.at > observed_at(fact)]
-    return any(words.startswith(begins) and words.endswith(closes) for words in later)
+def _looks(book: GroupBook, group: Group, fact: Fact, setting: str, broker: str) -> bool:
+    """Note when a broker's setting was looked at; False: it was looked at later, whatever came of that."""
+    seen = group.settings_seen_at or {}
+    of_setting, at = seen.get(setting, {}), observed_at(fact)
+    if at < of_setting.get(broker, 0):
+        return False
+    book.groups.update(group, settings_seen_at={**seen, setting: {**of_setting, broker: at}})
+    return True
+
+
+def _is_late(book: GroupBook, group: Group, fact: Fact) -> bool:
+    """Whether a change of the message model that was kept came after this look."""
+    return any(kept.at > observed_at(fact) and kept.evidence in MODELS.values() for kept in _kept(book, group))
 
 
 def _kept(book: GroupBook, group: Group) -> Iterator[RoundCause]:

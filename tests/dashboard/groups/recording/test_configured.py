@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.clusters.models import OutboxLine
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.rebalancing import rebalance_once
-from rebalance_engine.events import EXACT, ConsumptionSeen, Exactness, MemberSeen, MessageModel, Origin, Source
+from rebalance_engine.events import EXACT, ConsumptionSeen, Exactness, Fact, MemberSeen, MessageModel, Origin, Source
 from rebalance_engine.events import RequestModesSeen as Modes
 from tests.dashboard.story import EAST, T0, held, route, seen, told
 
@@ -136,3 +137,28 @@ def test_what_a_broker_says_first_of_a_known_group_is_no_cause() -> None:
     told(modes(5_000, "orders", low=None), consumes(5_000, is_enabled=False, low=None))
 
     assert causes() == []
+
+
+SETTLES = [
+    [consumes(5_000, is_enabled=True), consumes(5_100, is_enabled=False)],
+    [consumes(5_000, is_enabled=False), consumes(5_200, is_enabled=False), consumes(5_100, is_enabled=True)],
+    [modes(5_000), modes(5_100, "orders")],
+    [modes(5_000, "orders"), modes(5_200, "orders"), modes(5_100)],
+]
+
+
+@pytest.mark.parametrize("batch", SETTLES, ids=["disabled", "still disabled", "by POP", "still by POP"])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_batch_that_comes_twice_leaves_what_the_last_look_saw(batch: list[Fact], *, is_known: bool) -> None:
+    if is_known:
+        settle()
+
+    told(*batch)
+    once, kept = Group.objects.values("closed_by", "popped_by", "settings_seen_at").get(), causes()
+    told(*batch)
+    OutboxLine.objects.all().delete()
+    told(*batch)
+
+    assert Group.objects.values("closed_by", "popped_by", "settings_seen_at").get() == once
+    assert causes() == kept
+    assert once["closed_by"] == ["east"] or once["popped_by"] == {"east": ["orders"]}
