@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import OperationalError
+from django.db import OperationalError, connections
 
 from dashboard.clusters import orders
 from dashboard.clusters.models import Cluster, Command
@@ -28,9 +29,17 @@ def flaky(times: int) -> tuple[InThread[bool], list[int]]:
         asked.append(len(asked))
         if len(asked) <= times:
             raise OperationalError("database is locked")
-        return await sync_to_async(function)()
+        return await sync_to_async(partial(closing, function))()
 
     return in_thread, asked
+
+
+def closing(function: Callable[[], bool]) -> bool:
+    """Leave no connection of the thread behind."""
+    try:
+        return function()
+    finally:
+        connections.close_all()
 
 
 @pytest.fixture
