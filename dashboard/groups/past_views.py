@@ -14,11 +14,13 @@ from dashboard.common.clock import now_ms
 from dashboard.groups import past_story, rounds, story, views
 from dashboard.groups.drawn import plain_lanes
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
+from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
 from dashboard.groups.past_lag import lag_at
-from dashboard.groups.showing import is_cell_proxied
+from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.table import in_words
+from dashboard.groups.words import state_of
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
@@ -64,6 +66,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "shown": shown,
         "state": state,
         "faults": unexplained(state, now=at),
+        "listed": _listed(found, shown),
         "proofs_at": None,  # of when a proof was is kept of now alone
         "held_by": rounds.held_by(state),
         "in_words": in_words(state, around),
@@ -99,6 +102,11 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
             "lag": lag_at(group=found, at=at),
         },
     }
+
+
+def _listed(found: Group, shown: Shown) -> Listed:
+    row = row_shown(shown.state, group=found.pk, at=shown.since)
+    return Listed(found.cluster, row, state_of(row))
 
 
 def _steps(request: HttpRequest, found: Group, at: int) -> list[dict[str, object]]:

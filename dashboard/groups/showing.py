@@ -17,7 +17,7 @@ from dashboard.groups.queries import Look
 from dashboard.groups.rules import are_through_proxies
 from dashboard.groups.young import is_explained
 from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
-from dashboard.push.runs import Runs, pack
+from dashboard.push.runs import Runs, count, pack
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
@@ -231,6 +231,35 @@ def converged(
     if orphans or doubles:
         return False
     return None if members == 0 else is_held_as_wanted
+
+
+def row_shown(state: GroupState, *, group: int, at: int) -> Row:
+    """Give the row of the overview that a group had when it was shown as it was ``at``."""
+    head, latest = state.head, state.head.round
+    is_converged = converged(head.is_converged, members=len(state.members), orphans=head.orphans, doubles=head.doubles)
+    return Row(
+        id=group,
+        group=head.group,
+        model=head.model,
+        members=len(state.members) if head.are_members_known else None,
+        queues=sum(count(part.ids) for part in state.queues),
+        silent=sum(cell.held is None for cell in state.members),
+        unasked=count_unasked(state.members),
+        proxied=count_proxied(state.members),
+        untold=len(head.untold),
+        orphans=head.orphans,
+        doubles=head.doubles,
+        is_converged=is_converged,
+        strategy=head.strategy,
+        round=latest.number if latest else None,
+        round_opened_at=latest.opened_at if latest else None,
+        round_closed_at=latest.closed_at if latest else None,
+        round_cause=latest.cause if latest else None,
+        round_moves=latest.moves if latest else None,
+        rebalanced_at=at,
+        perhaps_twice=count(head.perhaps_twice),
+        disputed=count(head.disputed),
+    )
 
 
 def row_of(group: Group, *, is_behind: bool | None = None) -> Row:

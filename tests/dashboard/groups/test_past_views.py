@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 
 from dashboard.groups.models import Group
 from dashboard.groups.past import shown_at
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.showing import row_of, row_shown
 from dashboard.people.roles import Role
 from dashboard.push.messages import GroupState
 from dashboard.push.models import Step
@@ -13,7 +16,7 @@ from dashboard.push.shapes import to_json
 from tests.dashboard.groups.test_past import group  # noqa: F401 - a fixture
 from tests.dashboard.groups.test_views import facts_in
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0, held, told
+from tests.dashboard.story import T0, held, left, missed, told
 
 
 @pytest.fixture
@@ -52,6 +55,39 @@ def test_findings_of_a_past_instant_are_shown(viewer: Client) -> None:
         rebalance_once(group=Group.objects.get().pk, now=T0 + at + 10)
 
     assert "Nobody consumes orders/east/0" in page(viewer, at=T0 + 330_010)
+
+
+def test_what_was_not_known_then_is_not_said_to_be_right(viewer: Client) -> None:
+    told(held("B", 200_000, [0, 1]), held("C", 200_000, [2, 3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 200_010)
+    told(missed("C", 210_000))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 210_010)
+
+    silent, known = page(viewer, at=T0 + 210_010), page(viewer, at=T0 + 200_010)
+
+    words = "Not all is known: 1 of 2 members does not answer. In what is known, nothing is found wrong."
+    assert words in silent
+    assert "Nothing is found wrong." in known
+    assert words not in known
+
+
+def test_a_group_stood_then_as_the_overview_said(viewer: Client) -> None:
+    assert viewer
+    pk = Group.objects.get().pk
+    for at, fact in (
+        (200_000, held("B", 200_000, [0])),
+        (210_000, missed("C", 210_000)),
+        (230_000, left("C", 230_000)),
+    ):
+        told(fact)
+        rebalance_once(group=pk, now=T0 + at + 10)
+        now = row_of(Group.objects.get())
+        shown = shown_at(group=Group.objects.get(), at=T0 + at + 10)
+        assert shown is not None
+
+        then = row_shown(shown.state, group=pk, at=now.rebalanced_at or 0)
+
+        assert replace(then, round_moves=now.round_moves) == now
 
 
 def test_the_page_shows_the_state_that_the_stream_had(viewer: Client) -> None:
