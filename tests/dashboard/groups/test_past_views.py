@@ -71,8 +71,8 @@ def test_what_was_not_known_then_is_not_said_to_be_right(viewer: Client) -> None
     assert words not in known
 
 
-def test_a_group_stood_then_as_the_overview_said(viewer: Client) -> None:
-    assert viewer
+@pytest.mark.usefixtures("viewer")
+def test_a_group_stood_then_as_the_overview_said() -> None:
     pk = Group.objects.get().pk
     for at, fact in (
         (200_000, held("B", 200_000, [0])),
