@@ -88,12 +88,12 @@ def remove(*, cluster: int, by: Author) -> None:
         Cluster.DoesNotExist: somebody removed it.
         Refused: there is an obstacle, or no reason.
     """
-    row = Cluster.objects.select_for_update().get(pk=cluster)
+    row = Cluster.objects.select_for_update(no_key=True).get(pk=cluster)
     if not by.reason.strip():
         raise Refused(_("It needs a reason: whoever reads the audit log wants to know why."))
     if obstacle := obstacle_to_removing(cluster=row, now=by.now):
         raise Refused(obstacle)
-    groups = Cluster.objects.filter(pk=row.pk, groups__isnull=False).values_list("groups", flat=True)
+    groups = row.groups.select_for_update().order_by("pk").values_list("pk", flat=True)  # first what a rebalance has
     streams = [overview_stream(row.pk), *map(group_stream, groups)]
     _note(REMOVE, row, by, {"namesrv": row.namesrv, "groups": len(streams) - 1})
     end_streams(names=streams)
