@@ -29,7 +29,16 @@ from rebalance_engine.pipeline.logends import log_ends_of
 from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
-from rebalance_engine.pipeline.sweep import Hold, Stretch, cut_at, left_alone, stopping_ms, stretches, with_holds
+from rebalance_engine.pipeline.sweep import (
+    Hold,
+    Stretch,
+    cut_at,
+    left_alone,
+    stopping_ms,
+    stretches,
+    while_there,
+    with_holds,
+)
 from rebalance_engine.pipeline.templates import POPS
 from rebalance_engine.pipeline.unheard import cut_off, let_go, presence_of_strangers, there_meanwhile
 
@@ -362,10 +371,11 @@ def _stretch_rows(
     for queue, those in holds.items():
         end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
         owned_ms = min(end_ms, clues.popped.get(queue.topic, end_ms))  # from then on it needs no owner
-        alone = list(left_alone(those, gone(queue, clues.routes.get(queue.topic, ()), end_ms), owned_ms))
+        is_gone = gone(queue, clues.routes.get(queue.topic, ()), end_ms)
+        alone = list(while_there(left_alone(those, owned_ms), is_gone))
         left_ms = last_there_ms if any(one.until_ms == clues.end_ms for one in alone) else None
         apart = (part for one in alone for part in cut_at(one, last_there_ms))
-        for stretch, holding in with_holds((*stretches(those), *apart), those):
+        for stretch, holding in with_holds((*while_there(stretches(those), is_gone), *apart), those):
             if len(stretch.clients) != 1:
                 yield (
                     "stretch",

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import TypeVar
 
 from rebalance_engine.model import MessageQueue
@@ -135,20 +136,28 @@ def with_holds(cut: Iterable[Stretch], holds: Sequence[Hold]) -> Iterator[tuple[
         yield stretch, there
 
 
-def left_alone(holds: Sequence[Hold], gone: Sequence[tuple[int, int]], end_ms: int) -> Iterator[Stretch]:
-    """Tell when nobody held the queue from its last release on: until the input's end, but while it was gone.
-
-    Args:
-        gone: from when until when there was no such queue, in order.
-    """
+def left_alone(holds: Sequence[Hold], end_ms: int) -> Iterator[Stretch]:
+    """Tell when nobody held the queue from its last release on, until the input's end."""
     begin = max((hold.until_ms for hold in holds), default=end_ms)
-    for from_ms, until_ms in gone:
-        if until_ms > begin:
-            if min(from_ms, end_ms) > begin:
-                yield Stretch(begin, min(from_ms, end_ms), ())
-            begin = until_ms
     if begin < end_ms:
         yield Stretch(begin, end_ms, ())
+
+
+def while_there(cut: Iterable[Stretch], gone: Sequence[tuple[int, int]]) -> Iterator[Stretch]:
+    """Take out of stretches without an owner what of them passed while there was no such queue.
+
+    Args:
+        gone: from when until when there was none, in order.
+    """
+    for stretch in cut:
+        begin, nth = stretch.from_ms, bisect_right(gone, stretch.from_ms, key=itemgetter(1))
+        while not stretch.clients and nth < len(gone) and gone[nth][0] < stretch.until_ms:
+            from_ms, until_ms = gone[nth]
+            if begin < from_ms:
+                yield replace(stretch, from_ms=begin, until_ms=from_ms)
+            begin, nth = until_ms, nth + 1
+        if begin < stretch.until_ms:
+            yield replace(stretch, from_ms=begin)
 
 
 def cut_at(stretch: Stretch, at_ms: int) -> Iterator[Stretch]:

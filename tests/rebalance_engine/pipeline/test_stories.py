@@ -138,6 +138,19 @@ def test_a_queue_that_is_gone_is_not_unowned(
     assert [(row["at_ms"], row["until_ms"], row["is_open"]) for row in rows] == unowned
 
 
+def test_a_queue_is_not_unowned_while_its_broker_is_away_though_somebody_takes_it_afterwards() -> None:
+    """East is away from 61,000 to 79,000 and from 79,500 on: A let it go when it saw that, and takes it again."""
+    routes = [(500, ["east|4|6", "west|4|6"]), (61_000, ["west|4|6"]), (79_000, ["east|4|6"]), (79_500, [])]
+    told = [clue("route", at, topic="orders", queues=queues) for at, queues in routes]
+    spans = [span("A", 1_000, 60_000), span("A", 80_000, 90_000), span("B", 40_000, 62_000), span("B", 70_000, 79_200)]
+
+    rows = kinds(list(tell(spans, [*told, clue("input ends", 95_000)])), "stretch")
+
+    edges = [(row["at_ms"], row["until_ms"]) for row in rows]
+    assert edges == [(40_000, 60_000), (79_200, 79_500)]
+    assert [(row["clients"], row["is_open"]) for row in rows] == [(["A", "B"], False), ([], False)]
+
+
 def test_what_members_hold_of_whom_only_brokers_tell_is_unknown() -> None:
     """B comes, and A gives the queue up: to B, most likely."""
     clues = [
