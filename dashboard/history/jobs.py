@@ -18,11 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from rebalance_engine.pipeline.notes import OtherVersion, read_notes
+
 LAST = "last.json"
 LOCK = ".lock"
 TRIES, BETWEEN_TRIES_S = 10, 0.05  # to get past those who only ask whether a run is at work
 STOPS_WITHIN_S = 30
-SOMETHING_MISSED = 1  # the status of a run that read what it could, and says what it could not
+SOMETHING_MISSED = 1  # the status of a run that read what it could; of one that could not go on too, and that has not
 MOST_SAID = 2_000  # characters of what a run said at its end
 MOST_OF_SUMMARY = 20_000  # characters
 PROGRAM = (sys.executable, "-m", "rebalance_engine.pipeline")
@@ -72,7 +74,8 @@ def run_jobs(
     """Bring every cluster's report and back-test up to date; give, and keep, each run's status and what it said.
 
     A run goes on where the one before ended; one that takes too long, or is interrupted, is stopped, and what it had
-    finished is whole. The cluster that was finished least recently comes first, so that none is left out every night.
+    finished is whole. ``finished_at``, in ms, is of the last run that came to its end: ``at``, where this one did. The
+    cluster that was finished least recently comes first, so that none is left out every night.
 
     Args:
         within_s: for all clusters together.
@@ -100,9 +103,8 @@ def run_jobs(
         for name in in_turn if only is None else [only]:
             source, more = (history, [f"--cluster={name}"]) if name != LOGS or logs is None else _of_logs(logs)
             more.append(f"--memory={memory_mb}m")
-            status, said = _run_both(programs.pipeline, source, reports / name, more, ends)
+            status, said, is_finished = _run_both(programs.pipeline, source, reports / name, more, ends)
             now = time.time_ns() // 1_000_000
-            is_finished = status in (0, SOMETHING_MISSED)
             finished_at = now if is_finished else finished.get(name)
             told[name] = {"status": status, "said": said, "at": now, "finished_at": finished_at}
             told[name]["summary"] = _page(programs.page, reports / name, ends) if is_finished else None
@@ -125,14 +127,27 @@ def last_runs(reports: Path) -> dict[str, dict[str, object]]:
     return kept
 
 
-def _run_both(program: Sequence[str], history: Path, report: Path, more: Sequence[str], ends: float) -> tuple[int, str]:
-    """Read the history, and replay what it tells under every strategy, where it has been read to its end."""
-    common = ("--out", str(report), *more)
+def _run_both(
+    program: Sequence[str], history: Path, report: Path, more: Sequence[str], ends: float
+) -> tuple[int, str, bool]:
+    """Read the history, and replay what it tells under every strategy, where it has been read to its end.
+
+    Give the status, what was said, and whether both came to their end.
+    """
+    common, before = ("--out", str(report), *more), _finished(report)
     status, said = _run([*program, "logs", "--in", str(history), *common], ends - time.monotonic())
-    if status not in (0, SOMETHING_MISSED):
-        return status, said
+    if status != 0 and (status != SOMETHING_MISSED or _finished(report) == before):
+        return status, said, False
     tested, also = _run([*program, "backtest", "--in", str(report), *common], ends - time.monotonic())
-    return status or tested, f"{said}{also}"
+    return tested or status, f"{said}{also}", tested == 0
+
+
+def _finished(report: Path) -> int:
+    """Count the runs into a folder that came to their end; none where its notes cannot be read."""
+    try:
+        return sum(cluster.finished for cluster in read_notes(report).clusters.values())
+    except (OtherVersion, OSError):
+        return 0
 
 
 def _page(program: Sequence[str], report: Path, ends: float) -> str | None:

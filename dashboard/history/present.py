@@ -75,13 +75,20 @@ def _run(name: str, title: str, one: Mapping[str, object], *, has_page: bool) ->
     return Run(
         name=name,
         title=title,
-        end=ENDS.get(_number(one.get("status")), "failed"),
+        end=end_of(one),
         at=_number(one.get("at")),
         finished_at=_number(one.get("finished_at")),
         summary=None if summary is None else str(summary),
         said=str(one.get("said") or "").strip(),
         has_page=has_page,
     )
+
+
+def end_of(one: Mapping[str, object]) -> str:
+    """Say in a word of ``ENDS`` how a run ended, of what ``jobs.run_jobs`` keeps of it."""
+    end = ENDS.get(_number(one.get("status")), "failed")
+    is_finished = one.get("at") is not None and one.get("at") == one.get("finished_at")
+    return "failed" if end == "missed" and not is_finished else end
 
 
 def _number(value: object) -> int | None:

@@ -108,6 +108,7 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progres
     store.remove_dead_lines()
     store.mine.troubles, store.mine.refused = {**asked.troubles, **told.gone}, told.refused
     store.mine.is_finished = True
+    store.mine.finished += 1
     store.save()
     return told
 

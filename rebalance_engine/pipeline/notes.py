@@ -30,6 +30,7 @@ class ClusterNotes:
             host whose lines cannot be placed in time.
         is_finished: the last run that began has come to its end; else the tables are of different runs, or not all
             there.
+        finished: how many runs have come to their end.
     """
 
     files: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class ClusterNotes:
     troubles: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     is_finished: bool = False
+    finished: int = 0
 
     def is_fresh(self, file: SourceFile) -> bool:
         """Ask whether a file was not read yet, or differently; one that was only renamed, as a log is rolled, was."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.history.jobs import LAST, LOGS, Busy, Logs, NoHistory, Programs, clusters_in, last_runs, run_jobs
+from dashboard.history.present import end_of
 from rebalance_engine.eventlog import write
 from rebalance_engine.pipeline.reports import read_report
 from tests.rebalance_engine.pipeline.runs import logs
@@ -16,7 +17,22 @@ from tests.rebalance_engine.pipeline.written import GROUP, play
 
 SAYS = "import sys; sys.stderr.write('Spark is off: there is no java'); sys.exit(3)"
 WRITES_ARGUMENTS = "import sys, json; sys.stderr.write(json.dumps(sys.argv[1:]) + '\\n')"
-MISSES_SOME = f"{WRITES_ARGUMENTS}; sys.exit(sys.argv[1] == 'logs')"
+NOTES_ITS_END = """
+from pathlib import Path
+from rebalance_engine.pipeline.notes import read_notes
+folder = Path(sys.argv[sys.argv.index("--out") + 1])
+notes = read_notes(folder)
+notes.of("a").finished += 1
+notes.save(folder)
+"""
+MISSES_SOME = f"""{WRITES_ARGUMENTS}
+if sys.argv[1] == "backtest":
+    sys.exit()
+{NOTES_ITS_END}
+sys.exit(1)
+"""
+FAILS = "import sys; sys.stderr.write('Spark could not go on: OutOfMemoryError'); sys.exit(1)"
+FAILS_LATER = MISSES_SOME.replace("sys.exit()", "sys.exit(4)")
 WAITS = "import signal, sys; sys.stderr.write('at work, '); sys.stderr.flush(); signal.pause()"
 
 
@@ -66,6 +82,27 @@ def test_what_was_read_is_back_tested_also_where_something_was_missed(tmp_path: 
 
     assert told["a"]["status"] == 1
     assert [line.split('"')[1] for line in str(told["a"]["said"]).splitlines()] == ["logs", "backtest"]
+
+
+def test_a_run_that_failed_is_not_one_that_missed_something(tmp_path: Path) -> None:
+    """Both end with 1; the one that has a result notes its end, and the other is not back-tested."""
+    source, reports = history(tmp_path, "a"), tmp_path / "r"
+
+    never = run_jobs(history=source, reports=reports, within_s=60, programs=program(FAILS))["a"]
+    missed = run_jobs(history=source, reports=reports, within_s=60, programs=program(MISSES_SOME))["a"]
+    failed = run_jobs(history=source, reports=reports, within_s=60, programs=program(FAILS))["a"]
+
+    assert (never["status"], never["finished_at"], never["summary"]) == (1, None, None)
+    assert (missed["status"], missed["finished_at"]) == (1, missed["at"])
+    assert (failed["status"], failed["finished_at"], failed["summary"]) == (1, missed["at"], None)
+    assert failed["said"] == "Spark could not go on: OutOfMemoryError"
+    assert [end_of(one) for one in (never, missed, failed)] == ["failed", "missed", "failed"]
+
+
+def test_a_run_whose_back_test_failed_has_not_finished_also_where_something_was_missed(tmp_path: Path) -> None:
+    told = run_jobs(history=history(tmp_path, "a"), reports=tmp_path / "r", within_s=60, programs=program(FAILS_LATER))
+
+    assert (told["a"]["status"], told["a"]["finished_at"], end_of(told["a"])) == (4, None, "failed")
 
 
 def test_who_was_finished_least_recently_comes_first_and_the_memory_is_as_asked(tmp_path: Path) -> None:

@@ -32,6 +32,18 @@ def test_what_did_not_come_to_its_end_has_failed(status: int) -> None:
     assert (run.end, run.at, run.said) == ("failed", None, "")
 
 
+def test_one_that_ends_with_1_has_missed_something_only_where_it_finished() -> None:
+    kept = {
+        "a": {"status": 1, "at": 8, "finished_at": 8},
+        "b": {"status": 1, "at": 8, "finished_at": 5},
+        "c": {"status": 1, "at": 8, "finished_at": None},
+    }
+
+    runs = runs_of(kept, clusters=[], access=EVERYTHING, pages=[])
+
+    assert [(run.end, run.finished_at) for run in runs] == [("missed", 8), ("failed", 5), ("failed", None)]
+
+
 def test_a_status_that_is_not_there_is_no_success() -> None:
     (run,) = runs_of({"a": {}}, clusters=["a"], access=EVERYTHING, pages=[])
 

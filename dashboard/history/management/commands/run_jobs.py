@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from dashboard.common.clock import now_ms
 from dashboard.history.jobs import LOGS, SOMETHING_MISSED, Busy, NoHistory, clusters_in, run_jobs
 from dashboard.history.ordering import Refused, put_into_queue, spark_trouble
-from dashboard.history.present import ENDS
+from dashboard.history.present import end_of
 from dashboard.history.tasks import MOST_S, logs_to_read
 from dashboard.history.views import sources_now
 
@@ -77,7 +77,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         if not told:
             self.stdout.write(f"There is no history in {settings.HISTORY} yet.")
-        ends = {name: ENDS.get(int(str(one["status"])), "failed") for name, one in told.items()}
+        ends = {name: end_of(one) for name, one in told.items()}
         for name, one in told.items():
             self.stdout.write(f"{name}: {SAID[ends[name]]}\n{one['said']}".rstrip())
         failed = [name for name, end in ends.items() if end not in ("done", "missed")]

@@ -72,10 +72,16 @@ def test_it_puts_a_run_into_the_queue_with_a_reason(tmp_path: Path, monkeypatch:
     assert AuditEntry.objects.values_list("author", "subject").get() == ("manage.py run_jobs", "east")
 
 
-@pytest.mark.parametrize(("status", "words"), [(0, "done"), (1, "done, but something was left out")])
-def test_a_run_is_called_as_the_page_calls_it(monkeypatch: pytest.MonkeyPatch, status: int, words: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "finished_at", "words"),
+    [(0, 8, "done"), (1, 8, "done, but something was left out"), (1, 5, "did not come to its end")],
+)
+def test_a_run_is_called_as_the_page_calls_it(
+    monkeypatch: pytest.MonkeyPatch, status: int, finished_at: int, words: str
+) -> None:
     said = StringIO()
-    monkeypatch.setattr(run_jobs, "run_jobs", lambda **_: {"east": {"status": status, "said": "refused: 3 lines"}})
+    one = {"status": status, "said": "refused: 3 lines", "at": 8, "finished_at": finished_at}
+    monkeypatch.setattr(run_jobs, "run_jobs", lambda **_: {"east": one})
 
     try:
         call_command("run_jobs", stdout=said)
@@ -84,4 +90,5 @@ def test_a_run_is_called_as_the_page_calls_it(monkeypatch: pytest.MonkeyPatch, s
         ended = error.returncode
 
     assert ended == status
-    assert said.getvalue().startswith(f"east: {words}\nrefused: 3 lines\nWritten to ")
+    assert said.getvalue().startswith(f"east: {words}\nrefused: 3 lines\n")
+    assert ("Written to " in said.getvalue()) == (finished_at == 8)
