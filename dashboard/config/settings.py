@@ -168,7 +168,7 @@ CELERY_BEAT_SCHEDULE = {
     "run jobs over history": {
         "task": "history.run_jobs",
         "schedule": crontab(hour=2, minute=30),
-        "options": {"expires": 3600},
+        "options": {"expires": 7 * 3600},  # one that was ordered before it may be at work for six
     },
 }
 CELERY_TASK_ROUTES = {"history.*": {"queue": "jobs"}}  # long ones; the worker of this queue runs only where Java is

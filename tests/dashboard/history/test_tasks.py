@@ -9,6 +9,8 @@ from dashboard.history import tasks
 from dashboard.history.jobs import LAST, Logs
 from dashboard.history.tasks import logs_to_read, run_history_jobs
 
+DAY_S = 86_400
+
 
 def test_without_history_there_is_nothing_to_run(tmp_path: Path) -> None:
     with override_settings(HISTORY=tmp_path / "history", REPORTS=tmp_path / "reports"):
@@ -43,3 +45,8 @@ def test_jobs_have_a_queue_of_their_own_and_run_every_night() -> None:
     assert app.amqp.router.route({}, "groups.rebalance_group")["queue"].name == "celery"
     assert nightly["task"] == run_history_jobs.name
     assert (nightly["schedule"].hour, nightly["schedule"].minute) == ({2}, {30})
+
+
+def test_the_run_of_the_night_waits_as_long_as_the_one_before_it_may_take() -> None:
+    """One that somebody ordered just before it may be at work for hours; the next night has a run of its own."""
+    assert run_history_jobs.time_limit < app.conf.beat_schedule["run jobs over history"]["options"]["expires"] < DAY_S
