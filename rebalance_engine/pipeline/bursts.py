@@ -18,9 +18,8 @@ HANDED_ON_WITHIN_MS = 160_000  # a silent member expires after 120 s, its broker
 def spikes_of(events: DataFrame, spans: DataFrame, rounds: DataFrame) -> DataFrame:
     """Compare the rate at which offsets grew after every round with that before it, minute by minute.
 
-    Whole minutes only: in the first one and the last one that a group's logs reach, its rate would seem low. A burst is
-    that of the last round before it: one that went on when a round opened is not told of that round again, nor is one
-    that began after the next round had opened told of this one.
+    Whole minutes only. A burst is that of the last round before it: one that went on when a round opened is not told of
+    that round again, nor is one that began after the next round had opened told of this one.
     """
     near = _near(_rates(events, spans), rounds)
     apart = F.col("minute") - F.col("opened_minute")
@@ -112,8 +111,19 @@ def _rates(events: DataFrame, spans: DataFrame) -> DataFrame:
     minutes = kept.withColumn("grown", F.when(since.isNotNull(), grown)).withColumn(
         "minute", F.floor(F.col("at_ms") / MINUTE_MS)
     )
-    summed = minutes.groupBy(*OF_GROUP, "minute").agg((F.sum("grown") / 60).alias("per_s"))
-    whole = Window.partitionBy(*OF_GROUP)
-    edges = summed.withColumns({"first": F.min("minute").over(whole), "last": F.max("minute").over(whole)})
-    inside = edges.where((F.col("minute") > F.col("first")) & (F.col("minute") < F.col("last")))
-    return inside.drop("first", "last").join(groups, on=OF_GROUP, how="left_semi")
+    summed = minutes.groupBy(*OF_GROUP, "minute").agg(
+        (F.sum("grown") / 60).alias("per_s"), F.min("at_ms").alias("first_ms"), F.max("at_ms").alias("last_ms")
+    )
+    return _whole(summed).join(groups, on=OF_GROUP, how="left_semi")
+
+
+def _whole(minutes: DataFrame) -> DataFrame:
+    """Leave out the first and the last minute of each time in which a group's offsets came: its rate would seem low.
+
+    Such a time ends where none came for longer than a handoff takes.
+    """
+    in_order = Window.partitionBy(*OF_GROUP).orderBy("minute")
+    apart = F.col("first_ms") - F.lag("last_ms").over(in_order)
+    known = minutes.withColumn("begins", F.coalesce(apart > HANDED_ON_WITHIN_MS, F.lit(True)))
+    known = known.withColumn("ends", F.lead("begins", 1, True).over(in_order))
+    return known.where(~F.col("begins") & ~F.col("ends")).drop("begins", "ends", "first_ms", "last_ms")

@@ -53,6 +53,18 @@ def test_a_log_that_begins_and_ends_within_a_minute_tells_no_burst_of_it(spark: 
     assert [(spike["round"], spike["factor"]) for spike in told] == [(1, 1)]
 
 
+def test_no_burst_is_told_of_a_group_that_was_away_by_minutes_in_which_it_stopped_and_started(
+    spark: SparkSession,
+) -> None:
+    """10 messages a second; the group stops within the sixth minute and starts again within the thirteenth."""
+    a = [persisted(5_000 * n, 50 * n) for n in range(66)]
+    b = [persisted(735_000 + 5_000 * n, 9_000 + 50 * n, "b") for n in range(80)]
+
+    told = spikes(spark, a + b, opened(1, 200_000), opened(2, 780_001))
+
+    assert [(spike["round"], spike["factor"]) for spike in told] == [(1, 1), (2, 1)]
+
+
 def test_a_backlog_eaten_before_a_new_owner_persists_first_is_a_burst(spark: SparkSession) -> None:
     """10 messages a second; nobody consumes for 130 s, and the next owner eats what came in within its first 5 s."""
     a = [persisted(5_000 * n, 50 * n) for n in range(121)]
