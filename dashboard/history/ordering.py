@@ -23,7 +23,7 @@ from dashboard.history.asked import Asked, Standing
 from dashboard.history.jobs import LOGS, clusters_in
 from dashboard.history.tasks import run_history_jobs
 from dashboard.people.roles import Access, Role
-from rebalance_engine.pipeline.java import java_trouble
+from rebalance_engine.pipeline import java
 
 ALL = ""  # reports, as a form says it
 VERB = "order a report"
@@ -151,7 +151,7 @@ def put_into_queue(*, only: str | None, reason: str, author: str, sources: Sourc
 @cache
 def spark_trouble() -> str | None:
     """Say why Spark cannot run on this machine; None where it can. As ``manage.py up``, asked once in a process."""
-    return java_trouble()
+    return java.spark_trouble()
 
 
 def _may_everything(access: Access) -> bool:

@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -28,9 +28,9 @@ from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.lines import GLOB
 from rebalance_engine.pipeline.notes import ClusterNotes, OtherVersion, read_notes
 from rebalance_engine.pipeline.planning import details, plan
-from rebalance_engine.pipeline.progress import Progress, every_s, tasks_of, told_every
+from rebalance_engine.pipeline.progress import Progress, every_s, told_every
 from rebalance_engine.pipeline.reports import NoReport, read_report
-from rebalance_engine.pipeline.session import SparkOff, start
+from rebalance_engine.pipeline.session import SparkOff, asks_for_tasks, end, start
 from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
 from rebalance_engine.pipeline.store import Busy, alone_in
 from rebalance_engine.pipeline.zones import BadZone, given_zones
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="HOST=ZONE",
         help="the zone of a host's clock, for logs that do not tell it: Asia/Shanghai, or +08:00",
     )
-    parser.add_argument("--master", help="where Spark runs; $SPARK_MASTER or local[*] by default")
+    parser.add_argument("--master", help="where Spark runs; $SPARK_REMOTE, $SPARK_MASTER or local[*] by default")
     parser.add_argument("--memory", default="1g", help="of the driver, which in local[*] does all work; 1g by default")
     parser.add_argument("--dry-run", action="store_true", help="say what would be read, and read nothing")
     words = parser.parse_args(arguments)
@@ -113,7 +113,8 @@ def _zone(word: str) -> tuple[str, str]:
 def _first_line(error: Exception) -> str:
     """Say what Spark says without the stacks of two languages behind it."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.endswith(":") and not line.startswith("An error occurred")]
+    needless = ("An error occurred", "status = ")  # of py4j, of grpc
+    told = [line for line in lines if line and not line.endswith(":") and not line.startswith(needless)]
     return f"{type(error).__name__}: {told[0][:500] if told else 'it says nothing'}"
 
 
@@ -147,7 +148,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     with (
         alone_in(asked.target),
         _session(words, is_small=is_small) as spark,
-        told_every(often_s, progress, lambda: tasks_of(spark)),
+        told_every(often_s, progress, asks_for_tasks(spark)),
     ):
         told = job.run(spark, asked, fresh, progress)
     return answer(job, files, told, asked)
@@ -166,17 +167,16 @@ def _session(words: argparse.Namespace, *, is_small: bool) -> Iterator[SparkSess
     logging.getLogger().addFilter(_is_not_of_py4j)
     spark = start(words.master, memory=words.memory, is_small=is_small)
     _say(f"Spark {spark.version}: {time.monotonic() - began:.1f} s")
+    is_cut = False
     try:
         yield spark
     except (KeyboardInterrupt, Py4JError) as error:
-        if not _is_stop(error):
+        is_cut = _is_stop(error)
+        if not is_cut:
             raise
-        with suppress(Py4JError, PySparkException, OSError):
-            spark.sparkContext.setLogLevel("OFF")  # what is cut short would say so with stacks of Java
         raise KeyboardInterrupt from error
     finally:
-        with suppress(Py4JError, PySparkException, OSError):
-            spark.stop()
+        end(spark, is_cut=is_cut)
 
 
 def _is_stop(error: BaseException | None) -> bool:

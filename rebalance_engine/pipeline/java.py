@@ -1,4 +1,4 @@
-"""Whether there is a Java that Spark can run on; asked without loading PySpark."""
+"""Whether Spark can run, and whether there is a Java that it can run on; asked without loading PySpark."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from pathlib import Path
 
 NEEDED_JAVA = 17  # Spark 4 starts on nothing older
 JAVA_ANSWERS_WITHIN_S = 20
+
+
+def spark_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Say why Spark cannot run; None where it can, or runs at a server of Spark Connect, which has the Java."""
+    return None if environment.get("SPARK_REMOTE") else java_trouble(environment)
 
 
 def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from importlib.util import find_spec
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession, is_remote
 
 from rebalance_engine.pipeline.java import java_trouble
+from rebalance_engine.pipeline.progress import Tasks, tasks_of
 
-NEEDED_BY_CONNECT = ("grpc", "grpc_status")
 CODE = Path(__file__).parents[2]
 ERRORS_ONLY = Path(__file__).with_name("log4j2.properties")
 
@@ -32,7 +34,8 @@ def start(
     """Start a session, or take the one that runs.
 
     Args:
-        master: where it runs: by default ``SPARK_REMOTE`` (Spark Connect), else ``SPARK_MASTER``, else ``local[*]``.
+        master: where it runs: by default ``SPARK_REMOTE`` (Spark Connect), else ``SPARK_MASTER``, else ``local[*]``;
+            ``sc://HOST:PORT`` is a server of Spark Connect here too.
         memory: of the driver, which in ``local`` does all work.
         is_small: the input is a few megabytes: Spark then spends most of its time on plans and compilation, and takes
             less than half of it without (67 s of processor time and 27 s for 2,255 lines, measured).
@@ -41,9 +44,10 @@ def start(
     Raises:
         SparkOff: Java is missing or too old, or the cluster does not answer.
     """
-    remote = environment.get("SPARK_REMOTE")
-    if master is None and remote:
+    remote = environment.get("SPARK_REMOTE", "") if master is None else master if master.startswith("sc://") else ""
+    if remote:
         return _start_remote(remote, settings_of_remote(is_small=is_small))
+    os.environ.pop("SPARK_REMOTE", None)  # else PySpark would take it, whatever master is given
     trouble = java_trouble(environment)
     if trouble:
         raise SparkOff(trouble)
@@ -65,20 +69,46 @@ def start(
 def settings_of_remote(*, is_small: bool) -> dict[str, str]:
     """Give what a session of Spark Connect is to have, which its server else decides: days are UTC's, and stay text."""
     settings = _settings("", is_small=is_small)
-    return {name: value for name, value in settings.items() if name.startswith("spark.sql.")}
+    mine = {name: value for name, value in settings.items() if name.startswith("spark.sql.")}
+    return mine | {"spark.sql.execution.pyspark.python": sys.executable}  # as on a standalone cluster's workers
 
 
 def _start_remote(remote: str, settings: Mapping[str, str]) -> SparkSession:
-    missing = [name for name in NEEDED_BY_CONNECT if find_spec(name) is None]
-    if missing:
-        raise SparkOff(
-            f"SPARK_REMOTE is {remote}, and Spark Connect needs {' and '.join(missing)}, which Evenkeel does not bring"
-            " (pyspark[connect] does); a standalone master needs nothing more: SPARK_MASTER=spark://HOST:7077"
-        )
+    where = f"no session at {remote.partition(';')[0]} (Spark Connect)"  # behind it may stand a token
     try:
-        return SparkSession.builder.remote(remote).config(map=dict(settings)).getOrCreate()
-    except Exception as error:  # grpc's errors are of no common kind
-        raise SparkOff(f"SPARK_REMOTE is {remote}: {type(error).__name__}: {str(error)[:300]}") from error
+        from rebalance_engine.pipeline.remote import NoAnswer, connect  # noqa: PLC0415  # grpc is needed for nothing else
+    except ImportError as error:
+        raise SparkOff(f"{where}: {error}; make install brings it") from error
+    try:
+        return connect(remote, settings)
+    except NoAnswer as error:
+        said = str(error)
+        for word in filter(None, remote.split(";")[1:]):
+            said = said.replace(word, "...")
+        raise SparkOff(f"{where}: {said[:300]}") from None
+
+
+def asks_for_tasks(spark: SparkSession) -> Callable[[], Tasks | None]:
+    """Give what tells how far Spark's present step is."""
+    if is_remote():
+        from rebalance_engine.pipeline.remote import hear  # noqa: PLC0415  # as above
+
+        return hear(spark)
+    return lambda: tasks_of(spark)
+
+
+def end(spark: SparkSession, *, is_cut: bool) -> None:
+    """End a session; where it ``is_cut``, also what it is at, and without the stacks of Java that this brings."""
+    if is_remote():
+        from rebalance_engine.pipeline.remote import leave  # noqa: PLC0415  # as above
+
+        leave(spark, is_cut=is_cut)
+        return
+    with suppress(Py4JError, PySparkException, OSError):
+        if is_cut:
+            spark.sparkContext.setLogLevel("OFF")
+    with suppress(Py4JError, PySparkException, OSError):
+        spark.stop()
 
 
 def _settings(memory: str, *, is_small: bool) -> dict[str, str]:

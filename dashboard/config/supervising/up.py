@@ -28,7 +28,7 @@ from dashboard.config.supervising.output import Terminal
 from dashboard.config.supervising.preparer import Preparer, Teller, Unprepared
 from dashboard.config.supervising.running import Probe, Runner
 from dashboard.demo.control import NoDemo, ask_status, ask_to_begin
-from rebalance_engine.pipeline.java import java_trouble
+from rebalance_engine.pipeline.java import spark_trouble
 
 FIRST_LOOK_FOR_CLUSTERS_S = 15.0  # after the first page: what starts then is not to be held up
 LOOK_FOR_CLUSTERS_EVERY_S = 5.0
@@ -61,7 +61,7 @@ class Up:
         self._has_opened = False
         self._luck = random.Random()  # noqa: S311 # it chooses ports
         own_redis = not os.environ.get("REDIS_URL", "").strip()
-        self._spark_is_off = java_trouble()
+        self._spark_is_off = spark_trouble()
         self._wanted = children.Wanted(
             home=home,
             has_own_redis=own_redis,

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_engine.pipeline.java import java_trouble
+from rebalance_engine.pipeline.java import java_trouble, spark_trouble
 
 
 def java_that_says(folder: Path, line: str) -> dict[str, str]:
@@ -32,3 +32,10 @@ def test_a_java_that_is_new_enough_is_no_trouble(tmp_path: Path) -> None:
 
 def test_a_java_that_does_not_tell_its_version_is_refused(tmp_path: Path) -> None:
     assert "does not tell its version" in str(java_trouble(java_that_says(tmp_path, "hello")))
+
+
+def test_who_works_at_a_server_of_spark_connect_needs_no_java(tmp_path: Path) -> None:
+    nowhere = {"PATH": str(tmp_path)}
+
+    assert spark_trouble(nowhere | {"SPARK_REMOTE": "sc://east:15002"}) is None
+    assert spark_trouble(nowhere | {"SPARK_REMOTE": ""}) == java_trouble(nowhere)
