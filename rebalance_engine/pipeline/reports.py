@@ -250,6 +250,12 @@ def by_group(costs: Sequence[Row]) -> list[Row]:
         row["unheard"] = max(number(day.get("unheard")) for day in days)
         bounds = [bound for day in days if (bound := day.get("silence_most_ms")) is not None]
         row["silence_most_ms"] = max(map(number, bounds), default=None)
+        skews = [number(skew) for day in days if (skew := day.get("max_over_mean")) is not None]
+        row |= {
+            "skew_least": min(skews, default=None),
+            "skew_most": max(skews, default=None),
+            "skew_unknown": len(days) - len(skews),
+        }
     return sorted(summed, key=lambda row: -number(row["pause_ms"]))
 
 

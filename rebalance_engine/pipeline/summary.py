@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from rebalance_engine.harmless import harmless
 from rebalance_engine.pipeline.reports import Report, avoided, by_group, storms_of
+from rebalance_engine.pipeline.sources import COPY, EMPTY
 from rebalance_engine.pipeline.templates import BROADCASTING, POP
 from rebalance_engine.pipeline.wording import (
     Row,
+    broken,
     counted,
     fitted,
     idle,
@@ -20,14 +22,17 @@ from rebalance_engine.pipeline.wording import (
     paused,
     share_left_out,
     silent,
+    skew,
     twice,
     unheard,
     unowned,
     went_well,
+    width_of,
 )
 
 WORST = 10
-NAME = 40  # columns for a group's
+NAME = 40  # columns for a group's, at most
+COLUMNS = 100
 
 
 def summary(report: Report) -> str:
@@ -39,7 +44,8 @@ def summary(report: Report) -> str:
     lines += missing(report)
     if groups:
         lines += ["", "Groups by pause:"]
-    lines += [line for row in groups[:WORST] for line in _group_lines(row)]
+    column = max((width_of(_short(row["group"])) for row in groups[:WORST]), default=0)
+    lines += [line for row in groups[:WORST] for line in _group_lines(row, column)]
     if report.models:
         lines += ["", "Groups whose queues have no owners:"]
     lines += [f"  {_name(group)} {said}" for group, said in without_owners(report)]
@@ -52,10 +58,14 @@ def summary(report: Report) -> str:
     slow = avoided(report.brokers)
     lines += ["", f"Brokers that producers backed away from: {how_many(report, slow, 'sends', 'isolations')}"]
     lines += [_broker_line(row) for row in slow[:WORST]]
-    told = [harmless(line) for line in lines]
+    told = [one for line in lines for one in _broken(harmless(line))]
     if report.backtest:
         told += ["", advice(report.backtest)]
     return "\n".join(told)
+
+
+def _broken(line: str) -> list[str]:
+    return broken(line, width=COLUMNS, indent=len(line) - len(line.lstrip()) + 4)
 
 
 def found(report: Report) -> list[str]:
@@ -88,12 +98,20 @@ NO_OWNERS = {
 
 def missing(report: Report) -> list[str]:
     """Name what has no share in the figures: clusters whose run goes on, files with a trouble, refused hosts."""
-    named = [f"  {path}: {trouble}" for path, trouble in sorted(report.troubles.items())]
-    were = f"{counted(len(named), 'file')} {'was' if len(named) == 1 else 'were'} read in part, or not:"
-    files = [were, *named[:WORST]] if named else []
-    more = [f"  and {len(named) - WORST} more"] if len(named) > WORST else []
+    told = sorted(report.troubles.items(), key=lambda one: (one[1] == EMPTY, one))
+    wrong = [(path, trouble) for path, trouble in told if not trouble.startswith(COPY)]
+    copies = [(path, f"a copy of {trouble.removeprefix(COPY)}") for path, trouble in told if trouble.startswith(COPY)]
+    files = _files(f"{counted(len(wrong), 'file')} {'was' if len(wrong) == 1 else 'were'} read in part, or not:", wrong)
+    are = "is a copy of another, and was" if len(copies) == 1 else "are copies of others, and were"
+    doubled = _files(f"{counted(len(copies), 'file')} {are} left out on purpose:", copies)
     left_out = [f"left out: {sentence}" for sentence in report.unfinished]
-    return [*left_out, *files, *more, *report.refused, *not_told_apart(report)]
+    return [*left_out, *files, *report.refused, *not_told_apart(report), *doubled]
+
+
+def _files(sentence: str, told: Sequence[tuple[str, str]]) -> list[str]:
+    named = [f"  {path}: {what}" for path, what in told[:WORST]]
+    more = [f"  and {len(told) - WORST} more"] if len(told) > WORST else []
+    return [sentence, *named, *more] if told else []
 
 
 def not_told_apart(report: Report) -> list[str]:
@@ -158,16 +176,19 @@ NOBODY_LOOKED = {
 def advice(backtest: Sequence[Row]) -> str:
     """Tell the recommended strategy of every group, and why."""
     best = [row for row in backtest if row["is_best"]]
-    lines = [harmless(f"  {_name(row['group'])} {row['says']}") for row in best]
+    told = [harmless(f"  {_name(row['group'])} {row['says']}") for row in best]
+    lines = [part for line in told for part in broken(line, width=COLUMNS, indent=NAME + 3)]
     return "\n".join(["By the back-test:" if best else "No group has a record that could be replayed.", *lines])
 
 
-def _group_lines(row: Row) -> list[str]:
-    moved = f"{counted(number(row['handoffs']), 'handoff')}, twice: {twice(row)}"
+def _group_lines(row: Row, column: int) -> list[str]:
+    moved = f"{counted(number(row['handoffs']), 'handoff')}, consumed twice: {twice(row)}"
     pause = "for a time that is unknown" if row["pause_ms"] is None else f"at least {paused(row)}"
     told = [f"paused {pause}, overlap {overlap(row)}, {moved}"]
     if row["handoffs"]:
         told.append(f"a queue that moved was not consumed for {silent(row)}")
+    said = skew(row)
+    told.append(f"skew {said}" if said == "unknown" else f"skew {said} {SKEW}")
     if row["idle_ms"]:
         told.append(f"members idle {idle(row)}")
     if row.get("lock_lost_ms"):
@@ -176,8 +197,12 @@ def _group_lines(row: Row) -> list[str]:
         told.append(f"unowned {unowned(row)}")
     if row["unheard"]:
         told.append(unheard(row))
-    names = [_name(row["group"]), *[" " * NAME] * len(told)]
-    return [f"  {name} {said}" for name, said in zip(names, told, strict=False)]
+    facts = [part for said in told for part in broken(said, width=COLUMNS - column - 3, indent=2)]
+    names = [fitted(_short(row["group"]), column), *[" " * column] * len(facts)]
+    return [f"  {name} {said}" for name, said in zip(names, facts, strict=False)]
+
+
+SKEW = "(the largest load over the mean one, weighted by time)"
 
 
 def _name(group: object) -> str:

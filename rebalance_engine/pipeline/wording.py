@@ -16,6 +16,10 @@ def lasting(value: object) -> str:
     """Say a duration in ms as people say it; an unknown one as such."""
     if not isinstance(value, int | float):
         return "unknown"
+    if not value:
+        return "0 s"
+    if 0 < value < 1_000:
+        return f"{value:.0f} ms"
     seconds = value / 1000
     return next(f"{seconds / of_one:.1f} {unit}" for least, of_one, unit in UNITS if seconds >= least or not least)
 
@@ -42,11 +46,32 @@ def fitted(text: str, width: int) -> str:
     """Cut a text, or fill it up with blanks, to a width in columns: a terminal gives two to characters of East Asia."""
     kept, taken = "", 0
     for character in text:
-        takes = 0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
+        takes = _columns(character)
         if taken + takes > width:
             break
         kept, taken = kept + character, taken + takes
     return kept + " " * (width - taken)
+
+
+def width_of(text: str) -> int:
+    """Count the columns that a terminal gives to a text."""
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    return 0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
+
+
+def broken(text: str, *, width: int, indent: int) -> list[str]:
+    """Break a line at blanks into some of so many columns, the others indented; a longer word is never broken."""
+    first, *words = text.split(" ")
+    lines = [first]
+    for word in words:
+        if not word or width_of(lines[-1]) + 1 + width_of(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(" " * indent + word)
+    return lines
 
 
 def moment(value: object) -> str:
@@ -61,7 +86,8 @@ def unowned(row: Row) -> str:
     told = f"{known} to {lasting(most)}" if most > least and lasting(most) != known else known
     told = f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
     deserted = number(row.get("deserted_ms"))
-    return f"{told}; besides, the group has no member left: {lasting(deserted)} of its queues" if deserted else told
+    alone = f"; and {lasting(deserted)} after the group's last member had gone, all its queues together"
+    return f"{told}{alone if deserted else ''}"
 
 
 def recovered(row: Row) -> str:
@@ -115,6 +141,16 @@ def idle(row: Row) -> str:
         f" ({percent(number(row['idle_ms']) / there)} of their time)" if there and row["idle_ms"] is not None else ""
     )
     return f"{lasting(row['idle_ms'])}{share}"
+
+
+def skew(row: Row) -> str:
+    """Say how much more than the mean the member with most queues had, weighted by time: of one day, or by day."""
+    if row.get("skew_least") is None:
+        return "unknown"
+    least, most = (f"{number(row[f'skew_{name}']):.2f}" for name in ("least", "most"))
+    unknown = number(row.get("skew_unknown"))
+    told = least if least == most else f"{least} to {most} by day"
+    return f"{told}, unknown of {counted(unknown, 'day')}" if unknown else told
 
 
 def overlap(row: Row) -> str:

@@ -15,7 +15,10 @@ from rebalance_engine.pipeline.reports import Report, by_group, total
 from rebalance_engine.pipeline.summary import found, missing
 from rebalance_engine.pipeline.wording import Row, counted, lasting, number
 
-NOTE = "Pauses are lower bounds unless a first pull was logged. Times are UTC. What no line tells is called unknown."
+NOTE = (
+    "Pauses are lower bounds unless a first pull was logged. Skew is the largest load over the mean one, weighted by"
+    " time: 1.00 is even. Times are UTC. What no line tells is called unknown."
+)
 
 OPTION, WHOLE = re.compile(r"--[a-z]+"), r"<span class='option'>\g<0></span>"  # a line may break after its hyphens
 
@@ -69,7 +72,7 @@ def _facts(report: Report) -> str:
     locked = total(groups, "pause_locked_ms")
     waiting = f"; {lasting(locked)} of it waiting for locks" if locked else ""
     deserted = total(groups, "deserted_ms")
-    left = f"; besides, {lasting(deserted)} in groups that have no member left" if deserted else ""
+    left = f"; and {lasting(deserted)} after groups' last members had gone" if deserted else ""
     told = [
         ("paused", lasting(paused), f"{'' if paused is None else 'at least, '}all queues together{waiting}"),
         (

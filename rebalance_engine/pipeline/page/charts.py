@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
+from math import log10
 from typing import Any
 
 from rebalance_engine.pipeline.reports import Report, by_group
-from rebalance_engine.pipeline.wording import Row
+from rebalance_engine.pipeline.wording import Row, lasting
 
 MOST_GROUPS = 20
 COSTS = (
@@ -19,6 +20,11 @@ COSTS = (
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 INKS = ("--paused", "--none", "--two", "--ink")
 Figure = dict[str, Any]
+FOOT_MS = 10  # of a chart by magnitude: what is less, or nothing, stands there
+MAGNITUDES = (
+    (FOOT_MS, "10 ms or less"), (100, "100 ms"), (1_000, "1 s"), (10_000, "10 s"), (60_000, "1 min"),
+    (600_000, "10 min"), (3_600_000, "1 h"), (36_000_000, "10 h"), (360_000_000, "100 h"), (3_600_000_000, "1,000 h"),
+)  # fmt: skip
 UNITS = ((7_200_000, 3_600_000, "hours"), (120_000, 60_000, "minutes"), (0, 1_000, "seconds"))
 
 
@@ -69,23 +75,31 @@ def _taken(row: Row) -> float | None:
 
 def _handoffs(handoffs: Sequence[Row], names: Sequence[str]) -> Figure:
     known = [row for row in handoffs if isinstance(row["pause_ms"], int | float)]
-    per_ms, unit = _unit(max((_number(row["pause_ms"]) for row in known), default=0))
+    longest = max((_number(row["pause_ms"]) for row in known), default=0)
     traces = [
         {
             "type": "scatter",
             "mode": "markers",
             "name": escape(group),
             "x": [_instant(row["taken_ms"]) for row in rows],
-            "y": [_in(row["pause_ms"], per_ms) for row in rows],
+            "y": [max(FOOT_MS, _number(row["pause_ms"])) for row in rows],
             "text": [_named(row) for row in rows],
-            "hovertemplate": f"%{{text}}<br>%{{x}} UTC: %{{y:.3f}} {unit}<extra></extra>",
+            "customdata": [lasting(row["pause_ms"]) for row in rows],
+            "hovertemplate": "%{text}<br>%{x} UTC: %{customdata}<extra></extra>",
             "marker": {"color": INKS[n % len(INKS)], "symbol": SYMBOLS[n % len(SYMBOLS)], "size": 8},
         }
         for n, (group, rows) in enumerate(_grouped(known, names))
     ]
     across, up = (
         {"type": "date", "automargin": True},
-        {"title": {"text": f"pause, {unit}"}, "rangemode": "tozero", "automargin": True},
+        {
+            "title": {"text": "pause, by its magnitude"},
+            "type": "log",
+            "range": [log10(FOOT_MS * 0.7), log10(max(longest, 1_000) * 1.5)],
+            "tickvals": [at_ms for at_ms, _ in MAGNITUDES],
+            "ticktext": [said for _, said in MAGNITUDES],
+            "automargin": True,
+        },
     )
     return {"traces": traces, "layout": _layout(380, across, up)}
 

@@ -18,6 +18,7 @@ from rebalance_engine.pipeline.wording import (
     recovered,
     share_left_out,
     silent,
+    skew,
     twice,
     unheard,
     unowned,
@@ -31,7 +32,8 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
     """Give name, heading and table of each; one without rows says why."""
     groups: list[tuple[object, ...]] = [
         (row["group"], row["rounds"], row["handoffs"], paused(row), unowned(row), overlap(row), silent(row),
-         twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], idle(row), unheard(row))
+         twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], skew(row), idle(row),
+         unheard(row))
         for row in by_group(report.costs)
     ]  # fmt: skip
     storms: list[tuple[object, ...]] = [
@@ -123,7 +125,7 @@ TOLD_BY = {
 
 HEADS = {
     "Groups": "group,rounds,handoffs,paused (at least),unowned,two owners,not consumed while moved,"
-    "consumed twice,moves above the fewest,back and forth,refused pulls,members idle,members unknown",
+    "consumed twice,moves above the fewest,back and forth,refused pulls,skew,members idle,members unknown",
     ALL_HAVE: "group,whose queues have no owners",
     USED_TWICE: "since,group,client id,processes,queues held by both,all together",
     "Storms": "when,group,rounds,begun by,cause,paused",

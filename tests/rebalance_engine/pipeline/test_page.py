@@ -163,7 +163,7 @@ def test_waiting_for_locks_silence_and_idle_time_are_told(tmp_path: Path) -> Non
 
     assert "<td>90.0 s, of it 60.0 s waiting for locks</td>" in told
     assert "<td>at most 12.0 s in 3 handoffs, unknown in the rest</td>" in told
-    assert "<td>0.0 s (25.00 % of their time)</td>" in told
+    assert "<td>3 ms (25.00 % of their time)</td>" in told
     assert "at least, all queues together; 60.0 s of it waiting for locks" in told
 
 
@@ -251,5 +251,5 @@ def test_queues_of_groups_without_members_are_beside_what_is_unowned(tmp_path: P
 
     report = read_report(tmp_path)
 
-    assert "<dd>3.0 s<small>until somebody took it; besides, 2.0 h in groups that have no member left" in page(report)
-    assert "unowned 3.0 s; besides, the group has no member left: 2.0 h of its queues" in summary(report)
+    assert "<dd>3.0 s<small>until somebody took it; and 2.0 h after groups' last members had gone" in page(report)
+    assert "unowned 3.0 s; and 2.0 h after the group's last member had gone" in summary(report)

@@ -2,6 +2,7 @@ import pytest
 
 from rebalance_engine.pipeline.reports import total
 from rebalance_engine.pipeline.wording import (
+    broken,
     counted,
     fitted,
     idle,
@@ -9,6 +10,7 @@ from rebalance_engine.pipeline.wording import (
     paused,
     percent,
     silent,
+    skew,
     twice,
     unowned,
 )
@@ -17,7 +19,10 @@ from rebalance_engine.pipeline.wording import (
 @pytest.mark.parametrize(
     ("ms", "said"),
     [
-        (0, "0.0 s"),
+        (0, "0 s"),
+        (47, "47 ms"),
+        (999, "999 ms"),
+        (1_000, "1.0 s"),
         (119_000, "119.0 s"),
         (120_000, "2.0 min"),
         (7_200_000, "2.0 h"),
@@ -72,6 +77,43 @@ def test_unowned_time_says_what_is_not_known_of_it_and_what_has_not_ended() -> N
     assert unowned({**known, "unowned_open_ms": 3_000}) == "4.0 s, of it 3.0 s of queues that nobody has taken since"
     assert unowned({**known, "unowned_most_ms": 9_000}) == "4.0 s to 9.0 s"
     assert unowned({**known, "unowned_most_ms": 4_001}) == "4.0 s"
+
+
+def test_queues_of_a_group_whose_members_have_all_gone_are_told_apart() -> None:
+    row: dict[str, object] = {"unowned_ms": 4_000, "unowned_most_ms": 4_000, "unowned_open_ms": 0}
+
+    told = unowned({**row, "deserted_ms": 8_640_000})
+
+    assert told == "4.0 s; and 2.4 h after the group's last member had gone, all its queues together"
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "unknown", "said"),
+    [
+        (1.05, 1.05, 0, "1.05"),
+        (1.0, 1.4, 0, "1.00 to 1.40 by day"),
+        (1.0, 1.4, 1, "1.00 to 1.40 by day, unknown of 1 day"),
+        (None, None, 2, "unknown"),
+    ],
+)
+def test_skew_is_told_by_day_and_where_it_is_unknown(
+    least: float | None, most: float | None, unknown: int, said: str
+) -> None:
+    assert skew({"skew_least": least, "skew_most": most, "skew_unknown": unknown}) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("  web1  paused 3 s", ["  web1  paused 3 s"]),
+        ("  web1  paused 3.0 min, all", ["  web1  paused 3.0", "    min, all"]),
+        ("订单 订单订单订单 订单", ["订单 订单订单订单", "    订单"]),
+        (f"a {'b' * 30} c", ["a", f"    {'b' * 30}", "    c"]),
+        ("", [""]),
+    ],
+)
+def test_a_line_is_broken_at_blanks_only_and_goes_on_further_in(text: str, lines: list[str]) -> None:
+    assert broken(text, width=19, indent=4) == lines
 
 
 def test_what_is_unknown_is_called_so() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
+from rebalance_engine.pipeline.page.charts import FOOT_MS, MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.reports import read_report
 from tests.rebalance_engine.pipeline.test_reports import COST, folder, note, put
 
@@ -22,14 +22,33 @@ def test_of_many_groups_those_are_drawn_that_paused_longest(folder: Path) -> Non
 @pytest.mark.parametrize(
     ("ms", "drawn", "unit"), [(7_200_000, 2, "hours"), (90_000, 90, "seconds"), (600_000, 10, "minutes")]
 )
-def test_durations_have_the_unit_that_a_person_would_choose(folder: Path, ms: int, drawn: float, unit: str) -> None:
+def test_costs_have_the_unit_that_a_person_would_choose(tmp_path: Path, ms: int, drawn: float, unit: str) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "pause_ms": ms})
+
+    _, figure = figures_of(read_report(tmp_path))["costs"]
+
+    assert figure["traces"][0]["x"] == [drawn]
+    assert figure["layout"]["xaxis"]["title"]["text"] == f"{unit}, all queues together"
+
+
+def test_short_pauses_can_be_read_beside_a_long_one(folder: Path) -> None:
+    """Pauses span from nothing to hours: by their magnitude, with 0, which has none, at the foot."""
     of = {"group": "slow", "topic": "t", "broker": "b", "queue_id": 0, "from_client": "A", "to_client": "B"}
-    put(folder, "handoffs", {**of, "taken_ms": 0, "pause_ms": ms}, {**of, "taken_ms": 0, "pause_ms": None})
+    pauses = (None, 0, 40, 900, 360_000)
+    put(folder, "handoffs", *({**of, "taken_ms": n, "pause_ms": ms} for n, ms in enumerate(pauses)))
 
     _, figure = figures_of(read_report(folder))["handoffs"]
 
-    assert [trace["y"] for trace in figure["traces"]] == [[drawn]]
-    assert figure["layout"]["yaxis"]["title"]["text"] == f"pause, {unit}"
+    (trace,), axis = figure["traces"], figure["layout"]["yaxis"]
+    assert trace["y"] == [FOOT_MS, 40, 900, 360_000]
+    assert trace["customdata"] == ["0 s", "40 ms", "900 ms", "6.0 min"]
+    assert axis["type"] == "log"
+    assert (axis["tickvals"][0], axis["ticktext"][0]) == (FOOT_MS, "10 ms or less")
+    assert {(1_000, "1 s"), (600_000, "10 min")} < {*zip(axis["tickvals"], axis["ticktext"], strict=True)}
+    least, most = (10**at for at in axis["range"])
+    assert least < FOOT_MS
+    assert 360_000 < most < 720_000
 
 
 def test_skew_is_drawn_over_days_and_not_of_one_alone(folder: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from rebalance_engine.pipeline.page.tables import MOST_ROWS, tables_of
 from rebalance_engine.pipeline.reports import read_report
-from tests.rebalance_engine.pipeline.test_reports import COST, folder, put
+from tests.rebalance_engine.pipeline.test_reports import COST, folder, note, put
 
 __all__ = ["folder"]
 
@@ -19,6 +19,16 @@ def test_numbers_are_set_as_such_and_unknown_ones_are_called_so(folder: Path) ->
 
     assert "<td class='number'>3</td><td class='number'><span class='unknown'>unknown</span></td>" in told
     assert "<th class='number'>failed</th>" in told
+
+
+def test_skew_stands_in_the_table_of_groups_also_of_one_day(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "max_over_mean": 1.05})
+
+    told = tables(tmp_path)["groups"]
+
+    assert "<th>skew</th>" in told
+    assert "<td>1.05</td>" in told
 
 
 def test_a_long_table_says_how_much_is_left_out(folder: Path) -> None:
