@@ -105,6 +105,7 @@ def hear(spark: SparkSession) -> Callable[[], Tasks | None]:
 
 def leave(spark: SparkSession, *, is_cut: bool) -> None:
     """End the session, and what its server works at where it ``is_cut``; wait no longer than a server should take."""
+    spark.client.set_retry_policies([])  # else each frame that is kept would ask one that is gone for a minute
     steps = [spark.interruptAll, spark.stop] if is_cut else [spark.stop]
 
     def end() -> None:
@@ -117,3 +118,5 @@ def leave(spark: SparkSession, *, is_cut: bool) -> None:
     thread = threading.Thread(target=end, name="leave", daemon=True)
     thread.start()
     thread.join(ENDS_WITHIN_S)
+    if thread.is_alive():
+        spark.client.close()  # and nobody else waits for it

@@ -41,10 +41,16 @@ class Server:
     """A session of a server that answers, or does not."""
 
     def __init__(self, *, answers: bool) -> None:
-        self.did, self.answers = list[str](), threading.Event()
+        self.client, self.did, self.answers = self, list[str](), threading.Event()
         self.has_begun, self.has_ended = threading.Event(), threading.Event()
         if answers:
             self.answers.set()
+
+    def set_retry_policies(self, policies: list[object]) -> None:
+        self.did.append(f"asks {1 + len(policies)} times")
+
+    def close(self) -> None:
+        self.did.append("closed")
 
     def interruptAll(self) -> None:  # noqa: N802 - Spark's name
         self.has_begun.set()
@@ -63,7 +69,7 @@ def test_what_is_cut_short_ends_at_the_server_too(is_cut: bool, did: list[str]) 
 
     leave(server, is_cut=is_cut)  # type: ignore[arg-type] # a fake
 
-    assert server.did == did
+    assert server.did == ["asks 1 times", *did]
 
 
 def test_nobody_waits_for_a_server_that_does_not_answer_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +78,7 @@ def test_nobody_waits_for_a_server_that_does_not_answer_any_more(monkeypatch: py
 
     leave(server, is_cut=True)  # type: ignore[arg-type] # a fake
 
-    assert server.did == []
+    assert server.did == ["asks 1 times", "closed"]
     assert server.has_begun.wait(WITHIN_S)
     server.answers.set()
     assert server.has_ended.wait(WITHIN_S)
