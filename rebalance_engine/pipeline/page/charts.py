@@ -20,7 +20,7 @@ COSTS = (
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 INKS = ("--paused", "--none", "--two", "--ink")
 Figure = dict[str, Any]
-FOOT_MS = 10  # of a chart by magnitude: what is less, or nothing, stands there
+FOOT_MS = 10  # of a logarithmic axis, which has no 0: what is less, or nothing, stands there
 MAGNITUDES = (
     (FOOT_MS, "10 ms or less"), (100, "100 ms"), (1_000, "1 s"), (10_000, "10 s"), (60_000, "1 min"),
     (600_000, "10 min"), (3_600_000, "1 h"), (36_000_000, "10 h"), (360_000_000, "100 h"), (3_600_000_000, "1,000 h"),
@@ -93,15 +93,19 @@ def _handoffs(handoffs: Sequence[Row], names: Sequence[str]) -> Figure:
     across, up = (
         {"type": "date", "automargin": True},
         {
-            "title": {"text": "pause, by its magnitude"},
+            "title": {"text": "pause (logarithmic)"},
             "type": "log",
-            "range": [log10(FOOT_MS * 0.7), log10(max(longest, 1_000) * 1.5)],
+            "range": [log10(FOOT_MS * 0.7), log10(_mark_above(longest) * 1.2)],
             "tickvals": [at_ms for at_ms, _ in MAGNITUDES],
             "ticktext": [said for _, said in MAGNITUDES],
             "automargin": True,
         },
     )
     return {"traces": traces, "layout": _layout(380, across, up)}
+
+
+def _mark_above(longest_ms: float) -> float:
+    return next((at_ms for at_ms, _ in MAGNITUDES if at_ms >= max(longest_ms, 1_000)), longest_ms)
 
 
 def _skew(costs: Sequence[Row], names: Sequence[str]) -> Figure:
