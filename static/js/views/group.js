@@ -24,6 +24,8 @@ import { shown } from "../lib/shown.js";
 import { queryQueue, setQuery } from "../lib/query.js";
 import { rowOf } from "../lib/row.js";
 
+const SO_FAR_MS = 5000; // while somebody has no owner, or two, the page says since how long
+const STILL_MS = 60000; // that the group is gone comes with no step
 const FEW_LANES = 60; // that are drawn anew as time goes on, and not only when something changed
 
 export function mountGroup(page) {
@@ -106,7 +108,7 @@ export function mountGroup(page) {
   function clients() {
     for (const select of page.querySelectorAll("select[data-clients]")) {
       const { value } = select;
-      const options = follower.state.members.slice(0, 200).map(({ client }) => make("option", { value: client }, shown(client, 48)));
+      const options = follower.state.members.map(({ client }) => make("option", { value: client }, shown(client, 48)));
       select.replaceChildren(select.options[0], ...options);
       select.value = follower.state.members.some(({ client }) => client === value) ? value : "";
     }
@@ -138,6 +140,8 @@ export function mountGroup(page) {
   };
   let owners = null;
   const ownership = () => drawOwners(page.querySelector("#owners"), owners, { until: asOf.now(), looked: looked() });
+  /** Whether a handoff, or a round, is not over: its figures grow without a step. */
+  const isLasting = () => follower.state?.head.round?.closed_at === null || Boolean(lanes?.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown));
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {
@@ -224,7 +228,12 @@ export function mountGroup(page) {
     measure();
     if ((owners?.queues.length ?? 0) <= FEW_LANES) asOf.keep("owners", ownership);
   }, 5000);
-  const asking = setInterval(refresh, 60000); // that the group is gone comes with no step
+  let askedAt = Date.now();
+  const asking = setInterval(() => {
+    if (Date.now() - askedAt < (isLasting() ? SO_FAR_MS : STILL_MS) - 100) return;
+    askedAt = Date.now();
+    refresh();
+  }, SO_FAR_MS);
   const onMove = ({ detail: [rows, columns] }) => map?.move(rows, columns);
   const onOut = () => zoomOf() && zoomTo(null);
   const onResize = () => {
