@@ -157,6 +157,12 @@ class Advance:
             return None
         return self.open.opened_at + NOT_CONVERGED_MS
 
+    def undecided(self, before: OpenRound | None) -> Advance:
+        """Leave it open whether the round converges, where it was ``before``: nobody knows which queues there are."""
+        if self.open is None or (before is not None and before.not_converged_at is not None):
+            return self
+        return replace(self, open=replace(self.open, not_converged_at=None))
+
 
 def advance(
     current: OpenRound | None,

@@ -114,6 +114,7 @@ def decide(
         now=now,
         moved_at=look.moves.at or None,
     )
+    rounds = rounds.undecided(past.open) if look.view.disputed else rounds
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
     findings = tuple(say_acknowledged(tuple(why_unowned(findings, look.sights.locks, now)), by_hand))

@@ -60,7 +60,8 @@ def store(*, read_group: Group, read: Read, decision: Decision, now: int) -> Non
     opened_at, closed_at = (latest.opened_at, latest.closed_at) if latest else (None, None)
     quiet_until = explained_until(faults, opened_at=opened_at, closed_at=closed_at, now=now)
     again_at = now + SPLIT_MS if look.is_split else None
-    due = (decision.rounds.due_at, decision.waits_until, due_at, quiet_until, again_at)
+    overdue_at = None if look.view.disputed else decision.rounds.due_at
+    due = (overdue_at, decision.waits_until, due_at, quiet_until, again_at)
     group.due_at = min((at for at in due if at is not None), default=None)
     group.save()
     outbox.append(cluster=group.cluster, lines=_new_lines(group, facts), now=now)

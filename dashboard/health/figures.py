@@ -105,7 +105,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     ago = GaugeMetricFamily("last_rebalance_seconds_ago", "Seconds since the latest round opened.", labels=GROUP)
     orphans = GaugeMetricFamily(
         "orphan_queues",
-        "Queues that no member holds, if all answered, and no NameServer disagrees on what nobody holds.",
+        "Queues that no member holds, if all answered; those on which NameServers disagree do not count.",
         labels=GROUP,
     )
     doubles = GaugeMetricFamily(
@@ -124,7 +124,7 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         labels = [group.cluster.name, group.name]
         total.add_metric(labels, group.round_number or 0)
         _add(ago, labels, None if group.round_opened_at is None else max(0, now - group.round_opened_at) / 1_000)
-        _add(orphans, labels, None if group.disputed_count and group.orphan_count else group.orphan_count)
+        _add(orphans, labels, group.orphan_count)
         is_whole = group.orphan_count is not None and not group.perhaps_twice_count  # that needs all answers
         _add(doubles, labels, group.double_count if is_whole or group.double_count == 0 else None)
         _add(members, labels, group.member_count)

@@ -144,6 +144,15 @@ def test_a_round_stays_open_while_held_is_unknown_and_says_after_120_s_that_it_d
     assert (before.not_converged_at, after.not_converged_at) == (None, T + NOT_CONVERGED_MS)
 
 
+def test_whether_a_round_converges_is_left_open_while_nobody_knows_what_there_is_to_hold() -> None:
+    opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
+    late = go_on(opened, converged=None, after=NOT_CONVERGED_MS, last=1)
+
+    assert late.undecided(opened).open == opened
+    assert late.undecided(late.open) == late
+    assert go_on(opened, converged=True, after=5, last=1).undecided(opened).open is None
+
+
 def test_a_join_within_3_s_of_the_last_cause_belongs_to_the_round() -> None:
     opened = go_on(None, happened(Cause.MEMBER_JOINED)).open
 

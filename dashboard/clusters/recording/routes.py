@@ -151,7 +151,9 @@ class RouteBook:
             return False  # an older answer that arrives late
         retired = self._retired(routes, namesrv)
         unrouted = {*topic.unrouted_by} - {namesrv} - {row.namesrv for row in retired}
-        changed = self._drop(routes, retired) | self.topics.update(topic, unrouted_by=sorted(unrouted))
+        has_less = self._drop(routes, retired) | self.topics.update(topic, unrouted_by=sorted(unrouted))
+        was_divided = has_less and self._divide(topic, fact, is_quiet=True)
+        changed = False
         for told in fact.brokers:
             columns = {
                 "read_queues": told.read_queues,
@@ -167,7 +169,8 @@ class RouteBook:
             elif routes.update(row, **columns):
                 routes.update(row, **source_columns(fact))
                 changed = True
-        return self._drop(routes, mine.values()) | changed and self._divide(topic, fact)
+        changed |= self._drop(routes, mine.values())
+        return (changed and self._divide(topic, fact)) or was_divided
 
     def route_missing(self, fact: RouteMissing) -> bool:
         """Forget one NameServer's route of a topic."""
@@ -181,7 +184,9 @@ class RouteBook:
             if not set(self._listed()) <= set(topic.unrouted_by):
                 return is_new
             return self.topics.update(topic, division=secrets.token_hex(16))
-        return (self._drop(routes, [*mine, *self._retired(routes, namesrv)]) or is_new) and self._divide(topic, fact)
+        retired = self._retired(routes, namesrv)
+        was_divided = self._drop(routes, retired) and self._divide(topic, fact, is_quiet=True)
+        return ((self._drop(routes, mine) or is_new) and self._divide(topic, fact)) or was_divided
 
     def broker_seen(self, fact: BrokerSeen) -> bool:
         """Store that a broker is there, or back."""
@@ -240,8 +245,11 @@ class RouteBook:
             routes.remove(row)
         return bool(gone)
 
-    def _divide(self, topic: Topic, fact: Fact) -> bool:
-        """Bring the topic's queues into line with what all NameServers say together."""
+    def _divide(self, topic: Topic, fact: Fact, *, is_quiet: bool = False) -> bool:
+        """Bring the topic's queues into line with what all NameServers say together.
+
+        Quietly, where somebody took a NameServer off the cluster's list: then no route changed.
+        """
         sizes: dict[str, int] = {}
         for route in self._routes_of(topic.name):
             sizes[route.broker] = max(sizes.get(route.broker, 0), route.readable_queues)
@@ -262,7 +270,7 @@ class RouteBook:
             self.gone.pop((topic.name, *place), None)
         came += len(routed)
         if came or went:
-            is_first = not topic.division
+            is_first = not topic.division or is_quiet
             self.topics.update(topic, division=secrets.token_hex(16))
             words = f"route of {topic.name}: {came} queues came, {went} went"
             self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, words, topic.name, is_first=is_first))

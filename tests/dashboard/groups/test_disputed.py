@@ -8,7 +8,7 @@ from django.test import Client
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups.lately import lately_of
 from dashboard.groups.leaving import lows_of
-from dashboard.groups.models import Finding, Group, Round
+from dashboard.groups.models import Finding, Group, Round, RoundCause
 from dashboard.groups.past_spans import put_together
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.showing import row_of
@@ -118,7 +118,7 @@ def test_what_is_not_disputed_is_an_orphan_all_the_same() -> None:
     assert row_of(group).is_converged is False
     assert words_of(group) == "at least 1 of 6 queues without owner"
     assert Finding.objects.get(kind__in=NOBODYS).subject == "orders/east/3"
-    assert figures(20)["orphan_queues"] == {}
+    assert figures(20)["orphan_queues"] == {("shop", "g"): 1}
     assert figures(20)["group_converged"] == {("shop", "g"): 0}
 
 
@@ -150,6 +150,23 @@ def test_a_round_says_that_it_waits_for_name_servers_to_agree() -> None:
     row = Round.objects.get()
     assert (row.move_count, row.unsettled, row.closed_at) == (None, [], None)
     assert row.waits_for == "the target cannot be known: NameServers disagree on the queues of orders"
+
+    told(held("A", 130_000, [0, 1]), held("B", 130_000, [2]), held("C", 130_000, [3]))
+    group = turn(130_010)
+    row.refresh_from_db()
+    assert (row.state, row.not_converged_at, group.due_at) == ("open", None, T0 + 150_010)
+
+
+def test_who_takes_a_name_server_off_the_list_changes_no_route(cluster: Cluster) -> None:
+    dispute()
+    cluster.namesrv = "127.0.0.1:9876"
+    cluster.save()
+
+    told(routed(NAMESRV, 90_000, east=4), held("A", 90_005, [0, 1]), held("B", 90_005, [2, 3]))
+    group = turn(90_010)
+
+    assert (RoundCause.objects.count(), Round.objects.count()) == (0, 0)
+    assert (group.queue_count, group.disputed_count, group.is_converged) == (4, 0, True)
 
 
 def test_time_without_owner_is_only_perhaps_while_they_disagree() -> None:
