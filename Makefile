@@ -8,10 +8,11 @@ UV := UV_PYTHON_DOWNLOADS=never VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv
 JOBS ?= 2
 # More than there are cores: the tests on clusters mostly wait.
 TESTERS ?= 4
-PORT ?= 8000
-NAMESRV ?=
-WRITABLE ?=
-CLUSTER ?=
+# What `make run` hands on as it stands, quotes and all.
+export PORT ?= 8000
+export NAMESRV ?=
+export WRITABLE ?=
+export CLUSTER ?=
 WORDS := $(wildcard dashboard/locale/*/LC_MESSAGES/*.po)
 # What the checks and tests start besides Python.
 TOOLS := git java maven node postgres openssl chromium
@@ -28,7 +29,9 @@ help: ## list the verbs
 
 .PHONY: run
 run: install ## start Evenkeel with its demo, or over a cluster (NAMESRV=host:port;host:port, CLUSTER=name, PORT=, WRITABLE=yes)
-	@exec $(PY) manage.py up --port $(PORT) --namesrv '$(NAMESRV)' $(if $(CLUSTER),--cluster '$(CLUSTER)') $(if $(filter-out yes no,$(WRITABLE)),$(error WRITABLE=$(WRITABLE): needed is yes or no),)$(if $(filter yes,$(WRITABLE)),--writable)
+	@case "$$WRITABLE" in yes) set -- --writable ;; no|'') ;; *) echo "WRITABLE=$$WRITABLE: needed is yes or no" >&2; exit 2 ;; esac; \
+	if [ -n "$$CLUSTER" ]; then set -- --cluster "$$CLUSTER" "$$@"; fi; \
+	exec $(PY) manage.py up --port "$$PORT" --namesrv "$$NAMESRV" "$$@"
 
 .PHONY: test
 test: debs check ## run the checks, then every test

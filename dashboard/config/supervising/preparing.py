@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -20,10 +21,13 @@ from django.core.management.commands import migrate
 from django.db import DatabaseError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
+from redis import Redis
+from redis.exceptions import RedisError
 
 from dashboard.clusters import changing, leases
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
+from dashboard.config.env import without_password
 from dashboard.config.home import ROOT
 from dashboard.config.opening import unopened
 from dashboard.config.supervising.children import DEMO_CLUSTER, AskedCluster
@@ -35,12 +39,15 @@ BEGINNING = "apply_start"
 AUTHOR = "manage.py up"  # in the audit log
 COMPILES = (sys.executable, "-m", "dashboard.common.catalogues")  # a process of its own: what reads words stays there
 COMPILES_WITHIN_S = 60
+REDIS_WITHIN_S = 10.0  # one that starts with the machine, or beside this in a container, takes some seconds
+ANSWERS_WITHIN_S = 2.0
 
 
 def prepare(asked: AskedCluster, told: Teller) -> dict[str, bool]:
     """Prepare everything, static files beside the tables; give the clusters to watch, as ``clusters_to_watch`` does."""
     prepare_words(Path(settings.LOCALE_PATHS[0]), told)
     check_database(connection, os.environ.get("DATABASE_URL", "").strip())
+    check_redis(os.environ.get("REDIS_URL", "").strip(), told)
     static = multiprocessing.get_context("fork").Process(
         target=prepare_static_files, args=(Path(settings.STATIC_ROOT), told)
     )
@@ -98,6 +105,36 @@ def check_database(database: BaseDatabaseWrapper, url: str) -> None:
         raise Unprepared(unopened(database.settings_dict, url, error)) from None
     finally:
         database.close()
+
+
+def check_redis(url: str, told: Teller, *, within_s: float = REDIS_WITHIN_S) -> None:
+    """Ask a Redis that somebody else starts whether it is there; it may be starting, too.
+
+    Args:
+        url: as it was given; empty for one of the installation's own.
+        within_s: after so long it is not.
+
+    Raises:
+        Unprepared: it does not answer; it says what was seen and what is needed, without a password.
+    """
+    if not url:
+        return
+    gives_up_at = time.monotonic() + within_s
+    timeouts = {"socket_timeout": ANSWERS_WITHIN_S, "socket_connect_timeout": ANSWERS_WITHIN_S}
+    with Redis.from_url(url, **timeouts, retry=None) as there:
+        while trouble := _trouble_of(there):
+            if time.monotonic() >= gives_up_at:
+                raise Unprepared(f"REDIS_URL is {without_password(url)!r}: {trouble}; a Redis needs to answer there")
+            told.say(f"waiting for Redis at {without_password(url)}")
+            time.sleep(1)
+
+
+def _trouble_of(redis: Redis) -> str:
+    try:
+        redis.ping()
+    except RedisError as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 def prepare_tables(told: Teller) -> None:

@@ -20,6 +20,7 @@ from dashboard.config.supervising.preparing import (
     COMPILES,
     STAMP,
     check_database,
+    check_redis,
     clusters_to_watch,
     fingerprint,
     prepare_static_files,
@@ -80,6 +81,33 @@ def test_a_database_that_is_there_is_opened_and_closed_again(tmp_path: Path) -> 
 
     assert database.connection is None
     assert (tmp_path / "db").is_file()
+
+
+def test_a_redis_that_does_not_answer_is_named_without_its_password() -> None:
+    with pytest.raises(Unprepared, match=r"REDIS_URL is 'redis://me:\*\*\*@127.0.0.1:1/0': .*refused") as seen:
+        check_redis("redis://me:s3cr3t@127.0.0.1:1/0", Told(), within_s=0)
+
+    assert "s3cr3t" not in str(seen.value)
+
+
+def test_a_redis_that_starts_later_is_waited_for(redis_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    troubles, told = ["refused", ""], Told()
+    monkeypatch.setattr("dashboard.config.supervising.preparing._trouble_of", lambda _: troubles.pop(0))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+    check_redis(redis_server, told)
+
+    assert troubles == []
+    assert told.said == [f"waiting for Redis at {redis_server}"]
+
+
+def test_a_redis_that_is_there_and_one_of_its_own_are_not_waited_for(redis_server: str) -> None:
+    told = Told()
+
+    check_redis(redis_server, told, within_s=0)
+    check_redis("", told, within_s=0)
+
+    assert told.said == []
 
 
 def test_words_of_a_clone_are_compiled_once(tmp_path: Path) -> None:
