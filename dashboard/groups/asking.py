@@ -234,13 +234,21 @@ def receipt_words(answer: str) -> str:
 
 
 def _obstacle(cluster: Cluster, group: Group | None, verb: str, access: Access) -> str:
+    known = _known(cluster, group)
+    if verb not in known:
+        needed = _("one of %(choices)s") % {"choices": ", ".join(known)} if known else _("nothing: it is no demo")
+        raise Senseless(_("%(verb)s cannot be ordered here; needed is %(needed)s.") % {"verb": verb, "needed": needed})
     if group is not None and verb == RECOMPUTE:
         return obstacle_to_recompute(group=group, access=access)
-    if not cluster.is_demo or verb not in (OF_MEMBERS if group is not None else OF_BROKERS):
-        return _("That cannot be ordered here.")
     if group is not None:
         return obstacle_to_play(group=group, access=access)
     return obstacle_to_ordering(cluster=cluster, group=None, access=access)
+
+
+def _known(cluster: Cluster, group: Group | None) -> list[str]:
+    """Name what can be ordered of a group, or (without one) of a cluster."""
+    of_demo = (OF_BROKERS if group is None else OF_MEMBERS) if cluster.is_demo else ()
+    return sorted([*of_demo, *([] if group is None else [RECOMPUTE])])
 
 
 def _insist_on_rest(group: Group, now: int) -> None:

@@ -63,8 +63,9 @@ def test_what_cannot_be_ordered_is_refused_in_words(client: Client, writable: Gr
     Cluster.objects.update(is_read_only=True)
     read_only = order(client, writable, reason="x")
 
-    assert [status for status, _said in (no_reason, blank, too_long)] == [422] * 3
-    assert [status for status, _said in (no_demo, read_only)] == [409] * 2
+    assert [status for status, _said in (no_reason, blank, too_long, no_demo)] == [422] * 4
+    assert read_only[0] == 409
+    assert no_demo[1]["problem"] == "demo.kill_consumer cannot be ordered here; needed is one of group.recompute."
     assert "needs a reason" in no_reason[1]["problem"]
     assert "--writable" in read_only[1]["problem"]
     assert not Command.objects.exists()

@@ -86,7 +86,7 @@ def test_recompute_is_not_offered_where_it_would_do_nothing(group: Group) -> Non
     [
         (Asked(verb=RECOMPUTE, reason="  "), "needs a reason"),
         (Asked(verb=RECOMPUTE, reason="x" * 501), "has 501 characters; it may have 500"),
-        (Asked(verb="drop table"), "cannot be ordered here"),
+        (Asked(verb="drop table"), "drop table cannot be ordered here; needed is one of demo.add"),
         (Asked(verb=demo.SLOW_BROKER, target="broker-a"), "cannot be ordered here"),
         (Asked(verb=demo.KILL_CONSUMER, how="gently"), "one of leave, crash, silent"),
     ],
