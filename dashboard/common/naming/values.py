@@ -100,6 +100,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("queues that two said to hold, at times that need not overlap; no doubles"),
         gettext_noop("queues whose held is not target, at the last look"),
         gettext_noop("servers that do not answer, since when, and why"),
+        gettext_noop("setting -> broker -> when it was looked at last, ms; NULL: never"),
         gettext_noop("since then no broker names it, and nobody is a member"),
         gettext_noop("the client that reported of itself; empty: a command"),
         gettext_noop("the last answer of which nothing waited"),

@@ -57,7 +57,7 @@ def test_it_is_for_operators_of_all_groups_and_for_a_demo_alone(client: Client, 
     assert (refused[0], "operator" in refused[1]["problem"]) == (403, True)
     assert as_viewer[0] == 403
     assert (unknown[0], "broker-a" in unknown[1]["problem"]) == (422, True)
-    assert of_members[0] == 409
+    assert (of_members[0], "needed is one of demo.heal_broker" in of_members[1]["problem"]) == (422, True)
     assert (only_looked_at[0], "--writable" in only_looked_at[1]["problem"]) == (409, True)
     assert no_demo[0] == 404
     assert not Command.objects.exists()
