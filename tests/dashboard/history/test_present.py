@@ -33,7 +33,7 @@ def test_what_did_not_come_to_its_end_has_failed(status: int) -> None:
 
 
 def test_one_that_ends_with_1_has_missed_something_only_where_it_finished() -> None:
-    kept = {
+    kept: dict[str, dict[str, object]] = {
         "a": {"status": 1, "at": 8, "finished_at": 8},
         "b": {"status": 1, "at": 8, "finished_at": 5},
         "c": {"status": 1, "at": 8, "finished_at": None},
