@@ -6,7 +6,7 @@ import os
 import select
 from pathlib import Path
 
-LONG_S = 30  # turns a process that never ends into a test that fails
+LONG_S = 90  # turns a process that never ends into a test that fails, also beside three others
 
 
 def ends(pid: int) -> bool:
