@@ -137,9 +137,19 @@ def family_of() -> Column:
     return F.when(F.col("layout").isin(*PIDS), F.col("layout")).otherwise(_family())
 
 
+# Folders in which logs are kept by age or by day: whose they are the folder around them tells.
+KEPT_IN = rf"(?i)/(?:other_?days|archived?|{_KEPT_AS}s?|\d{{4}}[-_.]?\d\d[-_.]?\d\d[^/]*)(?=/|$)"
+INNER_FOLDERS = r"^[^/]*((?:/[^/]*)*)/[^/]*$"  # without the host
+
+
 def process_of() -> Column:
-    """Name the process that wrote a line: its host and pid, or its file where lines carry no pid."""
-    return F.concat_ws("/", F.col("host"), F.coalesce(F.nullif(F.col("process"), F.lit("")), _family()))
+    """Name the process that wrote a line: its host and pid, or its file where lines carry no pid.
+
+    Brokers of one host write into folders of their own (``brokerLogDir``).
+    """
+    inner = F.regexp_replace(F.regexp_extract("file", INNER_FOLDERS, 1), KEPT_IN, "")
+    place = F.when(F.col("layout") == "broker", F.concat("host", inner)).otherwise(F.col("host"))
+    return F.concat_ws("/", place, F.coalesce(F.nullif(F.col("process"), F.lit("")), _family()))
 
 
 def _in_utc(lines: DataFrame, zones: DataFrame) -> DataFrame:

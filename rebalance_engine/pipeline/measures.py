@@ -75,7 +75,8 @@ def costs_of(
         whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
     whole = whole.withColumn("lock_lost_ms", F.lit(None).cast("bigint"))  # of locks, with_losses
     none_moved = F.col("handoffs").isNull()
-    for known in ("refused_pulls", "pause_ms"):  # of what moved it may be unknown
+    # Of what moved it may be unknown.
+    for known in ("refused_pulls", "pause_ms", "duplicates_least", "duplicates_most"):
         whole = whole.withColumn(known, F.when(none_moved, F.lit(0)).otherwise(F.col(known)))
     counts = (
         "rounds",
@@ -130,13 +131,18 @@ def storms_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
         F.min("opened_ms").alias("at_ms"),
         F.max(F.coalesce("settled_ms", "last_cause_ms")).alias("until_ms"),
         F.count(F.lit(1)).alias("rounds"),
-        F.min_by(F.try_element_at("who", F.lit(1)), "opened_ms").alias("starter"),
-        F.min_by("cause", "opened_ms").alias("cause"),
+        F.min_by("begun_by", "opened_ms").alias("starter"),
+        F.min_by(_causes(), "opened_ms").alias("cause"),
     )
     explained = reduce(Column.__add__, (F.size(F.array_distinct(one)) for one in ("gone", "came", "again")))
     is_more = (F.col("rounds") - explained >= STORM_ROUNDS_MORE) | (F.col("superseded") >= STORM_ROUNDS)
     storms = told.where((F.col("rounds") >= STORM_ROUNDS) & is_more).drop(*OF_SESSION, "superseded")
     return shaped(_with_costs(storms, handoffs).withColumn("day", day_of(F.col("at_ms"))), STORMS)
+
+
+def _causes() -> Column:
+    """Name all causes of a round, each once."""
+    return F.coalesce(F.nullif(F.concat_ws(", ", F.array_distinct("causes")), F.lit("")), F.col("cause"))
 
 
 def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
@@ -210,10 +216,13 @@ def _with_costs(sessions: DataFrame, handoffs: DataFrame) -> DataFrame:
     inside = F.col("moved_ms").between(F.col("at_ms"), F.col("until_ms"))
     key = sessions.columns
     joined = sessions.join(mine, on=OF_GROUP, how="left")
+    count = F.count(F.when(inside, 1))
     return joined.groupBy(*key).agg(
-        F.count(F.when(inside, 1)).alias("handoffs"),
-        F.sum(F.when(inside, F.col("pause_ms"))).alias("pause_ms"),
-        F.sum(F.when(inside, F.col("duplicates_least"))).alias("duplicates_least"),
+        count.alias("handoffs"),
+        *(
+            F.when(count == 0, 0).otherwise(F.sum(F.when(inside, F.col(name)))).alias(name)
+            for name in ("pause_ms", "duplicates_least")
+        ),
     )
 
 

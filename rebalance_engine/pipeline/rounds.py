@@ -39,12 +39,25 @@ SAID_WITHIN_MS = 10_000  # what all brokers and the client say of one coming or 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Something that made a group divide its queues anew; ``by`` is the process whose line says so."""
+    """Something that made a group divide its queues anew.
+
+    Attributes:
+        by: the process whose line says so.
+        broker: of a line of a broker's, that broker; of a changed route, those of which it tells more or fewer queues.
+        topic: of a changed route.
+    """
 
     at_ms: int
     what: str
     client: str | None
     by: str = ""
+    broker: str | None = None
+    topic: str | None = None
+
+    @property
+    def begun_by(self) -> str | None:
+        """Name who came or went, or changed: a member, or a broker."""
+        return self.broker if self.what in ROUTES | BROKERS else self.client
 
 
 @dataclass
@@ -57,6 +70,7 @@ class Round:
         moves, handoffs, above_fewest: as :func:`rebalance_engine.measures.count_moves` has them, over the topics'
             queues, retry queues included.
         unowned: queues that nobody held when it settled.
+        begun_by: the first member or broker that a cause names; None where none does.
     """
 
     number: int
@@ -72,6 +86,7 @@ class Round:
     handoffs: int = 0
     above_fewest: int = 0
     unowned: int = 0
+    begun_by: str | None = None
 
     @property
     def cause(self) -> str:
@@ -257,6 +272,7 @@ def _open(causes: Sequence[Cause], changed: Sequence[int]) -> list[Round]:
             rounds.append(last)
         last.last_cause_ms = at
         last.causes.append(CAUSES[cause.what])
+        last.begun_by = last.begun_by or cause.begun_by
         if cause.client:
             last.who.append(cause.client)
     return rounds

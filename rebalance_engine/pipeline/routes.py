@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.rounds import ROUTES, Cause
 
 MAY_BE_READ = 4  # PermName.PERM_READ
 Route = dict[str, int]  # by broker, how many queues there are to consume of
@@ -39,3 +42,18 @@ def gone(queue: MessageQueue, routes: Sequence[tuple[int, Route]], end_ms: int) 
         for (at, route), until in zip(routes, untils, strict=False)
         if queue.queue_id >= route.get(queue.broker, 0)
     ]
+
+
+def with_broker(cause: Cause, routes: Mapping[str, Sequence[tuple[int, Route]]]) -> Cause:
+    """Name the brokers by which a changed route differs from the one before, where that is known; others as they are.
+
+    Args:
+        routes: by topic, in order.
+    """
+    told = routes.get(cause.topic or "", ()) if cause.what in ROUTES else ()
+    last = bisect_right(told, cause.at_ms, key=lambda one: one[0]) - 1
+    if last < 1:
+        return cause
+    (_, before), (_, after) = told[last - 1 : last + 1]
+    differ = sorted(broker for broker in before.keys() | after.keys() if before.get(broker, 0) != after.get(broker, 0))
+    return replace(cause, broker=", ".join(differ) or None)

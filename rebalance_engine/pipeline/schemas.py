@@ -132,6 +132,7 @@ ROUNDS = _filed(
     handoffs=INT,
     above_fewest=INT,
     unowned=INT,
+    begun_by=TEXT,  # a member, or a broker
 )
 HANDOFFS = _filed(
     **_QUEUE,

@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
-from rebalance_engine.pipeline.backs import backs_of
+from rebalance_engine.pipeline.backs import backs_of, with_names
 from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, of_groups
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.keeping import hash_of
@@ -27,7 +27,7 @@ from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.logends import log_ends_of
 from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
-from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of
+from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of, with_broker
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sweep import (
     Hold,
@@ -76,7 +76,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     signs = _signs(events, own)
     backs = backs_of(events, spans)
     for more in (
-        _heard(by_group, events, spans),
+        _heard(with_names(by_group, events), events, spans),
         own,
         signs,
         changed,
@@ -260,7 +260,8 @@ def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
         client = clue["client_id"]
         named = client if isinstance(client, str) else None
         if what in CAUSES:
-            found.causes.append(Cause(at, what, named, str(clue["process"])))
+            broker, topic = (None if clue.get(key) is None else str(clue[key]) for key in ("broker", "topic"))
+            found.causes.append(Cause(at, what, named, str(clue["process"]), broker, topic))
             if named is not None and clue["number"] == 1:
                 found.unheard.add(named)
         elif what == "reached":
@@ -277,7 +278,8 @@ def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
         times.sort()
     for told in found.routes.values():
         told.sort(key=lambda one: one[0])
-    return replace(found, end_ms=max(ends["input ends"].values(), default=None))
+    causes = [with_broker(cause, found.routes) for cause in found.causes]
+    return replace(found, causes=causes, end_ms=max(ends["input ends"].values(), default=None))
 
 
 def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None) -> None:

@@ -35,7 +35,8 @@ def opened(number: int, at: int, cause: str = "member joined", **more: object) -
         "last_cause_ms": at,
         "settled_ms": at + 500,
     }
-    return {**row, "cause": cause, "causes": [cause], "who": ["A"], "members_before": [], "members_after": [], **more}
+    who = {"who": ["A"], "begun_by": "A", "members_before": [], "members_after": []}
+    return {**row, "cause": cause, "causes": [cause], **who, **more}
 
 
 def test_a_queue_that_goes_back_within_a_minute_flaps(spark: SparkSession) -> None:
@@ -88,6 +89,9 @@ def test_refused_pulls_and_pauses_that_nobody_tells_are_no_zero(spark: SparkSess
     ).collect()
 
     assert {row["group"]: row["refused_pulls"] for row in told} == {"g": None, "h": None, "i": 2, "j": 3, "k": 0}
+    # What did not move cannot have come twice by it.
+    twice = {row["group"]: (row["duplicates_least"], row["duplicates_most"]) for row in told}
+    assert (twice["g"], twice["k"]) == ((None, None), (0, 0))
     # A sum of pauses is a lower bound, of those that are known.
     assert {row["group"]: row["pause_ms"] for row in told} == {"g": None, "h": 0, "i": 2, "j": 3, "k": 0}
 
@@ -112,7 +116,7 @@ def test_of_a_pause_it_is_told_how_long_the_new_owner_waited_for_the_lock(spark:
 
 
 def test_rounds_that_follow_each_other_closely_are_a_storm_and_the_first_began_it(spark: SparkSession) -> None:
-    rounds = [opened(n, 20_000 * n, who=[f"C{n}"]) for n in range(1, 6)]
+    rounds = [opened(n, 20_000 * n, who=[f"C{n}"], begun_by=f"C{n}") for n in range(1, 6)]
     quiet = [opened(n, 1_000_000 * n) for n in range(6, 9)]
 
     (storm,) = measures.storms_of(
@@ -121,6 +125,20 @@ def test_rounds_that_follow_each_other_closely_are_a_storm_and_the_first_began_i
 
     assert (storm["rounds"], storm["starter"], storm["at_ms"], storm["until_ms"]) == (5, "C1", 20_000, 100_500)
     assert storm["pause_ms"] == 500
+
+
+def test_a_storm_that_a_broker_began_says_so_with_all_causes_and_costs_nothing_where_nothing_moved(
+    spark: SparkSession,
+) -> None:
+    causes = ["broker back", "route changed", "broker back"]
+    first = opened(1, 0, "many at once", causes=causes, who=[], begun_by="east")
+    rounds = [first, *(opened(n, 20_000 * n, "route changed", who=[], begun_by=None) for n in range(2, 6))]
+
+    (storm,) = measures.storms_of(
+        frame(spark, schemas.ROUNDS, *rounds), frame(spark, schemas.HANDOFFS, handoff(900_000, "A", "B"))
+    ).collect()
+
+    assert (storm["starter"], storm["cause"], storm["pause_ms"]) == ("east", "broker back, route changed", 0)
 
 
 def test_members_that_are_replaced_one_after_another_are_a_deploy(spark: SparkSession) -> None:

@@ -124,6 +124,32 @@ def test_a_connection_that_ends_at_one_broker_only_tells_of_the_broker() -> None
     assert told[1].members_after == ["A"]
 
 
+def test_who_began_a_round_is_the_first_that_a_cause_names_be_it_a_member_or_a_broker() -> None:
+    """Of a member that comes or goes the broker only tells; one that gives up somebody unnamed began nothing."""
+    causes = [
+        Cause(1_000, "joined", "A", "host/b1", "east"),
+        Cause(1_000, "joined", "A", "host/b2", "west"),
+        Cause(50_000, "closed", "A", "host/b2", "west"),
+        Cause(90_000, "route changed", None, "web1", "west"),
+        Cause(91_000, "joined", "A", "host/b2", "west"),
+        Cause(300_000, "expired", None, "host/b1", "east"),
+        Cause(302_000, "joined", "B", "host/b1", "east"),
+        Cause(500_000, "route changed", None, "web1", None),
+    ]
+    holds = holding((0, 2_000, 900_000, "A"), (1, 501_000, 900_000, "A"))
+
+    told = rounds_of(holds, causes)
+
+    assert [(one.opened_ms, one.causes, one.begun_by) for one in told] == [
+        (1_000, ["member joined"], "A"),
+        (50_000, ["broker gone"], "west"),
+        (90_000, ["route changed", "broker back"], "west"),
+        (300_000, ["heartbeat expired", "member joined"], "B"),
+        (500_000, ["route changed"], None),
+    ]
+    assert told[1].who == []
+
+
 def test_a_connection_that_ends_at_every_broker_is_a_member_that_went() -> None:
     causes = [
         Cause(1_000, "joined", "A", "east"),

@@ -3,7 +3,8 @@ from pyspark.sql import SparkSession
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline import schemas
-from rebalance_engine.pipeline.routes import gone, read_route, routes_of
+from rebalance_engine.pipeline.rounds import Cause
+from rebalance_engine.pipeline.routes import gone, read_route, routes_of, with_broker
 from tests.rebalance_engine.pipeline.test_measures import frame
 
 
@@ -17,6 +18,17 @@ def test_a_queue_is_gone_while_its_route_has_it_not() -> None:
     assert gone(MessageQueue("orders", "east", 3), routes, 50) == [(20, 30), (30, 40)]
     assert gone(MessageQueue("orders", "west", 0), routes, 50) == [(10, 20), (20, 30), (40, 50)]
     assert gone(MessageQueue("orders", "east", 0), [], 50) == []
+
+
+def test_a_changed_route_names_the_brokers_by_which_it_differs_from_the_one_before() -> None:
+    """Nothing is known before the first; of another topic nothing is told; what several processes say is one change."""
+    routes = {"orders": [(10, {"east": 4}), (20, {"east": 4, "west": 4}), (30, {"east": 2, "north": 1, "west": 4})]}
+
+    def named(at: int, topic: str = "orders", what: str = "route changed") -> str | None:
+        return with_broker(Cause(at, what, None, "web1", None, topic), routes).broker
+
+    assert [named(at) for at in (5, 10, 20, 25, 30)] == [None, None, "west", "west", "east, north"]
+    assert (named(20, "stock"), named(20, what="joined")) == (None, None)
 
 
 @pytest.mark.spark
