@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ninja import Schema
 from pydantic import Field
 
@@ -16,9 +14,9 @@ from dashboard.groups import past_story
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_at
-from dashboard.groups.showing import converged, count_proxied, count_unasked, is_cell_proxied, row_of
+from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.words import state_of
-from dashboard.push.messages import Fault, GroupState, Row
+from dashboard.push.messages import Fault, GroupState
 from dashboard.push.runs import count
 
 NO_TARGET = "what it should have had could not be computed"
@@ -61,7 +59,7 @@ def shown_then(group: Group, asked: str, now: int) -> Shown:
 def group_then(group: Group, shown: Shown, at: int) -> GroupOut:
     """Shape a group as it was shown at an instant."""
     state, head = shown.state, shown.state.head
-    row = _row(group, shown)
+    row = row_shown(state, group=group, at=shown.since)
     out = row_out(Listed(group.cluster, row, state_of(row)), None)
     reasons = out.unknown | dict.fromkeys(("seq", "dead_letters", "dead_letters_at"), NOT_KEPT)
     return GroupOut(
@@ -99,34 +97,6 @@ def finding_then(fault: Fault, group: Group) -> FindingOut:
         confirmed_at=fault.confirmed_at,
         seen_at=None,
         ends_at=fault.ends_at,
-    )
-
-
-def _row(group: Group, shown: Shown) -> Row:
-    """Give the row that the overview had of a group then: as far as its state of then tells."""
-    state, head = shown.state, shown.state.head
-    latest, members = head.round, len(state.members) if head.are_members_known else None
-    return replace(
-        row_of(group, is_behind=False),
-        model=head.model,
-        members=members,
-        queues=sum(count(part.ids) for part in state.queues),
-        silent=sum(cell.held is None for cell in state.members),
-        unasked=count_unasked(state.members),
-        proxied=count_proxied(state.members),
-        untold=len(head.untold),
-        orphans=head.orphans,
-        doubles=head.doubles,
-        perhaps_twice=count(head.perhaps_twice),
-        disputed=count(head.disputed),
-        is_converged=converged(head.is_converged, members=members, orphans=head.orphans, doubles=head.doubles),
-        strategy=head.strategy,
-        round=latest.number if latest is not None else None,
-        round_opened_at=latest.opened_at if latest is not None else None,
-        round_closed_at=latest.closed_at if latest is not None else None,
-        round_cause=latest.cause if latest is not None else None,
-        round_moves=latest.moves if latest is not None else None,
-        rebalanced_at=shown.since,
     )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from dashboard.groups.acknowledging import say_acknowledged
 from dashboard.groups.queries import POP, Look, target_of, view_of
@@ -211,20 +209,12 @@ def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome |
     try:
         if proxied:  # others give them their share, and they take nothing of it
             whole = becomes or target(view, rule.plan or Plan(), None if state is None else target_of(state))
-            becomes = _without(whole, proxied)
+            becomes = whole.without(proxied)
         return rebalance(
             before, view, rule.plan or Plan(), previous=becomes if previous is None else previous, becomes=becomes
         )
     except AllocationError:
         return None
-
-
-def _without(whole: Ownership, clients: Iterable[str]) -> Ownership:
-    """Leave out what some members were to have."""
-    queue, client = whole.pairs()
-    numbers = [number for each in clients if (number := whole.clients.number(each)) is not None]
-    stays = ~np.isin(client, numbers)
-    return Ownership.from_pairs(whole.queues, whole.clients, queue[stays], client[stays])
 
 
 def _converged(look: Look, outcome: Outcome | None, rule: Rule, last_cause_at: int) -> bool | None:

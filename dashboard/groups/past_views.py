@@ -105,7 +105,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
 
 
 def _listed(found: Group, shown: Shown) -> Listed:
-    row = row_shown(shown.state, group=found.pk, at=shown.since)
+    row = row_shown(shown.state, group=found, at=shown.since)
     return Listed(found.cluster, row, state_of(row))
 
 

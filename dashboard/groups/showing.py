@@ -233,15 +233,15 @@ def converged(
     return None if members == 0 else is_held_as_wanted
 
 
-def row_shown(state: GroupState, *, group: int, at: int) -> Row:
+def row_shown(state: GroupState, *, group: Group, at: int) -> Row:
     """Give the row of the overview that a group had when it was shown as it was ``at``."""
     head, latest = state.head, state.head.round
-    is_converged = converged(head.is_converged, members=len(state.members), orphans=head.orphans, doubles=head.doubles)
+    members = len(state.members) if head.are_members_known else None
     return Row(
-        id=group,
-        group=head.group,
+        id=group.pk,
+        group=printable(group.name),
         model=head.model,
-        members=len(state.members) if head.are_members_known else None,
+        members=members,
         queues=sum(count(part.ids) for part in state.queues),
         silent=sum(cell.held is None for cell in state.members),
         unasked=count_unasked(state.members),
@@ -249,7 +249,7 @@ def row_shown(state: GroupState, *, group: int, at: int) -> Row:
         untold=len(head.untold),
         orphans=head.orphans,
         doubles=head.doubles,
-        is_converged=is_converged,
+        is_converged=converged(head.is_converged, members=members, orphans=head.orphans, doubles=head.doubles),
         strategy=head.strategy,
         round=latest.number if latest else None,
         round_opened_at=latest.opened_at if latest else None,

@@ -85,7 +85,7 @@ def test_a_group_stood_then_as_the_overview_said() -> None:
         shown = shown_at(group=Group.objects.get(), at=T0 + at + 10)
         assert shown is not None
 
-        then = row_shown(shown.state, group=pk, at=now.rebalanced_at or 0)
+        then = row_shown(shown.state, group=Group.objects.get(), at=now.rebalanced_at or 0)
 
         assert replace(then, round_moves=now.round_moves) == now
 
