@@ -285,6 +285,8 @@ class Watcher:
         facts = await self._ears.heard(question, by, within)
         if question.kind is Kind.LIST and facts:
             self._hasten(question.group, replace(by, at=self.clock.now()))
+        if question.kind is Kind.ROUTE and facts:
+            self._compare(question)
         for fact in facts:
             if isinstance(fact, MemberJoined | PresenceSeen):
                 self._renew(fact.group, fact.client)
@@ -293,6 +295,12 @@ class Watcher:
         if question.kind is Kind.HELD and self.memory.changed_at(question.group) != before:
             self.look_again(question.group)
         return facts
+
+    def _compare(self, route: Question) -> None:
+        """Ask the other NameServers at once for a route that is new at one: until they answer, they disagree."""
+        for name in self._names:
+            if name != route.place:
+                self._agenda.hasten(replace(route, place=name), self.clock.now())
 
     def _renew(self, group: str, client: str) -> None:
         """Who did not answer, and has come again or by another address, is asked at once."""

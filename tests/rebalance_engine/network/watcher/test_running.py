@@ -240,6 +240,32 @@ async def test_where_a_broker_goes_or_comes_routes_are_asked_for_at_once() -> No
 
 
 @on_a_loop
+async def test_a_route_that_is_new_at_one_name_server_is_asked_of_the_others_at_once() -> None:
+    an_hour = dict.fromkeys(Rank, 3_600_000)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LISTS_MS", "HELD_MS"):
+            patch.setattr(agenda, name, an_hour)
+        for name in ("ROUTES_MS", "VIEWED_ROUTES_MS"):
+            patch.setattr(agenda, name, an_hour[Rank.REST])
+        patch.setattr(agenda, "BROKERS_MS", 200)
+        async with (
+            cluster(1, orders=2) as east,
+            cluster(2, orders=2) as west,
+            watching(f"{east.namesrv};{west.namesrv}") as (_, stated),
+            Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+        ):
+
+            def queues(told_by: str) -> int:
+                told = [fact for fact in stated.of(RouteSeen) if fact.topic == "orders" and fact.source.address == told_by]
+                return sum(broker.read_queues for broker in told[-1].brokers) if told else 0
+
+            await until(lambda: (queues(east.namesrv), queues(west.namesrv)) == (2, 4))
+            east.put_topic("orders", 4)  # which nobody asks for by itself
+            await west.broker("broker-b").kill()
+            await until(lambda: (queues(east.namesrv), queues(west.namesrv)) == (4, 2))
+
+
+@on_a_loop
 async def test_producers_how_far_a_group_is_and_what_it_gave_up_are_stated_again_and_again() -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("PROGRESS_MS", "PROGRESS_PER_S", "DEAD_MS", "DEAD_PER_S"):
