@@ -122,6 +122,12 @@ class GroupView:
         numbers = np.arange(len(self.queues)) if self.held is None else self.held.unowned()
         return numbers[~np.isin(numbers, list(self.disputed))] if self.disputed else numbers
 
+    @property
+    def perhaps_unowned(self) -> NDArray[np.intp]:
+        """Numbers of the queues that nobody is known to hold, and of which nobody knows whether they are."""
+        numbers = np.array(sorted(self.disputed), dtype=np.intp)
+        return numbers if self.held is None else numbers[np.isin(numbers, self.held.unowned())]
+
     @cached_property
     def disputed_topics(self) -> tuple[str, ...]:
         """The topics of which NameServers tell different queues."""

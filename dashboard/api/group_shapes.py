@@ -23,7 +23,8 @@ class GroupRow(Schema):
     through a proxy, where they own no queues and cannot be asked; ``untold`` brokers not who is a member; ``orphans``
     are queues that nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by
     answers too far apart to tell whether they did at one time; ``disputed`` those that not every NameServer has in its
-    route, never among ``orphans``, which are at least so many then. ``is_converged``: held equals target; false also
+    route, never among ``orphans``; nobody is known to hold ``perhaps_orphans`` of them: with any, ``orphans`` are at
+    least so many. ``is_converged``: held equals target; false also
     where queues certainly have no owner, or two, as of members that disagree; null where it is unknown, or there is
     nothing to hold and nobody.
 
@@ -51,6 +52,7 @@ class GroupRow(Schema):
     doubles: int | None
     perhaps_twice: int
     disputed: int
+    perhaps_orphans: int
     is_converged: bool | None
     round: int | None
     round_cause: str | None
@@ -165,6 +167,7 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         doubles=row.doubles,
         perhaps_twice=row.perhaps_twice,
         disputed=row.disputed,
+        perhaps_orphans=row.perhaps_orphans,
         is_converged=row.is_converged,
         round=row.round,
         round_cause=row.round_cause,

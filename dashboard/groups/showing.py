@@ -17,7 +17,7 @@ from dashboard.groups.queries import Look
 from dashboard.groups.rules import are_through_proxies
 from dashboard.groups.young import is_explained
 from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
-from dashboard.push.runs import Runs, count, pack
+from dashboard.push.runs import Runs, count, pack, unpack
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
@@ -96,9 +96,8 @@ def count_orphans(look: Look) -> int | None:
 
 
 def _at_least(view: GroupView) -> int | None:
-    every = len(view.queues) if view.held is None else len(view.held.unowned())
     certain = len(view.unowned)
-    return certain if certain or not every else None
+    return certain if certain or not len(view.perhaps_unowned) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +195,12 @@ def cell(member: Member, target: Runs, held: Runs | None) -> Cell:
     )
 
 
+def count_perhaps_orphans(state: GroupState) -> int:
+    """Count the queues of which NameServers disagree that nobody is known to hold."""
+    disputed = unpack(state.head.disputed)
+    return len(np.setdiff1d(disputed, np.concatenate([NOBODY, *(unpack(cell.held or ()) for cell in state.members)])))
+
+
 def count_unasked(cells: Sequence[Cell]) -> int:
     """Count the members of a state that was shown of whom nothing was known because nobody had asked them yet."""
     return sum(cell.held is None and cell.missing in UNASKED and not is_cell_proxied(cell) for cell in cells)
@@ -259,6 +264,7 @@ def row_shown(state: GroupState, *, group: Group, at: int) -> Row:
         rebalanced_at=at,
         perhaps_twice=count(head.perhaps_twice),
         disputed=count(head.disputed),
+        perhaps_orphans=count_perhaps_orphans(state),
     )
 
 
@@ -292,4 +298,5 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         is_behind=is_behind,
         perhaps_twice=group.perhaps_twice_count or 0,
         disputed=group.disputed_count or 0,
+        perhaps_orphans=group.perhaps_orphan_count or 0,
     )

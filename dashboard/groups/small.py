@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.groups.showing import converged, count_proxied, count_unasked
+from dashboard.groups.showing import converged, count_perhaps_orphans, count_proxied, count_unasked
 from dashboard.push.messages import GroupState
 from dashboard.push.runs import count, unpack
 
@@ -65,6 +65,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
         "doubles": state.head.doubles,
         "perhaps_twice": count(state.head.perhaps_twice),
         "disputed": count(state.head.disputed),
+        "perhaps_orphans": count_perhaps_orphans(state),
         "is_converged": converged(head.is_converged, members=members, orphans=head.orphans, doubles=head.doubles),
     }
 

@@ -266,6 +266,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     twice = held_twice(look, decision)
     group.double_count, group.perhaps_twice_count = twice.known, len(twice.perhaps)
     group.is_converged = decision.converged
+    group.perhaps_orphan_count = len(look.view.perhaps_unowned)
     _note_dispute(group, len(look.view.disputed), now)
     if latest is not None:
         group.round_number, group.round_cause = latest.number, latest.cause

@@ -38,7 +38,7 @@ def state_of(row: Row) -> State:
     if row.members == 0:
         return State("none" if row.queues else "unknown", _("no members"))
     if row.orphans:
-        return State("none", _no_owner(row.orphans, is_bound=bool(row.disputed)) % {"n": row.orphans, **figures})
+        return State("none", _no_owner(row.orphans, is_bound=bool(row.perhaps_orphans)) % {"n": row.orphans, **figures})
     return _by_answers(row)
 
 

@@ -107,8 +107,8 @@ class Head:
 
     ``untold`` are the brokers that did not tell who is a member; there may be others then. ``perhaps_twice`` are the
     queues that two said to hold, by answers too far apart to tell whether they did at one time: not among ``doubles``.
-    ``disputed`` are those that not every NameServer has in its route: perhaps they are not there, and unless somebody
-    holds one it is not among ``orphans``, which are at least so many then.
+    ``disputed`` are those that not every NameServer has in its route: perhaps they are not there, and one
+    that nobody holds is not among ``orphans``, which are at least so many then.
     """
 
     cluster: str
@@ -198,7 +198,8 @@ class Row:
     ``is_behind``: something changed that no rebalance has seen yet, so that nobody knows whether held equals target.
     ``perhaps_twice`` queues may have two owners, and are not among ``doubles``. ``unasked``: of the ``silent`` members,
     those that nobody has asked yet; ``proxied``: those that seem to come through a proxy, where they own no queues.
-    ``disputed`` queues are not in every NameServer's route: they are among ``queues``, and never among ``orphans``.
+    ``disputed`` queues are not in every NameServer's route: they are among ``queues``, and never among ``orphans``;
+    ``perhaps_orphans`` are those of them that nobody is known to hold: with any, ``orphans`` are at least so many.
     """
 
     id: int
@@ -223,6 +224,7 @@ class Row:
     unasked: int = 0
     proxied: int = 0
     disputed: int = 0
+    perhaps_orphans: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ test("a queue that not every NameServer has is disputed, whoever holds it, unles
   const columns = held.queues.map((queue, number) => ({ ...queue, number }));
   assert.equal(pieces(held, columns)[0].unknown, 2);
   assert.equal(rowOf(given, 4).disputed, 3);
+  assert.equal(rowOf(given, 4).perhaps_orphans, 1);
 });
 
 test("two owners are two, and the ring says who is right", () => {

@@ -147,6 +147,7 @@ COLUMNS = {
     "parameters": pgettext_lazy("column", "parameters"),
     "pause_high": pgettext_lazy("column", "pause at most"),
     "pause_low": pgettext_lazy("column", "pause at least"),
+    "perhaps_orphan_count": pgettext_lazy("column", "disputed queues that nobody is known to hold"),
     "perhaps_twice_count": pgettext_lazy("column", "queues with perhaps two owners"),
     "permission": pgettext_lazy("column", "permission"),
     "popped_by": pgettext_lazy("column", "brokers that give by POP"),

@@ -91,6 +91,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("no message waits longer; NULL: none waits, or unknown"),
         gettext_noop("of the body"),
         gettext_noop("of the same queue from the same to the same in its round; 0 is the first"),
+        gettext_noop("of the disputed queues, those that nobody is known to hold; no orphans"),
         gettext_noop("of the silent ones, those not asked yet"),
         gettext_noop("of the silent ones, those that seem to come through a proxy: they own nothing"),
         gettext_noop("pattern of cluster names: * is any text"),

@@ -73,6 +73,9 @@ class Group(models.Model):
     disputed_count = models.IntegerField(
         null=True, blank=True, help_text="queues that not every NameServer has in its route"
     )
+    perhaps_orphan_count = models.IntegerField(
+        null=True, blank=True, help_text="of the disputed queues, those that nobody is known to hold; no orphans"
+    )
     disputed_since = AtField(null=True, blank=True)
     disputes = models.JSONField(null=True, blank=True, help_text="[[since, until, whether queues went], …]; NULL: none")
     is_converged = models.BooleanField(null=True, blank=True)

@@ -1,5 +1,5 @@
 // A group's state as its row of the overview says it, so that its own page says it in the same words. Pure.
-import { count } from "../live/runs.js";
+import { count, unpack } from "../live/runs.js";
 import { isProxied, isUnasked } from "./owners.js";
 
 export function rowOf({ head, members }, queues) {
@@ -15,7 +15,15 @@ export function rowOf({ head, members }, queues) {
     doubles: head.doubles,
     perhaps_twice: count(head.perhaps_twice ?? []),
     disputed: count(head.disputed ?? []),
+    perhaps_orphans: perhapsOrphans(head.disputed ?? [], members),
     is_converged: head.is_converged,
     untold: head.untold?.length ?? 0,
   };
+}
+
+/** How many of the queues of which NameServers disagree nobody is known to hold. */
+function perhapsOrphans(disputed, members) {
+  if (!disputed.length) return 0;
+  const held = new Set(members.flatMap((cell) => unpack(cell.held ?? [])));
+  return unpack(disputed).filter((number) => !held.has(number)).length;
 }

@@ -8,7 +8,7 @@ export function stateOf(row) {
   if (row.members === null) return say("unknown", gettext("unknown who is a member"));
   if (row.doubles) return say("two", twoOwners(row.doubles, isBound(row)), { n: row.doubles });
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
-  if (row.orphans) return say("none", row.disputed ? noOwnerAtLeast(row.orphans) : noOwner(row.orphans), { n: row.orphans });
+  if (row.orphans) return say("none", row.perhaps_orphans ? noOwnerAtLeast(row.orphans) : noOwner(row.orphans), { n: row.orphans });
   if (row.perhaps_twice) return say("unknown", perhapsTwo(row.perhaps_twice), { n: row.perhaps_twice });
   const proxied = row.proxied ?? 0;
   if (row.silent > proxied) return say("unknown", ...notAnswering(row.silent - proxied, row.unasked ?? 0));

@@ -11,7 +11,7 @@ from dashboard.groups.leaving import lows_of
 from dashboard.groups.models import Finding, Group, Round, RoundCause
 from dashboard.groups.past_spans import put_together
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.showing import row_of
+from dashboard.groups.showing import row_of, row_shown
 from dashboard.groups.story import time_bar
 from dashboard.groups.table import in_words
 from dashboard.groups.words import state_of
@@ -120,6 +120,19 @@ def test_what_is_not_disputed_is_an_orphan_all_the_same() -> None:
     assert Finding.objects.get(kind__in=NOBODYS).subject == "orders/east/3"
     assert figures(20)["orphan_queues"] == {("shop", "g"): 1}
     assert figures(20)["group_converged"] == {("shop", "g"): 0}
+
+
+def test_how_many_have_no_owner_is_exact_where_all_disputed_queues_are_held() -> None:
+    group = dispute(held("B", 5, [2, 4, 5]))
+
+    assert (group.orphan_count, group.disputed_count, group.perhaps_orphan_count) == (1, 2, 0)
+    assert words_of(group) == "1 of 6 queues without owner"
+    row = row_shown(shown(group), group=group, at=T0 + 10)
+    assert (row.orphans, row.perhaps_orphans) == (1, 0)
+    told(held("B", 20, [2, 5]))
+    group = turn(30)
+    assert words_of(group) == "at least 1 of 6 queues without owner"
+    assert row_shown(shown(group), group=group, at=T0 + 30).perhaps_orphans == group.perhaps_orphan_count == 1
 
 
 def test_where_all_disputed_queues_are_held_nobody_lacks_one() -> None:
