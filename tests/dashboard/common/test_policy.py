@@ -23,6 +23,7 @@ def test_every_answer_says_what_may_run() -> None:
     assert "default-src 'none'" in POLICY
 
 
+@pytest.mark.django_db  # the end of an answer looks after the connection that an earlier test left
 def test_a_static_file_is_read_at_once_and_keeps_its_headers() -> None:
     def serve(_request: HttpRequest) -> FileResponse:
         return FileResponse(BytesIO(b"body{}"), content_type="text/css", headers={"ETag": '"1"'})
@@ -34,6 +35,7 @@ def test_a_static_file_is_read_at_once_and_keeps_its_headers() -> None:
     assert (response.content, response["Content-Type"], response["ETag"]) == (b"body{}", "text/css", '"1"')
 
 
+@pytest.mark.django_db  # the end of an answer looks after the connection that an earlier test left
 def test_a_static_file_that_was_changed_since_the_start_is_served_whole() -> None:
     def serve(_request: HttpRequest) -> FileResponse:
         return FileResponse(BytesIO(b"body{color:red}"), content_type="text/css", headers={"Content-Length": "6"})
