@@ -118,6 +118,10 @@ class Asker:
                 self._flights.pop(key, None)  # whoever asks next begins anew
         return cast("R | Refused", _result(flight, address))
 
+    def renew(self, address: Address) -> None:
+        """Let an address be asked at once that could not be reached: somebody tells that it is there again."""
+        self._unreachable.renewed(address, asyncio.get_running_loop().time())
+
     async def close(self) -> None:
         """Give up everything."""
         tasks = tuple(self._running)
@@ -153,7 +157,8 @@ class Asker:
 
     async def _fly(self, flight: _Flight, address: Address, request: Request[Response], limits: Limits) -> Outcome:
         loop = asyncio.get_running_loop()
-        if pause := self._unreachable.pause_s(address, loop.time()):
+        asked_at = loop.time()
+        if pause := self._unreachable.pause_s(address, asked_at):
             return NotAsked(address, f"it could not be reached; it is tried again in {pause:.1f} s")
         code = int(request.CODE)
         gate = self._gates.get(address)
@@ -172,15 +177,15 @@ class Asker:
             outcome = error
         finally:
             gate.leave(code)
-        self._note(address, gate, outcome)
+        self._note(address, gate, outcome, asked_at)
         flight.learn(outcome)
         return outcome
 
-    def _note(self, address: Address, gate: Gate, outcome: Outcome) -> None:
+    def _note(self, address: Address, gate: Gate, outcome: Outcome, asked_at: float) -> None:
         """Learn from what became of a request how its broker is."""
         at = asyncio.get_running_loop().time()
         if isinstance(outcome, NoAnswer) and outcome.failure is Failure.NOT_CONNECTED:
-            pause = self._unreachable.failed(address, at + self.luck.uniform(0, 0.5))
+            pause = self._unreachable.failed(address, at + self.luck.uniform(0, 0.5), asked_at=asked_at)
             logger.info("%s cannot be reached; it is left alone for %.0f s", address, pause)
             return
         is_late = isinstance(outcome, NoAnswer) and outcome.failure is Failure.TIMEOUT

@@ -13,6 +13,7 @@ from itertools import takewhile
 @dataclass(slots=True)
 class _Trouble:
     times: int
+    since: float
     until: float
 
 
@@ -20,6 +21,7 @@ class _Trouble:
 class Breaker:
     """A pause for each name that fails: the first, doubled by each further failure, up to the longest.
 
+    What was asked before the last failure was noted is no further one: a connection that several wait for fails once.
     Once its pause is over a name may be asked again; only an answer ends its trouble, or that whoever has the name has
     come anew. Names that have been quiet for ten of the longest pauses are forgotten.
     """
@@ -43,14 +45,16 @@ class Breaker:
         return sum(trouble.until > at for trouble in self._troubles.values())
 
     def failed(self, name: Hashable, at: float, *, asked_at: float | None = None) -> float:
-        """Note that it did not answer; give the pause: none where it has come anew since it was asked."""
+        """Note that it did not answer; give what is left of its pause: none where it came anew since it was asked."""
         self._forget_old(at)
         if asked_at is not None and asked_at <= self._renewed.get(name, asked_at - 1):
             return 0.0
         known = self._troubles.get(name)
+        if known is not None and asked_at is not None and asked_at <= known.since:
+            return max(0.0, known.until - at)
         times = 0 if known is None else known.times
         pause = min(self.first_s * 2.0 ** min(times, 60), self.longest_s)
-        self._troubles[name] = _Trouble(times + 1, at + pause)
+        self._troubles[name] = _Trouble(times + 1, at, at + pause)
         return pause
 
     def answered(self, name: Hashable) -> None:

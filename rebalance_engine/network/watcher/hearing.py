@@ -148,8 +148,11 @@ class Ears:
     async def _brokers(self, _question: Question, by: Answerer, within: Within) -> list[Fact]:
         info, by = await within(self._admin.cluster(at=by.address, timeout_s=TIMEOUT_S))
         listed = addresses_in(info)
-        if self._listed.get(by.address, listed) != listed:
+        before = self._listed.get(by.address, listed)
+        if before != listed:
             self._rearranged.add(by.address)
+        for address in set(listed.values()) - set(before.values()):
+            self._admin.asker.renew(address)
         self._listed[by.address] = listed
         return list(self._memory.cluster_heard(info, by))
 

@@ -170,6 +170,23 @@ def test_an_address_that_cannot_be_reached_is_left_alone_for_longer_and_longer()
     run(main())
 
 
+def test_a_connection_that_several_wait_for_fails_once_and_who_is_back_is_asked_at_once() -> None:
+    async def main() -> None:
+        asker, calls = asker_of(NoAnswer(Failure.NOT_CONNECTED, "east:1", "refused"), takes_s=0.01)
+        async with asker:
+            asks = (asker.ask("east:1", GetConsumeStats(consumer_group=group), timeout_s=5) for group in "GHIJKLM")
+            await asyncio.gather(*asks, return_exceptions=True)
+            with pytest.raises(NotAsked, match=r"it is tried again in 1\.\d s"):
+                await asker.ask("east:1", ASK, timeout_s=1)
+            asked = len(calls.asked)
+            asker.renew("east:1")
+            with pytest.raises(NoAnswer, match="refused"):
+                await asker.ask("east:1", ASK, timeout_s=1)
+            assert len(calls.asked) == asked + 1
+
+    run(main())
+
+
 @pytest.mark.parametrize(
     ("topic", "timeout_s", "said"),
     [

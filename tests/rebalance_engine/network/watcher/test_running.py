@@ -256,7 +256,9 @@ async def test_a_route_that_is_new_at_one_name_server_is_asked_of_the_others_at_
         ):
 
             def queues(told_by: str) -> int:
-                told = [fact for fact in stated.of(RouteSeen) if fact.topic == "orders" and fact.source.address == told_by]
+                told = [
+                    fact for fact in stated.of(RouteSeen) if fact.topic == "orders" and fact.source.address == told_by
+                ]
                 return sum(broker.read_queues for broker in told[-1].brokers) if told else 0
 
             await until(lambda: (queues(east.namesrv), queues(west.namesrv)) == (2, 4))
