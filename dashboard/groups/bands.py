@@ -5,7 +5,7 @@ Spans can nest (a queue held by one member inside another's time), so they are s
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -100,15 +100,17 @@ def as_possible(span: Bounded) -> Held:
 
 def as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
     """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
-    began: dict[int, list[int]] = {}
-    for span in spans:
-        began.setdefault(span.queue, []).append(span.at)
-    began = {queue: sorted(times) for queue, times in began.items()}
-    for span in spans:
+    began: dict[int, list[tuple[int, int]]] = {}
+    for number, span in enumerate(spans):
+        began.setdefault(span.queue, []).append((span.at, number))
+    for times in began.values():
+        times.sort()
+    for number, span in enumerate(spans):
         held = as_possible(span)
         if span.until is not None and span.until_high is None:
-            later = began[span.queue][bisect_right(began[span.queue], span.until) :][:1]
-            held = replace(held, until=later[0] if later else None)
+            times = began[span.queue]
+            later = (at for at, other in times[bisect_left(times, (span.until,)) :] if other != number)
+            held = replace(held, until=next(later, None))  # one look may tell both: that it is lost, and who has it
         yield held
 
 

@@ -52,6 +52,8 @@ def test_who_was_lost_without_a_word_may_have_a_queue_until_another_one_has_it()
 
     assert sweep([lost, had(1, 20, 25)], since=0, until=30) == ([Step(25, 30, 1)], [Step(10, 20, 1)], [])
     assert sweep([lost], since=0, until=30) == ([], [Step(10, 30, 1)], [])
+    at_once = replace(had(1, 10, 25), at_low=8)  # the look that lost the one told of the other
+    assert sweep([lost, at_once], since=0, until=30) == ([Step(25, 30, 1)], [], [])
 
 
 def test_who_has_nobody_yet_has_nobody_until_now() -> None:
