@@ -153,7 +153,9 @@ class HeldBook:
             return self._refine(fact, self._row_of(span), **_told(fact))
         if fact.at <= span.at:
             return False
-        self._end(fact, member, [queue], DropReason.UNKNOWN, low=span.at, high=fact.at)
+        seen = member.held_seen_at  # the last look saw it, if that was before: whoever came again had it until then
+        low = seen if seen is not None and seen <= fact.at else span.at
+        self._end(fact, member, [queue], DropReason.UNKNOWN, low=low, high=fact.at)
         self._begin(fact, member, [queue], low=fact.at, start=fact.start_offset)
         self.book.touch(fact.group)
         return True
