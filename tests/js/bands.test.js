@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { asOfNow, goingOn, inParts, lookedUntil } from "../../static/js/lib/bands.js";
+import { asOfNow, goingOn, inParts, lookedUntil, ownersNow } from "../../static/js/lib/bands.js";
 
 const cell = (client, held = []) => ({ client, held });
 const time = { since: 0, until: 100_000, told_until: null, rounds: [], none: [[90_000, 100_000, 2]], two: [[50_000, 60_000, 1], [80_000, 94_000, 3]] };
@@ -42,4 +42,12 @@ test("a time is cut where not everybody answered", () => {
   assert.deepEqual(inParts(10, 50, []), [[10, 50, true]]);
   assert.deepEqual(inParts(10, 50, [[0, 20], [30, 40], [60, 70]]), [[10, 20, false], [20, 30, true], [30, 40, false], [40, 50, true]]);
   assert.deepEqual(inParts(10, 50, [[5, Infinity]]), [[10, 50, false]]);
+});
+
+test("who does not answer may have let go of a queue: two have it only as both told", () => {
+  const silent = [0, 1_000, null, 2_000]; // client, from, until, as it told
+  const gone = [1, 1_000, 2_000, null];
+
+  assert.deepEqual(ownersNow([silent, [2, 1_500, null, null], gone]), { told: 1, most: 2 });
+  assert.deepEqual(ownersNow([[0, 1_000, null, null], [2, 1_500, null, null]]), { told: 2, most: 2 });
 });

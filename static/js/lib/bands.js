@@ -9,6 +9,12 @@ export function lookedUntil(members, seen, until) {
   return told.length ? Math.min(until, ...told) : null;
 }
 
+/** How many have a queue now: `told`, and with those that do not answer and may have let go of it, `most`; by its bars. */
+export function ownersNow(bars) {
+  const open = bars.filter(([, , to]) => to === null);
+  return { told: open.filter(([, , , certain]) => certain === null).length, most: open.length };
+}
+
 /** A time in parts `[since, until, isKnown]`: within `doubts`, in order, not everybody answered. */
 export function inParts(from, to, doubts) {
   const parts = [];

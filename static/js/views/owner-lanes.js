@@ -4,7 +4,7 @@ import { LEFT, RIGHT } from "./time-bar.js";
 import { clock, span, ticks } from "../lib/time.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
-import { goingOn, inParts } from "../lib/bands.js";
+import { goingOn, inParts, ownersNow } from "../lib/bands.js";
 import { shown } from "../lib/shown.js";
 
 const [LANE, TITLE, HEAD, PER_LETTER] = [15, 20, 16, 6.4];
@@ -76,12 +76,12 @@ function laneOf({ id, bars, none, perhaps, two }, told, y, scale, until, looked)
     const short = shown(name.slice(name.indexOf("@") + 1), Math.max(2, Math.floor((wide - 6) / PER_LETTER)));
     if (wide > 40) group.append(draw("text", { class: "owner-name", x: x + 4, y: y + 11 }, short));
   });
-  const holders = bars.filter(([, , to]) => to === null).length;
+  const owners = ownersNow(bars);
   const upToNow = (steps, now) => goingOn(steps.map((step) => [...step, 1]), { read, looked, now: Number(now) });
-  const isOpen = (steps, others) => !holders && (steps.at(-1)?.[1] ?? 0) > (others.at(-1)?.[1] ?? 0);
+  const isOpen = (steps, others) => !owners.most && (steps.at(-1)?.[1] ?? 0) > (others.at(-1)?.[1] ?? 0);
   const noneNow = upToNow(none, toldUntil === null && isOpen(none, perhaps));
   const perhapsNow = upToNow(perhaps, toldUntil === null && isOpen(perhaps, none));
-  const twoNow = upToNow(two, holders > 1);
+  const twoNow = upToNow(two, owners.told > 1);
   for (const [from, to] of noneNow) {
     for (const [low, high, isKnown] of inParts(from, to, doubtsOf(told))) box(isKnown ? "owner-none" : "owner-unknown", low, high, during(NOBODY(isKnown), low, high, until));
   }
