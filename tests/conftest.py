@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import settings
 pytest_plugins = ["pytester"]
 
 IN_CI = os.environ.get("CI") == "true"
+BROWSERS = 2  # at a time
 PROGRAMS = {"java": ("javac", "mvn"), "spark": ("java",), "browser": ("chromium",)}
 
 # No deadline: a test that measures the wall clock fails on a busy machine.
@@ -37,14 +38,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     goes on running, in which no other can run one. And pytest-django has an order of its own, so this one is made after
     it.
     """
+    part_of = _parts(items)
     for item in items:
-        kinds = [kind for kind in PROGRAMS if item.get_closest_marker(kind)]
+        kinds = [part_of.get(item.path, kind) for kind in PROGRAMS if item.get_closest_marker(kind)]
         release = _release(item)
         for group in [f"java-{release}"] if kinds and release else kinds:
             item.add_marker(pytest.mark.xdist_group(group))
     yield
     is_beside = hasattr(config, "workerinput")
     items.sort(key=lambda item: _turn(item, is_beside=is_beside))
+
+
+def _parts(items: Iterable[pytest.Item]) -> dict[Path, str]:
+    """Divide the files of browser tests: they come last, and in one process the other core would have nothing to do."""
+    files = sorted({item.path for item in items if item.get_closest_marker("browser")})
+    return {path: f"browser-{number % BROWSERS}" for number, path in enumerate(files)}
 
 
 def _release(item: pytest.Item) -> str | None:

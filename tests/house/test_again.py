@@ -55,9 +55,16 @@ def test_only_what_plays_in_real_time_is_run_once_more_and_must_pass_then(
 
 def test_names_lose_the_group_they_were_run_in() -> None:
     assert to_run_again(
-        ["tests/matrix/test_a.py::test_b[a@b-4.9.7]@java-4.9.7", "tests/browser/test_c.py::test_d@up"]
+        [
+            "tests/matrix/test_a.py::test_b[a@b-4.9.7]@java-4.9.7",
+            "tests/browser/test_c.py::test_d@up",
+            "tests/browser/test_e.py::test_f[dark]@browser-1",
+            "tests/browser/test_g.py::test_h@browser-0_up",
+        ]
     ) == [
         "tests/browser/test_c.py::test_d",
+        "tests/browser/test_e.py::test_f[dark]",
+        "tests/browser/test_g.py::test_h",
         "tests/matrix/test_a.py::test_b[a@b-4.9.7]",
     ]
 

@@ -19,6 +19,13 @@ import pytest
 @pytest.mark.parametrize("cluster", ["5.5.0", "4.9.7", "5.5.0-secured", "4.9.7-secured"])
 def test_java_cluster(cluster, queue): pass
 """
+BROWSER = """
+import pytest
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", range(3))
+def test_page(page): pass
+"""
 PYTHON = "def test_python(): pass\n"
 
 
@@ -83,3 +90,18 @@ def test_java_tests_share_one_process(suite_with_java: pytest.Pytester) -> None:
     workers = {line.split()[0] for line in result.outlines if "PASSED" in line and "::test_java" in line}
     result.assert_outcomes(passed=14)
     assert len(workers) == 1
+
+
+def test_browser_tests_come_after_all_others_in_two_processes_each_file_whole(suite: pytest.Pytester) -> None:
+    (suite.path / "bin" / "chromium").touch(mode=0o755)
+    suite.makepyfile(test_a=BROWSER, test_b=BROWSER, test_east=PYTHON)
+
+    result = suite.runpytest_subprocess("test_a.py", "test_b.py", "test_east.py", "-v", "-n", "2")
+
+    result.assert_outcomes(passed=7)
+    done = [line.split() for line in result.outlines if "PASSED" in line]
+    begun = [line for line in result.outlines if line.startswith("test_") and "PASSED" not in line]
+    assert "test_python" in begun[0] + begun[1]
+    workers = [{words[0] for words in done if name in words[-1]} for name in ("test_a.py", "test_b.py")]
+    assert sorted(map(len, workers)) == [1, 1]
+    assert workers[0] != workers[1]
