@@ -2,7 +2,9 @@
 
 Every group is replayed by itself, in parallel, from Arrow batches: :func:`rebalance_engine.engine.rebalance` computes
 each step, as it does for the live side. A pause is not replayed but taken as long as the group's recorded handoffs
-paused on average: which queues move is the strategy's doing, how long a move takes is the client's.
+paused on average: which queues move is the strategy's doing, how long a move takes is the client's. Handoffs whose
+giver lived on, stopped, or was lost are averaged apart: the queues of who is lost stand still until that is seen, and
+move under every strategy.
 
 Strategies are compared with the one that every member named, replayed likewise. Where a member's is unknown, or one
 that is not tried here (a user's own), or where members disagree, they are compared with what was held in truth. How
@@ -23,16 +25,19 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from rebalance_engine.allocation import STRATEGIES
+from rebalance_engine.diff import Diff
 from rebalance_engine.engine import rebalance
 from rebalance_engine.group import GroupView
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.pipeline.record import (
+    Ended,
     Hold,
     Known,
     Recorded,
     State,
     in_use,
     known_of,
+    paused_of,
     read_known,
     recorded_of,
     states_of,
@@ -60,7 +65,7 @@ class Replay:
         steps: states of which the queues are known.
         mean_skew: the largest load over the mean load, weighted by time; None where nobody was there.
         idle: members without a queue, on average over time.
-        pause_ms: handoffs times the recorded mean pause; None where no handoff was recorded.
+        pause_ms: handoffs times the recorded mean pause of their kind; None where one of theirs is not known.
     """
 
     strategy: str
@@ -72,12 +77,13 @@ class Replay:
     pause_ms: float | None
 
 
-def replay(states: Sequence[State], strategy: str, mean_pause_ms: float | None) -> Replay:
+def replay(states: Sequence[State], strategy: str, recorded: Recorded) -> Replay:
     """Replay a group's states, in order, the last of which only ends the one before."""
     plan = Plan(strategy=strategy)
     before: GroupView | None = None
     owned: Ownership | None = None
-    moves = handoffs = 0
+    moves = 0
+    handoffs = Counter[Ended]()
     lasted = skewed = idle = 0.0
     for state, following in zip(states, [*states[1:], None], strict=True):
         if state.queues is None:
@@ -90,7 +96,7 @@ def replay(states: Sequence[State], strategy: str, mean_pause_ms: float | None) 
             outcome = rebalance(before, after, plan, previous=owned)
             owned = outcome.target
             moves += outcome.move_count.total
-            handoffs += outcome.move_count.handoffs
+            handoffs.update(_handoffs(outcome.moves, state.lost))
         before = after
         span = following.at_ms - state.at_ms if following else 0
         loads = owned.loads()[: len(state.members)]
@@ -102,11 +108,21 @@ def replay(states: Sequence[State], strategy: str, mean_pause_ms: float | None) 
         strategy=strategy,
         steps=sum(state.queues is not None for state in states),
         moves=moves,
-        handoffs=handoffs,
+        handoffs=handoffs.total(),
         mean_skew=skewed / lasted if lasted else None,
         idle=idle / lasted if lasted else 0.0,
-        pause_ms=None if mean_pause_ms is None else handoffs * mean_pause_ms,
+        pause_ms=recorded.pause_of(handoffs),
     )
+
+
+def _handoffs(moves: Diff, lost: frozenset[str]) -> Counter[Ended]:
+    """Count handoffs by how who had the queue ended to have it."""
+    givers = moves.source[(moves.source >= 0) & (moves.destination >= 0)]
+    is_gone = moves.clients.rank[givers] < 0
+    found = Counter({Ended.RELEASED: int((~is_gone).sum())})
+    for giver, count in Counter(givers[is_gone].tolist()).items():
+        found[Ended.LOST if moves.clients.names[giver] in lost else Ended.STOPPED] += count
+    return found
 
 
 def as_held(states: Sequence[State], holds: Sequence[Hold], recorded: Recorded) -> Replay:
@@ -127,7 +143,6 @@ def as_held(states: Sequence[State], holds: Sequence[Hold], recorded: Recorded) 
             lasted += span
             skewed += span * max(there) * len(there) / sum(there)
             idle += span * there.count(0)
-    mean = recorded.mean_pause_ms
     return Replay(
         strategy=AS_HELD,
         steps=sum(state.queues is not None for state in states),
@@ -135,7 +150,7 @@ def as_held(states: Sequence[State], holds: Sequence[Hold], recorded: Recorded) 
         handoffs=recorded.handoffs,
         mean_skew=skewed / lasted if lasted else None,
         idle=idle / lasted if lasted else 0.0,
-        pause_ms=None if mean is None else recorded.handoffs * mean,  # to compare with, as the replays are timed
+        pause_ms=recorded.pause_of({ended: paused.handoffs for ended, paused in recorded.paused.items()}),
     )
 
 
@@ -191,13 +206,8 @@ def _pauses_less(best: Replay, current: Replay) -> str:
 def backtest_of(rounds: DataFrame, spans: DataFrame, handoffs: DataFrame, events: DataFrame) -> DataFrame:
     """Replay every group under every strategy that can be tried; one row each, and one as held; the best is marked."""
     group = ["cluster", "group"]
-    paused = handoffs.groupBy(*group).agg(
-        F.sum("pause_ms").cast("double").alias("pause_ms"),
-        F.count(F.lit(1)).alias("handoffs"),
-        F.count("pause_ms").alias("paused"),
-    )
     steps = rounds.select(*group, "opened_ms", "settled_ms", "members_after", "moves").join(
-        paused, on=group, how="left"
+        paused_of(handoffs), on=group, how="left"
     )
     known = known_of(rounds, spans, events)
     told = (
@@ -221,7 +231,7 @@ def replay_rows(rounds: list[dict[str, object]], known: Known) -> Iterator[dict[
     now = in_use(states, known)
     replays, best, says = [held], AS_HELD, NO_ROUTE
     if held.steps:
-        replays += [replay(states, name, recorded.mean_pause_ms) for name in TRIED]
+        replays += [replay(states, name, recorded) for name in TRIED]
         best, says = recommend(replays, now)
         if held.steps < len(states):
             says += f"; of {len(states) - held.steps} more no line tells how many queues there were"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
@@ -22,11 +23,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class State:
-    """A group's members and queues from a moment on; ``queues`` is None where nobody tells which there were."""
+    """A group's members and queues from a moment on; ``queues`` is None where nobody tells which there were.
+
+    ``lost``: of those who were there before and are not now, those that ended without a word; the others stopped.
+    """
 
     at_ms: int
     members: tuple[str, ...]
     queues: tuple[MessageQueue, ...] | None
+    lost: frozenset[str] = frozenset()
 
     @cached_property
     def view(self) -> GroupView:
@@ -34,33 +39,56 @@ class State:
         return GroupView.of("replayed", self.queues or (), [Member(client_id=name) for name in self.members])
 
 
+class Ended(Enum):
+    """How who gave a queue away ended to hold it: what a handoff costs depends on that more than on anything else."""
+
+    RELEASED = "released"  # it lived on
+    STOPPED = "stopped"
+    LOST = "lost"  # nobody takes its queues until its connection or its heartbeats are missed
+
+
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """What a group's record says happened: moves, handoffs, and for how long these paused in all, at least.
+class Paused:
+    """Handoffs, and for how long those paused in all, at least, of which the pause is known."""
 
-    ``paused``: of so many handoffs the pause is known; of all where it is None.
-    """
-
-    moves: int = 0
     handoffs: int = 0
-    pause_ms: float | None = None
-    paused: int | None = None
+    known: int = 0
+    pause_ms: float = 0.0
 
     @property
-    def mean_pause_ms(self) -> float | None:
-        """How long one handoff paused, of those whose pause is known."""
-        known = self.handoffs if self.paused is None else self.paused
-        return self.pause_ms / known if known and self.pause_ms is not None else None
+    def mean_ms(self) -> float | None:
+        """How long one paused, of those whose pause is known."""
+        return self.pause_ms / self.known if self.known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a group's record says happened: moves, and handoffs by how their givers ended."""
+
+    moves: int = 0
+    paused: Mapping[Ended, Paused] = field(default_factory=dict)
+
+    @property
+    def handoffs(self) -> int:
+        """Count the handoffs."""
+        return sum(each.handoffs for each in self.paused.values())
+
+    def pause_of(self, handoffs: Mapping[Ended, int]) -> float | None:
+        """Say for how long so many handoffs pause as those did that were recorded; None where none of a kind was."""
+        means = {ended: self.paused.get(ended, Paused()).mean_ms for ended, count in handoffs.items() if count}
+        known = [handoffs[ended] * mean for ended, mean in means.items() if mean is not None]
+        return sum(known) if known and len(known) == len(means) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A client held a queue."""
+    """A client held a queue; ``is_lost``: until it ended without a word."""
 
     queue: MessageQueue
     client: str
     from_ms: int
     until_ms: int
+    is_lost: bool = False
 
 
 @dataclass
@@ -92,6 +120,18 @@ class Known:
                 return None
         return tuple(sorted(found))
 
+    def was_lost(self, client: str, at_ms: int) -> bool:
+        """Say whether the last hold of a client that had ended by then ended without a word."""
+        return _last(self._ends.get(client, ()), at_ms) or False
+
+    @cached_property
+    def _ends(self) -> dict[str, list[tuple[int, bool]]]:
+        """Say when holds ended, and whether without a word, in order, by client."""
+        ends: dict[str, list[tuple[int, bool]]] = {}
+        for hold in sorted(self.holds, key=lambda hold: (hold.until_ms, hold.is_lost)):
+            ends.setdefault(hold.client, []).append((hold.until_ms, hold.is_lost))
+        return ends
+
     @cached_property
     def _held(self) -> dict[str, list[tuple[MessageQueue, int, int]]]:
         """Say from its first hold until its last ended that a queue was there, by topic."""
@@ -116,14 +156,16 @@ def states_of(rounds: Iterable[dict[str, object]], known: Known) -> list[State]:
     Args:
         rounds: opened_ms, settled_ms, members_after of each.
     """
-    found = []
+    found = list[State]()
     for one in sorted(rounds, key=lambda one: _int(one["opened_ms"])):
         at = _int(one["settled_ms"] if one["settled_ms"] is not None else one["opened_ms"])
         members = one["members_after"]
         assert isinstance(members, list)
         queues = known.queues_at(at)
         if members and queues != ():
-            found.append(State(at, tuple(members), queues))
+            gone = set(found[-1].members if found else ()).difference(members)
+            lost = frozenset(name for name in gone if known.was_lost(name, at))
+            found.append(State(at, tuple(members), queues, lost))
     return found
 
 
@@ -133,15 +175,13 @@ def _int(value: object) -> int:
 
 
 def recorded_of(rounds: Sequence[Mapping[str, object]]) -> Recorded:
-    """Sum up a group's rounds; each has the group's counts and sum of its handoffs beside."""
+    """Sum up a group's rounds; each has the counts and sums of the group's handoffs beside, by how givers ended."""
     first = rounds[0]
-    pause = first["pause_ms"]
-    return Recorded(
-        moves=sum(_int(one["moves"] or 0) for one in rounds),
-        handoffs=_int(first["handoffs"] or 0),
-        pause_ms=pause if isinstance(pause, float) else None,
-        paused=paused if isinstance(paused := first.get("paused"), int) else None,
-    )
+    paused = {
+        ended: Paused(*(_int(first.get(f"{ended.value}_{what}") or 0) for what in ("handoffs", "known", "ms")))
+        for ended in Ended
+    }
+    return Recorded(moves=sum(_int(one["moves"] or 0) for one in rounds), paused=paused)
 
 
 def in_use(states: Iterable[State], known: Known) -> str:
@@ -158,11 +198,27 @@ def in_use(states: Iterable[State], known: Known) -> str:
 # ---- frames ----
 
 
+def paused_of(handoffs: DataFrame) -> DataFrame:
+    """Give what :func:`recorded_of` reads of each group's handoffs: by how givers ended, counts and sums of pauses."""
+    lost, stopped = (F.col("ended") == ended.value for ended in (Ended.LOST, Ended.STOPPED))
+    kind = F.when(lost, Ended.LOST.value).when(stopped, Ended.STOPPED.value).otherwise(Ended.RELEASED.value)
+    each = []
+    for ended in Ended:
+        pause = F.when(kind == ended.value, F.col("pause_ms"))
+        each += [
+            F.count(F.when(kind == ended.value, 1)).alias(f"{ended.value}_handoffs"),
+            F.count(pause).alias(f"{ended.value}_known"),
+            F.sum(pause).alias(f"{ended.value}_ms"),
+        ]
+    return handoffs.groupBy("cluster", "group").agg(*each)
+
+
 def known_of(rounds: DataFrame, spans: DataFrame, events: DataFrame) -> DataFrame:
     """Give, in rows of several kinds, what :class:`Known` is made of: holds, routes, results and members."""
     holds = spans.select(
         *("cluster", "group", F.lit("hold").alias("kind"), "topic", "broker", "queue_id"),
         *(F.col("client_id").alias("client"), F.coalesce("from_ms", "first_seen_ms").alias("at_ms"), "until_ms"),
+        (F.col("ended") == "lost").alias("is_lost"),
     )
     topics = spans.select("cluster", "group", "topic").distinct()
     routes = routes_of(events).join(topics, on=["cluster", "topic"], how="inner").withColumn("kind", F.lit("route"))
@@ -189,7 +245,8 @@ def read_known(rows: Iterable[Mapping[str, object]]) -> Known:
     for row in sorted(rows, key=lambda row: _int(row["at_ms"] or 0)):
         if row["kind"] == "hold":
             queue = MessageQueue(str(row["topic"]), str(row["broker"]), _int(row["queue_id"]))
-            known.holds.append(Hold(queue, str(row["client"]), _int(row["at_ms"]), _int(row["until_ms"])))
+            times = _int(row["at_ms"]), _int(row["until_ms"])
+            known.holds.append(Hold(queue, str(row["client"]), *times, is_lost=row.get("is_lost") is True))
         elif row["kind"] == "route":
             route = (_int(row["at_ms"]), read_route(row["queues"]))
             known.routes.setdefault(str(row["topic"]), []).append(route)
