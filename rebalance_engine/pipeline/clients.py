@@ -49,10 +49,20 @@ def changes_of(events: DataFrame) -> DataFrame:
     lines = mine.where(F.col("what").isin(*OF_A_GROUP) & F.col("group").isNotNull() & ~told_by_result).join(
         counted, on=KEY, how="left"
     )
-    parts = [lines.where(F.coalesce("clients", F.lit(0)) == 1).withColumn("client_id", F.col("only"))]
+    strangers = _strangers(mine, members)
+    speakers = members if strangers is None else members.unionByName(strangers)
+    single = lines.where(F.coalesce("clients", F.lit(0)) == 1)
+    if strangers is not None:
+        own = single.where(F.col("topic").isNull())
+        told = _by_instance_beside(own, mine, speakers).join(counted, on=KEY, how="left")
+        parts = [told.withColumn("client_id", F.coalesce("client_id", "only"))]
+        single = single.where(F.col("topic").isNotNull())
+    else:
+        parts = []
+    parts.append(single.withColumn("client_id", F.col("only")))
     kinds = {row["n"] for row in counted.select(F.least("clients", F.lit(2)).alias("n")).distinct().collect()}
     if 2 in kinds:  # asked first, because a plan that does nothing still costs seconds to make
-        parts.append(_tell_apart(lines.where(F.col("clients") > 1), mine, known))
+        parts.append(_tell_apart(lines.where(F.col("clients") > 1), mine, known, speakers))
     nameless = lines.where(F.col("clients").isNull())
     if not nameless.isEmpty():
         parts.append(_by_instance(nameless, mine))
@@ -150,10 +160,31 @@ def _known_clients(mine: DataFrame) -> DataFrame:
     return direct.unionByName(beats.select(*mine.columns)).select(*KEY, "client_id", "thread", "at_ms", "file", "place")
 
 
-def _tell_apart(lines: DataFrame, mine: DataFrame, known: DataFrame) -> DataFrame:
+def _strangers(mine: DataFrame, members: DataFrame) -> DataFrame | None:
+    """Give the clients that began to start as members of a group, and never spoke as one: these could not start.
+
+    A consumer says that it starts, makes its instance, and says then that it has started. None: there are no such.
+    """
+    told = mine.where(F.col("what").isin("consumer starting", "instance made", "consumer started"))
+    order = Window.partitionBy("cluster", "process").orderBy(moment())
+    following = F.lead(F.struct("what", "client_id", "at_ms")).over(order)
+    began = told.withColumn("next", following).where(
+        (F.col("what") == "consumer starting")
+        & (F.col("next.what") == "instance made")
+        & (F.col("next.at_ms") - F.col("at_ms") <= INSTANCE_WITHIN_MS)
+    )
+    made = began.select(*KEY, F.col("next.client_id").alias("client_id")).where(F.col("client_id").isNotNull())
+    in_process = members.select("cluster", "process", "client_id")
+    found = made.join(in_process, on=["cluster", "process", "client_id"], how="left_anti")
+    # Only beside a member can its lines be taken for somebody else's.
+    beside = computed_once(found.dropDuplicates().join(members.select(*KEY).distinct(), on=KEY, how="left_semi"))
+    return None if beside.isEmpty() else beside
+
+
+def _tell_apart(lines: DataFrame, mine: DataFrame, known: DataFrame, speakers: DataFrame) -> DataFrame:
     changes = lines.where(F.col("topic").isNotNull())
     named = _by_result(_by_persist(changes, mine), mine)
-    rest = _by_instance_beside(lines.where(F.col("topic").isNull()), mine, known)
+    rest = _by_instance_beside(lines.where(F.col("topic").isNull()), mine, speakers)
     return _by_last_named(named.select(*mine.columns).unionByName(rest), known)
 
 
@@ -203,15 +234,17 @@ def _by_result(changes: DataFrame, mine: DataFrame) -> DataFrame:
     return told.withColumn("client_id", F.coalesce("client_id", "fits"))
 
 
-def _by_instance_beside(lines: DataFrame, mine: DataFrame, known: DataFrame) -> DataFrame:
+def _by_instance_beside(lines: DataFrame, mine: DataFrame, speakers: DataFrame) -> DataFrame:
     """Take the client whose instance is made or stopped beside a start or a stop: whoever speaks next may be another.
 
     A consumer that starts says so, and makes its instance then; one that stops unregisters, stops its instance, and
     says so at once (``DefaultMQPushConsumerImpl``). Nothing is told beside where its process has another consumer.
+
+    Args:
+        speakers: whose lines they may be: of each group and process the members, and who could not start.
     """
-    members = known.select(*KEY, "client_id").dropDuplicates()
     beside = mine.where(F.col("what").isin("instance made", "instance stopped")).drop("group")
-    marks = beside.join(members, on=["cluster", "process", "client_id"], how="inner").select(*mine.columns)
+    marks = beside.join(speakers, on=["cluster", "process", "client_id"], how="inner").select(*mine.columns)
     both = lines.select(*mine.columns).withColumn("client_id", F.lit(None).cast("string")).unionByName(marks)
     before = Window.partitionBy(*KEY).orderBy(moment())
     after = Window.partitionBy(*KEY).orderBy(F.desc(moment()))

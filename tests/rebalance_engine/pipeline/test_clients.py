@@ -97,3 +97,30 @@ def test_a_start_and_a_stop_in_a_shared_log_are_of_the_client_whose_instance_is_
 
 def test_nobody_is_named_where_nothing_tells(spark: SparkSession, tmp_path: Path) -> None:
     assert clients(spark, tmp_path, java5(1, added("g", Q0))) == [("added", 0, None)]
+
+
+def test_who_could_not_start_ends_nothing_of_the_member_beside_it(spark: SparkSession, tmp_path: Path) -> None:
+    """It says what every consumer says that starts and stops, names itself by its instance alone, and holds nothing."""
+    starts = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"
+
+    def made(client: str) -> str:
+        return f"Created a new client Instance, InstanceIndex:0, ClientID:{client}, ClientConfig:ClientConfig{{x}}"
+
+    found = told(
+        spark,
+        tmp_path,
+        *(java5(0, starts), java5(0.2, made("A")), java5(0.3, "the consumer [g] start OK.")),
+        *(java5(1, added("g", Q0)), java5(1.1, result("g", "A", [Q0]))),
+        *(java5(10, starts), java5(10.2, made("X")), java5(10.3, "the consumer [g] start OK.")),
+        *(java5(14, "the client factory [X] shutdown OK"), java5(14.001, "the consumer [g] shutdown OK")),
+        java5(15, "Created a new client Instance, InstanceIndex:1, ClientID:producer, ClientConfig:ClientConfig{x}"),
+        *(java5(20, "the client factory [A] shutdown OK"), java5(20.001, "the consumer [g] shutdown OK")),
+    )
+
+    assert found == [
+        ("consumer starting", None, "A"),
+        ("added", 0, "A"),
+        ("consumer starting", None, "X"),
+        ("consumer stopped", None, "X"),
+        ("consumer stopped", None, "A"),
+    ]
