@@ -10,6 +10,8 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
@@ -40,9 +42,18 @@ from rebalance_engine.pipeline.sweep import (
     with_holds,
 )
 from rebalance_engine.pipeline.templates import POPS
-from rebalance_engine.pipeline.unheard import cut_off, let_go, presence_of_strangers, there_meanwhile
+from rebalance_engine.pipeline.unheard import (
+    Counted,
+    Spans,
+    cut_off,
+    let_go,
+    presence_of_strangers,
+    presence_of_uncounted,
+    there_meanwhile,
+)
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
+BY_BROKERS = ("joined", "left", "closed", "expired")
 TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard")
 
 
@@ -59,7 +70,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     members = spans.select("cluster", "process", "group").dropDuplicates()
     alone = alone_in_folder(changes)
     of_queue = of_groups(events.where(F.col("what").isin(*QUEUE_CLUES)), members, alone)
-    by_group = events.where(F.col("what").isin("joined", "left", "closed", "expired") & F.col("group").isNotNull())
+    by_group = events.where(F.col("what").isin(*BY_BROKERS) & F.col("group").isNotNull())
     own = changes.where(F.col("what").isin("consumer stopped", "consumer starting"))
     changed = (
         events.where((F.col("what") == "route changed") & (F.col("number") == 1))
@@ -85,7 +96,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         beside_changes(events, members, alone),
     ):
         chosen = chosen.unionByName(more.select(*columns))
-    for more in (_routes(events, spans), _ends(spans, life), log_ends_of(events, spans, life)):
+    for more in (_routes(events, spans), _counted(events, spans), _ends(spans, life), log_ends_of(events, spans, life)):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
     return chosen
 
@@ -122,6 +133,19 @@ def _routes(events: DataFrame, spans: DataFrame) -> DataFrame:
     topics = spans.select("cluster", "group", "topic").distinct()
     told = routes_of(events).join(topics, on=["cluster", "topic"], how="inner")
     return told.select("cluster", "group", F.lit("route").alias("what"), "at_ms", "topic", "queues")
+
+
+def _counted(events: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give by how many members each of them divided: its first and last results of those that say the same."""
+    groups = spans.select("cluster", "group").distinct()
+    told = events.where((F.col("what") == "result") & F.col("number").isNotNull() & (F.col("layout") != "broker"))
+    in_order = Window.partitionBy("cluster", "group", "process", "client_id").orderBy("at_ms", "place")
+    beside = (F.lag("number").over(in_order), F.lead("number").over(in_order))
+    is_edge = reduce(or_, (~one.eqNullSafe(F.col("number")) for one in beside))
+    edges = told.join(groups, on=["cluster", "group"], how="left_semi").withColumn("is_edge", is_edge)
+    return edges.where("is_edge").select(
+        "cluster", "group", F.lit("counted").alias("what"), "at_ms", "client_id", "number"
+    )  # fmt: skip
 
 
 def _ends(spans: DataFrame, life: DataFrame) -> DataFrame:
@@ -202,6 +226,7 @@ class Clues:
         log_ends: of members whose logs may have been cut, the last line of each one's.
         refusals: by process, when its pulls of nobody knows which queues were refused, in order.
         popped: by topic, from when on brokers hand its messages out to whoever asks.
+        counted: by how many members they divided, as results say.
     """
 
     by_queue: dict[MessageQueue, list[Clue]]
@@ -213,6 +238,7 @@ class Clues:
     popped: dict[str, int]
     refusals: dict[str, list[int]]
     log_ends: dict[str, int]
+    counted: list[Counted]
 
 
 def tell(
@@ -228,6 +254,7 @@ def tell(
     unheard = presence_of_strangers(found.unheard, found.causes, found.end_ms or 0)
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
+    unheard |= _uncounted(found, holds, presence_of(holds, causes, found.end_ms or 0) | unheard)
     sure = let_go(holds, cut)
     for one in handoffs_of(sure, found.by_queue, found.refusals):
         is_return = one.change.giver.client == one.change.taker.client
@@ -253,7 +280,7 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
 
 
 def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
-    found = Clues({}, [], [], {}, set(), None, {}, {}, {})
+    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, [])
     ends: dict[str, dict[str, int]] = {"log ends": found.log_ends, "input ends": {}}
     for clue in clues:
         what, at = str(clue["what"]), _int(clue["at_ms"])
@@ -287,6 +314,8 @@ def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None
     if clue["queue_id"] is not None:
         one = Clue(at, what, process, _known(clue["number"]), _known(clue.get("number2")), client)
         found.by_queue.setdefault(_queue(clue), []).append(one)
+    elif what == "counted":
+        found.counted.append(Counted(at, client, _int(clue["number"])))
     elif what == "pull refused":
         found.refusals.setdefault(process, []).append(at)
 
@@ -302,6 +331,13 @@ def _known(value: object) -> int | None:
 
 def _queue(row: dict[str, object]) -> MessageQueue:
     return MessageQueue(str(row["topic"]), str(row["broker"]), _int(row["queue_id"]))
+
+
+def _uncounted(found: Clues, holds: dict[MessageQueue, list[Hold]], there: Presence) -> Spans:
+    """Tell when there were members whom nobody names; brokers' logs name all."""
+    if found.end_ms is None or any(one.what in BY_BROKERS for one in found.causes):
+        return {}
+    return presence_of_uncounted(found.counted, there, holds, found.end_ms)
 
 
 def _losses(holds: dict[MessageQueue, list[Hold]]) -> list[Cause]:

@@ -1,14 +1,18 @@
 """Of whom nobody tells what they held, and when: members of no log, and those whose log ends before they do.
 
-Plain Python. What seems unowned meanwhile may have been theirs. A Java member that holds something writes every 5 s: a
-log that says nothing for longer, while its member is there and others' holds change, was cut or copied too early.
+Plain Python. What seems unowned meanwhile may have been theirs. Members of no log are named by brokers. Where no broker
+tells, only those that divide say how many they are, not who (``cidAllSize``). A Java member that holds something
+writes every 5 s: a log that says nothing for longer, while its member is there and others' holds change, was cut or
+copied too early.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.loads import Presence
@@ -16,6 +20,10 @@ from rebalance_engine.pipeline.rounds import COMES, GOES, SAID_WITHIN_MS, Cause,
 from rebalance_engine.pipeline.sweep import Hold, Stretch
 
 WRITES_WITHIN_MS = 6_000  # offsets are persisted every 5 s
+CLOCKS_MS = 3_000  # hosts' clocks differ
+# Who stops is listed no more at once. Who hangs is for two minutes, and until brokers look again.
+LISTED_MS, LOST_LISTED_MS = CLOCKS_MS, 150_000
+SEEN_WITHIN_MS = 21_000  # members compute anew every 20 s, if nobody tells them of a change
 Holds = Mapping[MessageQueue, Sequence[Hold]]
 Spans = dict[str, list[tuple[int, int]]]
 
@@ -31,6 +39,73 @@ def presence_of_strangers(names: Collection[str], causes: Iterable[Cause], end_m
             if one.what in GOES:
                 there.setdefault(one.client, []).append((0, one.at_ms))
     return there
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """By how many a member divided, as its result says."""
+
+    at_ms: int
+    client: str | None
+    members: int
+
+
+def presence_of_uncounted(told: Iterable[Counted], there: Presence, holds: Holds, end_ms: int) -> Spans:
+    """Tell when there were more members than are known, by names of their own: *1 more*, *2 more*, and so on.
+
+    Who may still have been listed though it was gone is counted: this finds no more than are certain.
+
+    Args:
+        there: when members were there of whom that is known.
+    """
+    results = sorted(told, key=lambda one: one.at_ms)
+    edges, known = _numbers(_listed(results, there, holds))
+    times = [one.at_ms for one in results]
+    more = [one.members - known[bisect_right(edges, one.at_ms)] for one in results]
+    marks = sorted({*edges, *times, *(at - SEEN_WITHIN_MS for at in times), end_ms})
+    found: Spans = {}
+    for begin, end in pairwise(mark for mark in marks if mark <= end_ms):
+        said = bisect_right(times, begin)
+        now = results[said - 1].members - known[bisect_right(edges, begin)] if said else 0
+        soon = more[said] if said < len(times) and times[said] <= begin + SEEN_WITHIN_MS else 0
+        for number in range(1, 1 + max(now, soon)):
+            _go_on(found.setdefault(f"{number} more", []), begin, end)
+    return found
+
+
+def _listed(results: Iterable[Counted], there: Presence, holds: Holds) -> Spans:
+    """Tell from when until when brokers may have listed each member that is known; apart from each other, in order."""
+    every = [hold for those in holds.values() for hold in those]
+    lost = {hold.client for hold in every if hold.ended == "lost"}
+    spans = [(client, begin, end) for client, own in there.items() for begin, end in own]
+    spans += [(hold.client, hold.from_ms, hold.until_ms) for hold in every]
+    spoke: dict[str, list[int]] = {}
+    for one in results:
+        if one.client is not None:
+            spoke.setdefault(one.client, []).append(one.at_ms)
+    spans += [(client, times[0], times[-1]) for client, times in spoke.items()]
+    known: Spans = {}
+    for client, begin, end in sorted(spans, key=lambda one: one[1]):
+        until = end + (LOST_LISTED_MS if client in lost else LISTED_MS)
+        _go_on(known.setdefault(client, []), begin - CLOCKS_MS, until)
+    return known
+
+
+def _go_on(spans: list[tuple[int, int]], begin: int, end: int) -> None:
+    if spans and begin <= spans[-1][1]:
+        spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+    else:
+        spans.append((begin, end))
+
+
+def _numbers(known: Presence) -> tuple[list[int], list[int]]:
+    """Tell how many there are before, between and after the instants at which it changes."""
+    steps = Counter[int]()
+    for begin, end in (span for spans in known.values() for span in spans):
+        steps[begin] += 1
+        steps[end] -= 1
+    edges = sorted(steps)
+    return edges, [0, *accumulate(steps[at] for at in edges)]
 
 
 def cut_off(holds: Holds, causes: Sequence[Cause], log_ends: Mapping[str, int], end_ms: int) -> Spans:

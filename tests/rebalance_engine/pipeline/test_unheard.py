@@ -3,7 +3,7 @@ import pytest
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.rounds import Cause
 from rebalance_engine.pipeline.sweep import Hold
-from rebalance_engine.pipeline.unheard import cut_off, let_go
+from rebalance_engine.pipeline.unheard import Counted, cut_off, let_go, presence_of_uncounted
 
 QUEUE, OTHER = MessageQueue("orders", "east", 0), MessageQueue("orders", "east", 1)
 CAME = Cause(500, "joined", "C", "east")
@@ -74,3 +74,24 @@ def test_what_another_takes_from_a_member_whose_log_was_cut_it_had_let_go_before
 
     assert let_go(taken, cut)[QUEUE][0] == Hold(1_000, 60_000, "C", "lost")
     assert let_go(kept, cut) == kept
+
+
+def test_who_is_counted_and_not_known_is_there_until_fewer_are_counted() -> None:
+    """A and B are known. B stops at 100,000; somebody else comes shortly before 60,000 and is counted until 150,000."""
+    there = {"A": [(0, END_MS)], "B": [(30_000, 100_000)]}
+    told = [Counted(0, "A", 1), Counted(30_100, "A", 2), Counted(60_000, "B", 3), Counted(60_050, "A", 3)]
+    told += [Counted(99_500, "A", 2), Counted(150_000, "A", 1)]
+
+    assert presence_of_uncounted(told, there, {}, END_MS) == {"1 more": [(39_000, 99_500), (103_000, 150_000)]}
+    assert presence_of_uncounted(told, there | {"C": [(59_000, 149_000)]}, {}, END_MS) == {}
+
+
+def test_who_was_lost_is_listed_for_two_minutes_and_who_speaks_is_known() -> None:
+    lost = {QUEUE: [Hold(0, 50_000, "A", "lost"), Hold(51_000, END_MS, "B", "open")]}
+    told = [Counted(1_000, "A", 2), Counted(1_000, "B", 2), Counted(150_000, "B", 1)]
+
+    assert presence_of_uncounted(told, {}, lost, END_MS) == {}
+    assert presence_of_uncounted([Counted(100_000, "B", 4)], {}, lost, END_MS) == {
+        "1 more": [(79_000, END_MS)],
+        "2 more": [(79_000, END_MS)],
+    }
