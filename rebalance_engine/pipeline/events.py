@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import reduce
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, Window
@@ -18,6 +19,7 @@ from rebalance_engine.pipeline.history import facts_of
 from rebalance_engine.pipeline.layouts import HISTORY, LAYOUTS
 from rebalance_engine.pipeline.naming import (
     factory_client,
+    found_in,
     locked_client,
     locking_client,
     named_client,
@@ -30,7 +32,7 @@ QUEUE_DATA = r"QueueData \[brokerName=([^,]+), readQueueNums=(\d+), writeQueueNu
 BROADCASTER = r"ConsumerData \[groupName=([^,\]]+), consumeType=[^,\]]*, messageModel=BROADCASTING"
 GROUP = r"(?:[Gg]roup(?:Name)?|GROUP)(?:[=:] ?| )\"?([^ ,\[\]\"]+)"
 REBALANCE_GROUP = r"^(?:\[BUG\])?(?:doRebalance|Fix Offset), ([^ ,]+)"
-QUEUE_BEGINS = "MessageQueue [topic="
+QUEUE_BEGINS, BROKER_BEGINS, ID_BEGINS = "MessageQueue [topic=", ", brokerName=", ", queueId="
 DAY_MS = 86_400_000
 READ_BY = ("events", "clocks", "history", "naming")
 
@@ -59,9 +61,11 @@ def events_of(lines: DataFrame, zones: DataFrame) -> DataFrame:
 
 
 def _texts(timed: DataFrame) -> DataFrame:
-    queue = timed.withColumn("queue", _queue_of(F.col("message"), F.col("what")))  # computed once, used three times
     return shaped(
-        queue.select("*", *_told(), _day_of().alias("day_utc")).drop("day").withColumnRenamed("day_utc", "day"),
+        _with_queue(timed)
+        .select("*", *_told(), _day_of().alias("day_utc"))
+        .drop("day")
+        .withColumnRenamed("day_utc", "day"),
         EVENTS,
     )
 
@@ -180,49 +184,81 @@ def _in_utc(lines: DataFrame, zones: DataFrame) -> DataFrame:
     )
 
 
-def _queue_of(message: Column, what: Column) -> Column:
-    """Give the queue that a line is about, as it stands there; its parts have neither comma nor bracket."""
+def _with_queue(lines: DataFrame) -> DataFrame:
+    """Add the first whole queue that a line is about, as ``q_topic``, ``q_broker`` and ``q_id``; mostly none is sought.
+
+    Each step is a column, which Spark computes once as long as the next one names it more than once: written as one
+    expression, every part of it is computed again wherever it stands, as it stands behind a condition.
+    """
+    message, what = F.col("message"), F.col("what")
     many = what.isin("result", "broker result", "route changed", "heartbeat data", "instance made")
+    before = F.octet_length(F.substring_index(message, QUEUE_BEGINS, 1)) + len(QUEUE_BEGINS)
+    its_only = F.substring_index(message, QUEUE_BEGINS, -1)  # it stands near the end
+    first = _bytes(message, before, F.octet_length(message))
     has_one = ~many & message.contains(QUEUE_BEGINS)
-    return F.when(has_one, F.coalesce(_first_queue(message), _found(message, QUEUE, 0)))
-
-
-def _first_queue(message: Column) -> Column:
-    """Give the first queue of a message, if it is whole: for a tenth of what finding it by its expression costs."""
-    before = F.octet_length(F.substring_index(message, QUEUE_BEGINS, 1))
-    rest = F.substr(message.cast("binary"), before + 1, F.octet_length(message)).cast("string")
-    queue = F.substring_index(rest, "]", 1)
+    behind = F.when(_is_persisted(message), its_only).when(has_one, first)
+    inside, begin, end = F.col("inside"), F.octet_length("left") + len(BROKER_BEGINS), F.octet_length("right")
+    size = F.octet_length(inside) - begin - end - len(ID_BEGINS)
     is_whole = (
-        (F.octet_length(queue) < F.octet_length(rest))
-        & F.substring_index(queue, "=", 2).endswith(", brokerName")
-        & F.substring_index(queue, "=", 3).endswith(", queueId")
-        & F.substring_index(queue, "=", -1).try_cast("int").isNotNull()
+        (F.octet_length(inside) < F.octet_length("behind"))  # there is a bracket at its end
+        & ~F.col("left").contains("=")
+        & ~F.col("middle").contains("=")
+        & F.col("right").try_cast("int").isNotNull()
     )
-    return F.when(is_whole, F.concat(queue, F.lit("]")))
+    steps = (
+        {"behind": behind},
+        {"inside": F.substring_index("behind", "]", 1)},
+        {"left": F.substring_index(inside, BROKER_BEGINS, 1), "right": F.substring_index(inside, ID_BEGINS, -1)},
+        {"middle": F.when(size > 0, _bytes(inside, begin, size))},
+        {"is_whole": F.when(F.col("behind").isNotNull(), F.coalesce(is_whole, F.lit(False)))},
+        # Mostly the first queue is whole, and finding it so takes a tenth of what finding it by its expression does.
+        {"sought": F.when(~F.col("is_whole"), found_in(message, QUEUE, 0))},
+        {name: F.when(F.col("is_whole"), F.col(part)).otherwise(_part(name)) for name, part in _PARTS.items()},
+    )
+    return reduce(DataFrame.withColumns, steps, lines)
+
+
+_PARTS = {"q_topic": "left", "q_broker": "middle", "q_id": "right"}
+
+
+def _part(name: str) -> Column:
+    """Cut a part out of a queue that is whole and ends with its bracket."""
+    if name == "q_topic":
+        return F.substr(F.substring_index("sought", ", ", 1), F.lit(len(QUEUE_BEGINS) + 1))
+    if name == "q_broker":
+        before = F.substring_index("sought", ID_BEGINS, 1)
+        return F.substring_index(before, BROKER_BEGINS, -1)
+    return F.rtrim(F.substring_index("sought", "=", -1), F.lit("]"))
+
+
+def _bytes(text: Column, skipped: Column, size: Column) -> Column:
+    """Cut so many bytes out, behind so many: counting characters is what makes ``substring`` of a text slow."""
+    return F.substr(text.cast("binary"), skipped + 1, size).cast("string")
 
 
 def _told() -> list[Column]:
     message, what = F.col("message"), F.col("what")
-    is_result, queue = what.isin("result", "broker result"), F.col("queue")
+    is_result = what.isin("result", "broker result")
     return [
         _group(message, what).alias("group"),
         F.coalesce(
-            F.when(what == "route changed", _found(message, r"^the topic\[([^\]]+)\]")),
-            F.when(is_result, _found(message, r"[, ][tT]opic[=:] ?([^,\s\]]+)")),
-            F.when(what == "offset back", _found(message, r"key=([^@]+)@")),
-            F.substr(F.substring_index(queue, ", ", 1), F.lit(len("MessageQueue [topic=") + 1)),
+            F.when(what == "route changed", found_in(message, r"^the topic\[([^\]]+)\]")),
+            F.when(is_result, found_in(message, r"[, ][tT]opic[=:] ?([^,\s\]]+)")),
+            F.when(what == "offset back", found_in(message, r"key=([^@]+)@")),
+            F.col("q_topic"),
         ).alias("topic"),
         F.coalesce(
             F.when(what.isin("isolated", "unreachable", "reachable"), F.substring_index(message, " ", 1)),
             F.when(
                 what.isin("heartbeat", "heartbeat failed", "broker gone", "unregistered"),
-                _found(message, r"broker\[([^ \]]+)"),
+                found_in(message, r"broker\[([^ \]]+)"),
             ),
-            F.when(what == "broker started", _found(message, r"The broker\[([^,\]]+), ")),
-            F.substr(F.substring_index(F.substring_index(queue, ", ", 2), ", ", -1), F.lit(len("brokerName=") + 1)),
+            F.when(what == "broker started", found_in(message, r"The broker\[([^,\]]+), ")),
+            F.col("q_broker"),
         ).alias("broker"),
-        F.when(what == "offset back", _number(message, r"queueId=(\d+)"))
-        .otherwise(F.rtrim(F.substring_index(queue, "=", -1), F.lit("]")).try_cast("int"))
+        F.when(what == "offset back", F.regexp_extract(message, r"queueId=(\d+)", 1))
+        .otherwise(F.col("q_id"))
+        .try_cast("int")  # a number beyond it is none
         .alias("queue_id"),
         _client(message, what).alias("client_id"),
         _other(message, what).alias("other"),
@@ -230,7 +266,7 @@ def _told() -> list[Column]:
         F.when(is_result, _number(message, r"mqAllSize=(\d+)"))
         .when(what == "offset back", _number(message, r"storeOffset=(\d+)"))
         .alias("number2"),
-        F.when(is_result, _found(message, r"[sS]trategyName=([^,]+),")).alias("strategy"),
+        F.when(is_result, found_in(message, r"[sS]trategyName=([^,]+),")).alias("strategy"),
         _queues(message, what).alias("queues"),
         _broadcasting(message, what).alias("broadcasting"),
     ]
@@ -241,21 +277,21 @@ def _group(message: Column, what: Column) -> Column:
         F.when(_is_persisted(message), _word(message, 3)),
         F.when(
             message.startswith("doRebalance, ") | what.isin("pull expired", "expired and removed", "removed to repair"),
-            _found(message, REBALANCE_GROUP),
+            found_in(message, REBALANCE_GROUP),
         ),
-        F.when(what == "lock granted", _found(message, r"lock OK, (\S+) MessageQueue")),
+        F.when(what == "lock granted", found_in(message, r"lock OK, (\S+) MessageQueue")),
         F.when(
             what.isin("consumer started", "consumer starting", "consumer stopped", "producer started", "left"),
-            _found(message, r"\[([^\]]+)\]"),
+            found_in(message, r"\[([^\]]+)\]"),
         ),
-        F.when(what == "unregistered", F.nullif(_found(message, r"Consumer: ([^\]]+)\]"), F.lit("null"))),
-        F.when(what == "closed", _found(message, r"consumer group: (\S+)")),
-        F.when(what == "offset back", _found(message, r"key=[^@]+@([^,]+)")),
-        F.when(message.startswith("notifyConsumerIdsChanged:"), _found(message, r":([^\[\s]+)")),
+        F.when(what == "unregistered", F.nullif(found_in(message, r"Consumer: ([^\]]+)\]"), F.lit("null"))),
+        F.when(what == "closed", found_in(message, r"consumer group: (\S+)")),
+        F.when(what == "offset back", found_in(message, r"key=[^@]+@([^,]+)")),
+        F.when(message.startswith("notifyConsumerIdsChanged:"), found_in(message, r":([^\[\s]+)")),
         F.when(
             ~what.isin("unregistered", "uncommitted", "heartbeat data", "instance made")
             & (message.contains("roup") | message.contains("GROUP")),
-            _found(message, GROUP),
+            found_in(message, GROUP),
         ),
     )
 
@@ -275,8 +311,8 @@ def _client(message: Column, what: Column) -> Column:
         F.when(what.isin("instance started", "instance stopped"), factory_client(message)),
         F.when(what.isin("granted expired", "refused"), locking_client(message)),
         F.when(message.startswith("unlockBatch, Group: "), F.substring_index(message, "] ", -1)),
-        F.when(what == "not in list", _found(message, r"consumerId: (.+?) not in")),
-        F.when(message.startswith("Allocation result"), _found(message, r"Current Consumer ID: ([^\]]+)\]")),
+        F.when(what == "not in list", found_in(message, r"consumerId: (.+?) not in")),
+        F.when(message.startswith("Allocation result"), found_in(message, r"Current Consumer ID: ([^\]]+)\]")),
         F.when((what != "uncommitted") & message.contains("lient"), named_client(message)),  # most have none
     )
 
@@ -284,11 +320,11 @@ def _client(message: Column, what: Column) -> Column:
 def _other(message: Column, what: Column) -> Column:
     return (
         F.when(what.isin("granted expired", "refused"), locked_client(message))
-        .when(what.isin("joined", "left", "closed", "producer joined"), _found(message, r"R:/([^\]]+)\]"))
-        .when(what == "expired", _found(message, r"channel=([^,]+),"))
-        .when(what == "notified", _found(message, r"notification\[([^\]]+)\]"))
-        .when(what == "isolated", _found(message, r"for (\d+) ms"))
-        .when(what.isin("pull refused", "pull failed"), _found(message, r"(CODE: \d+)"))
+        .when(what.isin("joined", "left", "closed", "producer joined"), found_in(message, r"R:/([^\]]+)\]"))
+        .when(what == "expired", found_in(message, r"channel=([^,]+),"))
+        .when(what == "notified", found_in(message, r"notification\[([^\]]+)\]"))
+        .when(what == "isolated", found_in(message, r"for (\d+) ms"))
+        .when(what.isin("pull refused", "pull failed"), found_in(message, r"(CODE: \d+)"))
     )
 
 
@@ -337,8 +373,8 @@ def _broadcasting(message: Column, what: Column) -> Column:
     joins = (what == "joined") & message.contains(" BROADCASTING channel: ")
     beats = (what == "heartbeat data") & message.contains("BROADCASTING")
     return (
-        F.when(starts, F.array(_found(message, r"\[([^\]]+)\]")))
-        .when(joins, F.array(_found(message, GROUP)))
+        F.when(starts, F.array(found_in(message, r"\[([^\]]+)\]")))
+        .when(joins, F.array(found_in(message, GROUP)))
         .when(beats, F.regexp_extract_all(message, F.lit(BROADCASTER), F.lit(1)))
     )
 
@@ -349,9 +385,5 @@ def _pairs(text: Column, pattern: str, one: int, other: int) -> Column:
     return F.zip_with(first, second, lambda left, right: F.concat_ws("|", left, right))
 
 
-def _found(text: Column, pattern: str, group: int = 1) -> Column:
-    return F.nullif(F.regexp_extract(text, pattern, group), F.lit(""))
-
-
 def _number(text: Column, pattern: str, group: int = 1) -> Column:
-    return _found(text, pattern, group).try_cast("bigint")
+    return F.regexp_extract(text, pattern, group).try_cast("bigint")

@@ -200,10 +200,13 @@ def _count(column: str, part: str) -> Column:
 
 
 def _java5(records: DataFrame) -> DataFrame:
-    value = F.col("value")
-    process = F.substring_index(F.substring_index(value, "]", 1), "[", -1)
-    thread = F.substring_index(F.substring_index(value, "] [", 2), "] [", -1)
-    return _told(records, _wall(21, "."), _after(value, "] - "), "java5", process=process, thread=thread)
+    # yy-MM-dd HH:mm:ss.SSS LEVEL [PID] [THREAD] [LOGGER#METHOD:LINE] - MESSAGE
+    # Each mark is looked for behind the one before it, as Spark compares the whole of a mark at every byte.
+    head = F.substring_index(_tail(F.col("value"), 22), "] [", 2)
+    logger = records.withColumn("head", head).withColumn("rest", _tail(F.col("value"), F.octet_length("head") + 22))
+    process = F.substring_index(F.substring_index("head", "]", 1), "[", -1)
+    thread = F.substring_index("head", "] [", -1)
+    return _told(logger, _wall(21, "."), _after(F.col("rest"), "] - "), "java5", process=process, thread=thread)
 
 
 def _java4(records: DataFrame) -> DataFrame:
@@ -270,7 +273,7 @@ def _told(
     process: Column | None = None,
     thread: Column | None = None,
 ) -> DataFrame:
-    clock = records.select("file", "host", "value", "block", wall.alias("wall_ms"), message.alias("message"))
+    clock = records.withColumns({"wall_ms": wall, "message": message})
     is_told = F.col("message").isNotNull()
     what = _what(F.col("message"), TEMPLATES[layout]).alias("what")
     nobody = F.lit(None).cast("string")
@@ -303,5 +306,5 @@ def _fits(message: Column, template: Template) -> Column:
     if template.has:
         tests.append(message.contains(template.has))
     if template.ends:
-        tests.append(F.substring_index(message, "\n", 1).endswith(template.ends))
+        tests += [message.contains(template.ends), F.substring_index(message, "\n", 1).endswith(template.ends)]
     return reduce(lambda one, other: one & other, tests)

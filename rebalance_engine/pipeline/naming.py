@@ -29,7 +29,7 @@ def persisting_client(message: Column) -> Column:
 
 def factory_client(message: Column) -> Column:
     """Read the id of ``the client factory [C] start OK``."""
-    return F.nullif(F.regexp_extract(message, r"client factory \[(.+?)\] (?:start|shutdown) OK", 1), F.lit(""))
+    return found_in(message, r"client factory \[(.+?)\] (?:start|shutdown) OK")
 
 
 def locking_client(message: Column) -> Column:
@@ -43,5 +43,13 @@ def locked_client(message: Column) -> Column:
 
 
 def _either(message: Column, pattern: str) -> Column:
-    first, second = (F.nullif(F.regexp_extract(message, pattern, group), F.lit("")) for group in (1, 2))
-    return F.coalesce(first, second)
+    return F.coalesce(found_in(message, pattern, 1), found_in(message, pattern, 2))
+
+
+def found_in(text: Column, pattern: str, group: int = 1) -> Column:
+    """Give what a group of an expression finds; null where that is nothing.
+
+    ``nullif`` would look for it twice, to compare and to give.
+    """
+    one = F.array(F.regexp_extract(text, pattern, group))
+    return F.get(F.array_remove(one, ""), F.lit(0))

@@ -157,6 +157,9 @@ def test_the_first_whole_queue_of_a_line_is_its_queue(spark: SparkSession, tmp_p
         java5(1, added("g", f"{broken} {Q1}")),
         java5(2, added("g", Q0.replace("orders", "a=b"))),
         java5(3, removed("g", Q1) + Q0),
+        java5(4, f"[persistAll] Group: g ClientId: C updateConsumeOffsetToBroker {Q1} 7"),
+        java5(5, f"[persistAll] Group: g ClientId: C updateConsumeOffsetToBroker {broken} 7"),
+        java5(6, added("g", Q0.replace("=0]", "=99999999999]"))),
     )
 
     rows = read_events(spark, tmp_path).orderBy("at_ms").collect()
@@ -166,4 +169,7 @@ def test_the_first_whole_queue_of_a_line_is_its_queue(spark: SparkSession, tmp_p
         ("orders", "west", 1),
         ("a=b", "east", 0),
         ("orders", "west", 1),
+        ("orders", "west", 1),
+        (None, None, None),
+        ("orders", "east", None),
     ]
