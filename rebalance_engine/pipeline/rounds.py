@@ -159,8 +159,12 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
     """Take what several brokers and the client itself say of one coming or going as one.
 
     A connection that ends at one broker only, or comes back to one only, tells of the broker, not of the member.
+    Whoever says of a member the same again, and the contrary in between, tells of another time: a member may come and
+    go, and be back within seconds, though none of its queues moves meanwhile.
     """
     last: dict[tuple[str, str | None], int] = {}
+    said: dict[tuple[str, str | None], set[str]] = {}  # who has told the last time of it
+    latest: dict[tuple[str, str | None], str] = {}  # which way each says that a client went last
     found: list[Cause] = []
     for cause in _about_brokers(_registered(sorted(causes, key=lambda cause: cause.at_ms))):
         way = "comes" if cause.what in COMES else "goes" if cause.what in GOES else cause.what
@@ -171,8 +175,12 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
         if cause.what == "expired" and _told_by_silence(found, cause, last):
             continue
         last[(way, who)] = cause.at_ms
-        if seen is None or cause.at_ms - seen > SAID_WITHIN_MS:
+        is_another = cause.by in said.get((way, who), ()) and latest.get((cause.by, who)) != way
+        latest[(cause.by, who)] = way
+        if seen is None or cause.at_ms - seen > SAID_WITHIN_MS or is_another:
+            said[(way, who)] = set()
             found.append(cause)
+        said[(way, who)].add(cause.by)
     return found
 
 

@@ -82,6 +82,24 @@ def test_what_two_brokers_and_the_client_say_of_one_join_is_one_cause() -> None:
     assert only.causes == ["member joined"]
 
 
+def test_a_member_that_comes_and_goes_within_seconds_makes_a_round_each_time_though_nothing_moves() -> None:
+    """What the second broker says of each time, and a broker that says a going twice, make none."""
+    holds = holding((0, 500, 900_000, "A"))
+    flaps = [(begin + shift, what) for begin in range(60_000, 90_000, 10_000) for shift, what in FLAP]
+    causes = [Cause(at + lag, what, "B", by) for at, what in flaps for lag, by in ((0, "east"), (1_000, "west"))]
+
+    told = [one for one in rounds_of(holds, causes) if one.causes]
+
+    assert [(one.cause, one.opened_ms) for one in told] == [
+        (cause, begin + shift)
+        for begin in range(60_000, 90_000, 10_000)
+        for shift, cause in ((0, "member joined"), (5_000, "member left"))
+    ]
+
+
+FLAP = ((0, "joined"), (5_000, "left"), (5_000, "closed"))
+
+
 def test_a_shutdown_that_takes_long_after_its_good_bye_is_no_second_going() -> None:
     causes = [
         Cause(1_000, "joined", "A", "east"),
