@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from pathlib import Path
 
 NEEDED_JAVA = 17  # Spark 4 starts on nothing older
@@ -19,8 +22,7 @@ def spark_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
 
 def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
     """Say why Java cannot be started; None where it can."""
-    home = environment.get("JAVA_HOME")
-    java = shutil.which(str(Path(home) / "bin" / "java") if home else "java", path=environment.get("PATH", ""))
+    home, java = environment.get("JAVA_HOME"), _java(environment)
     if java is None:
         where = f"JAVA_HOME is {home}, and there is no bin/java in it" if home else "there is no java on the PATH"
         return f"{where}; Spark needs Java {NEEDED_JAVA} or later"
@@ -35,6 +37,48 @@ def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{java} does not start: {error}; Spark needs Java {NEEDED_JAVA} or later"
     return _version_trouble(java, asked.stderr)
+
+
+def _java(environment: Mapping[str, str]) -> str | None:
+    home = environment.get("JAVA_HOME")
+    return shutil.which(str(Path(home) / "bin" / "java") if home else "java", path=environment.get("PATH", ""))
+
+
+@contextmanager
+def without_incubator(environment: MutableMapping[str, str]) -> Iterator[None]:
+    """Let what is started meanwhile by ``environment`` run Java without the module that Spark asks it for.
+
+    Spark adds ``jdk.incubator.vector`` to every Java (``JavaModuleOptions``), which machine learning alone makes use
+    of, and Java warns of it on stderr. No option takes a module back, so a Java of our own leaves the word out and
+    becomes the real one. Where no program can be run from the folder of temporary files, all stays as it is.
+
+    Args:
+        environment: whose ``JAVA_HOME`` names that Java until the block ends; Spark looks for it there first.
+    """
+    real, home = _java(environment), environment.get("JAVA_HOME")
+    with tempfile.TemporaryDirectory(prefix="evenkeel-java-") as place:
+        script = Path(place) / "bin" / "java"
+        script.parent.mkdir()
+        script.write_text(_WITHOUT.format(real=shlex.quote(str(real))))
+        script.chmod(0o700)
+        if real is None or not os.access(script, os.X_OK):
+            yield
+            return
+        environment["JAVA_HOME"] = place
+        try:
+            yield
+        finally:
+            environment.pop("JAVA_HOME")
+            environment.update({"JAVA_HOME": home} if home is not None else {})
+
+
+_WITHOUT = """#!/bin/sh
+for word do
+    shift
+    [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
+done
+exec {real} "$@"
+"""
 
 
 def _version_trouble(java: str, said: str) -> str | None:

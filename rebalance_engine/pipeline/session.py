@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has n
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession, is_remote
 
-from rebalance_engine.pipeline.java import java_trouble
+from rebalance_engine.pipeline.java import java_trouble, without_incubator
 from rebalance_engine.pipeline.progress import Tasks, tasks_of
 
 CODE = Path(__file__).parents[2]
@@ -60,7 +60,8 @@ def start(
     for name, value in {**settings, **(more or {})}.items():
         builder = builder.config(name, value)
     try:
-        session = builder.getOrCreate()
+        with without_incubator(os.environ):
+            session = builder.getOrCreate()
     except Exception as error:  # py4j and PySpark raise half a dozen unrelated kinds when a session cannot start
         raise SparkOff(f"no session at {chosen}: {type(error).__name__}: {str(error)[:300]}") from error
     return session
@@ -70,6 +71,7 @@ def settings_of_remote(*, is_small: bool) -> dict[str, str]:
     """Give what a session of Spark Connect is to have, which its server else decides: days are UTC's, and stay text."""
     settings = _settings("", is_small=is_small)
     mine = {name: value for name, value in settings.items() if name.startswith("spark.sql.")}
+    mine.pop(HUGE, None)  # whether its Java compiles methods that are longer than it does by default is not known
     return mine | {"spark.sql.execution.pyspark.python": sys.executable}  # as on a standalone cluster's workers
 
 
@@ -140,12 +142,12 @@ _COMPILED_LATER = (
 )
 # What tells a line's kind becomes a method of more than the 8,000 bytes beyond which HotSpot compiles none by default.
 # Where Spark takes it apart for that, each step copies its rows: a quarter of the time of text to lines.
-_COMPILED_WHOLE = "-XX:-DontCompileHugeMethods"
+_COMPILED_WHOLE, HUGE = "-XX:-DontCompileHugeMethods", "spark.sql.codegen.hugeMethodLimit"
 _LARGE = {
     "spark.sql.shuffle.partitions": "32",  # adaptive execution puts small ones together
     "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC {_COMPILED_LATER} {_COMPILED_WHOLE}",
     "spark.executor.extraJavaOptions": f"-XX:+UseParallelGC {_COMPILED_LATER} {_COMPILED_WHOLE}",
-    "spark.sql.codegen.hugeMethodLimit": "65535",
+    HUGE: "65535",
 }
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",

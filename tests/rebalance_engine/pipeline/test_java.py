@@ -1,9 +1,10 @@
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from rebalance_engine.pipeline.java import java_trouble, spark_trouble
+from rebalance_engine.pipeline.java import java_trouble, spark_trouble, without_incubator
 
 
 def java_that_says(folder: Path, line: str) -> dict[str, str]:
@@ -39,3 +40,25 @@ def test_who_works_at_a_server_of_spark_connect_needs_no_java(tmp_path: Path) ->
 
     assert spark_trouble(nowhere | {"SPARK_REMOTE": "sc://east:15002"}) is None
     assert spark_trouble(nowhere | {"SPARK_REMOTE": ""}) == java_trouble(nowhere)
+
+
+@pytest.mark.parametrize("has_home", [True, False])
+def test_a_java_that_spark_starts_gets_every_word_but_the_module_of_which_it_would_warn(
+    tmp_path: Path, has_home: bool
+) -> None:
+    java = tmp_path / "my java" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    java.chmod(0o700)
+    environment = {"JAVA_HOME": str(java.parents[1])} if has_home else {"PATH": f"{java.parent}:/usr/bin:/bin"}
+    before = dict(environment)
+    words = ["-cp", "a b", "", "--add-modules=jdk.incubator.vector", "-D$x='y'", "*"]
+
+    with without_incubator(environment):
+        started = f"{environment['JAVA_HOME']}/bin/java"
+        said = subprocess.run([started, *words], capture_output=True, text=True, check=True).stdout
+
+    assert said == "-cp|a b||-D$x='y'|*|"
+    assert environment == before
+    with without_incubator(nothing := {"PATH": ""}):
+        assert nothing == {"PATH": ""}

@@ -46,7 +46,7 @@ def test_a_session_of_spark_connect_has_utc_days_that_stay_text_as_any_other(is_
     assert settings["spark.sql.sources.partitionColumnTypeInference.enabled"] == "false"
     assert settings["spark.sql.shuffle.partitions"] == ("1" if is_small else "32")
     assert settings["spark.sql.execution.pyspark.python"] == sys.executable
-    assert [name for name in settings if not name.startswith("spark.sql.")] == []
+    assert [name for name in settings if not name.startswith("spark.sql.") or "codegen.hugeMethod" in name] == []
 
 
 @pytest.mark.spark
@@ -60,5 +60,4 @@ spark.stop()
 
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
 
-    said = [line for line in ended.stderr.splitlines() if "jdk.incubator.vector" not in line]  # Java says that itself
-    assert [line.split(" ", 2)[2] for line in said] == ["ERROR Disk: there is no room"]
+    assert [line.split(" ", 2)[2] for line in ended.stderr.splitlines()] == ["ERROR Disk: there is no room"]
