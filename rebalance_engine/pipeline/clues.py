@@ -70,3 +70,16 @@ def beside_changes(events: DataFrame, members: DataFrame, alone: DataFrame) -> D
     first = (F.col("nth") == 1) | ((F.col("grew") == 1) & (F.col("grown") == 1))
     chosen = kept.where(ends("next") | ends("after_next") | first)
     return of_groups(chosen.drop("folder"), members, alone)
+
+
+def counts_of(events: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give by how many members each of them divided: its first and last results of those that say the same."""
+    groups = spans.select("cluster", "group").distinct()
+    told = events.where((F.col("what") == "result") & F.col("number").isNotNull() & (F.col("layout") != "broker"))
+    in_order = Window.partitionBy("cluster", "group", "process", "client_id").orderBy("at_ms", "place")
+    before, after = F.lag("number").over(in_order), F.lead("number").over(in_order)
+    is_edge = ~(before.eqNullSafe(F.col("number")) & after.eqNullSafe(F.col("number")))
+    edges = told.join(groups, on=["cluster", "group"], how="left_semi").withColumn("is_edge", is_edge)
+    return edges.where("is_edge").select(
+        "cluster", "group", F.lit("counted").alias("what"), "at_ms", "client_id", "number"
+    )  # fmt: skip

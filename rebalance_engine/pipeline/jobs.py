@@ -242,6 +242,7 @@ def _publish_holds(store: Store, asked: Asked, life: DataFrame, told: Told) -> N
 
 STORIES = {
     "rounds": ("round", schemas.ROUNDS),
+    "bare_rounds": ("bare round", schemas.ROUNDS),
     "handoffs": ("handoff", schemas.HANDOFFS),
     "returns": ("return", schemas.HANDOFFS),
     "stretches": ("stretch", schemas.STRETCHES),
@@ -290,7 +291,7 @@ def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
     handoffs = locks.with_waits(handoffs, waits)
     costs = measures.costs_of(rounds, handoffs, tables["stretches"], tables["member_loads"], tables["group_loads"])
     _publish(store, asked, told, "costs", locks.with_losses(costs, waits))
-    _publish(store, asked, told, "storms", measures.storms_of(rounds, handoffs))
+    _publish(store, asked, told, "storms", measures.storms_of(rounds, handoffs, tables["bare_rounds"]))
     _publish(store, asked, told, "waves", measures.waves_of(rounds, handoffs))
     _publish(store, asked, told, "spikes", bursts.spikes_of(all_events, spans, rounds))
     _publish(store, asked, told, "heartbeats", measures.heartbeats_of(all_events))

@@ -43,3 +43,12 @@ def log_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFra
         .where(F.col("persists") | F.col("took").isNull())
         .select("cluster", "group", F.lit("log ends").alias("what"), "at_ms", "client_id")
     )
+
+
+def input_ends_of(spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Tell every group when its input ends: what was given up and not taken until then nobody has."""
+    ends = life.groupBy("cluster").agg(F.max("last_ms").alias("at_ms"))
+    groups = spans.select("cluster", "group").distinct()
+    return groups.join(ends, on="cluster", how="inner").select(
+        "cluster", "group", F.lit("input ends").alias("what"), "at_ms"
+    )  # fmt: skip

@@ -118,12 +118,22 @@ def flaps_of(handoffs: DataFrame) -> DataFrame:
     return back.where(is_back & (F.col("taken_ms") - F.col("was_taken_ms") <= FLAP_WITHIN_MS))
 
 
-def storms_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
+def storms_of(rounds: DataFrame, handoffs: DataFrame, bare: DataFrame | None = None) -> DataFrame:
     """Find rounds of one group that follow each other closely, and who began.
 
     Where members start, stop or are replaced one after another, each of them makes a round when it goes and one when it
     comes: as many rounds as that are no storm, as long as each settles before the next opens.
+
+    Args:
+        bare: rounds of groups of which nobody tells what was held: what their storms cost is unknown.
     """
+    if bare is not None:
+        unknown = _storms(bare, handoffs.limit(0)).withColumn("pause_ms", F.lit(None).cast("bigint"))
+        return _storms(rounds, handoffs).unionByName(unknown)
+    return _storms(rounds, handoffs)
+
+
+def _storms(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
     grouped = _sessions(rounds, STORM_GAP_MS)
     told = grouped.groupBy(*OF_GROUP, "session").agg(
         *_members_of_session(),

@@ -27,6 +27,13 @@ def routes_of(events: DataFrame) -> DataFrame:
     return each.withColumn("before", before).where(~F.col("queues").eqNullSafe(F.col("before"))).drop("before")
 
 
+def route_clues(events: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give, as clues of groups, every route of a topic of which a group has queues, whoever tells it."""
+    topics = spans.select("cluster", "group", "topic").distinct()
+    told = routes_of(events).join(topics, on=["cluster", "topic"], how="inner")
+    return told.select("cluster", "group", F.lit("route").alias("what"), "at_ms", "topic", "queues")
+
+
 def read_route(queues: object) -> Route:
     """Read ``broker|queues|permission`` each."""
     assert isinstance(queues, list)

@@ -8,10 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import reduce
-from operator import or_
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
@@ -22,14 +20,15 @@ from pyspark.sql.types import StructType
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.backs import backs_of, with_names
-from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, of_groups
+from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, of_groups
 from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
-from rebalance_engine.pipeline.logends import log_ends_of
+from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
+from rebalance_engine.pipeline.models import models_of
 from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
-from rebalance_engine.pipeline.routes import Route, gone, read_route, routes_of, with_broker
+from rebalance_engine.pipeline.routes import Route, gone, read_route, route_clues, with_broker
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sweep import (
     Hold,
@@ -96,7 +95,14 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         beside_changes(events, members, alone),
     ):
         chosen = chosen.unionByName(more.select(*columns))
-    for more in (_routes(events, spans), _counted(events, spans), _ends(spans, life), log_ends_of(events, spans, life)):
+    ownerless = models_of(events).select("cluster", "group", F.lit("ownerless").alias("what"), F.lit(0).alias("at_ms"))
+    for more in (
+        route_clues(events, spans),
+        counts_of(events, spans),
+        input_ends_of(spans, life),
+        log_ends_of(events, spans, life),
+        ownerless.distinct(),
+    ):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
     return chosen
 
@@ -128,35 +134,6 @@ def _signs(events: DataFrame, own: DataFrame) -> DataFrame:
     return since.withColumn("nth", F.row_number().over(of_one)).where(F.col("nth") == 1).select(*begun.columns)
 
 
-def _routes(events: DataFrame, spans: DataFrame) -> DataFrame:
-    """Give every route of a topic of which a group has queues, whoever tells it."""
-    topics = spans.select("cluster", "group", "topic").distinct()
-    told = routes_of(events).join(topics, on=["cluster", "topic"], how="inner")
-    return told.select("cluster", "group", F.lit("route").alias("what"), "at_ms", "topic", "queues")
-
-
-def _counted(events: DataFrame, spans: DataFrame) -> DataFrame:
-    """Give by how many members each of them divided: its first and last results of those that say the same."""
-    groups = spans.select("cluster", "group").distinct()
-    told = events.where((F.col("what") == "result") & F.col("number").isNotNull() & (F.col("layout") != "broker"))
-    in_order = Window.partitionBy("cluster", "group", "process", "client_id").orderBy("at_ms", "place")
-    beside = (F.lag("number").over(in_order), F.lead("number").over(in_order))
-    is_edge = reduce(or_, (~one.eqNullSafe(F.col("number")) for one in beside))
-    edges = told.join(groups, on=["cluster", "group"], how="left_semi").withColumn("is_edge", is_edge)
-    return edges.where("is_edge").select(
-        "cluster", "group", F.lit("counted").alias("what"), "at_ms", "client_id", "number"
-    )  # fmt: skip
-
-
-def _ends(spans: DataFrame, life: DataFrame) -> DataFrame:
-    """Tell every group when its input ends: what was given up and not taken until then nobody has."""
-    ends = life.groupBy("cluster").agg(F.max("last_ms").alias("at_ms"))
-    groups = spans.select("cluster", "group").distinct()
-    return groups.join(ends, on="cluster", how="inner").select(
-        "cluster", "group", F.lit("input ends").alias("what"), "at_ms"
-    )  # fmt: skip
-
-
 def inputs_of(spans: DataFrame, clues: DataFrame) -> DataFrame:
     """Tell by a checksum for each group, as ``INPUTS``, whether its story may be another than when it was told last.
 
@@ -169,7 +146,8 @@ def inputs_of(spans: DataFrame, clues: DataFrame) -> DataFrame:
         for rows in (_told_from(spans), clues)
     ]
     told = [part.select("cluster", "group", F.concat_ws(" ", "rows", "sum").alias("told")) for part in sums]
-    both = told[0].withColumnRenamed("told", "spans").join(told[1], on=["cluster", "group"], how="left")
+    both = told[0].withColumnRenamed("told", "spans").join(told[1], on=["cluster", "group"], how="full")
+    both = both.where(F.col("group").isNotNull())
     checksum = F.concat_ws("/", F.lit(_tellers()), "spans", "told")
     return shaped(both.withColumns({"day": F.lit("all"), "checksum": checksum}), INPUTS)
 
@@ -202,9 +180,9 @@ def of_kind(stories: DataFrame, kind: str, schema: StructType) -> DataFrame:
 
 
 def _story(spans: pa.Table, clues: pa.Table) -> pa.Table:
-    rows = spans.to_pylist()
-    told = list(tell(rows, clues.to_pylist())) if rows else []
-    first = rows[0] if rows else {"cluster": None, "group": None}
+    rows, others = spans.to_pylist(), clues.to_pylist()
+    told = list(tell(rows, others) if rows else comings(others))
+    first = (rows or others)[0]
     columns = {
         "cluster": [first["cluster"]] * len(told),
         "group": [first["group"]] * len(told),
@@ -265,6 +243,17 @@ def tell(
     members, groups = loads_of(holds, there)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
     yield from (("group load", _group_row(one, unheard)) for one in groups)
+
+
+def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:
+    """Tell the rounds of a group of which nothing tells what anybody held: members alone came and went.
+
+    Where nobody owns a queue, as all have it or brokers hand its messages out, nothing is divided anew.
+    """
+    if any(clue["what"] == "ownerless" for clue in clues):
+        return
+    found = _sorted_out(clues)
+    yield from (("bare round", _round_row(one)) for one in rounds_of({}, arrived(found.causes, {}, found.signs)))
 
 
 def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]:

@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 from pyspark.sql.types import StructType
 
 from rebalance_engine.pipeline import measures, schemas
@@ -224,8 +225,11 @@ def test_members_replaced_one_after_another_are_no_storm_unless_rounds_overlap_o
     rounds, none = frame(spark, schemas.ROUNDS, *rows), frame(spark, schemas.HANDOFFS, handoff(0, "x", "y"))
 
     storms = {row["group"]: row["rounds"] for row in measures.storms_of(rounds, none).collect()}
+    bare = rounds.where("group = 'back and forth'").withColumn("group", F.lit("heard"))
+    both = {row["group"]: row["pause_ms"] for row in measures.storms_of(rounds, none, bare).collect()}
 
     assert storms == {"overlapping": 6, "back and forth": 4}
+    assert both == {"overlapping": 0, "back and forth": 0, "heard": None}
 
 
 def test_who_would_have_told_of_what_is_counted(spark: SparkSession) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from rebalance_engine.pipeline.clients import changes_of
 from rebalance_engine.pipeline.events import signs_of_life
 from rebalance_engine.pipeline.schemas import HANDOFFS, ROUNDS
-from rebalance_engine.pipeline.stories import clues_of, of_kind, stories_of, tell
+from rebalance_engine.pipeline.stories import clues_of, comings, of_kind, stories_of, tell
 from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
@@ -44,6 +44,21 @@ def clue(what: str, at: int, **more: object) -> dict[str, object]:
 
 def kinds(rows: list[tuple[str, dict[str, Any]]], kind: str) -> list[dict[str, Any]]:
     return [body for name, body in rows if name == kind]
+
+
+def test_of_a_group_of_which_nobody_tells_what_it_held_comings_and_goings_are_rounds_still() -> None:
+    """Unless nothing is divided among its members, who broadcast, or consume what brokers hand out."""
+    clues = [
+        clue(what, at + shift, client_id="A", number=1)
+        for at in range(0, 50_000, 10_000)
+        for shift, what in ((0, "joined"), (5_000, "closed"))
+    ]
+
+    told = list(comings(clues))
+
+    assert [row["cause"] for row in kinds(told, "bare round")] == ["member joined", "connection closed"] * 5
+    assert len(told) == 10
+    assert list(comings([*clues, clue("ownerless", 0)])) == []
 
 
 def test_a_groups_story_has_rounds_handoffs_stretches_and_loads() -> None:
