@@ -24,7 +24,7 @@ IN_REAL_TIME = (
     "tests/matrix/",
 )
 # What pytest-xdist puts behind a test's name: the group that it was run in.
-GROUP = re.compile(r"@(?:java(?:-[\w.]+)?|spark|browser-\d+(?:_up)?|up)$")
+GROUP = re.compile(r"@(?:java(?:-[\w.]+)?|spark-\d+|browser-\d+(?:_up)?|up)$")
 MOST = 25  # more is no bad luck
 TESTS_FAILED = 1  # pytest's exit code
 

@@ -11,7 +11,7 @@ from hypothesis import settings
 pytest_plugins = ["pytester"]
 
 IN_CI = os.environ.get("CI") == "true"
-BROWSERS = 2  # at a time
+PARTS = {"spark": 2, "browser": 2}  # processes: in one they take longest, and come last while others have nothing to do
 PROGRAMS = {"java": ("javac", "mvn"), "spark": ("java",), "browser": ("chromium",)}
 
 # No deadline: a test that measures the wall clock fails on a busy machine.
@@ -38,9 +38,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     goes on running, in which no other can run one. And pytest-django has an order of its own, so this one is made after
     it.
     """
-    part_of = _parts(items)
+    part_of = {kind: _parts(kind, items) for kind in PARTS}
     for item in items:
-        kinds = [part_of.get(item.path, kind) for kind in PROGRAMS if item.get_closest_marker(kind)]
+        kinds = [kind for kind in PROGRAMS if item.get_closest_marker(kind)]
+        kinds = [part_of[kind][item.path] if kind in PARTS else kind for kind in kinds]
         release = _release(item)
         for group in [f"java-{release}"] if kinds and release else kinds:
             item.add_marker(pytest.mark.xdist_group(group))
@@ -49,10 +50,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: _turn(item, is_beside=is_beside))
 
 
-def _parts(items: Iterable[pytest.Item]) -> dict[Path, str]:
-    """Divide the files of browser tests: they come last, and in one process the other core would have nothing to do."""
-    files = sorted({item.path for item in items if item.get_closest_marker("browser")})
-    return {path: f"browser-{number % BROWSERS}" for number, path in enumerate(files)}
+def _parts(kind: str, items: Iterable[pytest.Item]) -> dict[Path, str]:
+    """Divide the files with tests of a kind over its processes."""
+    files = sorted({item.path for item in items if item.get_closest_marker(kind)})
+    return {path: f"{kind}-{number % PARTS[kind]}" for number, path in enumerate(files)}
 
 
 def _release(item: pytest.Item) -> str | None:

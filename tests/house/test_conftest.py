@@ -92,16 +92,20 @@ def test_java_tests_share_one_process(suite_with_java: pytest.Pytester) -> None:
     assert len(workers) == 1
 
 
-def test_browser_tests_come_after_all_others_in_two_processes_each_file_whole(suite: pytest.Pytester) -> None:
-    (suite.path / "bin" / "chromium").touch(mode=0o755)
-    suite.makepyfile(test_a=BROWSER, test_b=BROWSER, test_east=PYTHON)
+def test_files_of_spark_and_of_browser_tests_are_divided_over_two_processes_and_browsers_come_last(
+    suite_with_java: pytest.Pytester,
+) -> None:
+    for program in ("java", "chromium"):
+        (suite_with_java.path / "bin" / program).touch(mode=0o755)
+    spark = JAVA.replace("java", "spark")
+    suite_with_java.makepyfile(test_a=BROWSER, test_b=BROWSER, test_c=spark, test_d=spark, test_east=PYTHON)
 
-    result = suite.runpytest_subprocess("test_a.py", "test_b.py", "test_east.py", "-v", "-n", "2")
+    result = suite_with_java.runpytest_subprocess(
+        *(f"test_{name}.py" for name in ("a", "b", "c", "d", "east")), "-v", "-n1"
+    )
 
-    result.assert_outcomes(passed=7)
-    done = [line.split() for line in result.outlines if "PASSED" in line]
-    begun = [line for line in result.outlines if line.startswith("test_") and "PASSED" not in line]
-    assert "test_python" in begun[0] + begun[1]
-    workers = [{words[0] for words in done if name in words[-1]} for name in ("test_a.py", "test_b.py")]
-    assert sorted(map(len, workers)) == [1, 1]
-    assert workers[0] != workers[1]
+    result.assert_outcomes(passed=19)
+    done = [line.rpartition(" ")[2] or line.split()[-1] for line in result.outlines if "PASSED" in line]
+    groups = {(name.partition(".")[0], name.partition("@")[2]) for name in done if "@" in name}
+    assert groups == {("test_a", "browser-0"), ("test_b", "browser-1"), ("test_c", "spark-0"), ("test_d", "spark-1")}
+    assert all("browser" in name for name in done[-6:])
