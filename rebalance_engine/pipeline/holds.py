@@ -20,7 +20,7 @@ from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, departures_of, last_words
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
-from rebalance_engine.pipeline.lost import drops_of, kept_of, marks_of_results, takes_of
+from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_results, takes_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
@@ -53,6 +53,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         removed.withColumn("mark", F.lit("remove")), allowMissingColumns=True
     )
     seen = own.unionByName(marks.where(F.col("mark").isin("stop", "start")), allowMissingColumns=True)
+    seen = seen.select(*_columns(), "mark").unionByName(gaps_of(seen, results, events))
     unseen = computed_once(takes_of(seen, results.where(F.col("mark") == "came"), kept, events))
     earlier = _begun_before(own.select(*_columns(), "mark").unionByName(unseen.select(*_columns(), "mark")), kept)
     timeline = (

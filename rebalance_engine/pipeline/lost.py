@@ -90,11 +90,53 @@ def marks_of_results(events: DataFrame, starts: DataFrame) -> DataFrame:
     return each.select(*ROW)
 
 
+def gaps_of(changes: DataFrame, results: DataFrame, events: DataFrame) -> DataFrame:
+    """Find drops between which and the next take no line of a change is: results alone tell that both were.
+
+    A member that is not orderly holds nothing that it does not list. What it persists before a result lists the queue
+    anew contradicts: then it took it again before, at nobody knows what time.
+
+    Args:
+        changes: as ROW: ``begin``, ``remove``, and ``stop`` and ``start`` of members.
+        results: of :func:`marks_of_results`.
+
+    Returns:
+        As ROW, the results that have a queue no more, as ``gone``, and what is persisted first after the queue has come
+        back, as ``kept``.
+    """
+    whole = [*MEMBER, *QUEUE_KEY]
+    before = Window.partitionBy(*whole).orderBy(moment()).rowsBetween(Window.unboundedPreceding, -1)
+    after = Window.partitionBy(*whole).orderBy(F.desc(moment())).rowsBetween(Window.unboundedPreceding, -1)
+    of_queue = changes.where(F.col("mark").isin("begin", "remove")).select(*ROW).unionByName(results.select(*ROW))
+    mark = F.struct("mark", "at_ms")
+    told = of_queue.withColumns({"last": F.last(mark).over(before), "next": F.last(mark).over(after)}).where(
+        (F.col("mark") == "left") & F.col("last.mark").isin("begin", "came") & (F.col("next.mark") == "came")
+    )
+    locked = events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct()
+    found = computed_once(told.join(locked, on=KEY, how="left_anti").withColumn("until_ms", F.col("next.at_ms")))
+    gone = found.select(*ROW).withColumn("mark", F.lit("gone"))
+    if found.isEmpty():  # most logs lack no such lines
+        return gone
+    persisted = events.where(F.col("what") == "persisted all").select(*whole, moment().alias("said"))
+    said_ms, came_ms = F.col("said.at_ms"), F.col("until_ms")
+    met = found.join(persisted, on=whole, how="inner").where(said_ms > F.col("at_ms") + PERSISTING_MS)
+    first = met.groupBy(*ROW).agg(
+        F.max(said_ms < came_ms).alias("is_held"), F.min(F.when(said_ms > came_ms, F.col("said"))).alias("said")
+    )
+    told = computed_once(first)
+    proof = told.withColumns({name: F.col(f"said.{name}") for name in ("at_ms", "file", "place")})
+    return (
+        gone.join(told.where("is_held"), on=[*whole, "at_ms"], how="left_anti")
+        .select(*ROW)
+        .unionByName(proof.where("said is not null").withColumn("mark", F.lit("kept")).select(*ROW))
+    )
+
+
 def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataFrame) -> DataFrame:
     """Find takes that no line of their own tells: where nobody held a queue of which a holder's lines follow.
 
     Args:
-        changes: as ROW: ``begin``, ``remove``, and ``stop`` and ``start`` of members.
+        changes: as ROW: ``begin``, ``remove``, and ``stop`` and ``start`` of members, and those of :func:`gaps_of`.
         came: of :func:`marks_of_results`.
         kept: of :func:`kept_of`.
 
@@ -124,7 +166,7 @@ def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataF
     seen = rows.withColumns(
         {
             "begun": latest(before, "begin"),
-            "gap": F.greatest(latest(before, "remove"), latest(of_member, "stop", "start")),
+            "gap": F.greatest(latest(before, "remove", "gone"), latest(of_member, "stop", "start")),
         }
     )
     is_held = F.col("begun").isNotNull() & (F.col("gap").isNull() | (F.col("begun") > F.col("gap")))

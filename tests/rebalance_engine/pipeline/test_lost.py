@@ -53,6 +53,21 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
     "a removal before a stop": (
         both(TAKEN, of(2.1, Q1), *kept(5), of(20.1), (91, STOPPED)), [(None, 2, 5, 20.1, "released")],
     ),
+    "a removal and the next take, before a removal": (
+        both(TAKEN, of(2.1, Q1), *kept(5, 10), of(20.1), of(40.1, Q1), *kept(45, 50), (60, removed("g", Q1)), of(60.1)),
+        [(None, 2, 10, 20.1, "released"), (20.1, 40.1, None, 60, "released")],
+    ),
+    "a removal and the next take, twice, before a stop": (
+        both(
+            TAKEN, of(2.1, Q1), *kept(5), of(10.1), of(20.1, Q1), *kept(25), of(30.1), of(40.1, Q1), *kept(45, 90),
+            (91, STOPPED),
+        ),
+        [(None, 2, 5, 10.1, "released"), (10.1, 20.1, 25, 30.1, "released"), (30.1, 40.1, None, 91, "stopped")],
+    ),
+    "nothing, where what is persisted tells that it was held again before its result": (
+        both(TAKEN, of(2.1, Q1), *kept(5), of(10.1), *kept(15, 20), of(20.1, Q1), *kept(25), (60, removed("g", Q1))),
+        [(None, 2, None, 60, "released")],
+    ),
     "a take": (both(of(1.1), of(2.1, Q1), *kept(5, 10), DROPPED, of(20.1)), [(0, 2.1, None, 20, "released")]),
     "the second take": (
         both(TAKEN, of(2.1, Q1), DROPPED, of(20.1), of(40.1, Q1), *kept(45, 50), (60, removed("g", Q1)), of(60.1)),
