@@ -78,7 +78,8 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         )
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
-    return _once(_shaped(_ended(computed_once(_with_what_follows(timeline)), events, life)))
+    spans = computed_once(_shaped(_ended(computed_once(_with_what_follows(timeline)), events, life)))
+    return _once(spans, _in_copies(spans, events, changes))
 
 
 def _columns() -> list[str]:
@@ -265,16 +266,53 @@ def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
     return life.groupBy("cluster").agg(F.max("last_ms").alias("input_end_ms")).join(brokers, on="cluster", how="left")
 
 
-def _once(spans: DataFrame) -> DataFrame:
+def _in_copies(spans: DataFrame, events: DataFrame, changes: DataFrame) -> DataFrame | None:
+    """Say of holds with which a log begins when they began by the log that it is a copy of the end of; None: of none.
+
+    It is a copy where the other log has the first line that tells of the hold, of the same millisecond.
+    """
+    key = ["cluster", "group", "client_id", *QUEUE_KEY]
+    of_hold = [*key, "process", "first_seen_ms"]
+    others = spans.select(
+        *key,
+        F.col("process").alias("other"),
+        F.coalesce("from_ms", "first_seen_ms").alias("began_ms"),
+        F.col("until_ms").alias("other_until_ms"),
+    )
+    is_inside = (F.col("began_ms") < F.col("first_seen_ms")) & (F.col("first_seen_ms") <= F.col("other_until_ms"))
+    beside = spans.where(F.col("from_ms").isNull()).select(*of_hold).join(others, on=key, how="inner")
+    asked = computed_once(beside.where((F.col("other") != F.col("process")) & is_inside).drop("other_until_ms"))
+    if asked.isEmpty():  # most logs are of one host each
+        return None
+    line = [*map(F.col, key), F.col("process").alias("other"), F.col("at_ms").alias("first_seen_ms")]
+    said = events.where(F.col("what") == "persisted all").select(*line)
+    said = said.unionByName(changes.where(F.col("what").isin(*REMOVES)).select(*line))
+    met = asked.join(said, on=[*key, "other", "first_seen_ms"], how="inner")
+    return met.groupBy(*of_hold).agg(F.min("began_ms").alias("began_ms"))
+
+
+def _once(spans: DataFrame, in_copies: DataFrame | None) -> DataFrame:
     """Take a hold once that the logs of several processes tell: a copy of a host's log lies under another host's name.
 
-    A client takes a queue at one moment once. A copy may have been made before the hold ended.
+    A client takes a queue at one moment once. A copy may have been made before the hold ended, or of a log's end only:
+    of the hold then, what either log tells of it counts.
+
+    Args:
+        in_copies: of :func:`_in_copies`.
     """
     is_told = F.col("ended").isin("released", "stopped")
+    key = ["cluster", "group", "client_id", *QUEUE_KEY]
     began = F.coalesce("from_ms", "first_seen_ms")
-    of_hold = Window.partitionBy("cluster", "group", "client_id", *QUEUE_KEY, began)
-    best = F.max_by("process", F.struct(is_told, "until_ms", "process")).over(of_hold)
-    return spans.withColumn("best", best).where(F.col("process") == F.col("best")).drop("best")
+    if in_copies is None:
+        known = spans.withColumn("began_ms", began)
+    else:
+        met = spans.join(in_copies, on=[*key, "process", "first_seen_ms"], how="left")
+        known = met.withColumn("began_ms", F.coalesce("began_ms", began)).withColumn("day", day_of(F.col("began_ms")))
+    of_hold = Window.partitionBy(*key, "began_ms")
+    best = F.max_by("process", F.struct(is_told, "until_ms", F.col("from_ms").isNotNull(), "process")).over(of_hold)
+    begins = {name: F.min(name).over(of_hold) for name in ("from_ms", "from_after_ms", "first_seen_ms")}
+    told = known.withColumns({"best": best, **(begins if in_copies is not None else {})})
+    return told.where(F.col("process") == F.col("best")).select(*SPANS.names)
 
 
 def _shaped(ended: DataFrame) -> DataFrame:

@@ -41,10 +41,11 @@ def told(spark: SparkSession, folder: Path) -> list[tuple[Any, ...]]:
         return None if at_ms is None else (at_ms - MIDNIGHT_MS) / 1000
 
     rows = read_holds(spark, folder).collect()
-    return sorted(
+    holds = [
         (row["queue_id"], row["client_id"], seconds(row["from_ms"]), seconds(row["until_ms"]), row["ended"])
         for row in rows
-    )
+    ]
+    return sorted(holds, key=lambda hold: (*hold[:2], hold[2] or 0, *hold[3:]))
 
 
 def test_a_hold_lasts_from_add_to_removal_and_the_next_to_the_end(spark: SparkSession, tmp_path: Path) -> None:
@@ -286,3 +287,21 @@ def test_a_copy_of_a_log_under_another_hosts_name_tells_no_hold_twice(spark: Spa
     put(tmp_path, "web2/a.log", java5(500, added("g", Q0)), java5(501, result("g", "B", [Q0])))
 
     assert told(spark, tmp_path) == [(0, "A", 1, 90, "released"), (0, "B", 500, 501, "open")]
+
+
+def test_a_copy_of_a_logs_end_under_another_hosts_name_tells_no_hold_twice(spark: SparkSession, tmp_path: Path) -> None:
+    """The second is longer than the first, of whose end it is a copy; a second process of one id is none."""
+    lines = [
+        *(java5(1, added("g", Q0)), java5(1, added("g", Q1)), java5(2, result("g", "A", [Q0, Q1]))),
+        *(java5(at, persisted("g", "A", queue, 7)) for at in (6, 11) for queue in (Q0, Q1)),
+        *(java5(14, removed("g", Q1)), java5(16, persisted("g", "A", Q0, 7)), java5(90, removed("g", Q0))),
+    ]
+    put(tmp_path, "web1/a.log", *lines[:-1])
+    put(tmp_path, "copied/a.log", *lines[5:])
+    put(tmp_path, "twin/a.log", java5(7, persisted("g", "A", Q0, 7)), java5(50, removed("g", Q0)))
+    put(tmp_path, "web2/a.log", java5(500, added("g", Q0)), java5(501, result("g", "B", [Q0])))
+
+    assert told(spark, tmp_path) == [
+        *((0, "A", None, 50, "released"), (0, "A", 1, 90, "released"), (0, "B", 500, 501, "open")),
+        (1, "A", 1, 14, "released"),
+    ]
