@@ -142,6 +142,7 @@ HANDOFFS = _filed(
     released_after_ms=LONG,  # the giver's until_after_ms; None: it was let go at released_ms
     taken_ms=LONG,
     ended=TEXT,
+    off_ms=LONG,  # in between the group was off; not of the times below
     unowned_ms=LONG,
     unowned_most_ms=LONG,
     overlap_ms=LONG,
@@ -157,8 +158,8 @@ HANDOFFS = _filed(
     round=INT,
 )
 # Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down. is_open: it
-# went on when the input ended. is_deserted: the group had no member left, until then. unheard: members that were there
-# meanwhile, of whom no log tells what they held.
+# went on when the input ended. is_deserted: the group had no member left, until then or until it was started again.
+# unheard: members that were there meanwhile, of whom no log tells what they held.
 STRETCHES = _filed(
     **_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG, is_open=BOOL, is_deserted=BOOL, unheard=INT
 )
@@ -180,7 +181,7 @@ COSTS = _schema(
     unowned_ms=LONG,  # at least; unowned_most_ms: if members of whom no log tells held nothing
     unowned_most_ms=LONG,
     unowned_open_ms=LONG,  # of unowned_ms, of queues that nobody had taken when the input ended
-    deserted_ms=LONG,  # not of unowned_ms: nobody held queues of a group that had no member left
+    deserted_ms=LONG,  # not of unowned_ms: nobody held queues of a group that was off, without any member
     overlap_ms=LONG,
     overlap_stopping_ms=LONG,
     refused_pulls=LONG,

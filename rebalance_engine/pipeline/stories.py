@@ -27,6 +27,8 @@ from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
+from rebalance_engine.pipeline.offs import Spans as Offs
+from rebalance_engine.pipeline.offs import cut_where_off, is_off, off_times, off_within
 from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import Route, gone, read_route, route_clues, with_broker
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
@@ -53,7 +55,7 @@ from rebalance_engine.pipeline.unheard import (
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
 BY_BROKERS = ("joined", "left", "closed", "expired")
-TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard")
+TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard", "offs")
 
 
 def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
@@ -234,11 +236,12 @@ def tell(
     unheard |= cut
     unheard |= _uncounted(found, holds, presence_of(holds, causes, found.end_ms or 0) | unheard)
     sure = let_go(holds, cut)
+    present = presence_of(holds, causes, found.end_ms or 0)
+    off = off_times(holds, present, unheard)
     for one in handoffs_of(sure, found.by_queue, found.refusals):
         is_return = one.change.giver.client == one.change.taker.client
-        yield "return" if is_return else "handoff", _handoff_row(one, rounds) | _unsure(one, unheard)
-    present = presence_of(holds, causes, found.end_ms or 0)
-    yield from _stretch_rows(sure, found, unheard, _last_there(sure, present, unheard))
+        yield "return" if is_return else "handoff", _handoff_row(one, rounds, off) | _unsure(one, unheard)
+    yield from _stretch_rows(sure, found, unheard, off, _last_there(sure, present, unheard))
     there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in found.unheard}
     members, groups = loads_of(holds, there)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
@@ -338,8 +341,9 @@ def _round_row(one: Round) -> dict[str, object]:
     return {"at_ms": one.opened_ms, **asdict(one), "cause": one.cause}
 
 
-def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
+def _handoff_row(one: Handoff, rounds: list[Round], off: Offs) -> dict[str, object]:
     giver, taker = one.change.giver, one.change.taker
+    off_ms = off_within(off, giver.until_ms, taker.from_ms)
     at = min(giver.until_ms, taker.from_ms)
     # A queue may be taken up to a round's length before its old owner drops it: it belongs to the round of the latter.
     last = bisect_right(rounds, max(giver.until_ms, taker.from_ms), key=lambda this: this.opened_ms)
@@ -354,16 +358,17 @@ def _handoff_row(one: Handoff, rounds: list[Round]) -> dict[str, object]:
         "released_after_ms": giver.until_after_ms,
         "taken_ms": taker.from_ms,
         "ended": giver.ended,
-        "unowned_ms": one.change.unowned_ms,
-        "unowned_most_ms": one.change.unowned_most_ms,
+        "off_ms": off_ms,
+        "unowned_ms": one.change.unowned_ms - off_ms,
+        "unowned_most_ms": one.change.unowned_most_ms - off_ms,
         "overlap_ms": one.change.overlap_ms,
         "overlap_least_ms": one.change.overlap_least_ms,
         "first_pull_ms": one.first_pull_ms,
-        "pause_ms": one.pause_ms,
+        "pause_ms": max(0, one.pause_ms - off_ms),
         "pause_is": "exact" if one.is_pause_exact else "at least",
         "refused_pulls": one.refused,
         "lock_wait_ms": one.lock_wait_ms,
-        "silence_most_ms": one.silence_most_ms,
+        "silence_most_ms": None if one.silence_most_ms is None else max(0, one.silence_most_ms - off_ms),
         "duplicates_least": one.duplicates_least,
         "duplicates_most": one.duplicates_most,
         "round": rounds[last - 1].number if last else None,
@@ -393,7 +398,7 @@ def _last_there(holds: dict[MessageQueue, list[Hold]], *presences: Presence) -> 
 
 
 def _stretch_rows(
-    holds: dict[MessageQueue, list[Hold]], clues: Clues, unheard: Presence, last_there_ms: int
+    holds: dict[MessageQueue, list[Hold]], clues: Clues, unheard: Presence, off: Offs, last_there_ms: int
 ) -> Iterator[tuple[str, dict[str, object]]]:
     for queue, those in holds.items():
         end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
@@ -402,7 +407,8 @@ def _stretch_rows(
         alone = list(while_there(left_alone(those, owned_ms), is_gone))
         left_ms = last_there_ms if any(one.until_ms == clues.end_ms for one in alone) else None
         apart = (part for one in alone for part in cut_at(one, last_there_ms))
-        for stretch, holding in with_holds((*while_there(stretches(those), is_gone), *apart), those):
+        cut = (part for one in while_there(stretches(those), is_gone) for part in cut_where_off(one, off))
+        for stretch, holding in with_holds((*cut, *apart), those):
             if len(stretch.clients) != 1:
                 yield (
                     "stretch",
@@ -416,7 +422,8 @@ def _stretch_rows(
                         "stopping_ms": stopping_ms(stretch, holding),
                         "is_open": stretch.until_ms == clues.end_ms
                         or (not stretch.clients and stretch.until_ms == left_ms),
-                        "is_deserted": not stretch.clients and stretch.from_ms >= last_there_ms,
+                        "is_deserted": not stretch.clients
+                        and (stretch.from_ms >= last_there_ms or is_off(stretch, off)),
                         "unheard": there_meanwhile(stretch, unheard) if not stretch.clients else 0,
                     },
                 )

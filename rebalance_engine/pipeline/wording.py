@@ -86,7 +86,7 @@ def unowned(row: Row) -> str:
     told = f"{known} to {lasting(most)}" if most > least and lasting(most) != known else known
     told = f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
     deserted = number(row.get("deserted_ms"))
-    alone = f"; and {lasting(deserted)} after the group's last member had gone, all its queues together"
+    alone = f"; and {lasting(deserted)} while the group was off (no member was there), all its queues together"
     return f"{told}{alone if deserted else ''}"
 
 

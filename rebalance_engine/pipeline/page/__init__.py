@@ -72,7 +72,7 @@ def _facts(report: Report) -> str:
     locked = total(groups, "pause_locked_ms")
     waiting = f"; {lasting(locked)} of it waiting for locks" if locked else ""
     deserted = total(groups, "deserted_ms")
-    left = f"; and {lasting(deserted)} after groups' last members had gone" if deserted else ""
+    left = f"; and {lasting(deserted)} while groups were off, without any member" if deserted else ""
     told = [
         ("paused", lasting(paused), f"{'' if paused is None else 'at least, '}all queues together{waiting}"),
         (

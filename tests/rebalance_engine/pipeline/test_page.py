@@ -251,5 +251,5 @@ def test_queues_of_groups_without_members_are_beside_what_is_unowned(tmp_path: P
 
     report = read_report(tmp_path)
 
-    assert "<dd>3.0 s<small>until somebody took it; and 2.0 h after groups' last members had gone" in page(report)
-    assert "unowned 3.0 s; and 2.0 h after the group's last member had gone" in summary(report)
+    assert "<dd>3.0 s<small>until somebody took it; and 2.0 h while groups were off, without any member" in page(report)
+    assert "unowned 3.0 s; and 2.0 h while the group was off" in summary(report)

@@ -121,6 +121,25 @@ def test_queues_of_a_group_that_has_no_member_left_are_deserted_from_its_last_go
     assert told(idle) == [(0, 60_000, 90_000, True, False), (1, 70_000, 90_000, True, False)]
 
 
+def test_time_in_which_a_group_is_off_is_no_pause() -> None:
+    """A stops, and hours later B is started. Where A is killed, that is an outage."""
+    clues = [clue("joined", 500, client_id="A"), clue("joined", 9_000_000, client_id="B")]
+    after = span("B", 9_000_300, 9_050_000)
+
+    def told(ended: str) -> tuple[dict[str, Any], list[tuple[int, ...]]]:
+        rows = list(tell([span("A", 1_000, 60_000, ended=ended), after], clues))
+        (handoff,) = kinds(rows, "handoff")
+        return handoff, [(row["at_ms"], row["until_ms"], row["is_deserted"]) for row in kinds(rows, "stretch")]
+
+    (stopped, cut), (killed, whole) = told("stopped"), told("lost")
+
+    names = ("off_ms", "unowned_ms", "unowned_most_ms", "pause_ms")
+    assert [stopped[name] for name in names] == [8_940_000, 300, 300, 800]
+    assert cut == [(60_000, 9_000_000, True), (9_000_000, 9_000_300, False)]
+    assert [killed[name] for name in names] == [0, 8_940_300, 8_940_300, 8_940_800]
+    assert whole == [(60_000, 9_000_300, False)]
+
+
 def test_a_queue_out_of_which_brokers_hand_messages_needs_no_owner() -> None:
     spans = [span("A", 1_000, 60_000)]
     popped = [clue("popped", at, topic="orders", process="A", queue_id=-1) for at in (61_000, 80_000)]

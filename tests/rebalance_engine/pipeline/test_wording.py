@@ -84,7 +84,7 @@ def test_queues_of_a_group_whose_members_have_all_gone_are_told_apart() -> None:
 
     told = unowned({**row, "deserted_ms": 8_640_000})
 
-    assert told == "4.0 s; and 2.4 h after the group's last member had gone, all its queues together"
+    assert told == "4.0 s; and 2.4 h while the group was off (no member was there), all its queues together"
 
 
 @pytest.mark.parametrize(
