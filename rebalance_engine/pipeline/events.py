@@ -329,8 +329,9 @@ def _other(message: Column, what: Column) -> Column:
 
 
 def _first_number(message: Column, what: Column) -> Column:
+    line = F.substring_index(message, "\n", 1)  # what stands below it is of no log
     return (
-        F.when(_is_persisted(message), F.substring_index(message, " ", -1).try_cast("bigint"))
+        F.when(_is_persisted(message), F.substring_index(line, " ", -1).try_cast("bigint"))
         .when(what.isin("persisted all", "persisted"), _number(message, r"(\d+)(?:\[[^\]]*\])?$"))  # C++: [where:line]
         .when(what.isin("start offset", "pull ended"), _number(message, r"(?:nextOffset=|offset[:=])(\d+)"))
         .when(what == "first pull", _number(message, r"NewOffset: (\d+)"))

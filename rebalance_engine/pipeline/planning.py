@@ -19,7 +19,10 @@ def plan(files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> str:
     for file in files:
         kinds.setdefault(_layout(file), []).append(file)
     sizes = ", ".join(f"{len(those)} {kind} ({_size(those)})" for kind, those in sorted(kinds.items()))
-    return f"{len(files)} files of {len({file.host for file in files})} hosts: {sizes or 'none'}; {len(fresh)} to read"
+    if not files:
+        return "no files; 0 to read"
+    hosts = counted(len({file.host for file in files}), "host")
+    return f"{counted(len(files), 'file')} of {hosts}: {sizes}; {len(fresh)} to read"
 
 
 def details(

@@ -38,7 +38,7 @@ def test_client_lines_give_their_values(spark: SparkSession, tmp_path: Path) -> 
         "web1/rocketmq_client.log",
         java5(1, added("g", Q0)),
         java5(2, result("g", "10.0.0.1@A", [Q0, Q1], members=3)),
-        java5(3, persisted("g", "10.0.0.1@A", Q1, 42)),
+        java5(3, persisted("g", "10.0.0.1@A", Q1, 42)) + "what is no line of a log 7\n",
         java5(4, "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"),
         java5(5, "east will be isolated for 30000 ms."),
         java5(6, "unregister client[Producer: p Consumer: null] from broker[east 0 10.0.0.9:10911] success"),

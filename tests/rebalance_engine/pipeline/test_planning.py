@@ -12,7 +12,8 @@ def test_files_are_counted_by_layout_and_small_ones_are_not_nothing() -> None:
     files = [file("a/x.log", JAVA5, 900), file("b/x.log", JAVA5, 80), file("b/broker.log", BROKER, 2_500_000)]
 
     assert plan(files, files[:2]) == "3 files of 2 hosts: 1 broker (2.5 MB), 2 java5 (1.0 kB); 2 to read"
-    assert plan([], []) == "0 files of 0 hosts: none; 0 to read"
+    assert plan(files[:1], []) == "1 file of 1 host: 1 java5 (0.9 kB); 0 to read"
+    assert plan([], []) == "no files; 0 to read"
 
 
 def test_each_file_is_named_with_host_layout_and_size() -> None:
