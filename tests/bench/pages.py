@@ -1,4 +1,4 @@
-"""From a stored change to its message at 100 sockets and to painted cells; and the overview of thousands of groups.
+"""From a stored change to its message at 100 sockets and to painted cells; the largest map in cells; many groups.
 
 As the product has them, a process each: one stores and rebalances, one serves, Redis between them; one more carries the
 100 sockets, and the browser is Chromium, if there is one. No Celery task is waited for: that comes on top, and so does
@@ -19,19 +19,31 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from statistics import median
 from time import perf_counter, process_time, sleep, time
+from typing import TYPE_CHECKING
 
+from rebalance_engine.events import Fact
 from tests.bench.report import Row, at_most
 from tests.bench.storing import GROUPS, QUEUES, QUICK_GROUPS, _looks, _small
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.bench.painting import Traced
 
 MEMBERS, SOCKETS = 100, 100
 JOINS, QUICK_JOINS = 25, 8
 APART_S = 1.5  # between two joins: what the page asks for after one is not to disturb the next
 AIM_S, PAINT_AIM_S = 0.1, 1.0
 LOADS = 7
+CELLS_BY = (50, 200)  # members and queues: the largest map that is drawn in cells
+ROUNDS, QUICK_ROUNDS = 7, 1
+AFTER_MS = 2_500  # within these a page has asked for what no step tells, and drawn it
+POINTED, WHEELED = 120, 40
 LONGEST_S = 120  # so long something may take on a busy machine; it is measured then, and seen
 PAINTED = """([seq, timeout]) => new Promise((done, fail) => {
   const end = setTimeout(() => fail(new Error(`step ${seq} was not painted`)), timeout);
@@ -71,7 +83,7 @@ class Sockets:
 
 
 def run(*, quick: bool) -> Iterator[Row]:
-    """Measure a large group's page, then the overview."""
+    """Measure a large group's page, what the largest map in cells costs its browser, then the overview."""
     home = tempfile.mkdtemp(prefix="evenkeel-bench-")
     with _redis(home) as url:
         os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.bench.served", "EVENKEEL_TEST_HOME": home, "REDIS_URL": url}
@@ -82,7 +94,7 @@ def run(*, quick: bool) -> Iterator[Row]:
         from django.db import connection  # noqa: PLC0415 - as above
 
         try:
-            for measure in (_live, _overview):
+            for measure in (_live, _cells, _overview):
                 name = connection.creation.create_test_db(verbosity=0, autoclobber=True)
                 try:
                     yield from measure(quick=quick)
@@ -164,6 +176,86 @@ def _live(*, quick: bool) -> Iterator[Row]:
     yield from _percentiles(f"... to the last of {SOCKETS} sockets", size, last, aim=AIM_S)
     if painted:
         yield from _percentiles("... to painted cells in Chromium", size, painted)
+
+
+def _cells(*, quick: bool) -> Iterator[Row]:
+    if shutil.which("chromium") is None:
+        return
+    from dashboard.common.clock import now_ms  # noqa: PLC0415 - Django is set up now
+    from dashboard.groups.models import Group  # noqa: PLC0415
+    from dashboard.groups.rebalancing import rebalance_once  # noqa: PLC0415
+    from dashboard.push.publish import current_seq, group_stream  # noqa: PLC0415
+    from tests.bench.painting import rows_of, traced  # noqa: PLC0415 - Playwright, only where there is a browser
+    from tests.dashboard import story  # noqa: PLC0415
+
+    members, queues = CELLS_BY
+    *stay, last = [f"10.0.0.{number}@{4_000 + number}#{number:05d}" for number in range(members)]
+    begin = now_ms() - story.T0 - 600_000  # within the time that the page shows
+    story.add_cluster()
+    story.told(story.route(queues), *(fact for name in stay for fact in story.seen(name)))
+    story.told(*_looks(stay, begin, queues), at=begin)
+    group = Group.objects.get().pk
+    rebalance_once(group=group, now=story.T0 + begin + 10)
+    seen: dict[str, list[Traced]] = {}
+    with (
+        ThreadPoolExecutor(1) as worker,  # Playwright's calls run in a loop of this thread
+        _served() as base,
+        _chromium(base, _logged_in("vera")) as page,
+    ):
+
+        def change(*facts: Fact, at: int) -> None:
+            story.told(*facts, at=at)
+            worker.submit(rebalance_once, group=group, now=story.T0 + at + 1).result(LONGEST_S)
+            page.evaluate(PAINTED, [current_seq(stream=group_stream(group)), LONGEST_S * 1_000])
+            page.wait_for_timeout(AFTER_MS)
+
+        def see(what: str, work: Callable[[], object], *, counts_frames: bool = True) -> None:
+            seen.setdefault(what, []).append(traced(page, work, counts_frames=counts_frames))
+
+        page.goto(f"/groups/{group}/")
+        page.wait_for_selector('#as-of:not([data-mode="away"])')
+        page.wait_for_timeout(AFTER_MS)
+        for number in range(QUICK_ROUNDS if quick else ROUNDS):
+            at = begin + 20_000 * (number + 1)
+            news = [story.joined(last, at), story.subscribes(last, at), story.uses(last, at, "AVG")]
+            see("one joins", partial(change, *news, story.held(last, at, []), at=at))
+            see("all take what they should", partial(change, *_looks([*stay, last], at + 5_000, queues), at=at + 5_000))
+            see("one leaves", partial(change, story.left(last, at + 10_000), at=at + 10_000))
+            see("all take what they should", partial(change, *_looks(stay, at + 15_000, queues), at=at + 15_000))
+            see("5 s in which nothing happens", lambda: page.wait_for_timeout(5_000))
+            box = page.locator(".map .cells").bounding_box()
+            assert box is not None
+            see(f"{POINTED} cells pointed at", partial(_point, page, box["x"], box["y"]))
+            see(f"{POINTED} cells by arrow keys", partial(_press, page, POINTED))
+            see("page and map scrolled", partial(_wheel, page))
+        for _ in range(QUICK_ROUNDS if quick else ROUNDS):
+            see("an instant before, by a key", partial(_go_back, page), counts_frames=False)
+    for what, each in seen.items():
+        yield from rows_of(what, f"{queues}/{members}", each)
+
+
+def _point(page: Page, x: float, y: float) -> None:
+    for number in range(POINTED):
+        page.mouse.move(x + 5 + number * 6, y + 10 + number * 13 % 300)
+
+
+def _press(page: Page, times: int) -> None:
+    for number in range(times):
+        page.keyboard.press("ArrowDown" if number % 3 == 2 else "ArrowRight")
+
+
+def _wheel(page: Page) -> None:
+    for number in range(WHEELED):
+        page.mouse.wheel(0, 60 if number < WHEELED / 2 else -60)
+    page.wait_for_timeout(300)
+
+
+def _go_back(page: Page) -> None:
+    address = page.url
+    page.keyboard.press("Shift+ArrowLeft")
+    page.wait_for_url(lambda url: url != address)
+    page.wait_for_selector(".map .cells")
+    page.wait_for_timeout(AFTER_MS)
 
 
 def _overview(*, quick: bool) -> Iterator[Row]:
@@ -256,7 +348,7 @@ def _followed(base: str, cookies: list[str], stream: str) -> Iterator[Sockets]:
 
 
 @contextmanager
-def _chromium(base: str, cookie: str) -> Iterator[object]:
+def _chromium(base: str, cookie: str) -> Iterator[Page]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only where a browser is wanted
 
     with sync_playwright() as playwright:
@@ -280,9 +372,9 @@ def _browser(base: str, cookie: str, address: str) -> Iterator[Callable[[int], f
         yield None
         return
     with _chromium(base, cookie) as page:
-        page.goto(address)  # type: ignore[attr-defined] # a page of Playwright
-        page.wait_for_selector('#as-of:not([data-mode="away"])')  # type: ignore[attr-defined]
-        yield lambda seq: float(page.evaluate(PAINTED, [seq, LONGEST_S * 1_000]))  # type: ignore[attr-defined]
+        page.goto(address)
+        page.wait_for_selector('#as-of:not([data-mode="away"])')
+        yield lambda seq: float(page.evaluate(PAINTED, [seq, LONGEST_S * 1_000]))
 
 
 @contextmanager
@@ -294,10 +386,10 @@ def _paints(base: str, cookie: str) -> Iterator[Callable[[], float] | None]:
     with _chromium(base, cookie) as page:
 
         def load() -> float:
-            page.goto("/", wait_until="load")  # type: ignore[attr-defined]
+            page.goto("/", wait_until="load")
             wait = "() => performance.getEntriesByName('first-contentful-paint').length"
-            page.wait_for_function(wait)  # type: ignore[attr-defined]
+            page.wait_for_function(wait)
             said = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-            return float(page.evaluate(said)) / 1_000  # type: ignore[attr-defined]
+            return float(page.evaluate(said)) / 1_000
 
         yield load

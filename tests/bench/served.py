@@ -11,3 +11,5 @@ CHANNEL_LAYERS = {
     "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [HOST]}},
 }
 ALLOWED_HOSTS = ["127.0.0.1", "testserver"]
+# Without a name it follows the database's, of which the processes are told differently: as a test's, and by a URL.
+SESSION_COOKIE_NAME = "evenkeel-bench"

@@ -139,11 +139,11 @@ def _many(*, quick: bool) -> Iterator[Row]:
     yield from again.rows("rebalance of one whose inputs came to the same", size)
 
 
-def _looks(names: list[str], at: int) -> list[Fact]:
+def _looks(names: list[str], at: int, queues: int = QUEUES) -> list[Fact]:
     """Say what each member holds where all have what averaging gives them."""
     from tests.dashboard import story  # noqa: PLC0415 - Django is set up now
 
-    each, rest = divmod(QUEUES, len(names))
+    each, rest = divmod(queues, len(names))
     facts, begin = list[Fact](), 0
     for number, name in enumerate(sorted(names)):
         end = begin + each + (number < rest)
