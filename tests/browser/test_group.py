@@ -240,10 +240,40 @@ def test_arrow_keys_move_the_crosshair_and_a_sentence_says_what_is_there(turn: T
 
     expect(page.locator("#says")).to_contain_text("orders/east/1")
     expect(page.locator("#says")).to_contain_text("has nothing to do with it")
-    assert "queue=orders%2Feast%2F1" in page.url
+    expect(page).to_have_url(re.compile(r"queue=orders%2Feast%2F1"))
     page.reload()
     expect(page.locator("#says")).to_contain_text("orders/east/1")
     expect(page.locator("#says")).to_have_attribute("aria-live", "polite")
+
+
+def test_what_is_as_it_was_a_second_ago_stays_in_place(turn: Turn, page: Page) -> None:
+    del turn
+    open_group(page)
+    page.evaluate("for (const each of document.querySelectorAll('.loads li')) each.isOld = true")
+
+    page.evaluate("""() => new Promise((done) => {
+        new MutationObserver(() => done()).observe(document.querySelector("#time-bar"), { childList: true });
+    })""")  # it is drawn each second, the map after it
+
+    assert page.evaluate("[...document.querySelectorAll('.loads li')].map((each) => each.isOld)") == [True, True]
+
+
+def test_the_address_names_the_last_of_many_cells_that_were_pointed_at(turn: Turn, page: Page) -> None:
+    del turn
+    open_group(page)
+    page.evaluate("""() => {
+        const put = history.replaceState.bind(history);
+        const { dataset } = document.body;
+        history.replaceState = (...all) => put(...all, dataset.puts = 1 + Number(dataset.puts ?? 0));
+        const map = document.querySelector(".map .cells");
+        const { left, top } = map.getBoundingClientRect();
+        const move = (x) => new PointerEvent("pointermove", { clientX: left + x, clientY: top + 5 });
+        for (let x = 5; x < 75; x++) map.dispatchEvent(move(x));
+    }""")
+
+    expect(page.locator("#says")).to_contain_text("orders/east/2")
+    expect(page).to_have_url(re.compile(r"queue=orders%2Feast%2F2"))
+    assert page.evaluate("document.body.dataset.puts") == "1"  # browsers refuse more than 200 in ten seconds
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Line, line as pagesLine } from "../../static/js/live/line.js";
-import { gather, getJson, standing } from "../../static/js/views/live.js";
+import { gather, getJson, inTurn, standing } from "../../static/js/views/live.js";
 
 const settled = () => new Promise(setImmediate);
 
@@ -136,4 +136,14 @@ test("whoever has no permission is not said to be logged out", () => {
   assert.equal(standing({ ok: true, status: 200, redirected: true }), "logged out");
   assert.equal(standing({ ok: false, status: 401, redirected: false }), "logged out");
   assert.equal(standing({ ok: true, status: 200, redirected: false }), "open");
+});
+
+test("what is drawn in turn lets others have their turn between", async () => {
+  const told = [];
+  setTimeout(() => told.push("a key"));
+  const done = inTurn(["bar", "map"].map((part) => () => told.push(part)));
+  setTimeout(() => told.push("a push"));
+  await done;
+
+  assert.deepEqual(told, ["a key", "bar", "a push", "map"]);
 });

@@ -10,7 +10,7 @@ import { drawLanes } from "./lanes.js";
 import { drawOwners } from "./owner-lanes.js";
 import { drawTimeBar } from "./time-bar.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
-import { gather, getJson, openSocket, refreshParts } from "./live.js";
+import { gather, getJson, inTurn, openSocket, refreshParts } from "./live.js";
 import { goTo } from "../lib/instant.js";
 import { isFit, newMap, noteZoom, sizeOf, zoomOf } from "./picture.js";
 import { judge, movesBetween } from "../lib/owners.js";
@@ -21,7 +21,7 @@ import { mountGlyphs } from "./glyphs.js";
 import { mountOrders } from "./orders.js";
 import { keyOf } from "../lib/columns.js";
 import { shown } from "../lib/shown.js";
-import { queryQueue, setQuery } from "../lib/query.js";
+import { queryQueue, setQuerySoon } from "../lib/query.js";
 import { rowOf } from "../lib/row.js";
 
 const SO_FAR_MS = 5000; // while somebody has no owner, or two, the page says since how long
@@ -72,7 +72,7 @@ export function mountGroup(page) {
     const id = `${column.topic}/${column.broker}/${column.id}`;
     const mine = ++question;
     const picture = map.picture;
-    setQuery({ queue: id });
+    setQuerySoon({ queue: id });
     const known = () => ({ now: asOf.now(), away: around.away, seen, lag: lags.get(keyOf(column)) ?? null });
     say(id, describe(picture, column, client, known()));
     setTimeout(async () => {
@@ -156,11 +156,8 @@ export function mountGroup(page) {
       for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
     }
     mountGlyphs(page);
-    asOf.keep("told", told);
-    asOf.keep("bar", bar);
-    asOf.keep("lanes", handoffs);
-    asOf.keep("owners", ownership);
-    asOf.keep("map", paint);
+    const drawn = { told, bar, lanes: handoffs, owners: ownership, map: paint };
+    await inTurn(Object.entries(drawn).map(([part, work]) => () => asOf.keep(part, work)));
     const failed = [asked, side, lanesAsked].find(({ status }) => status === "rejected");
     asOf.note("beside", Boolean(failed));
     if (failed) throw failed.reason; // what is beside the map is older than the map: ask again

@@ -104,3 +104,11 @@ export function gather(work, ms, line = thePages) {
   };
   return call;
 }
+
+/** Do one thing after the other, each in a task of its own: what is pressed, pointed at or pushed meanwhile comes between. */
+export async function inTurn(works) {
+  for (const work of works) {
+    await new Promise((done) => setTimeout(done));
+    work();
+  }
+}

@@ -145,8 +145,9 @@ export class CellMap {
     const height = rows.length * this.row;
     this.names = make("ul", { class: "names" });
     this.loads = make("ul", { class: "loads" });
+    this.loadHead = make("div", { class: "load-head" });
     this.head = draw("svg", { class: "columns", width: width + 18, height: HEAD, "aria-hidden": "true" });
-    this.rules = draw("g");
+    this.rules = draw("g", {}, ...rows.map((_, i) => draw("path", { class: "rule", d: `M0 ${(i + 1) * this.row - 0.5}H${this.layout.width}` })));
     this.grounds = draw("g");
     this.cellLayer = draw("g");
     this.traces = draw("g");
@@ -160,7 +161,7 @@ export class CellMap {
       "aria-label": gettext("Map of queues and consumers; arrow keys move, the sentence below says what is there"),
       "data-dense": this.row < 20, "data-rates": this.hasRates, "data-narrow": isNarrow },
       make("div", { class: "corner" }, gettext("client")), this.head,
-      make("div", { class: "load-head" }), this.names, this.cells, this.loads);
+      this.loadHead, this.names, this.cells, this.loads);
     if (this.hasLags) root.append(...this.#footOf(width));
     root.style.setProperty("--row", `${this.row}px`);
     root.style.setProperty("--names", `${names}px`);
@@ -198,17 +199,16 @@ export class CellMap {
 
   #rows(rows) {
     this.rows = rows;
-    const { width } = this.layout;
     const held = rows.map((row) => row.held);
     const known = held.filter((each) => each !== null && each !== undefined);
     const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
     const most = Math.max(1, ...known);
-    this.root.children[2].textContent = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
+    const heading = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
+    if (this.loadHead.textContent !== heading) this.loadHead.textContent = heading;
     this.rates = this.hasRates ? this.extra.rates.ofMembers(this.picture) : null;
     const tails = tailsOf(rows.map((row) => row.name));
-    this.names.replaceChildren(...rows.map((row, i) => this.#name(row, tails[i])));
-    this.loads.replaceChildren(...rows.map((row) => this.#load(row, mean, most)));
-    this.rules.replaceChildren(...rows.map((_, i) => draw("path", { class: "rule", d: `M0 ${(i + 1) * this.row - 0.5}H${width}` })));
+    keepList(this.names, rows.map((row, i) => this.#name(row, tails[i])));
+    keepList(this.loads, rows.map((row) => this.#load(row, mean, most)));
     const here = new Set(rows.map((row) => row.client));
     for (const [client, group] of this.rowGroups) {
       if (!here.has(client)) {
@@ -335,10 +335,14 @@ export class CellMap {
       const x = event.clientX - box.left;
       const column = this.columns.findIndex((each) => x >= each.x && x < each.x + this.layout.cell);
       const row = Math.floor((event.clientY - box.top) / this.row);
-      if (column >= 0 && row >= 0 && row < this.rows.length) this.select(row, column);
+      return column >= 0 && row >= 0 && row < this.rows.length ? { row, column } : null;
     };
-    this.cells.addEventListener("pointermove", at);
-    this.cells.addEventListener("pointerdown", at);
+    const select = (event) => {
+      const found = at(event);
+      if (found && (event.type === "pointerdown" || found.row !== this.point?.row || found.column !== this.point?.column)) this.select(found.row, found.column);
+    };
+    this.cells.addEventListener("pointermove", select);
+    this.cells.addEventListener("pointerdown", select);
   }
 
   #pointAgain() {
@@ -353,6 +357,16 @@ export class CellMap {
     set(this.cursor, { x: column.x, y: row * this.row + 2, width: cell, height: this.row - 4, visibility: "visible" });
     [...this.names.children].forEach((item, i) => set(item, { "aria-current": i === row ? "true" : null }));
   }
+}
+
+/** Have these items in a list, and leave those in place that are as before: a page of many rows says each second how things are. */
+function keepList(list, items) {
+  items.forEach((item, i) => {
+    const old = list.children[i];
+    if (!old) list.append(item);
+    else if (!old.isEqualNode(item)) old.replaceWith(item);
+  });
+  while (list.children.length > items.length) list.lastChild.remove();
 }
 
 function roomForNames(rows) {

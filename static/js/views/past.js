@@ -11,7 +11,7 @@ import { make } from "../lib/svg.js";
 import { keyOf } from "../lib/columns.js";
 import { newMap, noteZoom, zoomOf } from "./picture.js";
 import { lagsOf } from "../lib/lag.js";
-import { queryQueue, setQuery } from "../lib/query.js";
+import { queryQueue, setQuerySoon } from "../lib/query.js";
 import { goTo } from "../lib/instant.js";
 import { shown } from "../lib/shown.js";
 
@@ -29,7 +29,7 @@ export function mountPast(page) {
 
   function point(column, client) {
     const id = `${column.topic}/${column.broker}/${column.id}`;
-    setQuery({ queue: id });
+    setQuerySoon({ queue: id });
     say(id, describe(map.picture, column, client, { now: at, away: around.away, lag: lags.get(keyOf(column)) ?? null }));
   }
 
