@@ -15,10 +15,9 @@ from rebalance_engine.cli.judging import Judgement
 from rebalance_engine.cli.terminal import Column, Paper, count, cut, safe, seconds, table, wrapped
 from rebalance_engine.findings import spell
 from rebalance_engine.model import MessageModel, MessageQueue
-from rebalance_engine.network.answers import why_missing
+from rebalance_engine.network.answers import version_of, why_missing
 from rebalance_engine.network.asked import Heard
 from rebalance_engine.network.looking import GroupLook, MemberLook
-from rebalance_engine.remoting.versions import version_name
 
 NOBODY, SEVERAL, UNKNOWN, SAME = "-", "#", "?", "."
 HUES = ("cyan", "green", "magenta", "blue", "yellow")
@@ -259,7 +258,7 @@ def _program(member: MemberLook) -> str:
     one = member.first
     if one is None:
         return UNKNOWN
-    return f"{one.language.name} {version_name(one.version)}" if one.version > 0 else one.language.name
+    return f"{one.language.name} {version_of(one) or ''}".rstrip()
 
 
 def _more(member: MemberLook) -> str:

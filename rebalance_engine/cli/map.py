@@ -22,8 +22,8 @@ from rebalance_engine.cli.judging import Judgement, Suspicions, judge_look
 from rebalance_engine.cli.lines import queue_name
 from rebalance_engine.cli.terminal import CLEAR, paper_of, show
 from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.answers import version_of
 from rebalance_engine.network.looking import LOOK_S, GroupLook, MemberLook, look_at_group
-from rebalance_engine.remoting.versions import version_name
 
 EVERY_S = 2.0
 LOAD_S = 0.4  # a look asks each member once; a broker bears five such questions a second, and others ask too
@@ -147,7 +147,7 @@ def _member(member: MemberLook) -> dict[str, object]:
         "registrations": member.registrations,
         "is_proxied": member.is_proxied,
         "language": None if first is None else first.language.name,
-        "version": None if first is None or first.version <= 0 else version_name(first.version),
+        "version": None if first is None else version_of(first),
         "addresses": {name: [one.client_addr for one in there] for name, there in member.connections.items()},
         "strategy": member.strategy,
         "topics": None if member.topics is None else sorted(member.topics),

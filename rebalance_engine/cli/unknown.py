@@ -18,6 +18,7 @@ class Unknown:
     hues: tuple[str, ...] = ("yellow",)
 
 
+APART = "who comes through a proxy that runs apart is listed by no broker"
 THROUGH_PROXIES = Unknown("No queues that members own: all come through a proxy.", ())
 
 
@@ -49,7 +50,8 @@ def _nobody(look: GroupLook) -> Unknown:
     if look.is_known is None:
         return Unknown("Unknown: not everybody who could know this group answered.")
     complete = all(heard.trouble is None for heard in look.lists.values())
-    return Unknown("Nobody is online." if complete else "Nobody is online at the brokers that answered.", ())
+    where = "" if complete else " at the brokers that answered"
+    return Unknown(f"Nobody is online{where}; {APART}.", ())
 
 
 def _unsaid(look: GroupLook) -> str:

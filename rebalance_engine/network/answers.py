@@ -37,6 +37,7 @@ from rebalance_engine.events.shapes import ANY_QUEUE, MAX_AT, shorten
 from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.proxied import is_of_grpc
 from rebalance_engine.remoting.acl import is_refused_by_acl
 from rebalance_engine.remoting.bodies import clients
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
@@ -161,7 +162,7 @@ def members_stated(group: str, connection: clients.ConsumerConnection, by: Answe
     for one in connection.connection_set:
         if not one.client_id:
             continue
-        version = version_name(one.version) if one.version > 0 else None
+        version = version_of(one)
         about: _About = {"at": by.at, "source": source, "exactness": EXACT, "group": group, "client": one.client_id}
         yield MemberSeen(
             **about,
@@ -181,6 +182,15 @@ def members_stated(group: str, connection: clients.ConsumerConnection, by: Answe
         group=group,
         subscriptions=_subscriptions(connection.subscription_table.values()),
     )
+
+
+def version_of(one: clients.Connection) -> str | None:
+    """Give the version of a client's library, where a broker is told of it.
+
+    Of a client of gRPC the proxy puts its own: a release like 5.0.8 is no name of ``MQVersion``, and
+    ``ClientActivity.parseClientVersion`` gives the current one then.
+    """
+    return None if one.version <= 0 or is_of_grpc(one.client_id) else version_name(one.version)
 
 
 def held_stated(group: str, client: str, info: ConsumerRunningInfo, by: Answerer) -> Iterator[Fact]:

@@ -115,6 +115,8 @@ def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
     row = book.lists.get((group.name, broker))
     if row is None:
         book.lists.add(MemberList(group=group, broker=broker, clients=clients, **source_columns(fact)))
+        if not clients:
+            book.touch(group.name)  # no member's fact does: of a group that nobody is in this is the first word
     elif observed_at(fact) < max(row.observed_at, row.missing_at or 0):
         return False
     else:

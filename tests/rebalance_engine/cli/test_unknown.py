@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 from rebalance_engine.cli.judging import judge_look
+from rebalance_engine.cli.unknown import APART
 from rebalance_engine.effects import Failure
 from rebalance_engine.network.asked import Heard
 from rebalance_engine.network.link import NoAnswer
@@ -34,8 +35,11 @@ def test_where_nobody_is_online_nothing_can_be_held_as_a_target_says() -> None:
 
     assert judged(replace(nobody, configs={})) == (None, "Unknown: not everybody who could know this group answered.")
     assert judged(nobody) == (None, "No broker knows this group.")
-    assert judged(known) == (None, "Nobody is online.")
-    assert judged(partly) == (None, "Nobody is online at the brokers that answered.")
+    assert judged(known) == (
+        None,
+        f"Nobody is online; {APART}.",
+    )
+    assert judged(partly) == (None, f"Nobody is online at the brokers that answered; {APART}.")
 
 
 def test_who_did_not_say_what_it_holds_leaves_it_unknown() -> None:

@@ -56,6 +56,16 @@ def test_brokers_and_routes_are_stated_with_their_masters() -> None:
     assert isinstance(answers.route_stated("orders", None, BY), RouteMissing)
 
 
+def test_the_version_of_a_client_behind_a_proxy_is_the_proxys_and_not_told() -> None:
+    one = Connection(client_id="web-1@1@0@d1o2m9xh3k", client_addr="10.0.0.7:1", language=Language.JAVA, version=497)
+
+    member, presence, *_ = answers.members_stated("G", ConsumerConnection(connection_set=(one,)), BY)
+
+    assert isinstance(member, MemberSeen)
+    assert isinstance(presence, PresenceSeen)
+    assert [(each.language, each.version) for each in (member, presence)] == [("JAVA", None)] * 2
+
+
 def test_members_are_stated_with_where_they_are() -> None:
     one = Connection(client_id="A", client_addr="10.0.0.7:1", language=Language.JAVA, version=407)
     nameless = Connection(client_id="", client_addr="10.0.0.8:1")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.groups.models import Group, Member, MemberList, Presence, RoundCause, Subscription
+from dashboard.groups.rebalancing import due_groups, rebalance_once
 from rebalance_engine.events import (
     EXACT,
     Departure,
@@ -100,6 +101,17 @@ def test_an_id_that_a_broker_lists_twice_is_registered_twice() -> None:
 
     assert Member.objects.get().registrations == 2
     assert MemberList.objects.count() == 2
+
+
+def test_that_a_broker_lists_nobody_of_a_new_group_is_news() -> None:
+    """Whoever comes through a proxy that runs apart is in no list: the group has no members, which is to be said."""
+    told(listed(5))
+
+    group = Group.objects.get()
+    assert due_groups(now=T0 + 10) == [group.pk]
+    rebalance_once(group=group.pk, now=T0 + 10)
+    group.refresh_from_db()
+    assert (group.member_count, group.queue_count) == (0, 0)
 
 
 def test_the_same_members_in_another_order_are_no_news() -> None:
