@@ -17,15 +17,20 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
-from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, departures_of, last_words
+from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, SPEAKS_WITHIN_MS, departures_of, last_words
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.logends import log_ends_of
 from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_results, takes_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 SILENT_MS = 30_000  # several times as long as a consumer goes without persisting
+TAKEN_BEFORE_MS = 1_000  # brokers tell the second of an end; what others take then they take because of it
 SILENT_WHILE_CONNECTED_MS = 150_000  # heartbeats of 30 s, expiry of 120 s: no broker would still have it
+# How a hold ended that no line of its own log ended.
+LEFT, CLOSED = "a broker's unregister line", "a broker saw its connection end"
+HEARD, INPUT_ENDS = "the others were told of a change after its last line", "the input's end"
 
 
 def holds_of(spans: DataFrame) -> DataFrame:
@@ -79,7 +84,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
     spans = computed_once(_shaped(_ended(computed_once(_with_what_follows(timeline)), events, life)))
-    return _once(spans, _in_copies(spans, events, changes))
+    return _let_go_unseen(_once(spans, _in_copies(spans, events, changes)), events, life)
 
 
 def _columns() -> list[str]:
@@ -247,15 +252,15 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
             .when(is_bounded, F.col("closed_after_ms"))
             .when((is_reborn | is_silent) & F.col("heard_ms").isNotNull(), F.col("last_ms")),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
-            .when(F.col("left_ms").isNotNull(), "a broker's unregister line")
-            .when(F.col("closed_ms").isNotNull(), "a broker saw its connection end")
+            .when(F.col("left_ms").isNotNull(), LEFT)
+            .when(F.col("closed_ms").isNotNull(), CLOSED)
             .when(
                 (is_reborn | is_silent) & F.col("heard_ms").isNotNull(),
-                "the others were told of a change after its last line",
+                HEARD,
             )
             .when(is_reborn, "the process started anew; its last line before")
             .when(is_silent, "last line; silent until the input's end")
-            .otherwise("the input's end"),
+            .otherwise(INPUT_ENDS),
             "first_seen_ms": F.col("at_ms"),
         }
     )
@@ -313,6 +318,52 @@ def _once(spans: DataFrame, in_copies: DataFrame | None) -> DataFrame:
     begins = {name: F.min(name).over(of_hold) for name in ("from_ms", "from_after_ms", "first_seen_ms")}
     told = known.withColumns({"best": best, **(begins if in_copies is not None else {})})
     return told.where(F.col("process") == F.col("best")).select(*SPANS.names)
+
+
+def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    """Let another's take end what a member had when its log was cut, and whose end only others tell.
+
+    Between the log's end and that take it let the queue go: it was there, and no line would tell it. Who hangs lets
+    nothing go: brokers give it up ("expired") before others take what it had.
+    """
+    key = ["cluster", "group", *QUEUE_KEY]
+    known = computed_once(spans)
+    ends = F.coalesce("until_after_ms", "until_ms") - TAKEN_BEFORE_MS
+    unseen = known.where(F.col("evidence").isin(LEFT, CLOSED, HEARD, INPUT_ENDS)).withColumn("ends_ms", ends)
+    takes = known.select(*key, F.col("client_id").alias("taker"), F.col("from_ms").alias("taken_ms"))
+    began = F.coalesce("from_ms", "first_seen_ms")
+    is_inside = (F.col("taken_ms") > began) & (F.col("taken_ms") < F.col("ends_ms"))
+    of_hold = ["cluster", "group", "client_id", *QUEUE_KEY, "process", "first_seen_ms"]
+    met = unseen.join(takes, on=key, how="inner").where((F.col("taker") != F.col("client_id")) & is_inside)
+    asked = computed_once(met.select(*of_hold, "ends_ms", "taken_ms"))
+    if asked.isEmpty():  # most logs are whole
+        return known
+    member = ["cluster", "group", "client_id"]
+    log_ends = log_ends_of(events, known, life).select(*member, F.col("at_ms").alias("log_end_ms"))
+    # The line of who is given up names its address only.
+    expired = events.where(F.col("what") == "expired").select("cluster", "group", F.col("at_ms").alias("expired_ms"))
+    since = asked.join(log_ends, on=member, how="inner").where(
+        (F.col("taken_ms") > F.col("log_end_ms")) & (F.col("ends_ms") > F.col("log_end_ms") + SPEAKS_WITHIN_MS)
+    )
+    is_given_up = F.col("expired_ms").between(F.col("log_end_ms"), F.col("taken_ms"))
+    sure = (
+        since.join(expired, on=["cluster", "group"], how="left")
+        .groupBy(*of_hold, "log_end_ms")
+        .agg(F.min("taken_ms").alias("taken_ms"), F.max(is_given_up).alias("is_given_up"))
+        .where(~F.coalesce("is_given_up", F.lit(False)))
+        .drop("is_given_up")
+    )
+    told = known.join(sure, on=of_hold, how="left")
+    instead = {
+        "until_ms": F.col("taken_ms"),
+        "until_after_ms": F.col("log_end_ms"),
+        "ended": F.lit("released"),
+        "evidence": F.lit("another took it; its own log had ended before"),
+    }
+    is_told = F.col("taken_ms").isNotNull()
+    return told.withColumns(
+        {name: F.when(is_told, one).otherwise(F.col(name)) for name, one in instead.items()}
+    ).select(*SPANS.names)
 
 
 def _shaped(ended: DataFrame) -> DataFrame:

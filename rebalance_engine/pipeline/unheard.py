@@ -136,8 +136,10 @@ def let_go(holds: Holds, cut: Presence) -> dict[MessageQueue, list[Hold]]:
 
 def _let_go(hold: Hold, those: Sequence[Hold], cut: Presence) -> Hold:
     for since, _ in cut.get(hold.client, ()):
+        # What ended with another's take was let go no later; nothing else is released behind its log's end.
+        until = hold.until_ms + (hold.ended == "released")
         if hold.from_ms <= since < hold.until_ms and any(
-            other.client != hold.client and since < other.from_ms < hold.until_ms for other in those
+            other.client != hold.client and since < other.from_ms < until for other in those
         ):
             return replace(hold, until_ms=since, until_after_ms=None)
     return hold

@@ -70,9 +70,11 @@ def test_a_member_that_comes_back_after_its_logs_end_is_unknown_then_too() -> No
 def test_what_another_takes_from_a_member_whose_log_was_cut_it_had_let_go_before() -> None:
     cut = {"C": [(60_000, 90_000)]}
     taken = {QUEUE: [Hold(1_000, 90_000, "C", "lost"), Hold(70_000, END_MS, "A", "open")]}
+    told = {QUEUE: [Hold(1_000, 70_000, "C", "released", until_after_ms=60_000), Hold(70_000, END_MS, "A", "open")]}
     kept = {QUEUE: [Hold(1_000, 90_000, "C", "lost"), Hold(90_400, END_MS, "A", "open")]}
 
     assert let_go(taken, cut)[QUEUE][0] == Hold(1_000, 60_000, "C", "lost")
+    assert let_go(told, cut)[QUEUE][0] == Hold(1_000, 60_000, "C", "released")
     assert let_go(kept, cut) == kept
 
 
