@@ -18,6 +18,7 @@ from rebalance_engine.pipeline.wording import (
     left_out,
     moment,
     number,
+    off,
     overlap,
     paused,
     share_left_out,
@@ -193,8 +194,9 @@ def _group_lines(row: Row, column: int) -> list[str]:
         told.append(f"members idle {idle(row)}")
     if row.get("lock_lost_ms"):
         told.append(f"members held queues whose locks they had lost for {lasting(row['lock_lost_ms'])}")
-    if row["unowned_ms"] or row["unowned_most_ms"] or row.get("deserted_ms"):
-        told.append(f"unowned {unowned(row)}")
+    if row["unowned_ms"] or row["unowned_most_ms"] or off(row):
+        alone = f"; and {off(row)} while the group was off (no member was there), all its queues together"
+        told.append(f"unowned {unowned(row)}{alone if off(row) else ''}")
     if row["unheard"]:
         told.append(unheard(row))
     facts = [part for said in told for part in broken(said, width=COLUMNS - column - 3, indent=2)]

@@ -84,10 +84,12 @@ def unowned(row: Row) -> str:
     least, most, still = (number(row[f"unowned_{name}ms"]) for name in ("", "most_", "open_"))
     known = lasting(row["unowned_ms"])
     told = f"{known} to {lasting(most)}" if most > least and lasting(most) != known else known
-    told = f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
-    deserted = number(row.get("deserted_ms"))
-    alone = f"; and {lasting(deserted)} while the group was off (no member was there), all its queues together"
-    return f"{told}{alone if deserted else ''}"
+    return f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
+
+
+def off(row: Row) -> str:
+    """Say for how long a group's queues had no owner because it had no member; empty where it had one all the time."""
+    return lasting(row["deserted_ms"]) if number(row.get("deserted_ms")) else ""
 
 
 def recovered(row: Row) -> str:

@@ -13,6 +13,7 @@ from rebalance_engine.pipeline.wording import (
     lasting,
     left_out,
     moment,
+    off,
     overlap,
     paused,
     recovered,
@@ -26,13 +27,14 @@ from rebalance_engine.pipeline.wording import (
 )
 
 MOST_ROWS = 50
+LONG = 30  # characters, from which on a column needs more room than others
 
 
 def tables_of(report: Report) -> list[tuple[str, str, str]]:
     """Give name, heading and table of each; one without rows says why."""
     groups: list[tuple[object, ...]] = [
-        (row["group"], row["rounds"], row["handoffs"], paused(row), unowned(row), overlap(row), silent(row),
-         twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], skew(row), idle(row),
+        (row["group"], row["rounds"], row["handoffs"], paused(row), unowned(row), off(row), overlap(row),
+         silent(row), twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], skew(row), idle(row),
          unheard(row))
         for row in by_group(report.costs)
     ]  # fmt: skip
@@ -124,7 +126,7 @@ TOLD_BY = {
 
 
 HEADS = {
-    "Groups": "group,rounds,handoffs,paused (at least),unowned,two owners,not consumed while moved,"
+    "Groups": "group,rounds,handoffs,paused (at least),unowned,off (no member),two owners,not consumed while moved,"
     "consumed twice,moves above the fewest,back and forth,refused pulls,skew,members idle,members unknown",
     ALL_HAVE: "group,whose queues have no owners",
     USED_TWICE: "since,group,client id,processes,queues held by both,all together",
@@ -145,26 +147,30 @@ def _names(value: object) -> str:
 def _table(heads: str, rows: Sequence[Sequence[object]], none: str) -> str:
     if not rows:
         return f"<p>{none}</p>"
-    numbers = [
-        all(isinstance(cell, int | float) or cell is None for cell in column) for column in zip(*rows, strict=True)
+    columns = [
+        (name, _kind(column), column)
+        for name, column in zip(heads.split(","), zip(*rows, strict=True), strict=True)
+        if any(cell != "" for cell in column)  # what is said of no row takes the others' room
     ]
-    head = "".join(f"<th{_kind(n)}>{escape(name)}</th>" for name, n in zip(heads.split(","), numbers, strict=True))
-    body = "".join(
-        f"<tr>{''.join(_cell(cell, is_number=n) for cell, n in zip(row, numbers, strict=True))}</tr>"
-        for row in rows[:MOST_ROWS]
+    head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind, _ in columns)
+    lines = zip(
+        *([_cell(cell, name, kind) for cell in cells[:MOST_ROWS]] for name, kind, cells in columns), strict=True
     )
+    body = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
     more = f"<p class='note'>{len(rows) - MOST_ROWS} more are in the tables.</p>" if len(rows) > MOST_ROWS else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div class='scroll' tabindex='0'>{table}</div>{more}"
 
 
-def _cell(value: object, *, is_number: bool) -> str:
-    if value is None:
-        return f"<td{_kind(is_number)}><span class='unknown'>unknown</span></td>"
+def _cell(value: object, name: str, kind: str) -> str:
+    """Write a cell, which has its column's name: where there is no room for a table, each is a line by itself."""
     said = f"{value:.2f}" if isinstance(value, float) else str(value)
+    told = "<span class='unknown'>unknown</span>" if value is None else escape(said)
     when = " class='when'" if said.endswith(" UTC") else ""
-    return f"<td{_kind(is_number) or when}>{escape(said)}</td>"
+    return f"<td{kind or when} data-name='{escape(name)}'>{told}</td>"
 
 
-def _kind(is_number: bool) -> str:
-    return " class='number'" if is_number else ""
+def _kind(column: Sequence[object]) -> str:
+    if all(isinstance(cell, int | float) or cell is None for cell in column):
+        return " class='number'"
+    return " class='long'" if any(len(str(cell)) > LONG for cell in column) else ""

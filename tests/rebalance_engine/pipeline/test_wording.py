@@ -7,6 +7,7 @@ from rebalance_engine.pipeline.wording import (
     fitted,
     idle,
     lasting,
+    off,
     paused,
     percent,
     silent,
@@ -82,9 +83,9 @@ def test_unowned_time_says_what_is_not_known_of_it_and_what_has_not_ended() -> N
 def test_queues_of_a_group_whose_members_have_all_gone_are_told_apart() -> None:
     row: dict[str, object] = {"unowned_ms": 4_000, "unowned_most_ms": 4_000, "unowned_open_ms": 0}
 
-    told = unowned({**row, "deserted_ms": 8_640_000})
-
-    assert told == "4.0 s; and 2.4 h while the group was off (no member was there), all its queues together"
+    assert unowned({**row, "deserted_ms": 8_640_000}) == "4.0 s"
+    assert off({**row, "deserted_ms": 8_640_000}) == "2.4 h"
+    assert off(row) == off({**row, "deserted_ms": 0}) == ""
 
 
 @pytest.mark.parametrize(
