@@ -258,7 +258,7 @@ def _program(member: MemberLook) -> str:
     one = member.first
     if one is None:
         return UNKNOWN
-    return f"{one.language.name} {version_of(one) or ''}".rstrip()
+    return f"{one.language.name} {version_of(one.client_id, one.version) or ''}".rstrip()
 
 
 def _more(member: MemberLook) -> str:

@@ -147,7 +147,7 @@ def _member(member: MemberLook) -> dict[str, object]:
         "registrations": member.registrations,
         "is_proxied": member.is_proxied,
         "language": None if first is None else first.language.name,
-        "version": None if first is None else version_of(first),
+        "version": None if first is None else version_of(first.client_id, first.version),
         "addresses": {name: [one.client_addr for one in there] for name, there in member.connections.items()},
         "strategy": member.strategy,
         "topics": None if member.topics is None else sorted(member.topics),

@@ -162,7 +162,7 @@ def members_stated(group: str, connection: clients.ConsumerConnection, by: Answe
     for one in connection.connection_set:
         if not one.client_id:
             continue
-        version = version_of(one)
+        version = version_of(one.client_id, one.version)
         about: _About = {"at": by.at, "source": source, "exactness": EXACT, "group": group, "client": one.client_id}
         yield MemberSeen(
             **about,
@@ -184,13 +184,13 @@ def members_stated(group: str, connection: clients.ConsumerConnection, by: Answe
     )
 
 
-def version_of(one: clients.Connection) -> str | None:
+def version_of(client: str, version: int) -> str | None:
     """Give the version of a client's library, where a broker is told of it.
 
     Of a client of gRPC the proxy puts its own: a release like 5.0.8 is no name of ``MQVersion``, and
     ``ClientActivity.parseClientVersion`` gives the current one then.
     """
-    return None if one.version <= 0 or is_of_grpc(one.client_id) else version_name(one.version)
+    return None if version <= 0 or is_of_grpc(client) else version_name(version)
 
 
 def held_stated(group: str, client: str, info: ConsumerRunningInfo, by: Answerer) -> Iterator[Fact]:

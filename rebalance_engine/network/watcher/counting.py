@@ -11,11 +11,10 @@ from rebalance_engine.events import (
     QueueProgress,
 )
 from rebalance_engine.events.shapes import MAX_AT
-from rebalance_engine.network.answers import Answerer
+from rebalance_engine.network.answers import Answerer, version_of
 from rebalance_engine.network.system_groups import INNER_PRODUCER
 from rebalance_engine.remoting.bodies.clients import ProducerTableInfo
 from rebalance_engine.remoting.bodies.queues import ConsumeStats, TopicStatsTable
-from rebalance_engine.remoting.versions import version_name
 
 
 def producers_stated(table: ProducerTableInfo, by: Answerer) -> ProducersSeen:
@@ -30,7 +29,7 @@ def producers_stated(table: ProducerTableInfo, by: Answerer) -> ProducersSeen:
             client=one.client_id,
             address=one.remote_ip.removeprefix("/"),
             language=one.language.name,
-            version=version_name(one.version) if one.version > 0 else None,
+            version=version_of(one.client_id, one.version),
         )
         for group, listed in table.data.items()
         for one in listed

@@ -18,6 +18,14 @@ def test_producers_are_stated_once_each_with_their_addresses() -> None:
     assert fact.broker == "east"
 
 
+def test_a_producer_behind_a_proxy_has_no_version_that_anybody_tells() -> None:
+    through = ProducerInfo(client_id="web-1@1@0@d1o2m9xh3k", remote_ip="/10.0.0.1:5", version=497)
+
+    fact = producers_stated(ProducerTableInfo(data={"sends": (through,)}), by(10))
+
+    assert [each.version for each in fact.producers] == [None]
+
+
 def test_an_offset_of_nought_is_unknown_not_committed() -> None:
     table = {
         MessageQueue("orders", "east", 1): OffsetWrapper(broker_offset=9, consumer_offset=0),
