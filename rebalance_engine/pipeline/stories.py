@@ -9,7 +9,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
@@ -21,7 +21,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.backs import backs_of, with_names
 from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, of_groups
-from rebalance_engine.pipeline.handoffs import Clue, Handoff, handoffs_of
+from rebalance_engine.pipeline.handoffs import Handoff, handoffs_of
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
@@ -29,9 +29,10 @@ from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
 from rebalance_engine.pipeline.offs import Spans as Offs
 from rebalance_engine.pipeline.offs import cut_where_off, is_off, off_times, off_within
-from rebalance_engine.pipeline.rounds import CAUSES, Cause, Round, presence_of, rounds_of
-from rebalance_engine.pipeline.routes import Route, gone, read_route, route_clues, with_broker
+from rebalance_engine.pipeline.rounds import Cause, Round, presence_of, rounds_of
+from rebalance_engine.pipeline.routes import gone, route_clues
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
+from rebalance_engine.pipeline.sorting import Clues, known, queue_of, sorted_out, whole
 from rebalance_engine.pipeline.sweep import (
     Hold,
     Stretch,
@@ -44,7 +45,6 @@ from rebalance_engine.pipeline.sweep import (
 )
 from rebalance_engine.pipeline.templates import POPS
 from rebalance_engine.pipeline.unheard import (
-    Counted,
     Spans,
     cut_off,
     let_go,
@@ -55,7 +55,7 @@ from rebalance_engine.pipeline.unheard import (
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
 BY_BROKERS = ("joined", "left", "closed", "expired")
-TOLD_BY = ("stories", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard", "offs")
+TOLD_BY = ("stories", "sorting", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard", "offs")
 
 
 def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
@@ -194,39 +194,12 @@ def _story(spans: pa.Table, clues: pa.Table) -> pa.Table:
     return pa.table(columns, schema=pa.schema([(name, pa.string()) for name in columns]))
 
 
-@dataclass(frozen=True, slots=True)
-class Clues:
-    """A group's clues, by what they are about.
-
-    Attributes:
-        routes: by topic, from when on it had how many queues on each broker.
-        signs: what tells that a process, or one of its clients, had reached a broker.
-        unheard: the members that brokers name and no other log.
-        end_ms: of the input; None where nobody says.
-        log_ends: of members whose logs may have been cut, the last line of each one's.
-        refusals: by process, when its pulls of nobody knows which queues were refused, in order.
-        popped: by topic, from when on brokers hand its messages out to whoever asks.
-        counted: by how many members they divided, as results say.
-    """
-
-    by_queue: dict[MessageQueue, list[Clue]]
-    causes: list[Cause]
-    signs: list[Cause]
-    routes: dict[str, list[tuple[int, Route]]]
-    unheard: set[str]
-    end_ms: int | None
-    popped: dict[str, int]
-    refusals: dict[str, list[int]]
-    log_ends: dict[str, int]
-    counted: list[Counted]
-
-
 def tell(
     spans: Iterable[dict[str, object]], clues: Iterable[dict[str, object]]
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Tell one group's story, as (kind, row): rounds, handoffs, stretches without one owner, loads."""
     holds = _holds(spans)
-    found = _sorted_out(clues)
+    found = sorted_out(clues)
     reached = arrived(found.causes, holds, found.signs)
     causes = [*reached, *_losses(holds)]
     rounds = rounds_of(holds, causes)
@@ -255,7 +228,7 @@ def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str,
     """
     if any(clue["what"] == "ownerless" for clue in clues):
         return
-    found = _sorted_out(clues)
+    found = sorted_out(clues)
     yield from (("bare round", _round_row(one)) for one in rounds_of({}, arrived(found.causes, {}, found.signs)))
 
 
@@ -263,66 +236,12 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
     holds: dict[MessageQueue, list[Hold]] = {}
     for span in spans:
         hold = Hold(
-            _int(span["from_ms"]), _int(span["until_ms"]), str(span["client_id"]), str(span["ended"]),
+            whole(span["from_ms"]), whole(span["until_ms"]), str(span["client_id"]), str(span["ended"]),
             str(span["process"]), str(span["layout"]),
-            _known(span.get("from_after_ms")), _known(span.get("until_after_ms")),
+            known(span.get("from_after_ms")), known(span.get("until_after_ms")),
         )  # fmt: skip
-        holds.setdefault(_queue(span), []).append(hold)
+        holds.setdefault(queue_of(span), []).append(hold)
     return holds
-
-
-def _sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
-    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, [])
-    ends: dict[str, dict[str, int]] = {"log ends": found.log_ends, "input ends": {}}
-    for clue in clues:
-        what, at = str(clue["what"]), _int(clue["at_ms"])
-        client = clue["client_id"]
-        named = client if isinstance(client, str) else None
-        if what in CAUSES:
-            broker, topic = (None if clue.get(key) is None else str(clue[key]) for key in ("broker", "topic"))
-            found.causes.append(Cause(at, what, named, str(clue["process"]), broker, topic))
-            if named is not None and clue["number"] == 1:
-                found.unheard.add(named)
-        elif what == "reached":
-            found.signs.append(Cause(at, what, named, str(clue["process"])))
-        elif what == "route":
-            found.routes.setdefault(str(clue["topic"]), []).append((at, read_route(clue["queues"])))
-        elif what == "popped":
-            found.popped[str(clue["topic"])] = min(at, found.popped.get(str(clue["topic"]), at))
-        elif what in ("log ends", "input ends"):
-            ends[what][str(named)] = at
-        else:
-            _sort_out_of_queue(found, clue, named)
-    for times in found.refusals.values():
-        times.sort()
-    for told in found.routes.values():
-        told.sort(key=lambda one: one[0])
-    causes = [with_broker(cause, found.routes) for cause in found.causes]
-    return replace(found, causes=causes, end_ms=max(ends["input ends"].values(), default=None))
-
-
-def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None) -> None:
-    what, at, process = str(clue["what"]), _int(clue["at_ms"]), str(clue["process"])
-    if clue["queue_id"] is not None:
-        one = Clue(at, what, process, _known(clue["number"]), _known(clue.get("number2")), client)
-        found.by_queue.setdefault(_queue(clue), []).append(one)
-    elif what == "counted":
-        found.counted.append(Counted(at, client, _int(clue["number"])))
-    elif what == "pull refused":
-        found.refusals.setdefault(process, []).append(at)
-
-
-def _int(value: object) -> int:
-    assert isinstance(value, int)
-    return value
-
-
-def _known(value: object) -> int | None:
-    return None if value is None else _int(value)
-
-
-def _queue(row: dict[str, object]) -> MessageQueue:
-    return MessageQueue(str(row["topic"]), str(row["broker"]), _int(row["queue_id"]))
 
 
 def _uncounted(found: Clues, holds: dict[MessageQueue, list[Hold]], there: Presence) -> Spans:
