@@ -8,7 +8,7 @@ handoff. One that somebody took beside an owner who kept it is told too, with th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from rebalance_engine.model import MessageQueue
@@ -127,58 +127,32 @@ def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = N
 
 def _pairs(spans: Sequence[Span], since: int, before: int | None) -> Iterator[Pair]:
     """Walk through the takes and drops of one queue, and say which belong together; what has no other half is alone."""
-    walk = _Walk([span for span in spans if span.since.at < since and (span.until is None or span.until.at >= since)])
+    holders = [span for span in spans if span.since.at < since and (span.until is None or span.until.at >= since)]
+    dropped, taken, alone = list[Span](), list[Span](), list[Span]()
     for at, kind, span in _events(spans):
-        if at >= since and (before is None or at < before):
-            yield from walk.take(span) if kind == TAKE else walk.drop(span)
-    yield from walk.end()
-
-
-@dataclass(slots=True)
-class _Walk:
-    """Who has a queue, and which takes and drops of it have no other half yet.
-
-    ``given``: let go by who had taken it from somebody who says nothing any more, and has it perhaps still.
-    """
-
-    holders: list[Span]
-    dropped: list[Span] = field(default_factory=list)
-    taken: list[Span] = field(default_factory=list)
-    alone: list[Span] = field(default_factory=list)
-    given: list[Span] = field(default_factory=list)
-
-    def take(self, span: Span) -> Iterator[Pair]:
-        if let_go := self.dropped or self.given:
-            yield let_go.pop(0), span, Way.HANDED
-        else:
-            (self.taken if self.holders else self.alone).append(span)
-        self.holders.append(span)
-
-    def drop(self, span: Span) -> Iterator[Pair]:
-        self.holders = [other for other in self.holders if other is not span]
-        keeper = min((other for other in self.holders if other.client != span.client), key=_began, default=None)
-        if any(other is span for other in self.taken):
-            self.taken = [other for other in self.taken if other is not span]
+        if at < since or (before is not None and at >= before):
+            continue
+        if kind == TAKE:
+            if dropped:
+                yield dropped.pop(0), span, Way.HANDED
+            else:
+                (taken if holders else alone).append(span)
+            holders.append(span)
+            continue
+        holders = [other for other in holders if other is not span]
+        keeper = min((other for other in holders if other.client != span.client), key=_began, default=None)
+        if any(other is span for other in taken):
+            taken = [other for other in taken if other is not span]
             yield (keeper, span, Way.BESIDE) if keeper is not None else (None, span, Way.HANDED)
-            if keeper is not None and _is_mute(keeper, span.since.at):
-                yield from self._give(span)
-        elif self.taken:
-            yield span, self.taken.pop(0), Way.HANDED
+        elif taken:
+            yield span, taken.pop(0), Way.HANDED
         elif keeper is not None:
-            if not all(_ends_with(other, span) for other in self.holders):  # together: the last one of them tells it
+            if not all(_ends_with(other, span) for other in holders):  # together: the last one of them tells it
                 yield span, keeper, Way.KEPT
         else:
-            self.dropped.append(span)
-
-    def _give(self, span: Span) -> Iterator[Pair]:
-        if self.taken:
-            yield span, self.taken.pop(0), Way.HANDED
-        else:
-            self.given.append(span)
-
-    def end(self) -> Iterator[Pair]:
-        yield from ((span, None, Way.HANDED) for span in self.dropped)
-        yield from ((None, span, Way.HANDED) for span in (*self.taken, *self.alone))
+            dropped.append(span)
+    yield from ((span, None, Way.HANDED) for span in dropped)
+    yield from ((None, span, Way.HANDED) for span in (*taken, *alone))
 
 
 def _events(spans: Sequence[Span]) -> list[tuple[int, int, Span]]:
@@ -198,12 +172,6 @@ def _events(spans: Sequence[Span]) -> list[tuple[int, int, Span]]:
 
 def _ends_with(other: Span, span: Span) -> bool:
     return other.until is not None and span.until is not None and other.until.at == span.until.at
-
-
-def _is_mute(span: Span, at: int) -> bool:
-    """Whether a member does not answer, or was lost without a word, and had told of a queue last before an instant."""
-    told = span.certain_until
-    return (span.until is None or span.until.high is None) and told is not None and told < at
 
 
 def _began(span: Span) -> tuple[int, str]:
