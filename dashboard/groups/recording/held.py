@@ -30,6 +30,9 @@ from rebalance_engine.events.fact import MemberFact
 Fits = Callable[[Holding], bool]
 HeldFact = HeldSeen | QueueTaken | QueueDropped | QueuePulled
 REASON_OF = {Departure.UNREGISTERED: DropReason.STOPPED, Departure.HEARTBEAT_EXPIRED: DropReason.LOST}
+ANSWERED_WITHIN_MS = (
+    16_000  # a look at what a member holds (307), at the latest: ten seconds of the client, five queued
+)
 LATE_MS = 300_000  # a report may arrive this much later than the look that saw the same
 SOURCE = ("at", "at_low", "at_high", "origin", "observed_at", "observed_by", "detail")
 END = ("until", "until_low", "until_high", "until_origin", "reason", "committed_offset")
@@ -153,8 +156,10 @@ class HeldBook:
             return self._refine(fact, self._row_of(span), **_told(fact))
         if fact.at <= span.at:
             return False
-        seen = member.held_seen_at  # the last look saw it, if that was before: whoever came again had it until then
-        low = seen if seen is not None and seen <= fact.at else span.at
+        seen = (
+            member.held_seen_at
+        )  # when the last look was asked; whoever came again had it if that was answered before
+        low = seen if seen is not None and seen + ANSWERED_WITHIN_MS <= fact.at else span.at
         self._end(fact, member, [queue], DropReason.UNKNOWN, low=low, high=fact.at)
         self._begin(fact, member, [queue], low=fact.at, start=fact.start_offset)
         self.book.touch(fact.group)

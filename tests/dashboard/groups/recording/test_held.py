@@ -141,12 +141,12 @@ def test_who_was_lost_may_tell_later_that_it_let_go_later() -> None:
 
 def test_who_takes_again_what_a_look_saw_it_hold_had_it_until_then() -> None:
     told(QueueTaken(**about(2_000)), held("A", 60_000, [0]))
-    told(QueueTaken(**about(61_000)))
-    told(held("A", 63_000, [0]), QueueTaken(**about(62_000)))  # a report that is older than the last look
+    told(QueueTaken(**about(90_000)))
+    told(held("A", 93_000, [0], asked=91_500), QueueTaken(**about(92_000)))  # who answered that look was the new one
 
     first, second, third = Holding.objects.order_by("at")
-    assert (first.until_low, first.until, first.until_high) == (T0 + 60_000, T0 + 61_000, T0 + 61_000)
-    assert (second.until_low, second.until, third.until) == (T0 + 61_000, T0 + 62_000, None)
+    assert (first.until_low, first.until, first.until_high) == (T0 + 60_000, T0 + 90_000, T0 + 90_000)
+    assert (second.until_low, second.until, third.until) == (T0 + 90_000, T0 + 92_000, None)
 
 
 def test_what_was_taken_and_dropped_in_one_batch_is_stored_as_one_span_that_ended() -> None:
