@@ -157,9 +157,8 @@ class Asker:
 
     async def _fly(self, flight: _Flight, address: Address, request: Request[Response], limits: Limits) -> Outcome:
         loop = asyncio.get_running_loop()
-        asked_at = loop.time()
-        if pause := self._unreachable.pause_s(address, asked_at):
-            return NotAsked(address, f"it could not be reached; it is tried again in {pause:.1f} s")
+        if pause := self._unreachable.pause_s(address, loop.time()):
+            return _left_alone(address, pause)
         code = int(request.CODE)
         gate = self._gates.get(address)
         if gate is None:
@@ -168,6 +167,10 @@ class Asker:
             await gate.enter(code, float("inf"))
         except NotAsked as error:
             return error
+        asked_at = loop.time()
+        if pause := self._unreachable.pause_s(address, asked_at):  # since it waited for its turn
+            gate.leave(code)
+            return _left_alone(address, pause)
         flight.is_sent = True
         flight.leaves()
         under_way_s = UNDER_WAY_BY_CODE_S.get(request.CODE, UNDER_WAY_S)
@@ -192,6 +195,10 @@ class Asker:
         if is_late or (isinstance(outcome, Refused) and outcome.code == ResponseCode.SYSTEM_BUSY):
             gate.budget.slow_down(at)
         self._unreachable.answered(address)
+
+
+def _left_alone(address: Address, pause_s: float) -> NotAsked:
+    return NotAsked(address, f"it could not be reached; it is tried again in {pause_s:.1f} s")
 
 
 def check_fields(request: Request[R]) -> None:

@@ -298,9 +298,11 @@ class Watcher:
 
     def _compare(self, route: Question) -> None:
         """Ask the other NameServers at once for a route that is new at one: until they answer, they disagree."""
-        for name in self._names:
-            if name != route.place:
-                self._agenda.hasten(replace(route, place=name), self.clock.now())
+        for other in (replace(route, place=name) for name in self._names if name != route.place):
+            if self._agenda.is_under_way(other):
+                self._retry.add(other)  # the answer that comes may be from before
+            else:
+                self._agenda.hasten(other, self.clock.now())
 
     def _renew(self, group: str, client: str) -> None:
         """Who did not answer, and has come again or by another address, is asked at once."""
