@@ -197,6 +197,8 @@ def cell(member: Member, target: Runs, held: Runs | None) -> Cell:
 
 def count_perhaps_orphans(state: GroupState) -> int:
     """Count the queues of which NameServers disagree that nobody is known to hold."""
+    if not state.head.disputed:
+        return 0
     disputed = unpack(state.head.disputed)
     return len(np.setdiff1d(disputed, np.concatenate([NOBODY, *(unpack(cell.held or ()) for cell in state.members)])))
 
@@ -298,5 +300,11 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         is_behind=is_behind,
         perhaps_twice=group.perhaps_twice_count or 0,
         disputed=group.disputed_count or 0,
-        perhaps_orphans=group.perhaps_orphan_count or 0,
+        perhaps_orphans=_perhaps_orphans(group),
     )
+
+
+def _perhaps_orphans(group: Group) -> int:
+    """Count them as stored; of a group that was stored before they were, any disputed queue may be one."""
+    stored = group.perhaps_orphan_count
+    return (group.disputed_count if stored is None else stored) or 0

@@ -133,6 +133,8 @@ def test_how_many_have_no_owner_is_exact_where_all_disputed_queues_are_held() ->
     group = turn(30)
     assert words_of(group) == "at least 1 of 6 queues without owner"
     assert row_shown(shown(group), group=group, at=T0 + 30).perhaps_orphans == group.perhaps_orphan_count == 1
+    group.perhaps_orphan_count = None  # as it was stored before there was such a column
+    assert words_of(group) == "at least 1 of 6 queues without owner"
 
 
 def test_where_all_disputed_queues_are_held_nobody_lacks_one() -> None:
