@@ -27,7 +27,7 @@ from rebalance_engine.pipeline.wording import (
 )
 
 MOST_ROWS = 50
-LONG = 30  # characters, from which on a column needs more room than others
+LONG = 24  # characters, from which on a column needs more room than others
 
 
 def tables_of(report: Report) -> list[tuple[str, str, str]]:
