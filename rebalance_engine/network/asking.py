@@ -197,8 +197,8 @@ class Asker:
         self._unreachable.answered(address)
 
 
-def _left_alone(address: Address, pause_s: float) -> NotAsked:
-    return NotAsked(address, f"it could not be reached; it is tried again in {pause_s:.1f} s")
+def _left_alone(address: Address, pause: float) -> NotAsked:
+    return NotAsked(address, f"it could not be reached; it is tried again in {pause:.1f} s")
 
 
 def check_fields(request: Request[R]) -> None:

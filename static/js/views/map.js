@@ -203,7 +203,7 @@ export class CellMap {
     const known = held.filter((each) => each !== null && each !== undefined);
     const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
     const most = Math.max(1, ...known);
-    const heading = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: mean.toFixed(1) });
+    const heading = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: known.length ? mean.toFixed(1) : "–" });
     if (this.loadHead.textContent !== heading) this.loadHead.textContent = heading;
     this.rates = this.hasRates ? this.extra.rates.ofMembers(this.picture) : null;
     const tails = tailsOf(rows.map((row) => row.name));

@@ -17,7 +17,7 @@ from dashboard.people.roles import Role
 from dashboard.push.runs import pack
 from rebalance_engine.events import EXACT, ProgressSeen, QueueProgress
 from tests.dashboard.persons import person
-from tests.dashboard.story import EAST, T0, add_cluster, held, joined, listed, queue, route, seen, told
+from tests.dashboard.story import EAST, T0, add_cluster, held, joined, listed, missed, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -376,3 +376,16 @@ def test_an_overview_without_groups_promises_nothing_while_nothing_answers(clien
     assert "groups, members and queues: unknown" in page and "<b>0</b> groups" not in page
     assert re.search(r">All 0<|>Unknown 0<", page) is None and ">All –<" in page
     assert "Nobody watches the cluster shop" in page
+
+
+def test_of_who_does_not_answer_it_is_unknown_what_it_has_not_taken(viewer: Client) -> None:
+    told(missed("A", 6_000))
+    turn(6_100)
+
+    page = viewer.get(f"/groups/{Group.objects.get().pk}/").content.decode()
+
+    table = page[page.index("wanted, not yet taken</th>") :]
+    row = table[table.index("unknown: no answer") :]
+    row = row[: row.index("</tr>")]
+    assert row.count('data-mark="unknown"') == 2
+    assert "orders" not in row
