@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import ClassVar, NamedTuple, TypeVar
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.db import models, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 
 from dashboard.audit.operations import append
+from dashboard.common.admin import Addressed
 from dashboard.common.clock import now_ms
 from dashboard.common.fields import printable
 
@@ -42,7 +43,7 @@ class Verbs(NamedTuple):
     delete: str
 
 
-class Audited(admin.ModelAdmin[M]):
+class Audited(Addressed[M]):
     """Rows that people add, change and delete, one at a time. Its form is a ``Reasoned`` one.
 
     ``told`` are the columns that stand in each entry, changed or not; of ``personal`` ones only that they changed.

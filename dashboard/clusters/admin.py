@@ -29,7 +29,7 @@ from dashboard.clusters.models import (
     Topic,
     Watch,
 )
-from dashboard.common.admin import InWords, Observed, Said, in_utc, instant
+from dashboard.common.admin import Addressed, InWords, Observed, Said, in_utc, instant
 from dashboard.common.clock import now_ms
 from dashboard.common.names import LONGEST, MOST_BYTES, known_as
 from dashboard.common.naming.columns import COLUMNS
@@ -72,7 +72,7 @@ class ClusterForm(forms.ModelForm[Cluster]):
 
 
 @admin.register(Cluster)
-class ClusterAdmin(admin.ModelAdmin[Cluster]):
+class ClusterAdmin(Addressed[Cluster]):
     """Clusters: the one table here that people write, with a reason, and audited."""
 
     form = ClusterForm

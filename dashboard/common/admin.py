@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from django.contrib import admin
-from django.contrib.admin.options import BaseModelAdmin
+from django.contrib import admin, messages
+from django.contrib.admin.options import BaseModelAdmin, IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
-from django.db import models
+from django.core.exceptions import ValidationError
+from django.db import DataError, models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.text import format_lazy
@@ -24,12 +25,13 @@ from dashboard.common.clock import now_ms
 from dashboard.common.fields import AtField
 from dashboard.common.naming.columns import COLUMNS
 from dashboard.common.naming.values import said
-from dashboard.common.shown import marked
+from dashboard.common.shown import marked, shown
 from dashboard.common.spans import between, span
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
+LONGEST_SHOWN = 40
 NONE = "–"  # where an instant has not come, or a duration is not known
 M = TypeVar("M", bound=models.Model)
 
@@ -114,7 +116,32 @@ class InWords(BaseModelAdmin[M]):
         return name
 
 
-class Observed(InWords[M], admin.ModelAdmin[M]):
+class Addressed(admin.ModelAdmin[M]):
+    """Lists and forms whose addresses anybody may have written: what no column can be breaks no page."""
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """Read a list. Django catches what no filter takes, but not what the database does not take of it.
+
+        Raises:
+            IncorrectLookupParameters: Django leads to the list without what was asked for, then.
+        """
+        try:
+            return super().get_changelist_instance(request)
+        except (DataError, OverflowError, TypeError) as error:  # too large a number; text for bytes
+            if not request.GET:
+                raise
+            raise IncorrectLookupParameters(error) from error
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Give what the address fills in; a row that there cannot be is left out, and that is said."""
+        given = super().get_changeform_initial_data(request)
+        for name in [name for name, value in given.items() if not _may_be(self.model, name, value)]:
+            messages.warning(request, _("Left out: %(name)s=%(value)s names no row.") % _shown(name, given[name]))
+            del given[name]
+        return given
+
+
+class Observed(InWords[M], Addressed[M]):
     """Rows that facts write: nobody adds, changes or deletes them by hand."""
 
     list_per_page = 100
@@ -178,6 +205,24 @@ def _writer(
 
     column.__name__ = name  # by which the page styles it
     return column
+
+
+def _may_be(model: type[models.Model], name: str, value: object) -> bool:
+    """Ask whether a value of an address can be what a column refers to. Other columns say so in their form."""
+    field = next((each for each in [*model._meta.fields, *model._meta.many_to_many] if each.name == name), None)
+    if field is None or not isinstance(field.related_model, type):
+        return True
+    key = field.related_model._meta.pk
+    try:
+        for each in value if isinstance(value, list) else [value]:
+            key.clean(each, None)
+    except ValidationError:
+        return False
+    return True
+
+
+def _shown(name: str, value: object) -> dict[str, str]:
+    return {"name": name, "value": shown(",".join(value) if isinstance(value, list) else str(value), LONGEST_SHOWN)}
 
 
 def _written_out(answer: HttpResponse) -> HttpResponse:

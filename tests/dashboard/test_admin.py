@@ -129,6 +129,33 @@ def test_a_row_shows_each_column_once(admin_client: Client) -> None:
     assert [label for label, times in Counter(labels).items() if times > 1] == []
 
 
+HUGE = "9" * 40
+
+
+@pytest.mark.parametrize("model", [*admin.site._registry], ids=lambda model: model.__name__)
+def test_no_address_of_a_list_or_a_form_breaks_its_page(model: type[models.Model], admin_client: Client) -> None:
+    """A filter, a number, a reference that somebody wrote by hand into the address."""
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+    add, listed = reverse(f"{name}_add"), reverse(f"{name}_changelist")
+    columns = model._meta.get_fields()
+    filters = [f"{each}__in" for each in admin.site._registry[model].list_filter if isinstance(each, str)]
+    asked = {(each.name, "abc" if isinstance(each, models.BinaryField) else HUGE) for each in columns}
+
+    for each, value in [*asked, *((name, HUGE) for name in ("pk__in", *filters))]:
+        assert admin_client.get(listed, {each: value}).status_code in {200, 302, 400}, each
+    for value in ("abc", "²", HUGE):
+        there = admin_client.get(add, {each.name: value for each in columns})
+        assert there.status_code in {200, 403}
+        if there.status_code == 403:
+            break
+
+
+def test_a_row_that_there_cannot_be_is_left_out_of_a_form_which_is_said(admin_client: Client) -> None:
+    page = admin_client.get(reverse("admin:plans_byconfig_add"), {"group": "<abc>"}).content.decode()
+
+    assert "Left out: group=&lt;abc&gt; names no row." in page
+
+
 def test_what_was_observed_cannot_be_added(admin_client: Client) -> None:
     assert admin_client.get(reverse("admin:groups_group_add")).status_code == 403
     assert admin_client.get(reverse("admin:audit_auditentry_add")).status_code == 403
