@@ -52,7 +52,7 @@ def test_the_history_of_other_clusters_is_left_out(
 
     status = main(words(tmp_path, tmp_path.parent / "out", "--dry-run", f"--cluster={name}"))
 
-    assert (status, capsys.readouterr().err.split(" files")[0]) == (0, "1")
+    assert (status, capsys.readouterr().err.split(" file ")[0]) == (0, "1")
 
 
 def test_the_history_of_several_clusters_is_not_mingled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +67,7 @@ def test_the_history_of_the_only_cluster_needs_no_name(tmp_path: Path, capsys: p
     history(tmp_path, "east")
 
     assert main(words(tmp_path, tmp_path.parent / "out", "--dry-run")) == 0
-    assert capsys.readouterr().err.startswith("1 files")
+    assert capsys.readouterr().err.startswith("1 file ")
 
 
 def test_without_java_spark_is_off_and_says_why(
