@@ -126,7 +126,7 @@ class GroupView:
     def perhaps_unowned(self) -> NDArray[np.intp]:
         """Numbers of the queues that nobody is known to hold, and of which nobody knows whether they are."""
         numbers = np.array(sorted(self.disputed), dtype=np.intp)
-        return numbers if self.held is None else numbers[np.isin(numbers, self.held.unowned())]
+        return numbers if self.held is None or not self.disputed else numbers[np.isin(numbers, self.held.unowned())]
 
     @cached_property
     def disputed_topics(self) -> tuple[str, ...]:

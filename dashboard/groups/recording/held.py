@@ -30,9 +30,7 @@ from rebalance_engine.events.fact import MemberFact
 Fits = Callable[[Holding], bool]
 HeldFact = HeldSeen | QueueTaken | QueueDropped | QueuePulled
 REASON_OF = {Departure.UNREGISTERED: DropReason.STOPPED, Departure.HEARTBEAT_EXPIRED: DropReason.LOST}
-ANSWERED_WITHIN_MS = (
-    16_000  # a look at what a member holds (307), at the latest: ten seconds of the client, five queued
-)
+ANSWERED_WITHIN_MS = 16_000  # a look (307), at the latest: five seconds in the broker's queue, ten of the client
 LATE_MS = 300_000  # a report may arrive this much later than the look that saw the same
 SOURCE = ("at", "at_low", "at_high", "origin", "observed_at", "observed_by", "detail")
 END = ("until", "until_low", "until_high", "until_origin", "reason", "committed_offset")
@@ -156,9 +154,7 @@ class HeldBook:
             return self._refine(fact, self._row_of(span), **_told(fact))
         if fact.at <= span.at:
             return False
-        seen = (
-            member.held_seen_at
-        )  # when the last look was asked; whoever came again had it if that was answered before
+        seen = member.held_seen_at  # when the last look was asked: whoever answered it before this take had the queue
         low = seen if seen is not None and seen + ANSWERED_WITHIN_MS <= fact.at else span.at
         self._end(fact, member, [queue], DropReason.UNKNOWN, low=low, high=fact.at)
         self._begin(fact, member, [queue], low=fact.at, start=fact.start_offset)

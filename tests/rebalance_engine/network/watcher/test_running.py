@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TypeVar
 
 import pytest
@@ -66,6 +66,19 @@ async def watching(
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+@contextmanager
+def brokers_alone_are_asked() -> Iterator[None]:
+    """Let lists, what is held and routes be asked once, and then only if something makes them due."""
+    an_hour = dict.fromkeys(Rank, 3_600_000)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LISTS_MS", "HELD_MS"):
+            patch.setattr(agenda, name, an_hour)
+        for name in ("ROUTES_MS", "VIEWED_ROUTES_MS"):
+            patch.setattr(agenda, name, an_hour[Rank.REST])
+        patch.setattr(agenda, "BROKERS_MS", 200)
+        yield
 
 
 @on_a_loop
@@ -215,13 +228,7 @@ async def test_a_group_whose_queues_change_is_asked_at_once_who_is_there() -> No
 
 @on_a_loop
 async def test_where_a_broker_goes_or_comes_routes_are_asked_for_at_once() -> None:
-    an_hour = dict.fromkeys(Rank, 3_600_000)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("LISTS_MS", "HELD_MS"):
-            patch.setattr(agenda, name, an_hour)
-        for name in ("ROUTES_MS", "VIEWED_ROUTES_MS"):
-            patch.setattr(agenda, name, an_hour[Rank.REST])
-        patch.setattr(agenda, "BROKERS_MS", 200)
+    with brokers_alone_are_asked():
         async with (
             cluster(2, orders=2) as east,
             watching(east.namesrv) as (_, stated),
@@ -241,13 +248,7 @@ async def test_where_a_broker_goes_or_comes_routes_are_asked_for_at_once() -> No
 
 @on_a_loop
 async def test_a_route_that_is_new_at_one_name_server_is_asked_of_the_others_at_once() -> None:
-    an_hour = dict.fromkeys(Rank, 3_600_000)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("LISTS_MS", "HELD_MS"):
-            patch.setattr(agenda, name, an_hour)
-        for name in ("ROUTES_MS", "VIEWED_ROUTES_MS"):
-            patch.setattr(agenda, name, an_hour[Rank.REST])
-        patch.setattr(agenda, "BROKERS_MS", 200)
+    with brokers_alone_are_asked():
         async with (
             cluster(1, orders=2) as east,
             cluster(2, orders=2) as west,
