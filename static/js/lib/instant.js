@@ -1,4 +1,5 @@
 // Going to an instant of a group's page: its address says which one.
+import { settleQuery } from "./query.js";
 
 /** The address of a page at an instant; what else it asks for stays. */
 export function addressAt(search, at) {
@@ -8,6 +9,7 @@ export function addressAt(search, at) {
 }
 
 export function goTo(at) {
+  settleQuery();
   location.assign(addressAt(location.search, at));
 }
 

@@ -8,7 +8,12 @@ let timer = null;
 export function setQuerySoon(values) {
   waiting = { ...waiting, ...values };
   clearTimeout(timer);
-  timer = setTimeout(() => setQuery({}), SOON_MS);
+  timer = setTimeout(settleQuery, SOON_MS);
+}
+
+/** Write what waits for the address now: who leaves the page, or says where it is, takes it along. */
+export function settleQuery() {
+  setQuery({});
 }
 
 /** Set parameters of the page's address; null takes one out. No step of the browser's history. */
