@@ -177,7 +177,7 @@ def twice(row: Row) -> str:
 def unheard(row: Row) -> str:
     """Say of how many members nobody tells what they held; empty where there are none."""
     count = number(row["unheard"])
-    return f"members named by brokers only, of whom nobody tells what they held: {count:.0f}" if count else ""
+    return f"members of whom no log tells what they held: {count:.0f}" if count else ""
 
 
 def number(value: object) -> float:

@@ -13,6 +13,7 @@ from rebalance_engine.pipeline.wording import (
     silent,
     skew,
     twice,
+    unheard,
     unowned,
 )
 
@@ -141,3 +142,9 @@ def test_what_came_twice_is_told_as_far_as_it_is_bounded(
     row: dict[str, object] = {"duplicates_least": least, "duplicates_most": most, "duplicates_unbounded": unbounded}
 
     assert twice({**row, "handoffs": handoffs}) == said
+
+
+def test_members_of_no_log_are_told_whoever_tells_of_them() -> None:
+    """Brokers name them, or members count them."""
+    assert unheard({"unheard": 1}) == "members of whom no log tells what they held: 1"
+    assert unheard({"unheard": 0}) == ""
