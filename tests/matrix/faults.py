@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rebalance_engine.producer.profiles import java
+from rebalance_engine.remoting.requests.brokers import GetConsumeStats
+from tests.cluster.asking import Refusal
 from tests.cluster.contract import Cluster
 from tests.cluster.lines import Client, Seen
 from tests.cluster.members import Option, java_consumers, java_producer, python_consumers, python_producer
@@ -119,6 +121,10 @@ class Scene:
         self._send_to_ledger("before", LEDGER_BEFORE)
         before = self._read("first", LEDGER)
         self._await("the ledger is read", lambda: all(_count(one) >= LEDGER_BEFORE for one in before))
+        # a stock consumer that stops does not wait for its listeners: what they did last would be told again
+        self._await(
+            "the ledger's offsets are stored", lambda: all(self._stored(one) >= LEDGER_BEFORE for one in READERS)
+        )
         for reader in before:
             reader.stop()
         self.seen.ledger = {name: (_bodies(one), []) for name, one in zip(READERS, before, strict=True)}
@@ -206,6 +212,14 @@ class Scene:
             wait_until(holds, within_s=within_s, what=what)
             return
         self.seen.late.append(what)
+
+    def _stored(self, reader: str) -> int:
+        count = 0
+        for address in self.cluster.addresses.values():
+            with suppress(Refusal):
+                stats = self.cluster.ask(address, GetConsumeStats(consumer_group=f"{LEDGER}-{reader}")).body
+                count += sum(one.consumer_offset for queue, one in stats.offset_table.items() if queue.topic == LEDGER)
+        return count
 
     def _mark(self, step: str) -> None:
         self.seen.marks[step] = {name: len(producer.seen()) for name, producer in self.producers.items()}
