@@ -12,8 +12,9 @@ from django.db.models import Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
-from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, Way, pause_of, tell
+from dashboard.groups.handoffs import Bounds, Part, Story, pause_of, tell
 from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
+from dashboard.groups.pairing import Instant, Span, Way
 from dashboard.groups.recording.held import LATE_MS
 from dashboard.groups.round_facts import fact_of_end, fact_of_opening
 from dashboard.groups.settling import settle, show_latest

@@ -1,45 +1,17 @@
 """What became of the queues that moved in a round: dropped at A, taken at B, and the time in between, with bounds.
 
 Spans of holding may nest, and a queue may come back to whom it left: so the ends and the beginnings are matched in
-their order, queue by queue, and only then given to the rounds. A queue that its own member let go and took again is no
+their order, queue by queue (``pairing``), and only then given to the rounds. A queue that its own member let go and took again is no
 handoff. One that somebody took beside an owner who kept it is told too, with the time in which both had it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
+from dashboard.groups.pairing import Instant, Span, Way, pairs
 from rebalance_engine.model import MessageQueue
-
-
-@dataclass(frozen=True, slots=True)
-class Instant:
-    """When something happened: ``at``, within ``low`` and ``high``; None is unbounded."""
-
-    at: int
-    low: int | None
-    high: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A member had a queue from ``since`` until ``until``; None: has it still, and said so last at ``told_at``."""
-
-    queue: MessageQueue
-    client: str
-    since: Instant
-    until: Instant | None
-    first_pull_at: int | None = None
-    told_at: int | None = None
-
-    @property
-    def certain_until(self) -> int | None:
-        """Until when it had it for certain; None: to this day."""
-        if self.until is None:
-            return self.told_at
-        return self.since.at if self.until.low is None else self.until.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +20,6 @@ class Bounds:
 
     low: int
     high: int | None
-
-
-class Way(Enum):
-    """How a queue came from one to the other.
-
-    ``BESIDE``: the other took it and let it go again, and the one had it all the while. ``KEPT``: the one let it go,
-    and the other had it before, and still.
-    """
-
-    HANDED = "handed over"
-    BESIDE = "taken beside its owner, and let go again"
-    KEPT = "let go beside its owner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +57,6 @@ class Part:
     went: frozenset[str] = frozenset()
 
 
-Pair = tuple[Span | None, Span | None, Way]
-TAKE = 1  # of what one look shows, a drop comes first; but nobody drops what he did not take
-
-
 def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = None) -> list[list[Story]]:
     """Tell the handoffs of a chain of rounds, each round's, until ``before`` (None: there was none since).
 
@@ -118,64 +74,11 @@ def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = N
         by_queue.setdefault(span.queue, []).append(span)
     told: list[list[Story]] = [[] for _ in parts]
     for queue in sorted(by_queue):
-        for lost, got, way in _pairs(by_queue[queue], parts[0].since, before):
+        for lost, got, way in pairs(by_queue[queue], parts[0].since, before):
             number = _part_of(lost if way is not Way.BESIDE else None, got if way is not Way.KEPT else None, parts)
             if number is not None and (lost is None or got is None or lost.client != got.client):
                 told[number].append(_story(lost, got, way))
     return told
-
-
-def _pairs(spans: Sequence[Span], since: int, before: int | None) -> Iterator[Pair]:
-    """Walk through the takes and drops of one queue, and say which belong together; what has no other half is alone."""
-    holders = [span for span in spans if span.since.at < since and (span.until is None or span.until.at >= since)]
-    dropped, taken, alone = list[Span](), list[Span](), list[Span]()
-    for at, kind, span in _events(spans):
-        if at < since or (before is not None and at >= before):
-            continue
-        if kind == TAKE:
-            if dropped:
-                yield dropped.pop(0), span, Way.HANDED
-            else:
-                (taken if holders else alone).append(span)
-            holders.append(span)
-            continue
-        holders = [other for other in holders if other is not span]
-        keeper = min((other for other in holders if other.client != span.client), key=_began, default=None)
-        if any(other is span for other in taken):
-            taken = [other for other in taken if other is not span]
-            yield (keeper, span, Way.BESIDE) if keeper is not None else (None, span, Way.HANDED)
-        elif taken:
-            yield span, taken.pop(0), Way.HANDED
-        elif keeper is not None:
-            if not all(_ends_with(other, span) for other in holders):  # together: the last one of them tells it
-                yield span, keeper, Way.KEPT
-        else:
-            dropped.append(span)
-    yield from ((span, None, Way.HANDED) for span in dropped)
-    yield from ((None, span, Way.HANDED) for span in (*taken, *alone))
-
-
-def _events(spans: Sequence[Span]) -> list[tuple[int, int, Span]]:
-    """Give takes and drops in their order: of one instant the drops first, but not of what was taken then.
-
-    Of drops that were seen together the one comes last that may have been the last.
-    """
-    ended = [
-        (span.until.at, 2 * TAKE * (span.until.at == span.since.at), span.until.low or 0, span)
-        for span in spans
-        if span.until is not None
-    ]
-    began = [(span.since.at, TAKE, 0, span) for span in spans]
-    events = sorted((*ended, *began), key=lambda event: (event[:3], event[3].client))
-    return [(at, kind, span) for at, kind, _, span in events]
-
-
-def _ends_with(other: Span, span: Span) -> bool:
-    return other.until is not None and span.until is not None and other.until.at == span.until.at
-
-
-def _began(span: Span) -> tuple[int, str]:
-    return span.since.at, span.client
 
 
 def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:

@@ -10,10 +10,11 @@ from django.db.models import Q
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
 from dashboard.groups.ending import stories_of
-from dashboard.groups.handoffs import Instant, Story, pause_of
+from dashboard.groups.handoffs import Story, pause_of
 from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, told_until_of
+from dashboard.groups.pairing import Instant
 from dashboard.groups.shares import Share
 from rebalance_engine.model import MessageQueue
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from django.db.models import Max
 
 from dashboard.groups.gone import publish_row
-from dashboard.groups.handoffs import Story, Way
+from dashboard.groups.handoffs import Story
 from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.pairing import Way
 from dashboard.push.publish import group_state, publish_group
 from rebalance_engine.events import Cause
 from rebalance_engine.model import MessageModel

@@ -4,7 +4,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.groups.handoffs import Bounds, Instant, Part, Span, Story, Way, tell
+from dashboard.groups.handoffs import Bounds, Part, Story, tell
+from dashboard.groups.pairing import Instant, Span, Way
 from tests.dashboard.story import queue
 
 SINCE_50 = Part(50, 50, 50)

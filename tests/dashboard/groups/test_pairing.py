@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.groups.pairing import Instant, Span, Way, pairs
+from tests.dashboard.story import queue
+
+SINCE = 50
+Told = tuple[str | None, str | None, Way]
+
+
+def exactly(at: int) -> Instant:
+    return Instant(at, at, at)
+
+
+def span(client: str, since: int, until: int | None = None) -> Span:
+    return Span(queue(0), client, exactly(since), None if until is None else exactly(until))
+
+
+def mute(client: str, since: int, told_at: int, lost_at: int | None = None) -> Span:
+    """Who said last at ``told_at`` that it has the queue; lost without a word, or a member still."""
+    began = span(client, since)
+    return replace(began, told_at=told_at) if lost_at is None else replace(began, until=Instant(lost_at, told_at, None))
+
+
+def told(spans: list[Span], since: int = SINCE) -> list[Told]:
+    return [(lost and lost.client, got and got.client, way) for lost, got, way in pairs(spans, since, None)]
+
+
+A = mute("A", 0, 90)
+B = span("B", 100, 200)
+
+
+@pytest.mark.parametrize("takes", [190, 210])
+def test_a_queue_goes_from_one_to_the_next_beside_who_says_nothing_any_more(takes: int) -> None:
+    handed = told([A, B, span("C", takes)])
+
+    assert handed == [("A", "B", Way.BESIDE), ("B", "C", Way.HANDED)]
+
+
+def test_each_of_a_chain_beside_the_mute_hands_over_to_the_next() -> None:
+    handed = told([A, B, span("C", 210, 300), span("D", 310)])
+
+    assert handed == [("A", "B", Way.BESIDE), ("B", "C", Way.HANDED), ("C", "D", Way.HANDED)]
+
+
+def test_what_was_taken_before_the_round_beside_the_mute_is_handed_over_too() -> None:
+    assert told([A, B, span("C", 210)], since=150) == [("B", "C", Way.HANDED)]
+
+
+def test_who_was_lost_while_nobody_had_the_queue_gave_it_to_who_took_it_since() -> None:
+    spans = [mute("A", 0, 90, 205), B, span("C", 210, 260), span("E", 250)]
+
+    assert told(spans) == [("A", "B", Way.HANDED), ("B", "C", Way.HANDED), ("C", "E", Way.HANDED)]
+    assert told(spans, since=150) == [("B", "C", Way.HANDED), ("C", "E", Way.HANDED)]
+
+
+def test_who_was_lost_when_others_went_on_is_told_beside_who_has_it() -> None:
+    spans = [mute("A", 0, 90, 250), B, span("C", 210)]
+
+    assert told(spans) == [("A", "B", Way.BESIDE), ("B", "C", Way.HANDED), ("A", "C", Way.KEPT)]
+
+
+def test_an_owner_who_tells_keeps_the_queue_beside_the_mute() -> None:
+    handed = told([A, span("X", 10, 310), B, span("C", 300)])
+
+    assert handed == [("X", "B", Way.BESIDE), ("X", "C", Way.HANDED)]
+    assert told([A, span("X", 95), span("B", 100, 110)]) == [("X", "B", Way.BESIDE), (None, "X", Way.HANDED)]
+
+
+def test_what_nobody_took_since_the_mute_may_have_still() -> None:
+    assert told([A, B]) == [("A", "B", Way.BESIDE)]
+    assert told([A, B], since=150) == [("B", "A", Way.KEPT)]
+    assert told([mute("A", 0, 90, 205), B]) == [("A", "B", Way.BESIDE), ("A", None, Way.HANDED)]
+
+
+def test_who_told_after_the_other_took_it_is_no_mute() -> None:
+    assert told([mute("A", 0, 120), B, span("C", 210)]) == [("A", "B", Way.BESIDE), (None, "C", Way.HANDED)]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Who had a queue one after the other, and what was known of it; the mute among them."""
+
+    owners: list[str]
+    known: list[Span]
+    mutes: set[str]
+
+
+@st.composite
+def owned(draw: st.DrawFn) -> Truth:
+    """Make up to six owners, none of whom comes again; the mute said last before the next one took the queue."""
+    owners = [f"m{number}" for number in range(draw(st.integers(2, 6)))]
+    begins, ends = [0], [draw(st.integers(60, 100))]
+    for _ in owners[1:]:
+        begins.append(ends[-1] + draw(st.integers(-5, 20)))
+        ends.append(begins[-1] + draw(st.integers(30, 60)))
+    known, mutes = list[Span](), draw(st.sets(st.sampled_from(owners)))
+    for number, (owner, begin, end) in enumerate(zip(owners, begins, ends, strict=True)):
+        is_last = owner == owners[-1]
+        if owner in mutes:
+            told_at = draw(st.integers(begin, (end if is_last else begins[number + 1]) - 1))
+            lost_at = draw(st.none() | st.integers(end, ends[-1] + 50))
+            known.append(mute(owner, begin, min(told_at, end), lost_at))
+        else:
+            known.append(span(owner, begin, None if is_last else end))
+    return Truth(owners, known, mutes)
+
+
+@given(owned(), st.integers(1, 200))
+def test_who_tells_hands_over_just_what_it_did(truth: Truth, since: int) -> None:
+    told = list(pairs(truth.known, since, None))
+
+    true = Counter(zip(truth.owners, truth.owners[1:], strict=False))
+    handed = Counter((lost.client, got.client) for lost, got, way in told if lost and got and way is Way.HANDED)
+    assert Counter({pair: times for pair, times in handed.items() if pair[0] not in truth.mutes}) <= true
+    by_name = {each.client: each for each in truth.known}
+    for pair in true:
+        drop, take = by_name[pair[0]].until, by_name[pair[1]].since
+        if not truth.mutes & set(pair) and drop is not None and min(drop.at, take.at) >= since:
+            assert handed[pair] == 1
+
+
+@given(owned(), st.integers(1, 200))
+def test_each_drop_and_take_is_told_at_most_once(truth: Truth, since: int) -> None:
+    told = list(pairs(truth.known, since, None))
+
+    drops = Counter(lost.client for lost, _, way in told if lost is not None and way is not Way.BESIDE)
+    takes = Counter(got.client for _, got, way in told if got is not None and way is not Way.KEPT)
+    assert set(drops.values()) <= {1}
+    assert set(takes.values()) <= {1}
+    assert set(takes) == {each.client for each in truth.known if each.since.at >= since}
