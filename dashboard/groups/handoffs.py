@@ -1,8 +1,9 @@
 """What became of the queues that moved in a round: dropped at A, taken at B, and the time in between, with bounds.
 
 Spans of holding may nest, and a queue may come back to whom it left: so the ends and the beginnings are matched in
-their order, queue by queue (``pairing``), and only then given to the rounds. A queue that its own member let go and took again is no
-handoff. One that somebody took beside an owner who kept it is told too, with the time in which both had it.
+their order, queue by queue (``pairing``), and only then given to the rounds. A queue that its own member let go and
+took again is no handoff. One that somebody took beside an owner who kept it is told too, with the time in which both
+had it.
 """
 
 from __future__ import annotations
