@@ -100,18 +100,30 @@ def as_possible(span: Bounded) -> Held:
 
 def as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
     """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
-    began: dict[int, list[tuple[int, int]]] = {}
-    for number, span in enumerate(spans):
-        began.setdefault(span.queue, []).append((span.at, number))
-    for times in began.values():
-        times.sort()
-    for number, span in enumerate(spans):
+    by_queue: dict[int, list[Bounded]] = {}
+    for span in sorted(spans, key=lambda each: each.at):
+        by_queue.setdefault(span.queue, []).append(span)
+    for span in spans:
         held = as_possible(span)
         if span.until is not None and span.until_high is None:
-            times = began[span.queue]
-            later = (at for at, other in times[bisect_left(times, (span.until,)) :] if other != number)
-            held = replace(held, until=next(later, None))  # one look may tell both: that it is lost, and who has it
+            held = replace(held, until=_passed_on(span, span.until, by_queue[span.queue]))
         yield held
+
+
+def _passed_on(span: Bounded, lost: int, spans: Sequence[Bounded]) -> int | None:
+    """Give since when the queue of a lost one is another one's: who has it then, or the next; None: nobody's yet.
+
+    One look may tell both, that it is lost and who has it; and who has it may have been looked at before.
+    """
+    after = bisect_left(spans, lost, key=lambda each: each.at)
+    if any(other is not span and _is_told_at(other, lost) for other in spans[:after]):
+        return lost
+    return next((other.at for other in spans[after:] if other is not span), None)
+
+
+def _is_told_at(span: Bounded, at: int) -> bool:
+    told = as_told(span)
+    return told.at <= at and told.until is not None and told.until >= at
 
 
 def gaps(

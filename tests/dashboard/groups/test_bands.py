@@ -56,6 +56,17 @@ def test_who_was_lost_without_a_word_may_have_a_queue_until_another_one_has_it()
     assert sweep([lost, at_once], since=0, until=30) == ([Step(25, 30, 1)], [], [])
 
 
+def test_who_was_lost_has_a_queue_no_more_that_somebody_else_was_seen_with_before_that_look() -> None:
+    lost = replace(had(1, 0, 10), until_low=4, until_high=None)
+    heir = had(1, 8, 25)
+
+    assert sweep([lost, heir], since=0, until=30) == ([Step(25, 30, 1)], [], [])
+    not_seen_since = replace(heir, until_low=9)
+    assert sweep([lost, not_seen_since], since=0, until=30) == ([], [Step(25, 30, 1)], [])
+    let_go = replace(heir, until=9, until_low=9, until_high=9)
+    assert sweep([lost, let_go], since=0, until=30) == ([], [Step(10, 30, 1)], [])
+
+
 def test_who_has_nobody_yet_has_nobody_until_now() -> None:
     assert sweep([had(1, 0, 10)], since=0, until=30)[0] == [Step(10, 30, 1)]
 
