@@ -29,7 +29,10 @@ def mute(client: str, since: int, told_at: int, lost_at: int | None = None) -> S
 
 
 def told(spans: list[Span], since: int = SINCE) -> list[Told]:
-    return [(lost and lost.client, got and got.client, way) for lost, got, way in pairs(spans, since, None)]
+    def name(span: Span | None) -> str | None:
+        return None if span is None else span.client
+
+    return [(name(lost), name(got), way) for lost, got, way in pairs(spans, since, None)]
 
 
 A = mute("A", 0, 90)
