@@ -18,6 +18,8 @@ from dashboard.groups.pairing import Instant
 from dashboard.groups.shares import Share
 from rebalance_engine.model import MessageQueue
 
+Within = tuple[int | None, int | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Lane:
@@ -26,7 +28,7 @@ class Lane:
     ``is_unknown``: nobody said to have it, but somebody does not answer, and may have it. ``is_first_seen``: it was
     first seen with who has it; whose it was before is unknown. ``is_older``: the other one had taken it in an earlier
     round, and two had it since then. ``is_gone``: nobody took it until it left the route, which was seen ``gone_at``;
-    None: before it came back.
+    None: before it came back. ``dropped`` and ``taken``: within which instants it was let go and taken.
     """
 
     topic: str
@@ -47,6 +49,8 @@ class Lane:
     is_older: bool = False
     is_gone: bool = False
     gone_at: int | None = None
+    dropped: Within = (None, None)
+    taken: Within = (None, None)
 
     @property
     def is_overlap(self) -> bool:
@@ -111,6 +115,8 @@ def _told_lane(row: Handoff) -> Lane:
         is_waiting=False,
         pause=(row.pause_low, row.pause_high),
         is_first_seen=not row.from_client and row.taken_low is None,
+        dropped=(row.dropped_low, row.dropped_high),
+        taken=(row.taken_low, row.taken_high),
     )
 
 
@@ -315,7 +321,13 @@ def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> La
         is_waiting,
         pause=(pause.low, pause.high) if pause else (None, None),
         is_first_seen=story.from_client is None and taken is not None and taken.low is None,
+        dropped=_within(dropped),
+        taken=_within(taken),
     )
     if is_waiting and dropped is not None and end is not None and end.gone_at is not None:
         lane = _ended(lane, end, dropped)
     return _doubted(lane, told_until, dropped.high if dropped else None)
+
+
+def _within(instant: Instant | None) -> Within:
+    return (None, None) if instant is None else (instant.low, instant.high)

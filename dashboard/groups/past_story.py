@@ -153,14 +153,15 @@ def cut_at(lane: Lane, at: int) -> Lane | None:
     if taken is None and dropped is not None:
         if lane.is_gone and (lane.gone_at is None or lane.gone_at <= at):
             return lane
-        gone = at - dropped
-        low = min(lane.unowned[0] or 0, gone)
+        at_least, at_most = at - _or(lane.dropped[1], dropped), at - _or(lane.dropped[0], dropped)
+        low = max(0, min(lane.unowned[0] or 0, at_least))
         return replace(
             lane,
             to_client="" if lane.taken_at is not None else lane.to_client,
             taken_at=None,
+            taken=(None, None),
             first_pull_at=None,
-            unowned=(low, gone),
+            unowned=(low, at_most),
             overlap=(None, None),
             pause=(None, None),
             is_waiting=not lane.is_unknown,
@@ -172,20 +173,23 @@ def cut_at(lane: Lane, at: int) -> Lane | None:
         lane, dropped_at=dropped, first_pull_at=pulled, pause=lane.pause if pulled is not None else (None, None)
     )
     if dropped is None and taken is not None and lane.from_client:
-        return _two_at(cut, lane, at - taken)
+        return _two_at(cut, at=at, taken=taken, lane=lane)
     return cut
 
 
-def _two_at(cut: Lane, lane: Lane, gone: int) -> Lane:
-    """Say how long two had a queue so far, ``gone`` ms after the second one took it; both may not have it any more."""
+def _two_at(cut: Lane, *, at: int, taken: int, lane: Lane) -> Lane:
+    """Say how long two had a queue so far, since the second one took it; both may not have it any more."""
     low, high = lane.overlap
-    if lane.dropped_at is None and high is not None and high <= gone and not lane.is_shared:
+    at_least, at_most = max(0, at - _or(lane.taken[1], taken)), at - _or(lane.taken[0], taken)
+    if lane.dropped_at is None and high is not None and high <= at_most and not lane.is_shared:
         return cut  # the second one had let it go again
-    if lane.is_shared or high is None or low == high:
-        so_far = (gone if low is None or low == high else min(low, gone), gone if low == high else None)
-    else:
-        so_far = (min(low or 0, gone), None)
-    return replace(cut, overlap=so_far, unowned=(None, None), is_shared=True)
+    is_exact = low is not None and low == high
+    low = at_least if low is None or is_exact else min(low, at_least)
+    return replace(cut, overlap=(low, at_most if is_exact else None), unowned=(None, None), is_shared=True)
+
+
+def _or(bound: int | None, seen: int) -> int:
+    return seen if bound is None else bound
 
 
 def _if_by(instant: int | None, at: int) -> int | None:

@@ -116,5 +116,5 @@ def test_at_an_instant_before_a_queue_left_the_route_it_was_waited_for() -> None
     early, late = cut_at(lane, T0 + 25_000), cut_at(lane, T0 + 200_000)
 
     assert early is not None
-    assert (early.is_waiting, early.is_gone, early.gone_at, early.unowned[1]) == (True, False, None, 20_000)
+    assert (early.is_waiting, early.is_gone, early.gone_at, early.unowned[1]) == (True, False, None, 21_000)
     assert late == lane

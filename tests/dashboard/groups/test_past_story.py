@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Round
@@ -60,7 +62,8 @@ def test_handoffs_are_cut_at_the_instant(group: Group) -> None:  # noqa: F811
     assert not after[0].is_waiting
     assert (during[0].from_client, during[0].to_client, during[0].taken_at) == ("A", "", None)
     assert during[0].is_waiting
-    assert during[0].unowned == (0, 1_000)  # nobody knows how A left: it may have had it still
+    assert during[0].unowned == (0, 55_000)  # nobody knows when A left: it told last at 6 s, and may have it still
+    assert after[0].unowned == (0, 56_000)
     assert lanes(group, 5_500) == {}  # what C was to get had not moved yet
 
 
@@ -76,6 +79,29 @@ def test_two_owners_last_until_the_instant() -> None:
     assert cut.is_shared
     assert cut_at(told_of, T0 + 6_999) is None
     assert cut_at(told_of, T0 + 9_000) == told_of
+
+
+@given(st.tuples(*[st.integers(0, 40)] * 6), st.data())
+def test_what_is_told_of_a_handoff_at_an_instant_holds_whenever_in_its_bounds_it_happened(
+    marks: tuple[int, ...], data: st.DataObject
+) -> None:
+    (d_low, dropped, d_high), (t_low, taken, t_high) = (sorted(each) for each in (marks[:3], marks[3:]))
+    unowned = (max(0, t_low - d_high), max(0, t_high - d_low))
+    overlap = (max(0, d_low - t_high), max(0, d_high - t_low))
+    lane = Lane(
+        "orders", "east", 0, "A", "B", dropped, taken, None, unowned, overlap,
+        is_waiting=False, dropped=(d_low, d_high), taken=(t_low, t_high),
+    )  # fmt: skip
+    at = data.draw(st.integers(max(min(dropped, taken), 0), max(dropped, taken)))
+    true_drop, true_take = data.draw(st.integers(d_low, d_high)), data.draw(st.integers(t_low, t_high))
+
+    cut = cut_at(lane, at)
+
+    assert cut is not None
+    for bounds, begin, end in ((cut.unowned, true_drop, true_take), (cut.overlap, true_take, true_drop)):
+        so_far = max(0, min(end, at) - begin) if cut.taken_at is None or cut.dropped_at is None else max(0, end - begin)
+        assert bounds[0] is None or bounds[0] <= so_far
+        assert bounds[1] is None or so_far <= bounds[1]
 
 
 def test_causes_are_those_that_were_known(group: Group) -> None:  # noqa: F811
