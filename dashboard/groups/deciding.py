@@ -13,7 +13,7 @@ from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.events import Cause
-from rebalance_engine.findings import Finding, Restless, find_faults, find_in_sights, why_unowned
+from rebalance_engine.findings import Finding, Restless, find_faults, find_in_sights, who_may_have, why_unowned
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
@@ -115,7 +115,8 @@ def decide(
     rounds = rounds.undecided(past.open) if look.view.disputed else rounds
     target = Ownership.nobody(look.view.queues, look.view.clients) if outcome is None else outcome.target
     findings = find_faults(look.view) if outcome is None else outcome.findings
-    findings = tuple(say_acknowledged(tuple(why_unowned(findings, look.sights.locks, now)), by_hand))
+    explained = who_may_have(why_unowned(findings, look.sights.locks, now), look.sights.lost)
+    findings = tuple(say_acknowledged(tuple(explained), by_hand))
     findings += find_in_sights(look.view, look.sights, now, _chain(look, rounds))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)

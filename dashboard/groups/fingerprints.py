@@ -26,6 +26,7 @@ def _seen(look: Look) -> list[object]:
         [(broker, is_growing(looks)) for broker, looks in sorted(sights.retried.items())],
         [(broker, given_up(looks)) for broker, looks in sorted(sights.dead.items())],
         sights.closed,
+        sorted(sights.lost.items()),
     ]
 
 

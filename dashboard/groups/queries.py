@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 
@@ -16,11 +16,11 @@ from dashboard.clusters.columns import Columns, Pks, columns_of
 from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.models import Group, Holding, Member, MemberList, Subscription
 from dashboard.groups.moves import NO_MOVES, Moves, Taken, moves_since_the_last_round
-from dashboard.groups.sights import Routes, chain_of, routes_of, sights_of
+from dashboard.groups.sights import Routes, chain_of, lost_with, routes_of, sights_of
 from dashboard.push.messages import GroupState, Queues
 from dashboard.push.runs import Runs, unpack
 from rebalance_engine.events import ConsumeType
-from rebalance_engine.findings import NO_SIGHTS, Restless, Sights, disputed_queues
+from rebalance_engine.findings import NO_SIGHTS, Restless, Sights, disputed_queues, spell
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 from rebalance_engine.ownership import Ownership
@@ -85,6 +85,9 @@ def look_at(*, group: Group) -> Look:
     """Read what is known of a group now."""
     plain = look_plainly(group=group)
     is_shared = plain.view.model is not MessageModel.BROADCASTING
+    sights = sights_of(group=group, here={member.client_id for member in plain.members}, routes=plain.routes.answering)
+    if is_shared and plain.view.everybody_answered:  # else nobody is said to have no owner
+        sights = replace(sights, lost=lost_with(group=group, queues=_unowned(plain)))
     return Look(
         plain.view,
         plain.members,
@@ -93,10 +96,15 @@ def look_at(*, group: Group) -> Look:
         moves_since_the_last_round(group, plain.members, plain.taken) if is_shared else NO_MOVES,
         plain.is_empty,
         plain.untold,
-        sights_of(group=group, here={member.client_id for member in plain.members}, routes=plain.routes.answering),
+        sights,
         chain_of(group=group),
         is_split=not plain.routes.is_one_word,
     )
+
+
+def _unowned(plain: Plainly) -> dict[int, str]:
+    numbers = plain.view.unowned
+    return dict(zip(plain.queue_pks[numbers].tolist(), map(spell, plain.view.queues.take(numbers)), strict=True))
 
 
 def look_plainly(*, group: Group) -> Plainly:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Max, Q
+from django.db.models import Max, OuterRef, Q, Subquery
 
-from dashboard.clusters.models import Broker, Cluster, Route, Topic, Watch
+from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic, Watch
 from dashboard.common.fields import printable
 from dashboard.groups.locked import refusals_of
 from dashboard.groups.models import (
@@ -42,6 +42,7 @@ from rebalance_engine.rounds import MEMBERS_CHANGE
 MOST_CHANGES = 500
 MOST_STUCK = 200
 MOST_CHAIN = 60
+MOST_ASKED = 5_000
 
 
 Told = Mapping[str, Mapping[str, Mapping[str, Division]]]  # by topic, NameServer and broker
@@ -88,6 +89,26 @@ def sights_of(*, group: Group, here: Collection[str], routes: Told) -> Sights:
         changes=_changes(group),
         closed=tuple(group.closed_by),
     )
+
+
+def lost_with(*, group: Group, queues: Mapping[int, str]) -> dict[str, str]:
+    """Name who had queues last, of those that had them last and were lost without a word: they may have them still.
+
+    Args:
+        queues: the names of queues that no member has, by their rows.
+    """
+    last = Holding.objects.filter(group=group, queue=OuterRef("pk")).order_by("-at")[:1]
+    found: dict[str, str] = {}
+    pks = sorted(queues)
+    for start in range(0, len(pks), MOST_ASKED):
+        rows = Queue.objects.filter(pk__in=pks[start : start + MOST_ASKED]).annotate(
+            last_client=Subquery(last.values("member__client_id")),
+            ended_at=Subquery(last.values("until")),
+            ended_high=Subquery(last.values("until_high")),
+        )
+        lost = rows.filter(ended_at__isnull=False, ended_high=None).values_list("pk", "last_client")
+        found |= {queues[pk]: client for pk, client in lost}
+    return found
 
 
 def chain_of(*, group: Group) -> tuple[tuple[int, Restless], ...]:

@@ -32,6 +32,7 @@ from rebalance_engine.findings.refused import (
     Refusal,
     lock_refusals,
     pull_refusals,
+    who_may_have,
     why_unowned,
 )
 from rebalance_engine.findings.seers import Division, disputed_queues
@@ -70,5 +71,6 @@ __all__ = [
     "retry_topic",
     "spell",
     "strategy_mismatch",
+    "who_may_have",
     "why_unowned",
 ]

@@ -39,10 +39,10 @@ def orphan_queues(view: GroupView) -> Iterator[Finding]:
     for queue in _wanted(view, view.unowned):
         name = spell(queue)
         if queue.topic == retries:
-            sentence = f"Nobody consumes {name}: {answered}, so that messages that failed there wait."
+            sentence = f"No member consumes {name}: {answered}, so that messages that failed there wait."
             yield Finding(FindingKind.RETRY_UNOWNED, view.group, name, sentence, proof, told_by=clients)
         else:
-            sentence = f"Nobody consumes {name}: {answered}."
+            sentence = f"No member consumes {name}: {answered}."
             yield Finding(FindingKind.ORPHAN_QUEUE, view.group, name, sentence, proof, told_by=clients)
 
 

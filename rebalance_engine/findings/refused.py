@@ -5,7 +5,7 @@ A refusal is over once it has not been refused again for a minute: whoever still
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rebalance_engine.findings.finding import Finding, FindingKind, clock, count_of, first_rows, named, spell
@@ -126,6 +126,20 @@ def why_unowned(findings: Iterable[Finding], refusals: Iterable[Refusal], now: i
             continue
         sentence = f"{found.sentence} {each.client_id} was refused its lock: {each.whose}."
         yield replace(found, sentence=sentence, ends_at=each.ends_at)
+
+
+def who_may_have(findings: Iterable[Finding], lost: Mapping[str, str]) -> Iterator[Finding]:
+    """Say of queues that no member consumes who had them last, where that one was lost without a word.
+
+    Args:
+        lost: client ids, by ``topic/broker/id``.
+    """
+    for found in findings:
+        client_id = lost.get(found.subject) if found.kind in NOBODYS else None
+        if client_id is None:
+            yield found
+        else:
+            yield replace(found, sentence=f"{found.sentence} {client_id} had it last, was lost, and may have it still.")
 
 
 def pull_refusals(group: str, refusals: Iterable[PullRefusal], now: int) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ class Sights:
         retried, dead: by broker, the last looks at the ends of the retry and the dead-letter topic, oldest first.
         changes: members that came and went lately.
         closed: brokers that are told to let nobody of the group consume.
+        lost: who had a queue last that no member has, by ``topic/broker/id``, where that one was lost without a word.
     """
 
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Sights:
     dead: Mapping[str, tuple[flow.Returned, ...]] = field(default_factory=dict)
     changes: tuple[unrest.Change, ...] = ()
     closed: tuple[str, ...] = ()
+    lost: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_SIGHTS = Sights()

@@ -123,7 +123,7 @@ def test_an_orphan_says_whom_its_lock_is_refused_and_when_that_must_end() -> Non
     fault = Finding.objects.get(kind="orphan queue")
     assert fault.ends_at == T0 + 61_400
     assert fault.sentence == (
-        "Nobody consumes orders/east/0: all 3 members answered, and none holds it. C was refused its lock: A has it,"
+        "No member consumes orders/east/0: all 3 members answered, and none holds it. C was refused its lock: A has it,"
         " though it has let the queue go: the lock ends within 60 s of that."
     )
     [proof] = Finding.objects.filter(kind="lock refused")

@@ -54,7 +54,7 @@ def test_findings_of_a_past_instant_are_shown(viewer: Client) -> None:
         told(held("B", at, [2]), held("C", at, [3]))
         rebalance_once(group=Group.objects.get().pk, now=T0 + at + 10)
 
-    assert "Nobody consumes orders/east/0" in page(viewer, at=T0 + 330_010)
+    assert "No member consumes orders/east/0" in page(viewer, at=T0 + 330_010)
 
 
 def test_what_was_not_known_then_is_not_said_to_be_right(viewer: Client) -> None:

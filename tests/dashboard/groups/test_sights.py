@@ -322,3 +322,22 @@ def test_a_chain_says_when_each_of_its_rounds_last_saw_a_queue_move() -> None:
         (4, None),
         (5, None),
     ]
+
+
+def test_an_orphan_says_who_had_it_last_where_that_one_was_lost_without_a_word() -> None:
+    told(*HEALTHY)
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 20)
+    told(left("A", 1_000), held("B", 2_000, [2, 3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 2_000)
+    [lost, _] = Finding.objects.filter(kind="orphan queue").values_list("sentence", flat=True)
+
+    told(held("B", 3_000, [0, 2, 3]), held("B", 4_000, [2, 3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 4_000)
+    [let_go, still_lost] = (
+        Finding.objects.filter(kind="orphan queue").order_by("subject").values_list("sentence", flat=True)
+    )
+
+    answered = "No member consumes orders/east/0: the only member answered, and does not hold it."
+    assert lost == f"{answered} A had it last, was lost, and may have it still."
+    assert let_go == answered
+    assert "A had it last" in still_lost

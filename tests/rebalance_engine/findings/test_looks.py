@@ -86,13 +86,13 @@ def test_faults_come_in_the_order_of_their_kinds() -> None:
 def test_one_member_is_said_to_be_the_only_one() -> None:
     fault = next(orphan_queues(view_of(member("A", 0))))
 
-    assert fault.sentence == "Nobody consumes orders/east/1: the only member answered, and does not hold it."
+    assert fault.sentence == "No member consumes orders/east/1: the only member answered, and does not hold it."
 
 
 def test_proof_of_an_orphan_names_who_answered() -> None:
     (fault,) = orphan_queues(ORPHAN)
 
-    assert fault.sentence == "Nobody consumes orders/east/1: all 2 members answered, and none holds it."
+    assert fault.sentence == "No member consumes orders/east/1: all 2 members answered, and none holds it."
     assert fault.proof == ("A answered, and does not hold it", "B answered, and does not hold it")
 
 
@@ -100,8 +100,8 @@ def test_a_client_id_that_is_there_twice_is_one_member() -> None:
     alone = next(orphan_queues(view_of(member("A", 0), member("A", 0))))
     fault = next(orphan_queues(view_of(member("A", 0), member("A", 0), member("B"))))
 
-    assert alone.sentence == "Nobody consumes orders/east/1: the only member answered, and does not hold it."
-    assert fault.sentence == "Nobody consumes orders/east/1: all 2 members answered, and none holds it."
+    assert alone.sentence == "No member consumes orders/east/1: the only member answered, and does not hold it."
+    assert fault.sentence == "No member consumes orders/east/1: all 2 members answered, and none holds it."
     assert fault.told_by == ("A", "B")
 
 
