@@ -90,6 +90,14 @@ def cost_of(handoffs: Sequence[Told]) -> Cost:
     )
 
 
+def without(cost: Cost, queues: int) -> Cost:
+    """Leave a cost without upper bounds: what so many more queues cost is not told yet."""
+    paused, unowned, overlap = (
+        Sum(each.low, None, each.unknown + queues) for each in (cost.paused, cost.unowned, cost.overlap)
+    )
+    return Cost(cost.queues, Between(cost.longest.low or None), paused, unowned, overlap)
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A duration of a queue, from somewhere within ``since`` until somewhere within ``until``."""

@@ -11,7 +11,7 @@ from dashboard.groups.doubts import doubted
 from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.whose import whose
-from dashboard.pauses.costs import Between, Cost, Told, cost_of, pause_of
+from dashboard.pauses.costs import Between, Cost, Told, cost_of, pause_of, without
 from rebalance_engine.events import Cause
 from rebalance_engine.rounds import MEMBERS_CHANGE
 
@@ -162,11 +162,13 @@ def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told])
     numbers = {each.number for each in rounds}
     ends = [each.closed_at for each in rounds]
     counts = [each.moves for each in rounds]
+    cost = cost_of([each for each in handoffs if each.round in numbers])
+    untold = [each.moves or 1 for each in rounds if each.cost is None]
     return CauseCost(
         cause=cause,
         rounds=tuple(sorted(numbers)),
         moves=None if None in counts else sum(count for count in counts if count is not None),
-        cost=cost_of([each for each in handoffs if each.round in numbers]),
+        cost=without(cost, sum(untold)) if untold else cost,
         began_at=min(each.opened_at for each in rounds),
         ended_at=None if None in ends else max(end for end in ends if end is not None),
     )

@@ -41,9 +41,21 @@ def test_rounds_of_a_window_cost_what_their_handoffs_say(group: Group) -> None:
 def test_a_round_that_is_not_over_costs_nobody_knows_what(group: Group) -> None:
     add_round(group, 1, T0, closed_at=None, told_at=None, state="open")
 
-    [only] = pauses_of(group=group, since=T0 - HOUR, now=T0 + 10_000).rounds
+    read = pauses_of(group=group, since=T0 - HOUR, now=T0 + 10_000)
 
+    [only], [joined] = read.rounds, by_cause(read.rounds, read.handoffs)
     assert only.cost is None
+    assert (joined.cost.longest, joined.cost.paused) == (Between(), Sum(0, None, 2))
+
+
+def test_beside_a_round_that_is_not_over_others_of_its_cause_cost_at_least_what_they_cost(group: Group) -> None:
+    add_handoff(add_round(group, 1, T0), 0)
+    add_round(group, 2, T0 + 9_000, closed_at=None, told_at=None, state="open")
+
+    read = pauses_of(group=group, since=T0 - HOUR, now=T0 + 10_000)
+
+    [joined] = by_cause(read.rounds, read.handoffs)
+    assert (joined.cost.longest, joined.cost.unowned) == (Between(800), Sum(800, None, 2))
 
 
 def test_a_handoff_whose_drop_nobody_saw_stands_where_it_was_taken(group: Group) -> None:
