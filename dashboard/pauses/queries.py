@@ -32,7 +32,8 @@ class RoundCost:
     """One round, who stands behind it, and what it cost; None: its handoffs are not told yet.
 
     ``came`` and ``went`` are the members whose joining and leaving it is of, ``last_cause_at`` when the last was seen;
-    ``before`` and ``after`` who was a member (None: unknown, or it is not over).
+    ``before`` and ``after`` who was a member (None: unknown, or it is not over). ``moves`` is how many queues changed
+    owner; of one that is not over nobody knows, and as many as ``to_move`` are to.
     """
 
     number: int
@@ -43,6 +44,7 @@ class RoundCost:
     closed_at: int | None
     moves: int | None
     cost: Cost | None
+    to_move: int | None = None
     last_cause_at: int = 0
     came: frozenset[str] = frozenset()
     went: frozenset[str] = frozenset()
@@ -163,7 +165,7 @@ def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told])
     ends = [each.closed_at for each in rounds]
     counts = [each.moves for each in rounds]
     cost = cost_of([each for each in handoffs if each.round in numbers])
-    untold = [each.moves or 1 for each in rounds if each.cost is None]
+    untold = [each.to_move or 1 for each in rounds if each.cost is None]
     return CauseCost(
         cause=cause,
         rounds=tuple(sorted(numbers)),
@@ -187,8 +189,9 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
         who=who,
         opened_at=row.opened_at,
         closed_at=row.closed_at,
-        moves=row.move_count,
+        moves=row.move_count if is_told else None,
         cost=cost_of(handoffs) if is_told else None,
+        to_move=row.move_count,
         last_cause_at=row.last_cause_at,
         before=None if row.members_before is None else frozenset(row.members_before),
         after=None if row.members_after is None else frozenset(row.members_after),
