@@ -43,7 +43,10 @@ def day(ms: int) -> str:
 
 
 def between(low: int | None, high: int | None) -> tuple[str, str]:
-    """Write a duration that is known between two bounds (ms), and its mark: exact, bound or unknown."""
+    """Write a duration that is known between two bounds (ms), and its mark: exact, bound or unknown.
+
+    Two bounds that read alike are one figure, ``≈ 3 min 56 s``.
+    """
     if low is None and high is None:
         return _("unknown"), "unknown"
     if low == high:
@@ -52,4 +55,5 @@ def between(low: int | None, high: int | None) -> tuple[str, str]:
         return f"≥ {span(low)}", "bound"
     if not low:
         return f"≤ {span(high)}", "bound"
-    return f"{span(low)} – {span(high)}", "bound"
+    least, most = span(low), span(high)
+    return (f"≈ {most}" if least == most else f"{least} – {most}"), "bound"

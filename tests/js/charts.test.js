@@ -2,15 +2,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bounds, deploys, lag, queues, sayRound, spikes } from "../../static/js/lib/charts.js";
+import { deploys, lag, queues, sayRound, spikes } from "../../static/js/lib/charts.js";
 
 const INK = { none: "o", wash: "w", paper: "p", sunk: "s", line: "l", strong: "k", soft: "g", raised: "r", sans: "a", mono: "m" };
 const round = (number, longest, is_told = true) => ({ number, at: number * 1000, cause: "member joined", words: "member joined: C", moves: 2, is_told, longest });
 const facts = (more) => ({ since: 0, until: 9000, rounds: [], queues: ["q"], spans: [], waves: [], ...more });
-
-test("a duration says what is known of it", () => {
-  assert.deepEqual([[null, null], [5, 5], [5, null], [0, 9], [5, 9]].map(bounds), ["unknown", "5 ms", "≥ 5 ms", "≤ 9 ms", "5 ms – 9 ms"]);
-});
 
 test("a round without an upper bound stands at its lower one, and one that is not told is a dash", () => {
   const { traces } = spikes(facts({ rounds: [round(1, [1000, 3000]), round(2, [2000, null]), round(3, null, false), round(4, [null, null])] }), INK);

@@ -8,7 +8,7 @@ import { fit, numbered, order, place, thinning } from "../../static/js/lib/colum
 import { describe } from "../../static/js/lib/sentence.js";
 import { glyphOf } from "../../static/js/lib/glyphs.js";
 import { columnsOf, isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
-import { span, ticks } from "../../static/js/lib/time.js";
+import { between, span, ticks } from "../../static/js/lib/time.js";
 import { roundWhen, stateOf } from "../../static/js/lib/state.js";
 import { rowOf } from "../../static/js/lib/row.js";
 import { fill } from "../../static/js/lib/words.js";
@@ -271,6 +271,10 @@ test("a round that did not converge is not called open alone", () => {
 
 test("durations are written as Python writes them", () => {
   for (const [ms, words] of read("spans.json")) assert.equal(span(ms), words);
+});
+
+test("durations between two bounds are written as Python writes them", () => {
+  for (const [low, high, words] of read("bounds.json")) assert.equal(between([low, high]), words);
 });
 
 test("ticks are round instants", () => {

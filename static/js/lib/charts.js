@@ -1,7 +1,7 @@
 // What the charts of pauses draw: facts in, Plotly's traces and layouts out. Unknown is drawn as unknown, never as 0.
 import { fill, gettext } from "./words.js";
 import { shown } from "./shown.js";
-import { span } from "./time.js";
+import { between, span } from "./time.js";
 
 const [NARROW, SHORT_NAME] = [480, 15]; // px; letters of a queue's name there
 
@@ -15,17 +15,9 @@ const SYMBOLS = {
   "subscription changed": "square-open",
 };
 
-/** Put a duration between two bounds into words. */
-export function bounds([low, high]) {
-  if (low === null && high === null) return gettext("unknown");
-  if (low === high) return span(low);
-  if (high === null) return `≥ ${span(low)}`;
-  return low ? `${span(low)} – ${span(high)}` : `≤ ${span(high)}`;
-}
-
 /** Say one round in a sentence. */
 export function sayRound(round) {
-  const pause = round.is_told ? bounds(round.longest) : gettext("not told yet");
+  const pause = round.is_told ? between(round.longest) : gettext("not told yet");
   return fill(gettext("Round %(n)s, %(words)s: %(moves)s moved, longest pause %(pause)s. Enter opens it."), {
     n: round.number,
     words: round.words,
@@ -87,7 +79,7 @@ export function queues(facts, ink, width = Infinity) {
     x: spans.map((each) => each.length),
     y: spans.map((each) => each.queue),
     customdata: spans.map((each) => each.round),
-    hovertext: spans.map((each) => `${each.queue}<br>${each.says}<br>${bounds([each.low, each.high])}<br>${round.get(each.round)?.words ?? ""}`),
+    hovertext: spans.map((each) => `${each.queue}<br>${each.says}<br>${between([each.low, each.high])}<br>${round.get(each.round)?.words ?? ""}`),
     hoverinfo: "text",
     marker,
     showlegend: false,
@@ -102,7 +94,7 @@ export function queues(facts, ink, width = Infinity) {
         x: parts.unknown.map((each) => each.at + (each.low ?? 0)),
         y: parts.unknown.map((each) => each.queue),
         customdata: parts.unknown.map((each) => each.round),
-        hovertext: parts.unknown.map((each) => `${each.queue}<br>${each.says}<br>${bounds([each.low, null])}`),
+        hovertext: parts.unknown.map((each) => `${each.queue}<br>${each.says}<br>${between([each.low, null])}`),
         hoverinfo: "text",
         marker: { color: ink.paper, size: 7, symbol: "circle", line: { color: ink.soft, width: 1.5 } },
         showlegend: false,
@@ -136,7 +128,7 @@ export function deploys(facts, ink) {
     textposition: "outside",
     textfont: { color: ink.strong },
     customdata: waves.map((wave) => wave.number),
-    hovertext: waves.map((wave) => `${wave.words}<br>${bounds(wave.paused)}`),
+    hovertext: waves.map((wave) => `${wave.words}<br>${between(wave.paused)}`),
     hoverinfo: "text",
     showlegend: false,
   });
@@ -194,7 +186,7 @@ function marks(rounds, ink, y) {
     x: rounds.map((round) => round.at),
     y: rounds.map(y),
     customdata: rounds.map((round) => round.number),
-    hovertext: rounds.map((round) => `${round.number}: ${round.words}<br>${round.is_told ? bounds(round.longest) : gettext("not told yet")}`),
+    hovertext: rounds.map((round) => `${round.number}: ${round.words}<br>${round.is_told ? between(round.longest) : gettext("not told yet")}`),
     hoverinfo: "text",
     showlegend: false,
     cliponaxis: false,

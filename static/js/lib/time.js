@@ -14,6 +14,16 @@ export function span(ms) {
   return `${Math.floor(seconds / 86400)} d ${two(Math.floor((seconds % 86400) / 3600))} h`;
 }
 
+/** A duration that is known between two bounds; two that read alike are one figure, `≈ 3 min 56 s`. */
+export function between([low, high]) {
+  if (low === null && high === null) return gettext("unknown");
+  if (low === high) return span(low);
+  if (high === null) return `≥ ${span(low)}`;
+  if (!low) return `≤ ${span(high)}`;
+  const [least, most] = [span(low), span(high)];
+  return least === most ? `≈ ${most}` : `${least} – ${most}`;
+}
+
 /** A time of day in UTC, `08:19:05` or with milliseconds. */
 export function clock(ms, { millis = false } = {}) {
   const text = new Date(ms).toISOString();

@@ -1,6 +1,6 @@
 // Handoffs of one round: a lane each, from the old owner to the new one; hatched while nobody has the queue, and hatched
 // in grey while it is unknown whether anybody has it.
-import { clock, span, ticks } from "../lib/time.js";
+import { between, clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
@@ -109,14 +109,14 @@ export function verdict(lane) {
   const { from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap, is_unknown: isUnknown, is_first_seen: isFirstSeen } = lane;
   if (isUnknown && unowned[0]) return ["word-unknown", fill(gettext("%(span)s no owner, then unknown: no answer"), { span: span(unowned[0]) })];
   if (isUnknown) return ["word-unknown", gettext("unknown: no answer")];
-  if (isShared && isOverlap) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: bounds(overlap) })];
-  if (isShared) return ["word-unknown", fill(gettext("perhaps two owners so far, %(span)s"), { span: bounds(overlap) })];
-  if (isOverlap && lane.is_older) return ["word-two", fill(gettext("%(span)s two owners, since an earlier round"), { span: bounds(overlap) })];
-  if (isOverlap) return ["word-two", fill(gettext("%(span)s two owners"), { span: bounds(overlap) })];
+  if (isShared && isOverlap) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: between(overlap) })];
+  if (isShared) return ["word-unknown", fill(gettext("perhaps two owners so far, %(span)s"), { span: between(overlap) })];
+  if (isOverlap && lane.is_older) return ["word-two", fill(gettext("%(span)s two owners, since an earlier round"), { span: between(overlap) })];
+  if (isOverlap) return ["word-two", fill(gettext("%(span)s two owners"), { span: between(overlap) })];
   if (lane.is_gone) return [isGap ? "word-none" : "word-unknown", gone(lane)];
-  if (isWaiting && !isGap) return ["word-unknown", fill(gettext("perhaps no owner so far, %(span)s"), { span: bounds(unowned) })];
-  if (isWaiting) return ["word-none", fill(gettext("%(span)s no owner so far"), { span: bounds(unowned) })];
-  if (isGap) return ["word-none", fill(gettext("%(span)s no owner"), { span: bounds(unowned) })];
+  if (isWaiting && !isGap) return ["word-unknown", fill(gettext("perhaps no owner so far, %(span)s"), { span: between(unowned) })];
+  if (isWaiting) return ["word-none", fill(gettext("%(span)s no owner so far"), { span: between(unowned) })];
+  if (isGap) return ["word-none", fill(gettext("%(span)s no owner"), { span: between(unowned) })];
   if (lane.is_perhaps_gap || lane.is_perhaps_overlap) return ["word-unknown", perhaps(lane)];
   if (isFirstSeen) return ["word-unknown", gettext("owner before unknown")];
   if (!from) return ["", gettext("nobody had it before")];
@@ -124,21 +124,15 @@ export function verdict(lane) {
 }
 
 function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: isOverlap }) {
-  if (isGap && isOverlap) return fill(gettext("perhaps none or two, %(span)s"), { span: bounds([0, Math.max(unowned[1], overlap[1])]) });
-  if (isGap) return fill(gettext("perhaps no owner, %(span)s"), { span: bounds(unowned) });
-  return fill(gettext("perhaps two owners, %(span)s"), { span: bounds(overlap) });
+  if (isGap && isOverlap) return fill(gettext("perhaps none or two, %(span)s"), { span: between([0, Math.max(unowned[1], overlap[1])]) });
+  if (isGap) return fill(gettext("perhaps no owner, %(span)s"), { span: between(unowned) });
+  return fill(gettext("perhaps two owners, %(span)s"), { span: between(overlap) });
 }
 
 /** A queue that nobody took until it left the route. */
 function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps }) {
-  if (isGap) return fill(gettext("%(span)s no owner, then queue gone"), { span: bounds(unowned) });
-  return isPerhaps ? fill(gettext("queue gone, perhaps no owner before, %(span)s"), { span: bounds(unowned) }) : gettext("queue gone");
-}
-
-function bounds([low, high]) {
-  if (low === high) return span(low);
-  if (high === null) return `≥ ${span(low)}`;
-  return low ? `${span(low)} – ${span(high)}` : `≤ ${span(high)}`;
+  if (isGap) return fill(gettext("%(span)s no owner, then queue gone"), { span: between(unowned) });
+  return isPerhaps ? fill(gettext("queue gone, perhaps no owner before, %(span)s"), { span: between(unowned) }) : gettext("queue gone");
 }
 
 const whoOf = (lane) => `${lane.from ? short(lane.from) : noneBefore(lane)} → ${lane.to ? short(lane.to) : noneYet(lane)}`;

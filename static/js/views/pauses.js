@@ -1,6 +1,7 @@
 // The page of pauses: charts that lead to rounds, drawn again when the theme changes.
 import { Chart, loadPlotly } from "./charts.js";
-import { bounds, deploys, lag, queues, sayRound, spikes } from "../lib/charts.js";
+import { deploys, lag, queues, sayRound, spikes } from "../lib/charts.js";
+import { between } from "../lib/time.js";
 import { fill, gettext } from "../lib/words.js";
 
 const BUILDERS = { spikes, queues, deploys, lag };
@@ -42,5 +43,5 @@ export function mountPauses(page) {
 
 function sayWave(wave) {
   const words = gettext("Rounds %(first)s to %(last)s, %(words)s: queues paused for %(pause)s together. Enter opens the first.");
-  return fill(words, { first: wave.number, last: wave.last, words: wave.words, pause: bounds(wave.paused) });
+  return fill(words, { first: wave.number, last: wave.last, words: wave.words, pause: between(wave.paused) });
 }
