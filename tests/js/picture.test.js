@@ -345,6 +345,9 @@ test("numbers of queues never run into each other, however many digits they have
   const [first, ...others] = written.map(({ id, x }) => [x - 3 * String(id).length, x + 3 * String(id).length]);
   others.reduce(([, end], next) => (assert.ok(end < next[0]), next), first);
   const few = ["east", "west"].flatMap((broker) => Array.from({ length: 4 }, (_, id) => ({ topic: "orders", broker, id })));
-  assert.deepEqual(numbered(place(order(few), 70).columns, 8).map(({ id }) => id), [0, 3, 0, 3]); // of the last nobody has to guess
+  assert.deepEqual(numbered(place(order(few), 38).columns, 4).map(({ id }) => id), [0, 3, 0, 3]); // of the last nobody has to guess
+  assert.deepEqual(numbered(place(order(few), 110).columns, 13).map(({ id }) => id), [0, 1, 2, 3, 0, 1, 2, 3]); // as narrow as in a dry run
+  const many = Array.from({ length: 12 }, (_, id) => ({ topic: "orders", broker: "east", id }));
+  assert.deepEqual(numbered(place(order(many), 144).columns, 12).map(({ id }) => id), [0, 2, 4, 6, 8, 10]); // no 11 beside it: where would 9 be
   assert.deepEqual(numbered(place(order(queues.slice(0, 3)), 400).columns, 30).map(({ id }) => id), [9900, 9901, 9902]);
 });

@@ -42,13 +42,14 @@ export function place(columns, width) {
 
 const PER_DIGIT = 7;
 
-/** How many queues lie between two numbers that are written, of so many digits. */
+/** How many queues lie between two numbers that are written, of so many digits: few of them need more air to be told apart. */
 export const thinning = (cell, digits = 2) =>
-  [1, 2, 5, 10, 20, 50, 100].find((step) => step * cell >= Math.max(17, digits * PER_DIGIT + 2)) ?? 100;
+  [1, 2, 5, 10, 20, 50, 100].find((step) => step * cell >= Math.max(6 * digits + 5, digits * PER_DIGIT + 2)) ?? 100;
 
 /**
  * The columns whose numbers are written: each has the room that its digits need, next to those of another broker too. Where
- * not all have it, the last of a broker comes after the round ones: it says how many there are.
+ * not all have it, the last of a broker comes after the round ones: it says how many there are. It does not stand beside
+ * the one before it then: 0, 2, 3 would read as if there were no 1.
  */
 export function numbered(columns, cell) {
   const digits = columns.reduce((most, { id }) => Math.max(most, String(id).length), 1);
@@ -59,7 +60,7 @@ export function numbered(columns, cell) {
     if (!taken.some(({ from, to }) => middle - half < to + 2 && from < middle + half + 2)) taken.push({ column, i, from: middle - half, to: middle + half });
   };
   columns.forEach((column, i) => column.id % step || put(column, i));
-  columns.forEach((column, i) => column.id % step && isLast(column, columns[i + 1]) && put(column, i));
+  columns.forEach((column, i) => column.id % step > 1 && isLast(column, columns[i + 1]) && put(column, i));
   return taken.sort((a, b) => a.i - b.i).map(({ column }) => column);
 }
 
