@@ -57,3 +57,13 @@ def between(low: int | None, high: int | None) -> tuple[str, str]:
         return f"≤ {span(high)}", "bound"
     least, most = span(low), span(high)
     return (f"≈ {most}" if least == most else f"{least} – {most}"), "bound"
+
+
+def estimate(low: int, high: int | None) -> str:
+    """Write a duration that is expected, by what earlier ones took: between two bounds, or about so long."""
+    if high is None:
+        return f"≥ ~ {span(low)}"
+    least, most = span(low), span(high)
+    if least == most:
+        return f"~ {most}"
+    return f"~ {least} – {most}" if low else f"≤ ~ {most}"

@@ -152,3 +152,9 @@ def between(low: int | None, high: int | None, note: str = "") -> SafeString:
     """Write a duration between two bounds."""
     words, mark = spans.between(low, high)
     return figure(None if mark == "unknown" else words, mark, note)
+
+
+@register.simple_tag
+def estimate(low: int, high: int | None, note: str = "") -> SafeString:
+    """Write a duration that earlier ones let expect."""
+    return figure(spans.estimate(low, high), "estimate", note)

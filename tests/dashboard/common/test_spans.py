@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dashboard.common.spans import between, clock, day, span
+from dashboard.common.spans import between, clock, day, estimate, span
 from tests.house.project import ROOT
 
 CASES = json.loads((ROOT / "tests/words/spans.json").read_text())
@@ -32,3 +32,18 @@ def test_bounds_are_said_as_bounds_as_javascript_says_them(
     low: int | None, high: int | None, words: str, mark: str
 ) -> None:
     assert between(low, high) == (words, mark)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (200, 200, "~ 200 ms"),
+        (100, 200, "~ 100 ms – 200 ms"),
+        (0, 900, "≤ ~ 900 ms"),
+        (0, 0, "~ 0 ms"),
+        (100, None, "≥ ~ 100 ms"),
+        (236_200, 236_400, "~ 3 min 56 s"),
+    ],
+)
+def test_what_earlier_ones_let_expect_is_marked_as_an_estimate(low: int, high: int | None, words: str) -> None:
+    assert estimate(low, high) == words
