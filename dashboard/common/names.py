@@ -30,7 +30,7 @@ _Get_co = TypeVar("_Get_co", covariant=True)
 
 def known_as(name: str) -> str:
     """Give the name under which everything here knows a client, group, topic or broker: nearly always its own."""
-    if _fits(name):
+    if fits(name):
         return name
     end = f"…{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
     begin = name[: LONGEST - len(end)]
@@ -39,7 +39,8 @@ def known_as(name: str) -> str:
     return begin + end
 
 
-def _fits(name: str) -> bool:
+def fits(name: str) -> bool:
+    """Whether a name is kept as it is; a longer one is no client's, topic's or broker's here."""
     return len(name) * _BYTES_EACH <= MOST_BYTES or (len(name) <= LONGEST and _bytes(name) <= MOST_BYTES)
 
 
@@ -49,7 +50,7 @@ def _bytes(name: str) -> int:
 
 def known_queue(queue: MessageQueue) -> MessageQueue:
     """Give the queue with the names under which it is known here."""
-    if _fits(queue.topic) and _fits(queue.broker):
+    if fits(queue.topic) and fits(queue.broker):
         return queue
     return MessageQueue(known_as(queue.topic), known_as(queue.broker), queue.queue_id)
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from dashboard.common.names import LONGEST as LONGEST_NAME
+from dashboard.common.names import MOST_BYTES, fits
+from dashboard.common.shown import shown
 from rebalance_engine.findings import spell
 from rebalance_engine.model import MAX_QUEUE_ID, MessageQueue
 
@@ -15,6 +18,7 @@ LONGEST = 2_000_000  # characters
 MOST_QUEUES = 200_000
 MOST_CLIENTS = 5_000
 MOST_PROBLEMS = 20
+SHOWN = 60  # characters of a name that is too long
 Assignment = dict[str, tuple[MessageQueue, ...]]
 
 
@@ -80,6 +84,9 @@ class _Pairs(list[tuple[str, object]]):
 
 
 def _queues_of(client: str, listed: object, left: int, problems: list[str]) -> Iterator[MessageQueue]:
+    if not fits(client):
+        problems.append(_too_long("client id", client))
+        return
     if not isinstance(listed, list) or isinstance(listed, _Pairs):
         problems.append(f"{client} has no list of queues.")
         return
@@ -91,11 +98,21 @@ def _queues_of(client: str, listed: object, left: int, problems: list[str]) -> I
             )
             continue
         topic, broker, numbers = queues
+        if not (fits(topic) and fits(broker)):
+            problems.append(_too_long("topic", topic) if not fits(topic) else _too_long("broker", broker))
+            continue
         for number in numbers:
             left -= 1
             if left < -1:
                 return
             yield MessageQueue(topic, broker, number)
+
+
+def _too_long(what: str, name: str) -> str:
+    return (
+        f"The {what} {shown(name, SHOWN)} has {len(name):,} characters; a name has {LONGEST_NAME} at most, "
+        f"and {MOST_BYTES} bytes as it is stored."
+    )
 
 
 def _read_queues(text: str) -> tuple[str, str, range] | None:

@@ -58,6 +58,10 @@ def test_nothing_is_an_empty_assignment() -> None:
         ('{"A": ["orders/east/9999999999"]}', "needed is TOPIC/BROKER/NUMBER"),
         ('{"A": ["orders/east/0-2000000000"]}', "More than 200,000 queues"),
         ('{"": ["orders/east/0"]}', "A client id is empty"),
+        ('{"%s": []}' % ("A" * 100_000), r"^The client id A+…A+ has 100,000 characters; a name has 400 at most"),
+        ('{"%s": []}' % ("四" * 201), "has 201 characters; a name has 400 at most, and 600 bytes"),
+        ('{"A": ["%s/east/0"]}' % ("o" * 401), "The topic o+…o+ has 401 characters"),
+        ('{"A": ["orders/%s/0"]}' % ("b" * 401), "The broker b+…b+ has 401 characters"),
     ],
 )
 def test_what_is_no_assignment_is_refused_with_a_reason(text: str, why: str) -> None:
