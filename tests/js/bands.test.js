@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { asOfNow, goingOn, inParts, lookedUntil, ownersNow } from "../../static/js/lib/bands.js";
+import { asOfNow, goingOn, inParts, lookedUntil, ownerBands, ownersNow } from "../../static/js/lib/bands.js";
 
 const cell = (client, held = []) => ({ client, held });
 const time = { since: 0, until: 100_000, told_until: null, rounds: [], none: [[90_000, 100_000, 2]], two: [[50_000, 60_000, 1], [80_000, 94_000, 3]] };
@@ -50,4 +50,9 @@ test("who does not answer may have let go of a queue: two have it only as both t
 
   assert.deepEqual(ownersNow([silent, [2, 1_500, null, null], gone]), { told: 1, most: 2 });
   assert.deepEqual(ownersNow([[0, 1_000, null, null], [2, 1_500, null, null]]), { told: 2, most: 2 });
+});
+
+test("where every member has every queue the time bar has no bands of owners", () => {
+  assert.deepEqual(ownerBands(false), ["two", "none"]);
+  assert.deepEqual(ownerBands(true), []);
 });

@@ -3,6 +3,9 @@
 
 const OPEN_MS = 30000; // two owners are known until both told so: that may be this long before it was read
 
+/** What the time bar tells of owners: where every member has every queue there are none to be missing, or one too many. */
+export const ownerBands = (isShared) => (isShared ? [] : ["two", "none"]);
+
 /** Until when all members that answer have told what they hold: `seen` are the instants by clients. Null: nobody has. */
 export function lookedUntil(members, seen, until) {
   const told = members.filter((cell) => cell.held !== null).map((cell) => seen.get(cell.client)).filter(Boolean);

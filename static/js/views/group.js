@@ -134,9 +134,10 @@ export function mountGroup(page) {
   }
 
   const bar = () => {
-    const { orphans = null, doubles = null } = follower.state?.head ?? {};
+    const { orphans = null, doubles = null, model } = follower.state?.head ?? {};
+    const sharesAll = isShared({ model });
     const upToNow = asOfNow(time, { looked: looked(), orphans, doubles });
-    drawTimeBar(page.querySelector("#time-bar"), upToNow, { until: asOf.now(), base, onPick: goTo });
+    drawTimeBar(page.querySelector("#time-bar"), upToNow, { until: asOf.now(), base, isShared: sharesAll, onPick: goTo });
   };
   let owners = null;
   const ownership = () => drawOwners(page.querySelector("#owners"), owners, { until: asOf.now(), looked: looked() });

@@ -4,6 +4,7 @@ import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
 import { drawOwners } from "./owner-lanes.js";
 import { drawTimeBar } from "./time-bar.js";
+import { isShared } from "../lib/state.js";
 import { getJson } from "./live.js";
 import { gettext } from "../lib/words.js";
 import { judge } from "../lib/owners.js";
@@ -44,7 +45,7 @@ export function mountPast(page) {
 
   function draw() {
     map.update(state, extra);
-    drawTimeBar(page.querySelector("#time-bar"), time, { until: time.until, base, at, onPick: goTo });
+    drawTimeBar(page.querySelector("#time-bar"), time, { until: time.until, base, isShared: isShared(state.head), at, onPick: goTo });
     drawOwners(page.querySelector("#owners"), owners, { until: time.until, at });
     drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
   }

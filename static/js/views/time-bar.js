@@ -1,4 +1,5 @@
 // Time as one axis: rounds as stems (height: queues that move, head: the cause), and when queues had no owner, or two.
+import { ownerBands } from "../lib/bands.js";
 import { causeWords } from "../lib/state.js";
 import { clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
@@ -11,20 +12,32 @@ export const [LEFT, RIGHT] = [104, 24]; // of the scale that owners over time sh
 const [BASE, TWO, NONE, SAYS, BOTTOM] = [50, 56, 70, 90, 108];
 
 /** Draw the bar into `host`; `until` is its end. Rounds lead to their pages at `base`, any other place to its instant. */
-export function drawTimeBar(host, time, { until, base, at = null, onPick = null }) {
+export function drawTimeBar(host, time, { until, base, isShared = false, at = null, onPick = null }) {
   const width = Math.max(320, host.clientWidth);
   const scale = (at) => LEFT + ((at - time.since) / (until - time.since)) * (width - LEFT - RIGHT);
   const svg = draw("svg", { viewBox: `0 0 ${width} ${BOTTOM}`, height: BOTTOM, role: "group", "aria-label": gettext("Rounds over time") });
   svg.append(...axis(time, until, width, scale));
-  svg.append(band(gettext("two owners"), TWO, width), band(gettext("no owner"), NONE, width));
-  svg.append(...doubted(time, scale, until), ...unknown(time, scale, until));
-  svg.append(...steps(time.two, "band-two", TWO, scale, until), ...steps(time.none, "band-none", NONE, scale, until), ...perhaps(time.perhaps_none ?? [], scale, until));
-  svg.append(...later(time.looked ?? until, scale, until));
+  if (ownerBands(isShared).length) svg.append(...ownerParts(time, width, scale, until));
+  else svg.append(draw("text", { x: LEFT, y: TWO + 14 }, gettext("broadcasting: every member has every queue")));
   if (onPick) svg.append(picker(time.since, until, width, onPick));
   svg.append(...stems(time.rounds, scale, width, base));
   const x = scale(at ?? until);
   svg.append(draw("path", { class: "now-line", d: `M${x} 4V${NONE + 8}` }), draw("path", { class: "now-head", d: `M${x - 5} 0h10l-5 6z` }));
   host.replaceChildren(svg);
+}
+
+/** When queues had two owners, and none; and what of that is not known. */
+function ownerParts(time, width, scale, until) {
+  return [
+    band(gettext("two owners"), TWO, width),
+    band(gettext("no owner"), NONE, width),
+    ...doubted(time, scale, until),
+    ...unknown(time, scale, until),
+    ...steps(time.two, "band-two", TWO, scale, until),
+    ...steps(time.none, "band-none", NONE, scale, until),
+    ...perhaps(time.perhaps_none ?? [], scale, until),
+    ...later(time.looked ?? until, scale, until),
+  ];
 }
 
 /** What takes clicks between the stems: each place is an instant. Keys lead there too. */
