@@ -51,6 +51,11 @@ class Steps:
     isolation_ms: int
     is_assumed: bool
 
+    @property
+    def slow_ms(self) -> int:
+        """The least latency after which a broker is left alone."""
+        return next(low for low, length in self.rows if length)
+
     def stage_of(self, backoff_ms: int) -> int | None:
         """Give the step (from 1) that leaves a broker alone for so long; None: it is none of these."""
         return next((at for at, (_low, length) in enumerate(self.rows, 1) if length == backoff_ms and length), None)

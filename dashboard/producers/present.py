@@ -10,7 +10,7 @@ from dashboard.producers.counting import LONGEST_SEND_MS, Counted, count, heard_
 from dashboard.producers.drawing import Box, draw, name_bands, steps, ticks
 from dashboard.producers.picking import Pick, Steps, steps_of
 from dashboard.producers.queries import Producers, Seen, steps_for
-from dashboard.producers.standing import LATELY_MS, Standing
+from dashboard.producers.standing import LATELY_MS, Standing, avoids_no_broker
 from dashboard.producers.words import band_words, kind_words, skip_words, trouble_words, why_words
 
 LINES = (100, 550, 3_000)
@@ -212,6 +212,7 @@ def _row(row: Seen, read: Producers, estimates: Estimates, now: int) -> dict[str
         "seen": row,
         "cells": [cells.get(broker) for broker in read.brokers],
         "is_reporting": row.is_reporting,
+        "avoids_none": avoids_no_broker(row.standings, slow_ms=steps.slow_ms),
     }
 
 

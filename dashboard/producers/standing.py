@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from statistics import median_low
 
 LATELY_MS = 60_000
+TOLD_WITHIN_MS = 5_000  # a back-off is told by then after the send that it is for
+FEWEST_IGNORED = 2
+REMOTING_ERROR = "remoting error"  # isolates the broker in every version of the Java client
 QUIET_MS = 120_000  # a producer that reports tells something each second while it sends
 
 
@@ -172,3 +175,23 @@ def backoffs_of(rows: Sequence[Sequence[object]]) -> tuple[Backoff, ...]:
         Backoff(int(str(at)), int(str(ms)), bool(is_isolated), None if ended is None else int(str(ended)))
         for at, ms, is_isolated, ended in rows
     )
+
+
+def avoids_no_broker(standings: Sequence[Standing], *, slow_ms: int) -> bool:
+    """Whether a producer left no broker alone, though it told of sends after which fault avoidance does.
+
+    It is off then (``sendLatencyFaultEnable``), or passed over: who sends by a key, to a queue of his choice, asks no
+    fault table (``DefaultMQProducerImpl.sendSelectImpl``). Without such sends nothing is known.
+
+    Args:
+        slow_ms: the latency from which on a broker is left alone.
+    """
+    told = [each.told_at for each in standings if each.told_at is not None]
+    if not told or any(each.backoffs or each.backoff_until or each.backoffs_since is not None for each in standings):
+        return False
+    by = max(told) - TOLD_WITHIN_MS
+    sends = (send for each in standings for send in each.sends if send.ended_at <= by)
+    ignored = [
+        send for send in sends if send.outcome == REMOTING_ERROR or (send.is_fine and send.latency_ms >= slow_ms)
+    ]
+    return len(ignored) >= FEWEST_IGNORED

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.producers.standing import Backoff, Send, Standing, backoffs_of, sends_of
+from dashboard.producers.standing import Backoff, Send, Standing, avoids_no_broker, backoffs_of, sends_of
 
 QUIET = Standing("east", None, (), (), None, None, None, None)
 
@@ -84,3 +84,23 @@ def test_of_a_minute_that_begins_before_what_is_kept_not_all_sends_are() -> None
 
     assert [each.keeps_sends(at) for at in (79_999, 80_000)] == [False, True]
     assert QUIET.keeps_sends(1)
+
+
+def test_who_left_no_broker_alone_after_sends_for_which_fault_avoidance_does_avoids_none() -> None:
+    failed = tuple(Send(at, 20, "remoting error", None) for at in (1_000, 2_000))
+    slow = tuple(Send(at, 900, "ok", None) for at in (1_000, 2_000))
+    quick = tuple(Send(at, 20, "ok", None) for at in (1_000, 2_000))
+    east = replace(QUIET, told_at=60_000)
+
+    def avoids_none(*standings: Standing) -> bool:
+        return avoids_no_broker(standings, slow_ms=550)
+
+    assert avoids_none(replace(east, sends=failed)) and avoids_none(replace(east, sends=slow))
+    assert not avoids_none(replace(east, sends=quick)), "it had no reason to"
+    assert not avoids_none(replace(east, sends=failed[:1]))
+    assert not avoids_none(replace(east, sends=failed, told_at=3_000)), "its back-off may be on the way"
+    assert not avoids_none(
+        replace(east, sends=failed), replace(east, backoffs=(Backoff(1, 5, is_isolated=True, ended_at=None),))
+    )
+    assert not avoids_none(replace(east, sends=failed, backoffs_since=5)), "of earlier ones nothing is kept"
+    assert not avoids_none(QUIET)

@@ -11,6 +11,7 @@ from dashboard.common.clock import now_ms
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
 from dashboard.producers import queries
+from rebalance_engine.events import SendOutcome
 from tests.dashboard.persons import person
 from tests.dashboard.producers.conftest import Teller, both, stock
 from tests.dashboard.producers.test_canaries import sang
@@ -58,6 +59,18 @@ def test_a_producer_that_reports_is_shown_with_steps_history_and_picks(viewer: C
     assert "which is assumed" in page
     assert "4 of the next 4" in page
     assert "it is left alone" in page
+
+
+def test_a_producer_that_avoids_no_broker_is_said_to_in_place_of_stages(viewer: Client) -> None:
+    Cluster.objects.update(watched_at=now_ms())
+    p = Teller(now_ms() - 40_000)
+    failed = [p.sent(at, 20, outcome=SendOutcome.REMOTING_ERROR) for at in (0, 10)]
+    told(both(), *failed, p.sent(30_000, 6))
+
+    page = viewer.get("/producers/").content.decode()
+
+    assert "does not avoid slow brokers" in page and "sendLatencyFaultEnable" in page
+    assert 'class="stages"' not in page
 
 
 def test_who_may_see_some_groups_sees_no_producer(viewer: Client) -> None:
@@ -195,7 +208,9 @@ def test_where_reports_count_all_sends_the_page_has_figures_not_bounds(viewer: C
 
     page = " ".join(viewer.get("/producers/").content.decode().split("<footer")[0].split())
 
-    assert "<b>6 ms</b>" in page and re.search(r"30 sends in \d+\.\d s,", page) and "75 % of its 40 sends" in page
+    exact = re.findall(r'data-mark="exact" title="all its sends are counted"[^>]*>([^<]*)<', page)
+    assert "6 ms" in exact and "75 % of its 40 sends" in exact
+    assert any(re.fullmatch(r"30 sends in \d+\.\d s", each) for each in exact)
     assert "sends/s" in page and "≥" not in page and "≤" not in page
 
 
