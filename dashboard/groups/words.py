@@ -157,7 +157,7 @@ def cause_words(cause: str | None) -> str:
         Cause.PLAN_CHANGED.value: _("plan changed"),
         Cause.HELD_CHANGED.value: _("held changed"),
         Cause.MANUAL.value: _("manual"),
-        Cause.MANY_AT_ONCE.value: _("many at once"),
+        Cause.MANY_AT_ONCE.value: _("several members at once"),
         Cause.UNKNOWN.value: _("unknown"),
     }
     return words.get(cause or "", _("unknown"))

@@ -6,7 +6,7 @@ import test from "node:test";
 import { cellsOf, columnKind, judge, movesBetween, tally } from "../../static/js/lib/owners.js";
 import { fit, numbered, order, place, thinning } from "../../static/js/lib/columns.js";
 import { describe } from "../../static/js/lib/sentence.js";
-import { glyphOf } from "../../static/js/lib/glyphs.js";
+import { causeOfDeparture, glyphOf } from "../../static/js/lib/glyphs.js";
 import { columnsOf, isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
 import { between, span, ticks } from "../../static/js/lib/time.js";
 import { roundWhen, stateOf } from "../../static/js/lib/state.js";
@@ -284,6 +284,11 @@ test("ticks are round instants", () => {
 test("each cause has a shape, and what has none a question mark", () => {
   assert.notEqual(glyphOf("member joined")[0], glyphOf("member left")[0]);
   assert.equal(glyphOf("unknown"), glyphOf("never heard of"));
+});
+
+test("who is gone has the sign that its round has: a crash that brokers saw is a leave, a silent death a cross", () => {
+  assert.deepEqual(["unregistered", "connection closed", "unknown"].map(causeOfDeparture), ["member left", "member left", "member left"]);
+  assert.equal(causeOfDeparture("heartbeat expired"), "heartbeat expired");
 });
 
 test("of a member without an answer only a live page says since when; a kept round says that there was none", () => {

@@ -193,7 +193,7 @@ def test_who_disagrees_on_the_strategy_is_found_and_a_deploy_is_one_wave(
         assert {row.wave for row in wave} == {rounds + 1}, told  # one, as each round superseded the one before it
         assert {row.cause for row in wave} <= {"member joined", "many at once"}, told
         assert "many at once" in {row.cause for row in wave}, told
-        assert "many at once" in room.page()
+        assert "several members at once" in room.page()
 
 
 @on_a_real_cluster

@@ -20,17 +20,34 @@ from dashboard.groups.proofs import proven_at
 from dashboard.groups.rounds import Load
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
+from rebalance_engine.events import Cause
 from rebalance_engine.rounds import NOT_CONVERGED_MS
 
 register = template.Library()
 LONGEST_NAME = 40  # letters, as in the map
 MEMBERS_A_PAGE = 25
+LEGEND = (
+    Cause.MEMBER_JOINED,
+    Cause.MEMBER_LEFT,
+    Cause.HEARTBEAT_EXPIRED,
+    Cause.MANY_AT_ONCE,
+    Cause.BROKER_GONE,
+    Cause.BROKER_BACK,
+    Cause.ROUTE_CHANGED,
+    Cause.UNKNOWN,
+)
 
 
 @register.filter
 def cause(value: str | None) -> str:
     """Put a round's cause into words."""
     return cause_words(value)
+
+
+@register.inclusion_tag("groups/_causes.html")
+def causes_legend() -> dict[str, object]:
+    """Say what the heads of rounds mean; less frequent ones say it when they are pointed at."""
+    return {"causes": [each.value for each in LEGEND]}
 
 
 @register.filter

@@ -16,5 +16,8 @@ const SHAPES = {
 };
 const QUESTION = ["M-2.5 -2.5C-2.5 -6 3 -6 3 -2.5 3 -.5 0 0 0 2M0 4.6V5", true];
 
+/** The cause by which a member is gone: one that brokers saw off at once left, as the rounds say, whether it said so or its connection broke. */
+export const causeOfDeparture = (departure) => (departure === "heartbeat expired" ? "heartbeat expired" : "member left");
+
 /** Path and whether it is hollow. */
 export const glyphOf = (cause) => SHAPES[cause] ?? QUESTION;

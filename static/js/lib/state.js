@@ -88,7 +88,7 @@ export function causeWords(cause) {
       "plan changed": gettext("plan changed"),
       "held changed": gettext("held changed"),
       manual: gettext("manual"),
-      "many at once": gettext("many at once"),
+      "many at once": gettext("several members at once"),
     }[cause] ?? gettext("unknown")
   );
 }

@@ -2,6 +2,7 @@
 import { age } from "../lib/time.js";
 import { cellsOf, isProxied } from "../lib/owners.js";
 import { count } from "../live/runs.js";
+import { causeOfDeparture, glyphOf } from "../lib/glyphs.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
@@ -46,7 +47,7 @@ export function seenWords(cell, extra) {
 }
 
 export function signOf(row) {
-  if (row.state === "left") return draw("path", { d: row.departure === "unregistered" ? "M-3.5 -3L3.5 -3L0 3.5Z" : "M-3 -3 3 3M-3 3 3 -3" });
+  if (row.state === "left") return draw("path", { d: glyphOf(causeOfDeparture(row.departure))[0], transform: "scale(.75)" });
   return row.state === "silent" ? draw("circle", { r: 3, "stroke-dasharray": "2 1.5" }) : draw("circle", { r: 3 });
 }
 

@@ -66,7 +66,9 @@ def test_many_at_once_are_counted_and_named_as_far_as_they_are_few(group: Group)
     assert row.group == group
     assert row.cause == "many at once"
 
-    assert sentence(2, 21_000).startswith("Many at once: 3 members joined (D, E and 1 more), 1 member left (A). ")
+    assert sentence(2, 21_000).startswith(
+        "Several members at once: 3 members joined (D, E and 1 more), 1 member left (A). "
+    )
 
 
 def test_how_long_a_round_took_is_said_as_far_as_it_is_known(group: Group) -> None:

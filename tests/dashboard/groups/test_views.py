@@ -167,6 +167,11 @@ def test_a_groups_page_has_its_map_as_a_table_and_its_state_as_facts(viewer: Cli
     facts = facts_in(page)
 
     assert "orders/east 0–1" in page
+    legend = page[page.index("of-causes") :]
+    for cause in ("member left", "heartbeat expired"):
+        assert re.search(rf'data-glyph="{cause}"[^>]*></svg>{cause}<', legend), (
+            "each head in the time bar has its words"
+        )
     assert facts["group"] == pk
     assert facts["snapshot"]["kind"] == "group.snapshot"  # type: ignore[index] # a snapshot
     assert "<html" not in viewer.get(f"/groups/{pk}/?part=side").content.decode()
