@@ -56,6 +56,7 @@ def test_a_producer_that_reports_is_shown_with_steps_history_and_picks(viewer: C
 
     assert "P&lt;b&gt; leaves east alone" in page and "<b>\n" not in page.replace("<b>", "x")
     assert "stage 6 of 7" in page
+    assert '<span class="broker-here mono">west</span>' in page, "on a phone no head of a column says it"
     assert "which is assumed" in page
     assert "4 of the next 4" in page
     assert "it is left alone" in page
