@@ -167,26 +167,9 @@ def test_a_groups_page_has_its_map_as_a_table_and_its_state_as_facts(viewer: Cli
     facts = facts_in(page)
 
     assert "orders/east 0–1" in page
-    legend = page[page.index("of-causes") :]
-    for cause in ("member left", "heartbeat expired"):
-        assert re.search(rf'data-glyph="{cause}"[^>]*></svg>{cause}<', legend), (
-            "each head in the time bar has its words"
-        )
     assert facts["group"] == pk
     assert facts["snapshot"]["kind"] == "group.snapshot"  # type: ignore[index] # a snapshot
     assert "<html" not in viewer.get(f"/groups/{pk}/?part=side").content.decode()
-
-
-def test_a_page_of_a_broadcasting_group_speaks_of_no_second_owner_and_of_no_handoff(viewer: Client) -> None:
-    pk = Group.objects.get().pk
-    assert "two owners" in viewer.get(f"/groups/{pk}/").content.decode()
-    Group.objects.update(model="BROADCASTING")
-
-    page = viewer.get(f"/groups/{pk}/").content.decode()
-
-    legend = page[page.index("data-of-cells") : page.index("data-of-tiles")]
-    assert "held and wanted" in legend
-    assert "two owners" not in legend and "let go" not in legend and "moved" not in legend
 
 
 def test_a_member_that_one_broker_has_over_two_connections_is_one_member_and_no_two_processes(viewer: Client) -> None:

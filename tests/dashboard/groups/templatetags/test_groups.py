@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.template.loader import render_to_string
 from django.test import RequestFactory
 
 from dashboard.groups.rounds import Load
 from dashboard.groups.templatetags.groups import (
     cause,
+    causes_legend,
     dumbbells,
     of_a_kind,
     paged,
@@ -86,3 +88,20 @@ def test_members_come_in_pages_and_none_is_left_out() -> None:
     last = paged(members, RequestFactory().get("/groups/1/", {"members": "99"}))
     assert (last.rows, last.last, last.after) == (members[50:], 60, None)
     assert paged([], RequestFactory().get("/", {"members": "x"})).count == 0
+
+
+def test_the_signs_of_causes_have_their_words() -> None:
+    legend = render_to_string("groups/_causes.html", causes_legend())
+
+    for each in ("member left", "heartbeat expired"):
+        assert f'data-glyph="{each}" viewBox="-6 -6 12 12"></svg>{each}<' in legend
+
+
+def test_the_map_of_a_broadcasting_group_has_no_marks_of_a_second_owner_or_of_moves() -> None:
+    divided, shared = (
+        render_to_string("groups/_legend.html", {"group": {"model": model}}) for model in ("CLUSTERING", "BROADCASTING")
+    )
+
+    for words in ("held, should let go", "two owners", "perhaps two owners", "moved"):
+        assert words in divided and words not in shared
+    assert "held and wanted" in shared
