@@ -16,7 +16,8 @@ from dashboard.clusters.models import Broker, Cluster
 from dashboard.clusters.shell import all_clusters, visible_clusters
 from dashboard.clusters.silences import Answering, answering
 from dashboard.common.clock import now_ms
-from dashboard.groups.found import Sought, found
+from dashboard.common.shown import shown
+from dashboard.groups.found import KINDS, Sought, found
 from dashboard.groups.models import Finding
 from dashboard.groups.proofs import proven_at, seen_at_of
 from dashboard.groups.views import access_in
@@ -120,6 +121,8 @@ def clusters(request: HttpRequest, asked: Query[ClustersAsked]) -> ClustersOut:
 @reads("/findings", name="api findings", answer=Page[FindingOut], is_table=True)
 def findings(request: HttpRequest, asked: Query[FindingsAsked]) -> Page[FindingOut] | HttpResponse:
     """List what is wrong now, the gravest first."""
+    if asked.kind and asked.kind not in KINDS:
+        raise Problem(422, f"there is no kind of findings {shown(asked.kind)!r}; there are {', '.join(KINDS)}")
     access = access_in(request)
     mine = [each for each in visible_clusters(access=access, also=asked.cluster) if asked.cluster in {"", each.name}]
     rows = found(clusters=mine, access=access, sought=Sought(asked.q, asked.kind, asked.state))

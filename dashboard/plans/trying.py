@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from dashboard.groups.rules import Rule, choose_rule, end_up
 from dashboard.groups.told import BY_HAND, Told
-from dashboard.plans.questions import Changes, Question, hold_against
+from dashboard.plans.questions import BadQuestion, Changes, Question, hold_against
 from rebalance_engine.allocation import STRATEGIES, AllocationError, strategy
+from rebalance_engine.allocation.contract import UnknownStrategy
 from rebalance_engine.engine import Division, divide
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.measures import Skew, skew
@@ -106,6 +107,7 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
     after, languages = would_be(view, changes, known.languages)
     base, is_held = _base(view, known)
     own = _own(after, base, languages, known.told)
+    _insist_on_a_strategy(question.strategy, own)
     options = [own]
     for name in _compared(question.strategy):
         given = _given(name, question.strategy, params or {})
@@ -198,6 +200,17 @@ def _plan_of(name: str, params: Mapping[str, object], told: Told | None) -> Plan
 
 def _tried(after: GroupView, base: Ownership, name: str, given: Mapping[str, object], told: Told | None) -> Option:
     return _option(after, base, _plan_of(name, given, told))
+
+
+def _insist_on_a_strategy(asked: str, own: Option) -> None:
+    if not asked or asked == own.strategy:
+        return
+    try:
+        strategy(asked)
+    except UnknownStrategy as unknown:
+        raise BadQuestion([str(unknown)]) from unknown
+    except AllocationError:
+        return  # there is one, and it is said for itself what it lacks
 
 
 def _compared(asked: str) -> list[str]:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import pytest
 from django.test import Client
 
 from dashboard.clusters.models import Broker, Cluster
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.models import Grant
+from dashboard.people.roles import Role
 from tests.dashboard.api.conftest import Get
+from tests.dashboard.persons import person
 from tests.dashboard.story import T0, held, told
 
 
@@ -33,6 +36,17 @@ def test_a_finding_comes_with_its_proof(get: Get, group: Group) -> None:
     assert all(row["proof"] and row["group_id"] == group.pk for row in page["rows"])
     assert get("/findings", cluster="elsewhere")["rows"] == []
     assert get(f"/groups/{group.pk}/findings")["rows"] == page["rows"]
+
+
+@pytest.mark.django_db
+def test_a_kind_of_findings_that_there_is_not_makes_no_sense(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    answer = client.get("/api/v1/findings", {"kind": "evil"})
+
+    assert answer.status_code == 422
+    assert answer.json()["problem"].startswith("there is no kind of findings 'evil'; there are ")
+    assert "orphan queue" in answer.json()["problem"]
 
 
 def test_what_is_wrong_elsewhere_is_not_told(get: Get, client: Client, group: Group) -> None:

@@ -155,7 +155,13 @@ def test_a_strategy_that_lacks_something_says_what() -> None:
     assert "needs the parameter 'consumer_idcs'" in trial.chosen.why
     given = try_out(TWO, Question(strategy="MACHINE_ROOM"), NOBODY_KNOWS, params={"consumer_idcs": frozenset({"x"})})
     assert given.chosen.outcome is not None
-    assert try_out(TWO, Question(strategy="nonsense"), NOBODY_KNOWS).chosen.why.startswith("there is no strategy")
+
+
+def test_a_strategy_that_there_is_not_makes_no_sense() -> None:
+    with pytest.raises(BadQuestion) as bad:
+        try_out(TWO, Question(strategy="nonsense"), NOBODY_KNOWS)
+
+    assert bad.value.problems[0].startswith("there is no strategy 'nonsense'; there are AVG, ")
 
 
 def test_parameters_are_for_the_strategy_that_is_asked_for() -> None:
