@@ -329,6 +329,15 @@ def _duration(row: Round, now: int) -> str:
         )
     if row.move_count is None:
         return _("How many queues changed owner is unknown.")
+    if row.members_after == [] and row.superseded_by is None:
+        return (
+            ngettext(
+                "Nobody is a member any more; %(n)s queue lost its owner.",
+                "Nobody is a member any more; %(n)s queues lost their owners.",
+                row.move_count,
+            )
+            % figures
+        )
     if row.took_low is None:
         return (
             ngettext(

@@ -192,3 +192,12 @@ def test_what_is_unknown_is_not_said_to_be_nothing(group: Group) -> None:
 
     assert rounds.held_by(state)[0]["held"] is None
     assert rounds.held_by(state)[0]["count"] is None
+
+
+def test_a_round_in_which_all_left_is_no_handing_over(group: Group) -> None:
+    close()
+    told(left("A", 20_000), left("B", 20_000), left("C", 20_000))
+    turn(20_100)
+
+    assert "Nobody is a member any more; 4 queues lost their owners." in sentence(Round.objects.latest("number").number)
+    del group
