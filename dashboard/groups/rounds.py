@@ -314,19 +314,25 @@ def _runs(numbers: list[int]) -> str:
 
 
 def _duration(row: Round, now: int) -> str:
-    figures: dict[str, object] = {"n": row.move_count, "span": between(row.took_low, row.took_high)[0]}
-    if row.closed_at is None:
-        figures["span"] = span(now - row.opened_at)
-        if row.move_count is None:
-            return _("How many queues are to change owner is unknown; still open after %(span)s.") % figures
-        return (
-            ngettext(
-                "%(n)s queue is to change owner; still open after %(span)s.",
-                "%(n)s queues are to change owner; still open after %(span)s.",
-                row.move_count,
-            )
-            % figures
+    return _so_far(row, now) if row.closed_at is None else _took(row)
+
+
+def _so_far(row: Round, now: int) -> str:
+    figures: dict[str, object] = {"n": row.move_count, "span": span(now - row.opened_at)}
+    if row.move_count is None:
+        return _("How many queues are to change owner is unknown; still open after %(span)s.") % figures
+    return (
+        ngettext(
+            "%(n)s queue is to change owner; still open after %(span)s.",
+            "%(n)s queues are to change owner; still open after %(span)s.",
+            row.move_count,
         )
+        % figures
+    )
+
+
+def _took(row: Round) -> str:
+    figures: dict[str, object] = {"n": row.move_count, "span": between(row.took_low, row.took_high)[0]}
     if row.move_count is None:
         return _("How many queues changed owner is unknown.")
     if row.members_after == [] and row.superseded_by is None:

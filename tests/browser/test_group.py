@@ -346,6 +346,7 @@ def test_a_large_map_has_the_width_of_the_page_and_its_table_has_pages(turn: Tur
     page.locator("#map-table").get_by_role("link", name="after").click()
     expect(rows.first).to_contain_text("c25")
     expect(page.locator("[data-part=members]")).to_contain_text("Members 26–50 of 60")
+    expect(page.locator(".tiles canvas")).to_be_visible()  # the other page's keys work once it has drawn
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(cells(page, "ok")).to_have_count(240)
