@@ -115,16 +115,33 @@ class _Walk:
         others = [other for other in self.holders if other.client != span.client]
         telling = [other for other in others if not _is_mute(other, span)]
         keeper = min(telling or others, key=_began, default=None)
-        heir = next((other for other in self.taken if other.since.at >= span.since.at), None)
+        heir = None if self._is_passed_over(span, others) else self._heir_of(span)
         if is_beside and any(_began(other) <= _began(span) and not _is_mute(other, span) for other in self.holders):
             yield (keeper, span, Way.BESIDE) if keeper is not None else (None, span, Way.HANDED)
         elif keeper is not None and not telling and heir is None:
-            yield from self._untaken()
-            self.given = _Given(span, keeper, is_beside)
+            yield from self._give(_Given(span, keeper, is_beside))
         else:
             if is_beside:
                 yield min(others, key=_began, default=None), span, Way.BESIDE if others else Way.HANDED
             yield from self._let_go(span, heir, keeper)
+
+    def _heir_of(self, span: Span) -> Span | None:
+        """Give the first who took the queue beside its owners, and not before this one did."""
+        return next((other for other in self.taken if other.since.at >= span.since.at), None)
+
+    def _is_passed_over(self, span: Span, others: Sequence[Span]) -> bool:
+        """Whether somebody who tells had the queue after a mute one, and gives it to whoever took it since."""
+        waiting = {id(each) for each in self.taken}
+        return any(_is_mute(span, other) and id(other) not in waiting for other in others)
+
+    def _give(self, given: _Given) -> Iterator[Pair]:
+        """Let what only the mute saw be the next one's; but who was mute beside who gave before gives nothing."""
+        if self.given is not None and _is_mute(given.span, self.given.span):
+            yield _as_untaken(given)
+            return
+        if self.given is not None:
+            yield _as_untaken(self.given)
+        self.given = given
 
     def _let_go(self, span: Span, heir: Span | None, keeper: Span | None) -> Iterator[Pair]:
         if heir is not None:
@@ -145,16 +162,18 @@ class _Walk:
             yield (lost, given.span, Way.HANDED) if lost is not None else (given.mute, given.span, Way.BESIDE)
         yield given.span, heir, Way.HANDED
 
-    def _untaken(self) -> Iterator[Pair]:
-        """Tell of a drop that nobody followed: who is mute may have the queue still."""
-        if self.given is not None:
-            span, mute = self.given.span, self.given.mute
-            yield (mute, span, Way.BESIDE) if self.given.is_beside else (span, mute, Way.KEPT)
-
     def end(self) -> Iterator[Pair]:
-        yield from self._untaken()
+        if self.given is not None:
+            yield _as_untaken(self.given)
         yield from ((span, None, Way.HANDED) for span in self.dropped)
         yield from ((None, span, Way.HANDED) for span in (*self.taken, *self.alone))
+
+
+def _as_untaken(given: _Given) -> Pair:
+    """Tell of a drop that nobody followed: who is mute may have the queue still."""
+    if given.is_beside:
+        return given.mute, given.span, Way.BESIDE
+    return given.span, given.mute, Way.KEPT
 
 
 def _is_mute(other: Span, span: Span) -> bool:

@@ -69,6 +69,20 @@ def test_who_was_lost_when_others_went_on_is_told_beside_who_has_it() -> None:
     assert told(spans) == [("A", "B", Way.BESIDE), ("B", "C", Way.HANDED), ("A", "C", Way.KEPT)]
 
 
+@pytest.mark.parametrize("lost_at", [299, 305, 311])
+def test_who_was_lost_gives_nothing_that_another_one_had_since(lost_at: int) -> None:
+    spans = [mute("A", 0, 90, lost_at), span("B", 100, 310), span("C", 300)]
+
+    assert ("B", "C", Way.HANDED) in told(spans, since=250)
+    assert ("A", "C", Way.HANDED) not in told(spans, since=250)
+
+
+def test_of_two_mutes_neither_stands_between_those_who_tell() -> None:
+    spans = [mute("A", 0, 60), mute("X", 70, 90, 205), B, span("C", 210)]
+
+    assert told(spans) == [("A", "X", Way.BESIDE), ("A", "B", Way.BESIDE), ("B", "C", Way.HANDED)]
+
+
 def test_an_owner_who_tells_keeps_the_queue_beside_the_mute() -> None:
     handed = told([A, span("X", 10, 310), B, span("C", 300)])
 
