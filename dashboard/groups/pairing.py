@@ -197,7 +197,7 @@ def _events(spans: Sequence[Span]) -> list[tuple[int, int, Span]]:
         if span.until is not None
     ]
     began = [(span.since.at, TAKE, 0, span) for span in spans]
-    events = sorted((*ended, *began), key=lambda event: (event[:3], event[3].client))
+    events = sorted((*ended, *began), key=lambda event: (event[:3], event[3].since.at, event[3].client))
     return [(at, kind, span) for at, kind, _, span in events]
 
 

@@ -97,7 +97,7 @@ def lost_with(*, group: Group, queues: Mapping[int, str]) -> dict[str, str]:
     Args:
         queues: the names of queues that no member has, by their rows.
     """
-    last = Holding.objects.filter(group=group, queue=OuterRef("pk")).order_by("-at")[:1]
+    last = Holding.objects.filter(group=group, queue=OuterRef("pk")).order_by("-until", "-at")[:1]
     found: dict[str, str] = {}
     pks = sorted(queues)
     for start in range(0, len(pks), MOST_ASKED):

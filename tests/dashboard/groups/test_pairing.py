@@ -83,6 +83,15 @@ def test_of_two_mutes_neither_stands_between_those_who_tell() -> None:
     assert told(spans) == [("A", "X", Way.BESIDE), ("A", "B", Way.BESIDE), ("B", "C", Way.HANDED)]
 
 
+@pytest.mark.parametrize(("first", "second"), ["AB", "BA"])
+def test_of_two_who_let_go_at_once_the_one_that_had_the_queue_first_gives_it_to_the_other(
+    first: str, second: str
+) -> None:
+    spans = [span(first, 0, 200), span(second, 100, 200), span("C", 210)]
+
+    assert told(spans) == [(first, second, Way.HANDED), (second, "C", Way.HANDED)]
+
+
 def test_an_owner_who_tells_keeps_the_queue_beside_the_mute() -> None:
     handed = told([A, span("X", 10, 310), B, span("C", 300)])
 

@@ -341,3 +341,15 @@ def test_an_orphan_says_who_had_it_last_where_that_one_was_lost_without_a_word()
     assert lost == f"{answered} A had it last, was lost, and may have it still."
     assert let_go == answered
     assert "A had it last" in still_lost
+
+
+def test_who_was_lost_beside_another_one_that_had_a_queue_longer_is_not_named() -> None:
+    told(*HEALTHY)
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 20)
+    told(held("B", 1_000, [0, 2, 3]), left("A", 2_000), held("B", 3_000, [0, 2, 3]), held("B", 4_000, [2, 3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 4_000)
+
+    first, second = Finding.objects.filter(kind="orphan queue").order_by("subject").values_list("sentence", flat=True)
+
+    assert first == "No member consumes orders/east/0: the only member answered, and does not hold it."
+    assert "A had it last" in second
