@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Max, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic, Watch
 from dashboard.common.fields import printable
@@ -92,12 +93,13 @@ def sights_of(*, group: Group, here: Collection[str], routes: Told) -> Sights:
 
 
 def lost_with(*, group: Group, queues: Mapping[int, str]) -> dict[str, str]:
-    """Name who had queues last, of those that had them last and were lost without a word: they may have them still.
+    """Name who told last to have queues, where that one was lost without a word: it may have them still.
 
     Args:
         queues: the names of queues that no member has, by their rows.
     """
-    last = Holding.objects.filter(group=group, queue=OuterRef("pk")).order_by("-until", "-at")[:1]
+    told_last = Coalesce("until_low", "until").desc()
+    last = Holding.objects.filter(group=group, queue=OuterRef("pk")).order_by(told_last, "-at", "-pk")[:1]
     found: dict[str, str] = {}
     pks = sorted(queues)
     for start in range(0, len(pks), MOST_ASKED):

@@ -353,3 +353,15 @@ def test_who_was_lost_beside_another_one_that_had_a_queue_longer_is_not_named() 
 
     assert first == "No member consumes orders/east/0: the only member answered, and does not hold it."
     assert "A had it last" in second
+
+
+def test_of_two_who_were_lost_the_one_is_named_that_told_last() -> None:
+    told(route(4), *seen("A"), *seen("B"), *seen("C"), listed(0, "A", "B", "C"))
+    told(held("A", 0, [0, 1]), held("B", 0, [2]), held("C", 0, [3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 20)
+    told(held("B", 1_000, [0, 2]), held("B", 3_000, [0, 2]), left("B", 3_100), left("A", 3_200), held("C", 4_000, [3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 4_000)
+
+    fault = Finding.objects.filter(kind="orphan queue").order_by("subject")[0]
+
+    assert (fault.subject, "B had it last" in fault.sentence) == ("orders/east/0", True)
