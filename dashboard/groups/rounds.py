@@ -338,8 +338,8 @@ def _took(row: Round) -> str:
     if row.members_after == [] and row.superseded_by is None:
         return (
             ngettext(
-                "Nobody is a member any more; %(n)s queue lost its owner.",
-                "Nobody is a member any more; %(n)s queues lost their owners.",
+                "All members had left; %(n)s queue lost its owner.",
+                "All members had left; %(n)s queues lost their owners.",
                 row.move_count,
             )
             % figures

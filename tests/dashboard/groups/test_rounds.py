@@ -199,5 +199,5 @@ def test_a_round_in_which_all_left_is_no_handing_over(group: Group) -> None:
     told(left("A", 20_000), left("B", 20_000), left("C", 20_000))
     turn(20_100)
 
-    assert "Nobody is a member any more; 4 queues lost their owners." in sentence(Round.objects.latest("number").number)
+    assert "All members had left; 4 queues lost their owners." in sentence(Round.objects.latest("number").number)
     del group
