@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -107,7 +109,7 @@ def _context(
         "asked": describe_question(trial),
         "fields": _fields(question),
         "cards": [card for card in cards if not card["is_folded"]],
-        "alike": _alike(trial, question),
+        "alike": _alike(cards),
         "untried": [card for card in cards if card["is_folded"] and card["count"] is None],
         "names": [option.strategy for option in trial.options if option.strategy in STRATEGIES],
         "moves": [_move(move, expected) for move in moves[:MOST_MOVES]],
@@ -165,24 +167,21 @@ def _card(option: Option, trial: Trial, question: Question) -> dict[str, object]
         "option": option,
         "name": in_words(option.strategy).split("_") if option.strategy else [],
         "is_chosen": option is trial.chosen,
-        "is_folded": _is_folded(option, trial),
+        "is_folded": option is not trial.chosen and not option.is_own and (option.outcome is None or option.same_as),
         "count": None if option.outcome is None else option.outcome.move_count,
         "link": "?" + question.as_query(strategy="" if option.is_own else option.strategy, params=question.params),
     }
 
 
-def _alike(trial: Trial, question: Question) -> list[tuple[str, list[dict[str, object]]]]:
-    """Give those that have no card because another one gives the same, by that one."""
+def _alike(cards: Iterable[dict[str, object]]) -> list[tuple[str, list[dict[str, object]]]]:
+    """Give those that are folded because another one gives the same, by that one."""
     found: dict[str, list[dict[str, object]]] = {}
-    for option in trial.options:
-        if _is_folded(option, trial) and option.outcome is not None:
-            found.setdefault(option.same_as, []).append(_card(option, trial, question))
+    for card in cards:
+        option = card["option"]
+        assert isinstance(option, Option)
+        if card["is_folded"] and option.outcome is not None:
+            found.setdefault(option.same_as, []).append(card)
     return list(found.items())
-
-
-def _is_folded(option: Option, trial: Trial) -> bool:
-    has_no_card = option.outcome is None or bool(option.same_as)
-    return option is not trial.chosen and not option.is_own and has_no_card
 
 
 def _move(move: Move, expected: Costs) -> dict[str, object]:

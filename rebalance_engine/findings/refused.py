@@ -129,7 +129,7 @@ def why_unowned(findings: Iterable[Finding], refusals: Iterable[Refusal], now: i
 
 
 def who_may_have(findings: Iterable[Finding], lost: Mapping[str, str]) -> Iterator[Finding]:
-    """Say of queues that no member consumes who had them last, where that one was lost without a word.
+    """Say of queues that no member consumes who told last to have them, where that one was lost.
 
     Args:
         lost: client ids, by ``topic/broker/id``.

@@ -26,7 +26,7 @@ class Sights:
         retried, dead: by broker, the last looks at the ends of the retry and the dead-letter topic, oldest first.
         changes: members that came and went lately.
         closed: brokers that are told to let nobody of the group consume.
-        lost: who had a queue last that no member has, by ``topic/broker/id``, where that one was lost without a word.
+        lost: who told last to have a queue that no member has, by ``topic/broker/id``, where that one was lost.
     """
 
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
