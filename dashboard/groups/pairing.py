@@ -115,7 +115,7 @@ class _Walk:
         others = [other for other in self.holders if other.client != span.client]
         telling = [other for other in others if not _is_mute(other, span)]
         keeper = min(telling or others, key=_began, default=None)
-        heir = None if self._is_passed_over(span, others) else self._heir_of(span)
+        heir = self._heir_of(span, others)
         if is_beside and any(_began(other) <= _began(span) and not _is_mute(other, span) for other in self.holders):
             yield (keeper, span, Way.BESIDE) if keeper is not None else (None, span, Way.HANDED)
         elif keeper is not None and not telling and heir is None:
@@ -125,14 +125,15 @@ class _Walk:
                 yield min(others, key=_began, default=None), span, Way.BESIDE if others else Way.HANDED
             yield from self._let_go(span, heir, keeper)
 
-    def _heir_of(self, span: Span) -> Span | None:
-        """Give the first who took the queue beside its owners, and not before this one did."""
-        return next((other for other in self.taken if other.since.at >= span.since.at), None)
+    def _heir_of(self, span: Span, others: Sequence[Span]) -> Span | None:
+        """Give the first who took the queue beside its owners, and not before this one did.
 
-    def _is_passed_over(self, span: Span, others: Sequence[Span]) -> bool:
-        """Whether somebody who tells had the queue after a mute one, and gives it to whoever took it since."""
-        waiting = {id(each) for each in self.taken}
-        return any(_is_mute(span, other) and id(other) not in waiting for other in others)
+        But what another one had after a mute one, and before the heir, is that other one's to give.
+        """
+        heir = next((other for other in self.taken if other.since.at >= span.since.at), None)
+        if heir is None or any(_is_mute(span, other) and other.since.at < heir.since.at for other in others):
+            return None
+        return heir
 
     def _give(self, given: _Given) -> Iterator[Pair]:
         """Let what only the mute saw be the next one's; but who was mute beside who gave before gives nothing."""

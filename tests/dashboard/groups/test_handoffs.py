@@ -207,3 +207,20 @@ def test_two_owners_are_certain_only_as_long_as_both_told_of_it() -> None:
     overlaps = [tell(spans, [SINCE_50])[0][0].overlap for spans in (both, lost, silent)]
 
     assert overlaps == [Bounds(80, 80), Bounds(0, 80), Bounds(30, 80)]
+
+
+@given(st.tuples(*[st.integers(60, 120)] * 4), st.booleans(), st.data())
+def test_how_long_nobody_or_both_had_a_queue_lies_within_its_bounds(
+    marks: tuple[int, ...], is_lost: bool, data: st.DataObject
+) -> None:
+    (d_low, dropped), (t_low, taken) = sorted(marks[:2]), sorted(marks[2:])
+    true_drop, true_take = data.draw(st.integers(d_low, dropped + 40 * is_lost)), data.draw(st.integers(t_low, taken))
+    end = Instant(dropped, d_low, None if is_lost else dropped)
+
+    story = only(tell([span("A", exactly(0), end), span("B", looked(t_low, taken))], [SINCE_50]))
+
+    assert (story.from_client, story.to_client, story.way) == ("A", "B", Way.HANDED)
+    as_member = min(true_drop, dropped)  # who was lost may have it still, and owns it no longer
+    for bounds, true in ((story.unowned, true_take - true_drop), (story.overlap, as_member - true_take)):
+        assert bounds is not None
+        assert bounds.low <= max(0, true) <= (max(0, true) if bounds.high is None else bounds.high)

@@ -7,7 +7,7 @@ import pytest
 
 from rebalance_engine.effects import Failure
 from rebalance_engine.network.asking import UNDER_WAY_S, Asker
-from rebalance_engine.network.budget import Lane, Limits
+from rebalance_engine.network.budget import BROKER_LIMITS, Lane, Limits
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.remoting.codes import ResponseCode
@@ -176,6 +176,7 @@ def test_a_connection_that_several_wait_for_fails_once_and_who_is_back_is_asked_
         async with asker:
             asks = (asker.ask("east:1", GetConsumeStats(consumer_group=group), timeout_s=5) for group in "GHIJKLM")
             await asyncio.gather(*asks, return_exceptions=True)
+            assert len(calls.asked) == BROKER_LIMITS.together.in_flight  # and not who waited for a turn meanwhile
             with pytest.raises(NotAsked, match=r"it is tried again in 1\.\d s"):
                 await asker.ask("east:1", ASK, timeout_s=1)
             asked = len(calls.asked)
