@@ -91,6 +91,7 @@ class _Walk:
         given: who let it go when only those had it who had said nothing since before, and nobody took it since.
         taken: who took it while others had it, of whom none let go of it since.
         alone: who took it when nobody had it and nobody had let it go.
+        missed: who was mute beside the one who gave, and is lost since.
     """
 
     holders: list[Span]
@@ -98,6 +99,7 @@ class _Walk:
     given: _Given | None = None
     taken: list[Span] = field(default_factory=list)
     alone: list[Span] = field(default_factory=list)
+    missed: list[Span] = field(default_factory=list)
 
     def take(self, span: Span) -> Iterator[Pair]:
         if self.given is not None:
@@ -138,6 +140,7 @@ class _Walk:
     def _give(self, given: _Given) -> Iterator[Pair]:
         """Let what only the mute saw be the next one's; but who was mute beside who gave before gives nothing."""
         if self.given is not None and _is_mute(given.span, self.given.span):
+            self.missed.append(given.span)
             yield _as_untaken(given)
             return
         if self.given is not None:
@@ -160,7 +163,9 @@ class _Walk:
         if lost is not None:
             self.dropped = _without(self.dropped, lost)
         if given.is_beside:
-            yield (lost, given.span, Way.HANDED) if lost is not None else (given.mute, given.span, Way.BESIDE)
+            had = [each for each in (*self.holders, *self.missed) if each.since.at < given.span.since.at]
+            is_giver = lost is not None and not any(_is_mute(lost, other) for other in had)
+            yield (lost, given.span, Way.HANDED) if is_giver else (given.mute, given.span, Way.BESIDE)
         yield given.span, heir, Way.HANDED
 
     def end(self) -> Iterator[Pair]:

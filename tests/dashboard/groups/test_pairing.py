@@ -99,6 +99,13 @@ def test_of_two_who_let_go_at_once_the_one_that_had_the_queue_first_gives_it_to_
     assert told(spans) == [(first, second, Way.HANDED), (second, "C", Way.HANDED)]
 
 
+def test_who_was_lost_gave_nothing_to_who_took_the_queue_after_the_next_one() -> None:
+    spans = [mute("A", 0, 60, 207), mute("X", 70, 90, 205), B, span("C", 210)]
+
+    assert ("A", "B", Way.HANDED) not in told(spans)
+    assert ("B", "C", Way.HANDED) in told(spans)
+
+
 def test_an_owner_who_tells_keeps_the_queue_beside_the_mute() -> None:
     handed = told([A, span("X", 10, 310), B, span("C", 300)])
 
