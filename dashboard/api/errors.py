@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import Resolver404
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 from django.views import defaults
 
@@ -42,11 +43,12 @@ def refused(status: int, words: str, **more: object) -> JsonResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer 400."""
+    """Answer 400; it may have been refused before anything had asked for the reader's language."""
+    told = str(exception) if isinstance(exception, BadRequest) else ""
     if is_of_the_api(request):
-        told = str(exception) if isinstance(exception, BadRequest) else ""
         return refused(400, told or "this is no request that can be read")
-    return defaults.bad_request(request, exception)
+    with override(get_language_from_request(request)):
+        return render(request, "400.html", {"told": told}, status=400)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

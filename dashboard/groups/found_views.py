@@ -27,7 +27,9 @@ def findings(request: HttpRequest) -> HttpResponse:
     chosen, kind, state, number = (asked.get(name, "") for name in ("cluster", "kind", "state", "page"))
     clusters = all_clusters(access=access)
     shown = [each for each in clusters if (each.name == chosen if chosen else not each.is_aside)]
-    sought = found.Sought(asked.get("q", "")[:200], kind, state if state in found.STATES else "")
+    sought = found.Sought(
+        asked.get("q", "")[:200], kind if kind in found.KINDS else "", state if state in found.STATES else ""
+    )
     rows = found.found(clusters=shown, access=access, sought=sought)
     page = found.page_of(rows=rows, number=int(number) if number.isdecimal() and len(number) < 7 else 1)
     fields = {"q": sought.search, "kind": sought.kind, "cluster": chosen, "state": sought.state}

@@ -109,7 +109,7 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
     own = _own(after, base, languages, known.told)
     _insist_on_a_strategy(question.strategy, own)
     options = [own]
-    for name in _compared(question.strategy):
+    for name in _compared():
         given = _given(name, question.strategy, params or {})
         if name != own.strategy or given:
             is_asked = name == question.strategy
@@ -213,10 +213,9 @@ def _insist_on_a_strategy(asked: str, own: Option) -> None:
         return  # there is one, and it is said for itself what it lacks
 
 
-def _compared(asked: str) -> list[str]:
+def _compared() -> list[str]:
     """Name the strategies that stand side by side: all there are, those first that every group can be tried with."""
-    others = [name for name in STRATEGIES if name not in COMPARED]
-    return [*COMPARED, *others, *([asked] if asked and asked not in STRATEGIES else [])]
+    return [*COMPARED, *(name for name in STRATEGIES if name not in COMPARED)]
 
 
 def _given(name: str, asked: str, params: Mapping[str, object]) -> Mapping[str, object]:

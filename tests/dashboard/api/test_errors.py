@@ -33,6 +33,7 @@ def test_pages_keep_their_own_words(client: Client) -> None:
     assert client.get("/nothing")["Content-Type"].startswith("text/html")
     assert client.get("/api/v1/nothing").json()["problem"].startswith("there is nothing at /api/v1/nothing")
     assert bad_request(PAGE, ValueError())["Content-Type"].startswith("text/html")
+    assert "To the overview" in client.get("/", headers={"Host": "evil example"}).content.decode()
     assert failed(PAGE).status_code == 500
 
 

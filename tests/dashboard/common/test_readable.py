@@ -25,9 +25,12 @@ def test_a_nul_in_an_address_is_refused_in_the_way_of_api_and_pages(client: Clie
 
     told = client.get(f"{OF_THE_API[0]}?q=%00")
     page = client.get("/no%00page/")
+    in_chinese = client.get("/no%00page/", headers={"Accept-Language": "zh-hans"}).content.decode()
 
     assert told.json() == {"problem": NUL_IN_ADDRESS}
     assert page.status_code == 400
+    assert NUL_IN_ADDRESS in page.content.decode() and "To the overview" in page.content.decode()
+    assert NUL_IN_ADDRESS not in in_chinese and "(%00)" in in_chinese.replace("\uff08", "(").replace("\uff09", ")")
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
 
 
