@@ -8,7 +8,7 @@ come just now is no change but of routes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from dashboard.clusters.columns import Pks
 from dashboard.clusters.models import Queue
 from dashboard.groups.models import Group, Holding, Member, Round
 from rebalance_engine.events import Cause
+from rebalance_engine.model import MessageQueue
 from rebalance_engine.rounds import SAME_CAUSE_MS
 
 NEVER = 2**62
@@ -72,6 +73,24 @@ def moves_since_the_last_round(group: Group, members: Sequence[Member], taken: T
     if not is_explained:  # nobody asks of how many, else
         queues.update(dropped.values_list("queue_id", flat=True))
     return Moves(at, low if low <= at else 0, len(queues))
+
+
+def first_taken(group: Group, takes: Iterable[tuple[MessageQueue, int]]) -> set[MessageQueue]:
+    """Give the queues, of those that nobody had when they were taken, that had come just then: who has them is no move.
+
+    Args:
+        takes: queues, each with when it was taken.
+    """
+    taken = list(takes)
+    if not taken:
+        return set()
+    came = {
+        MessageQueue(topic, broker, number): since
+        for topic, broker, number, since in Queue.objects.filter(
+            topic__cluster=group.cluster_id, since__gte=min(at for _, at in taken) - FIRST_TAKEN_WITHIN_MS
+        ).values_list("topic__name", "broker", "queue_id", "since")
+    }
+    return {queue for queue, at in taken if queue in came and at <= came[queue] + FIRST_TAKEN_WITHIN_MS}
 
 
 def _is_move(members: Sequence[Member], taken: Taken) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

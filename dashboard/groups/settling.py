@@ -10,6 +10,7 @@ from django.db.models import Max
 from dashboard.groups.gone import publish_row
 from dashboard.groups.handoffs import Story
 from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.moves import first_taken
 from dashboard.groups.pairing import Way
 from dashboard.push.publish import group_state, publish_group
 from rebalance_engine.events import Cause
@@ -19,14 +20,17 @@ from rebalance_engine.model import MessageModel
 def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
     """Let a round have closed when its last queue was taken or dropped, and count queues that changed owner, and time.
 
-    A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then.
+    A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then. One that
+    came with the round, and was nobody's before, changed no owner: it has got its first.
 
     Args:
         row: a round that has ended.
         stories: its handoffs.
         is_over: whether held equalled target at the end of its chain; what somebody holds may be unknown before.
     """
-    moved = [story for story in stories if story.way is not Way.BESIDE]
+    takes = [(each.queue, each.taken.at) for each in stories if each.taken and not each.dropped and each.is_known]
+    new = first_taken(row.group, takes)
+    moved = [each for each in stories if each.way is not Way.BESIDE and (each.dropped or each.queue not in new)]
     known = {story.queue for story in moved if story.is_known}
     is_told = known.issuperset(story.queue for story in moved) and (is_over or not row.unknown_members)
     shares = row.group.model == MessageModel.BROADCASTING.value  # every member has every queue

@@ -238,14 +238,16 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
 def _to_move(row: Round, decision: Decision) -> int | None:
     """Count the moves from the target before a round to the one now; None where either is not known.
 
-    Where every member has every queue, nobody's becomes another one's.
+    Where every member has every queue, nobody's becomes another one's; and who gets a queue that was not there before
+    takes it from nobody.
     """
     before = state_in(bytes(row.before))
     if row.group.model == MessageModel.BROADCASTING.value:
         return 0
     if before is None or not before.head.is_target_known or decision.outcome is None:
         return None
-    return len(diff(target_of(before), decision.target))
+    moves = diff(target_of(before), decision.target)
+    return len(moves) - int(np.isin(moves.queue, moves.added).sum())
 
 
 def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, now: int) -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from dashboard.clusters.models import OutboxLine
@@ -8,7 +10,7 @@ from dashboard.push.models import Step
 from dashboard.push.publish import group_state
 from rebalance_engine.eventlog import read
 from rebalance_engine.events import RoundClosed
-from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, missed, queue, route, seen, subscribes, told
 from tests.dashboard.test_arrivals import dropped, taken
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -90,6 +92,27 @@ def test_who_is_first_seen_with_nothing_takes_what_it_has_later() -> None:
     rebalance(6_100)
 
     assert counts() == [4]
+
+
+def test_a_queue_that_comes_with_a_round_gets_its_first_owner_and_changes_none() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    retry = route(1, 6_000, topic="%RETRY%g")
+    told(
+        joined("B", 5_000),
+        held("B", 5_100, []),
+        retry,
+        *(subscribes(each, 6_000, "orders", retry.topic) for each in "AB"),
+    )
+    rebalance(6_100)
+    to_move = counts()
+    told(
+        held("B", 7_000, [2, 3]), replace(held("A", 7_000, [0, 1]), queues=(*map(queue, (0, 1)), queue(0, retry.topic)))
+    )
+    rebalance(7_100)
+
+    assert (to_move, counts()) == ([2], [2])
+    assert Handoff.objects.get(topic=retry.topic).to_client == "A"
 
 
 def test_browsers_get_a_round_as_it_is_told_only_where_they_saw_it_otherwise() -> None:
