@@ -333,17 +333,10 @@ def _so_far(row: Round, now: int) -> str:
 
 def _took(row: Round) -> str:
     figures: dict[str, object] = {"n": row.move_count, "span": between(row.took_low, row.took_high)[0]}
+    if row.is_left_by_all:
+        return _all_left(row, figures)
     if row.move_count is None:
         return _("How many queues changed owner is unknown.")
-    if row.members_after == [] and row.superseded_by is None:
-        return (
-            ngettext(
-                "All members had left; %(n)s queue lost its owner.",
-                "All members had left; %(n)s queues lost their owners.",
-                row.move_count,
-            )
-            % figures
-        )
     if row.took_low is None:
         return (
             ngettext(
@@ -365,6 +358,20 @@ def _took(row: Round) -> str:
         )
     return (
         ngettext("%(n)s queue changed owner in %(span)s.", "%(n)s queues changed owner in %(span)s.", row.move_count)
+        % figures
+    )
+
+
+def _all_left(row: Round, figures: Mapping[str, object]) -> str:
+    """Say of a round after which nobody was a member what became of the queues: nobody took them."""
+    if not row.move_count:
+        return _("All members had left.")
+    return (
+        ngettext(
+            "All members had left; %(n)s queue lost its owner.",
+            "All members had left; %(n)s queues lost their owners.",
+            row.move_count,
+        )
         % figures
     )
 

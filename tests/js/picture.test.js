@@ -266,6 +266,7 @@ test("a round that did not converge is not called open alone", () => {
   assert.equal(roundWhen(row, 5500), "open for 4.5 s");
   assert.equal(roundWhen(row, 121000), "not converged, open for 2 min 00 s");
   assert.equal(roundWhen({ ...row, round_closed_at: 4500 }, 5500), "1.0 s ago, 3 moved");
+  assert.equal(roundWhen({ ...row, round_closed_at: 4500, members: 0 }, 5500), "1.0 s ago");
   assert.equal(roundWhen({ ...row, round_opened_at: null }, 5500), "");
 });
 

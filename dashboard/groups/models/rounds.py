@@ -153,6 +153,11 @@ class Round(models.Model):
             return None
         return None if self.took_high is None and not self.lasted_low else self.lasted_low or 0
 
+    @property
+    def is_left_by_all(self) -> bool:
+        """Whether it ended with nobody a member: what they had is nobody's, and changed hands to none."""
+        return self.closed_at is not None and self.members_after == [] and self.members_before != []
+
     def __str__(self) -> str:
         """Its number and cause."""
         return f"{self.number}: {self.get_cause_display()}"

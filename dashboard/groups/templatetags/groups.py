@@ -197,4 +197,6 @@ def round_when(row: Row, now: int) -> str:
         words = _("not converged, open for %(span)s") if is_late else _("open for %(span)s")
         return words % {"span": span(now - row.round_opened_at)}
     ago = _("%(span)s ago") % {"span": span(now - row.round_closed_at)}
-    return ago if row.round_moves is None else f"{ago}, " + _("%(n)s moved") % {"n": row.round_moves}
+    if row.round_moves is None or row.members == 0:  # what all have left moved to nobody
+        return ago
+    return f"{ago}, " + _("%(n)s moved") % {"n": row.round_moves}

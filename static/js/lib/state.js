@@ -107,7 +107,8 @@ export function roundWhen(row, now) {
     return fill(open < NOT_CONVERGED_MS ? gettext("open for %(span)s") : gettext("not converged, open for %(span)s"), { span: span(open) });
   }
   const ago = fill(gettext("%(span)s ago"), { span: span(now - row.round_closed_at) });
-  return row.round_moves === null ? ago : `${ago}, ${fill(gettext("%(n)s moved"), { n: row.round_moves })}`;
+  const isLeft = row.members === 0; // what all have left moved to nobody
+  return row.round_moves === null || isLeft ? ago : `${ago}, ${fill(gettext("%(n)s moved"), { n: row.round_moves })}`;
 }
 
 const NOT_CONVERGED_MS = 120000; // as `rebalance_engine/rounds.py` has it

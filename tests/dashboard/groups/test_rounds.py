@@ -10,6 +10,7 @@ from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import worst
 from dashboard.push.publish import group_state
+from rebalance_engine.events import Departure
 from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -55,6 +56,20 @@ def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
         "C joined. 1 queue changed owner in 100 ms – 3.0 s. Perhaps 1 queue had two owners for a while, 900 ms at most."
         " Perhaps 1 queue had no owner for a while, 7.0 s at most."
     )
+
+
+def test_of_a_group_that_all_have_left_no_queue_is_said_to_have_changed_owner(group: Group) -> None:
+    close()
+    told(*(left(client, 20_000, Departure.UNREGISTERED) for client in "ABC"))
+    turn(20_100)
+    turn(150_000)
+    row = Round.objects.get(number=2)
+
+    assert (row.group, row.is_left_by_all, row.move_count) == (group, True, 4)
+    assert "All members had left; 4 queues lost their owners. " in sentence(2, 151_000)
+    assert "changed owner" not in sentence(2, 151_000)
+    listed = render_to_string("groups/_rounds.html", {"rounds": [row], "group": group, "now": T0})
+    assert "left without owner" in listed
 
 
 def test_many_at_once_are_counted_and_named_as_far_as_they_are_few(group: Group) -> None:
@@ -192,12 +207,3 @@ def test_what_is_unknown_is_not_said_to_be_nothing(group: Group) -> None:
 
     assert rounds.held_by(state)[0]["held"] is None
     assert rounds.held_by(state)[0]["count"] is None
-
-
-def test_a_round_in_which_all_left_is_no_handing_over(group: Group) -> None:
-    close()
-    told(left("A", 20_000), left("B", 20_000), left("C", 20_000))
-    turn(20_100)
-
-    assert "All members had left; 4 queues lost their owners." in sentence(Round.objects.latest("number").number)
-    del group
