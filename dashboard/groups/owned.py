@@ -150,10 +150,12 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
 def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[int, int], bool]:
     """Read who had what since an instant, and which queues have gone when.
 
-    Of before it gives when each queue was had last: nobody has it since.
+    Of before it gives when each queue was had last: nobody has it since. Who was seen to have a queue only after
+    ``until`` may have had it by then, if nothing shows that he had not.
     """
     of_group = Holding.objects.filter(Q(queue__gone_at=None) | Q(queue__gone_at__gt=since), group=group)
-    recent = of_group.filter(Q(until=None) | Q(until__gte=since), at__lte=until)
+    may_have_begun = Q(at__lte=until) | Q(at_low__lte=until) | Q(at_low=None)
+    recent = of_group.filter(Q(until=None) | Q(until__gte=since), may_have_begun)
     rows = recent.annotate(told=F("member__held_seen_at")).values_list("queue_id", "member_id", *BOUNDS, "told")
     spans = [
         Bounded(queue, member, at, at_low, at_high, end, end_low, end_high, at if told is None else told)

@@ -65,6 +65,25 @@ def by_queue(shares: dict[int, Share]) -> dict[int, Share]:
     return {numbers[queue]: share for queue, share in shares.items()}
 
 
+@pytest.mark.parametrize("ms", [9_500, 13_000, 19_000, 30_000])
+def test_what_a_round_tells_of_an_instant_is_so_whenever_in_its_bounds_a_queue_was_let_go_and_taken(ms: int) -> None:
+    settle()
+    join()
+    of_queue = Holding.objects.filter(queue__queue_id=3)
+    ends = {"until": T0 + 8_000, "until_low": T0 + 7_000, "until_high": T0 + 9_000}
+    of_queue.update(**ends, until_origin="admin answer", reason="unknown")
+    had("C", 3, 20_000, None)
+    of_queue.filter(member__client_id="C").update(at_low=T0 + 12_000)
+    told_of = Round.objects.get()
+
+    then, at_last = (by_queue(shares_in(row=told_of, now=T0 + at))[3] for at in (ms, 30_000))
+
+    least, most = min(12_000, ms) - 9_000, min(20_000, ms) - 7_000
+    assert (then.unowned.low, then.unowned.high) == (least, most)
+    assert then.unowned.low <= at_last.unowned.low and then.unowned.high <= at_last.unowned.high
+    assert (then.overlap.low, then.overlap.high) == (0, 0)
+
+
 def test_a_round_tells_all_the_time_in_which_two_had_its_queues(row: Round) -> None:
     shares = by_queue(shares_in(row=row, now=T0 + 80_000))
 
