@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Q
 
 from dashboard.groups.doubts import doubted
-from dashboard.groups.lasting import lasting_handoffs
+from dashboard.groups.lasting import Lasting, lasting_handoffs
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.whose import whose
 from dashboard.pauses.costs import Between, Cost, Told, cost_of, pause_of, without
@@ -198,9 +198,8 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
     )
 
 
-def _told(row: Handoff, of: Round, lasting: tuple[int, int] | None) -> Told:
-    unowned = Between(row.unowned_low, row.unowned_high)
-    still = unowned if lasting is None else Between(lasting[1])
+def _told(row: Handoff, of: Round, lasting: Lasting | None) -> Told:
+    unowned = Between(row.unowned_low, row.unowned_high) if lasting is None else Between(lasting.low, lasting.high)
     at = row.dropped_at if row.dropped_at is not None else row.taken_at
     return Told(
         queue=f"{row.topic}/{row.broker}/{row.queue_id}",
@@ -208,7 +207,7 @@ def _told(row: Handoff, of: Round, lasting: tuple[int, int] | None) -> Told:
         at=of.opened_at if at is None else at,
         from_client=row.from_client,
         to_client=row.to_client,
-        pause=pause_of(Between(row.pause_low, row.pause_high), still),
+        pause=pause_of(Between(row.pause_low, row.pause_high), unowned),
         unowned=unowned,
         overlap=Between(row.overlap_low, row.overlap_high),
         is_seen=row.dropped_at is not None,

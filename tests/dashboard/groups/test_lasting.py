@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.clusters.models import Queue
+from dashboard.clusters.models import Cluster, Queue
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_pauses
+from dashboard.groups.lately import lately_of
 from dashboard.groups.models import Round
+from dashboard.pauses.queries import pauses_of
 from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import settle, turn
 from tests.dashboard.story import T0, held, joined, left, missed, told
@@ -35,6 +38,22 @@ def test_it_lasted_until_somebody_may_have_had_it() -> None:
     told(joined("C", 30_000), held("C", 31_000, [0, 1, 2, 3]))
 
     assert lasting(65_000) == {row.pk: 25_000}
+
+
+def test_pauses_and_overview_bound_what_lasts_as_its_lanes_do() -> None:
+    row = left_behind()
+    for at, more in ((65_000, ()), (90_000, (joined("C", 70_000), held("C", 71_000, [0, 1, 2, 3])))):
+        told(*more)
+        turn(at)
+        group, now = row.group, T0 + at
+        Cluster.objects.update(watched_at=now)
+        [cost] = [each.cost for each in pauses_of(group=group, since=T0, now=now).rounds if each.number == row.number]
+        lanes = [lane.unowned for lane in lanes_of(row, now=now)]
+
+        assert cost is not None
+        assert (cost.unowned.low, cost.unowned.high) == tuple(map(sum, zip(*lanes, strict=True)))
+        lately = lately_of(groups=[group.pk], now=now)[group.pk].unowned
+        assert lately is not None and cost.unowned.low <= lately.high and lately.low <= (cost.unowned.high or 0)
 
 
 def test_who_is_only_listed_no_more_may_have_it_still() -> None:
