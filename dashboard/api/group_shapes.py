@@ -28,6 +28,9 @@ class GroupRow(Schema):
     where queues certainly have no owner, or two, as of members that disagree; null where it is unknown, or there is
     nothing to hold and nobody.
 
+    ``round`` is its latest round, null: it had none. In one that is over ``round_moves`` queues changed owner; in one
+    that is open ``round_to_move`` are to, and the round's own row tells how many did so far.
+
     ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
     on a broker that is gone. ``lag_low`` so many at least, of the queues of which it is known; none of them came before
     ``waits_since``. ``duplicate_messages`` how many were consumed twice, at least, in handoffs of which both members
@@ -59,6 +62,7 @@ class GroupRow(Schema):
     round_opened_at: Instant | None
     round_closed_at: Instant | None
     round_moves: int | None
+    round_to_move: int | None
     rebalanced_at: Instant | None
     lag: int | None
     lag_low: int | None
@@ -173,7 +177,8 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         round_cause=row.round_cause,
         round_opened_at=row.round_opened_at,
         round_closed_at=row.round_closed_at,
-        round_moves=row.round_moves,
+        round_moves=row.round_moves if row.round_closed_at is not None else None,
+        round_to_move=row.round_moves if row.round_closed_at is None else None,
         rebalanced_at=row.rebalanced_at,
         **told,
         unknown=why_of_row(row) | why_not_fared(lately, told),

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from ninja import Schema
 
 from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
+from dashboard.groups.ending import moved_so_far
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.rounds import Load
 from dashboard.groups.twice import Twice
 
 WAITS = "it has not ended yet"
+OVER = "it has ended"
+UNCOUNTED = "not everybody had told what they hold, or it is not told yet"
 NOT_SEEN = "nobody saw it, and no member reported it"
 NO_OFFSETS = "not both members report offsets: stock clients report none"
 NOT_THEN = "it is not told of past instants"
@@ -23,9 +26,10 @@ class RoundRow(Schema):
 
     ``wave`` is the first round of a chain in which each superseded the one before.
 
-    ``moves`` is how many queues changed owner in it; while it is open, how many are to. One that passed several hands
-    (1 to 5, 5 to 3) counts once, and has as many handoffs (``/moves``); one that somebody took beside its owner and let
-    go again has a handoff, and does not count.
+    ``moves`` is how many queues changed owner in it; null while it is open: then as many as ``moved_so_far`` did, and
+    ``to_move`` are to in all. One that passed several hands (1 to 5, 5 to 3) counts once, and has as many handoffs
+    (``/moves``); one that somebody took beside its owner and let go again has a handoff, and does not count, nor does
+    one that came with the round and was nobody's before.
     """
 
     number: int
@@ -39,6 +43,8 @@ class RoundRow(Schema):
     superseded_by: int | None
     wave: int
     moves: int | None
+    moved_so_far: int | None
+    to_move: int | None
     took_low: int | None
     took_high: int | None
     unknown: Unknown
@@ -180,14 +186,19 @@ LEFT = "it left the route, and nobody waits for it any more"
 SPANS = ("unowned", "overlap", "pause")
 
 
-def round_row(row: Round) -> RoundRow:
-    """Shape a round for a list."""
+def round_row(row: Round, now: int) -> RoundRow:
+    """Shape a round for a list; ``now`` is when it stands so."""
+    is_open, moved = row.closed_at is None, moved_so_far(row, now=now)
     why = WAITS if row.closed_at is None else "nobody knows since when it may have been under way"
     reasons = {name: why for name in ("took_low", "took_high") if getattr(row, name) is None}
     if row.opened_low is None:
         reasons["opened_low"] = "nothing is known of the time before its first cause was seen"
-    if row.closed_at is None:
-        reasons["closed_at"] = WAITS
+    if is_open:
+        reasons |= dict.fromkeys(("closed_at", "moves"), WAITS)
+        reasons |= {name: UNCOUNTED for name, n in (("moved_so_far", moved), ("to_move", row.move_count)) if n is None}
+    else:
+        reasons |= dict.fromkeys(("moved_so_far", "to_move"), OVER)
+        reasons |= {"moves": UNCOUNTED} if row.move_count is None else {}
     return RoundRow(
         number=row.number,
         state=row.state,
@@ -199,7 +210,9 @@ def round_row(row: Round) -> RoundRow:
         not_converged_at=row.not_converged_at,
         superseded_by=row.superseded_by,
         wave=row.wave,
-        moves=row.move_count,
+        moves=None if is_open else row.move_count,
+        moved_so_far=moved,
+        to_move=row.move_count if is_open else None,
         took_low=row.took_low,
         took_high=row.took_high,
         unknown=reasons,

@@ -54,7 +54,7 @@ def rounds(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[RoundRow
     found, now = find_group(request, pk), now_ms()
     rows = Round.objects.filter(group=found, opened_at__lte=asked.until or now).order_by("-number")
     rows = rows.exclude(closed_at__lt=asked.since).defer("before", "after")
-    return page_read(rows, round_row, asked, now, Form(RoundRow, f"rounds-{found.name}"))
+    return page_read(rows, lambda row: round_row(row, now), asked, now, Form(RoundRow, f"rounds-{found.name}"))
 
 
 @reads("/groups/{int:pk}/rounds/{int:number}", name="api round", answer=RoundOut)
@@ -93,7 +93,7 @@ def _round(
     row: Round, worst: Mapping[str, object], causes: Sequence[RoundCause], now: int, twice: Totals | None = None
 ) -> RoundOut:
     before, after = read.neighbours_of(row)
-    out = round_row(row)
+    out = round_row(row, now)
     if row.members_before is None:
         out.unknown["members_before"] = NOTHING_BEFORE
     if twice is None or twice.count is None:

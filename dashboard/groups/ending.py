@@ -17,7 +17,7 @@ from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
 from dashboard.groups.pairing import Instant, Span, Way
 from dashboard.groups.recording.held import LATE_MS
 from dashboard.groups.round_facts import fact_of_end, fact_of_opening
-from dashboard.groups.settling import settle, show_latest
+from dashboard.groups.settling import count_moved, settle, show_latest
 from rebalance_engine.events import (
     EXACT,
     Cause,
@@ -128,6 +128,14 @@ def stories_of(row: Round) -> list[Story]:
     """Tell the handoffs of a round, also of one that is open."""
     rows = list(Round.objects.filter(group=row.group_id, wave=row.wave).order_by("number").defer("before", "after"))
     return _told(rows)[row.number]
+
+
+def moved_so_far(row: Round, *, now: int) -> int | None:
+    """Count the queues that were taken by another owner in a round that is open; None: unknown, or it is over."""
+    if row.closed_at is not None:
+        return None
+    taken = [story for story in stories_of(row) if story.taken is not None and story.taken.at <= now]
+    return count_moved(row, taken, is_all_told=not row.unknown_members)
 
 
 def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from dashboard.common.clock import now_ms
 from dashboard.groups import past_story, rounds, story, views
 from dashboard.groups.drawn import plain_lanes
+from dashboard.groups.ending import moved_so_far
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
@@ -82,6 +83,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         ),
         "loads": rounds.loads_of(row)[: story.MOST_LANES] if row is not None and row.closed_at is not None else [],
         "round": row,
+        "moved_so_far": moved_so_far(row, now=at) if row is not None else None,
         "causes": past_story.causes_at(row=row, at=at) if row is not None else [],
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),

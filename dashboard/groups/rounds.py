@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
 from dashboard.groups.before import held_before
+from dashboard.groups.ending import moved_so_far
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.showing import is_cell_proxied
 from dashboard.groups.whose import cause_with_names, whose, words_of
@@ -53,9 +54,13 @@ def latest_of(*, group: Group) -> Round | None:
     return Round.objects.filter(group=group).order_by("-number").first()
 
 
-def newest(*, group: Group, most: int) -> list[Round]:
-    """Give the newest rounds, without their states; ``who`` of each stands behind its cause."""
-    return _named(list(Round.objects.filter(group=group).order_by("-number").defer("before", "after")[:most]))
+def newest(*, group: Group, most: int, now: int) -> list[Round]:
+    """Give the newest rounds, without their states; ``who`` of each stands behind its cause.
+
+    ``moved_so_far`` of one that is open is how many queues changed owner in it.
+    """
+    rows = Round.objects.filter(group=group).order_by("-number").defer("before", "after")
+    return _named(list(rows[:most]), now)
 
 
 def find(*, group: Group, number: int) -> Round | None:
@@ -63,18 +68,19 @@ def find(*, group: Group, number: int) -> Round | None:
     return Round.objects.filter(group=group, number=number).select_related("group__cluster").first()
 
 
-def page_of(*, group: Group, number: int) -> RoundsPage:
-    """Give a page of rounds."""
+def page_of(*, group: Group, number: int, now: int) -> RoundsPage:
+    """Give a page of rounds, each as ``newest`` does."""
     rows = Round.objects.filter(group=group).order_by("-number").defer("before", "after")
     total = rows.count()
     pages = max(1, -(-total // PAGE))
     number = min(max(1, number), pages)
-    return RoundsPage(tuple(_named(list(rows[(number - 1) * PAGE : number * PAGE]))), number, pages, total)
+    return RoundsPage(tuple(_named(list(rows[(number - 1) * PAGE : number * PAGE]), now)), number, pages, total)
 
 
-def _named(rows: list[Round]) -> list[Round]:
+def _named(rows: list[Round], now: int) -> list[Round]:
     names = whose(rounds=Round.objects.filter(pk__in=[row.pk for row in rows]))
     for row in rows:
+        row.moved_so_far = moved_so_far(row, now=now)  # type: ignore[attr-defined] # likewise
         row.who = names.get(row.pk, "")  # type: ignore[attr-defined] # for the template alone
     return rows
 

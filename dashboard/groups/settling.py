@@ -20,25 +20,31 @@ from rebalance_engine.model import MessageModel
 def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
     """Let a round have closed when its last queue was taken or dropped, and count queues that changed owner, and time.
 
-    A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then. One that
-    came with the round, and was nobody's before, changed no owner: it has got its first.
-
     Args:
         row: a round that has ended.
         stories: its handoffs.
         is_over: whether held equalled target at the end of its chain; what somebody holds may be unknown before.
     """
-    takes = [(each.queue, each.taken.at) for each in stories if each.taken and not each.dropped and each.is_known]
-    new = first_taken(row.group, takes)
-    moved = [each for each in stories if each.way is not Way.BESIDE and (each.dropped or each.queue not in new)]
-    known = {story.queue for story in moved if story.is_known}
-    is_told = known.issuperset(story.queue for story in moved) and (is_over or not row.unknown_members)
-    shares = row.group.model == MessageModel.BROADCASTING.value  # every member has every queue
-    row.move_count = 0 if shares else len(known) if is_told else None
+    row.move_count = count_moved(row, stories, is_all_told=is_over or not row.unknown_members)
     if row.superseded_by is None:
         row.closed_at = _settled_at(row)
     row.lasted_low = _lasted_low(row, stories)
     row.save(update_fields=["closed_at", "move_count", "lasted_low"])
+
+
+def count_moved(row: Round, stories: Sequence[Story], *, is_all_told: bool) -> int | None:
+    """Count the queues that changed owner by handoffs of a round; None: it is unknown.
+
+    A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then. One that
+    came with the round, and was nobody's before, changed no owner: it has got its first.
+    """
+    if row.group.model == MessageModel.BROADCASTING.value:  # every member has every queue
+        return 0
+    takes = [(each.queue, each.taken.at) for each in stories if each.taken and not each.dropped and each.is_known]
+    new = first_taken(row.group, takes)
+    moved = [each for each in stories if each.way is not Way.BESIDE and (each.dropped or each.queue not in new)]
+    known = {story.queue for story in moved if story.is_known}
+    return len(known) if is_all_told and known.issuperset(story.queue for story in moved) else None
 
 
 def _lasted_low(row: Round, stories: Sequence[Story]) -> int:

@@ -18,6 +18,7 @@ from dashboard.groups import asking, listing, owned, rounds, story
 from dashboard.groups import found as found_now
 from dashboard.groups.backing import backing_away
 from dashboard.groups.drawn import known_of, known_twice, lags_around, plain_lanes, with_queue
+from dashboard.groups.ending import moved_so_far
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.lag import told_plainly
 from dashboard.groups.lanes import lanes_of
@@ -155,6 +156,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
             strategy=found.strategy,
         ),
         "round": latest,
+        "moved_so_far": moved_so_far(latest, now=now) if latest else None,
         "loads": rounds.loads_of(latest)[: story.MOST_LANES] if latest else [],
         "causes": rounds.causes_of(latest, most=MOST_CAUSES) if latest else [],
         "more_causes": max(0, latest.causes.count() - MOST_CAUSES) if latest else 0,
@@ -162,7 +164,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "lane_count": len(lanes),
         **known_of(row=latest, lanes=lanes),
         "worst": story.worst(lanes, shares),
-        "rounds": rounds.newest(group=found, most=12),
+        "rounds": rounds.newest(group=found, most=12, now=now),
         "window": window,
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
         "now": now,
@@ -239,8 +241,9 @@ def queue(request: HttpRequest, pk: int) -> JsonResponse:
 def round_list(request: HttpRequest, pk: int) -> HttpResponse:
     """List a group's rounds, newest first; ``?page=``."""
     found = find_group(request, pk)
-    page = rounds.page_of(group=found, number=_number(request.GET.get("page", "")))
-    context = {"group": found, "page": page, "now": now_ms()}
+    now = now_ms()
+    page = rounds.page_of(group=found, number=_number(request.GET.get("page", "")), now=now)
+    context = {"group": found, "page": page, "now": now}
     return render(request, "groups/rounds.html", context)
 
 
@@ -263,6 +266,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     context = {
         "group": found,
         "round": row,
+        "moved_so_far": moved_so_far(row, now=now),
         "twice": twice,
         **page,
         "handoff_count": len(lanes),

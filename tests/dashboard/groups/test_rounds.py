@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.template.loader import render_to_string
 
+from dashboard.api.round_shapes import round_row
 from dashboard.groups import rounds
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round
@@ -46,6 +49,21 @@ def sentence(number: int = 1, at: int = 10_000) -> str:
 def test_an_open_round_is_said_to_be_open(group: Group) -> None:
     assert sentence() == "C joined. 1 queue is to change owner; still open after 5.0 s."
     assert rounds.latest_of(group=group) == Round.objects.get()
+
+
+MOVED_FIRST = (("A", 7_000, [0, 1]), ("B", 7_000, [2]), ("C", 7_000, [3]))
+
+
+def test_an_open_round_tells_what_moved_so_far_beside_what_is_to_move_in_all(group: Group) -> None:
+    told(joined("D", 6_000, low=5_500), held("D", 6_100, []), *(held(*each) for each in MOVED_FIRST))
+    turn(7_100)
+    [row] = rounds.newest(group=group, most=5, now=T0 + 7_000)
+    listed = " ".join(render_to_string("groups/_rounds.html", {"rounds": [row], "group": group, "now": T0}).split())
+    answer = round_row(row, T0 + 7_000)
+
+    assert (answer.closed_at, answer.moves, answer.moved_so_far, answer.to_move) == (None, None, 1, 3)
+    assert answer.unknown["moves"] == "it has not ended yet"
+    assert re.search(r"\b1\b[^,]*so far</span>, [^,]*\b3\b[^,]*to move in all", listed)
 
 
 def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
@@ -121,8 +139,8 @@ def test_a_round_that_another_one_took_over_says_so(group: Group) -> None:
     first, second = Round.objects.order_by("number")
     assert rounds.neighbours_of(first) == (None, second)
     assert rounds.neighbours_of(second) == (first, None)
-    assert [row.number for row in rounds.newest(group=group, most=5)] == [2, 1]
-    assert (rounds.page_of(group=group, number=9).number, rounds.page_of(group=group, number=9).count) == (1, 2)
+    assert [row.number for row in rounds.newest(group=group, most=5, now=T0)] == [2, 1]
+    assert ((page := rounds.page_of(group=group, number=9, now=T0)).number, page.count) == (1, 2)
 
 
 def test_what_lasts_beyond_the_end_of_a_round_says_so() -> None:
