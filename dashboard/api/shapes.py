@@ -1,4 +1,4 @@
-r"""What all answers of the API are made of. Null is unknown, never 0, and ``unknown`` of the same object says why.
+r"""What all answers of the API are made of. Null is never 0; what it means in each field ``nulls`` says.
 
 Instants are UTC epoch ms, durations ms, as everywhere. A name may be any text; half of a surrogate pair, which JSON has
 no safe way to write, comes as ``\udXXX``.

@@ -21,6 +21,7 @@ from ninja.errors import HttpError, ValidationError
 
 from dashboard.api.door import READING
 from dashboard.api.errors import ADDRESS, Problem, refused
+from dashboard.api.nulls import say_nulls
 from dashboard.api.shapes import Refusal
 from dashboard.common.clock import now_ms
 from dashboard.people import operations
@@ -175,7 +176,8 @@ def of_the_api(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespo
 @cache
 def description() -> bytes:
     """Write the OpenAPI document; it does not change while a process runs."""
-    return json.dumps(api.get_openapi_schema(path_prefix=ADDRESS), default=str).encode()
+    document = json.loads(json.dumps(api.get_openapi_schema(path_prefix=ADDRESS), default=str))
+    return json.dumps(say_nulls(document)).encode()
 
 
 @require_GET
