@@ -37,7 +37,7 @@ ROLES: dict[str, dict[str, Role]] = {}  # name of an address -> method -> role
 ABOUT = """What the pages of Evenkeel show, and what they do, with the same permissions.
 
 Come with a log-in, or with `Authorization: Bearer <token>`; tokens are made on the page `/api/`. Instants are UTC epoch
-milliseconds. Null is unknown, never 0: `unknown` of the same object says why. Each answer but 2xx has `problem`."""
+milliseconds. Null is never 0; what it means stands at each field. Each answer but 2xx has `problem`."""
 
 api = NinjaAPI(
     title="Evenkeel",
