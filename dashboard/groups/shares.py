@@ -7,7 +7,7 @@ bound them: nobody had a queue for certain while nobody can have had it, and at 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dashboard.groups.bands import (
@@ -208,9 +208,17 @@ def _reach(window: Window, kinds: Iterable[tuple[Intervals, Intervals]], until: 
     for seen, outer in kinds:
         own = [(low, high) for low, high in seen if window.has(low)]
         end = max([end, *(min(high, window.limit) for _, high in own)])
-        wide = [low for low, high in outer if low > EVER and any(low <= began < high for began, _ in own)]
-        since = min([since, *wide])
+        since = min([since, *_wide_begins(window, seen, outer)])
     return since, min(end, until)
+
+
+def _wide_begins(window: Window, seen: Intervals, outer: Intervals) -> Iterator[int]:
+    """Give since when what was seen to begin in a round may have been so; not before what was seen ended before it."""
+    before = EVER
+    for began, ended in seen:
+        if window.has(began):
+            yield from (max(low, before) for low, high in outer if EVER < low <= began < high)
+        before = ended
 
 
 def _within(intervals: Intervals, since: int, until: int) -> int:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +45,17 @@ def test_what_began_in_a_round_is_its_own_until_the_next_wave_and_added_up_once(
     assert [share and share.unowned for share in only(spans, *windows)] == [exactly(25), exactly(10), exactly(5)]
     once = [each.get(7) for each in shares_of(spans, windows, until=END, once=True)]
     assert [share and share.unowned for share in once] == [exactly(25), None, exactly(5)]
+
+
+def test_what_nobody_had_before_somebody_was_seen_with_it_is_of_no_later_round() -> None:
+    seen_once = replace(had(2, 20, 25), until_low=20)
+    windows = [Window(0, 22, 1, 22), Window(22, END, 2, END)]
+
+    first, second = only([had(1, 0, 5), seen_once], *windows)
+
+    assert first is not None and second is not None
+    assert (first.unowned.low, first.unowned.seen) == (15, 15)
+    assert second.unowned == Lasted(35, 35, 40)
 
 
 def test_two_have_a_queue_for_certain_no_longer_than_both_told() -> None:
