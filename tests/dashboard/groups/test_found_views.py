@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 
 from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.models import Grant
@@ -103,3 +106,20 @@ def test_a_finding_stands_with_its_proof_and_when_it_ends_in_one_row(viewer: Cli
     row = text(viewer, "/findings/").partition("<tbody>")[2]
 
     assert row.index("x is wrong") < row.index("B holds the lock") < row.index("ends by") < row.index("</tr>")
+
+
+def test_the_overview_calls_rebalancing_what_its_filter_counts_and_no_part_of_it(viewer: Client) -> None:
+    now, shop = now_ms(), Cluster.objects.get(name="shop")
+    before = Group.objects.filter(round_opened_at__isnull=False, round_closed_at=None).count()
+    for name in ("faultless", "young"):
+        fields = {"round_number": 1, "round_cause": "member joined", "round_opened_at": now - 1_000}
+        Group.objects.create(cluster=shop, name=name, added_at=T0, **fields)
+    columns = {"subject": "x", "subject_key": "x", "sentence": "s", "proof": ["p"], "origin": "derived"}
+    young = Group.objects.get(name="young")
+    Finding.objects.create(cluster=shop, group=young, kind="orphan queue", suspected_at=now, **columns)
+
+    page = " ".join(text(viewer, "/").split())
+
+    assert re.search(rf"Rebalancing.{{0,60}}\b{before + 2}\b", page)
+    assert "Rebalancing:" not in page
+    assert re.search(r"No fault so far, as their rounds are young: <a[^>]*>young</a>", page)

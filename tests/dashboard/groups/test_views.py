@@ -343,22 +343,6 @@ def test_the_overview_does_not_say_that_nothing_is_wrong_above_groups_whose_queu
     assert re.search(r"No owner or two\s+1\b", page)
 
 
-def test_the_overview_calls_rebalancing_what_its_filter_counts_and_no_part_of_it(viewer: Client) -> None:
-    now = now_ms()
-    for name in ("faultless", "young"):
-        fields = {"round_number": 1, "round_cause": "member joined", "round_opened_at": now - 1_000}
-        Group.objects.create(cluster=Cluster.objects.get(), name=name, added_at=T0, **fields)
-    columns = {"subject": "x", "subject_key": "x", "sentence": "s", "proof": ["p"], "origin": "derived"}
-    young = Group.objects.get(name="young")
-    Finding.objects.create(cluster=young.cluster, group=young, kind="orphan queue", suspected_at=now, **columns)
-
-    page = " ".join(viewer.get("/").content.decode().split())
-
-    assert re.search(r"Rebalancing.{0,60}\b3\b", page)
-    assert "Rebalancing:" not in page
-    assert re.search(r"No fault so far, as their rounds are young: <a[^>]*>young</a>", page)
-
-
 def test_the_overview_names_the_servers_that_do_not_answer(viewer: Client) -> None:
     cluster = Cluster.objects.get()
     Cluster.objects.update(lease_holder="here:1", lease_epoch=1, lease_until=now_ms() + 60_000)
