@@ -28,6 +28,7 @@ MEANINGS: Mapping[str, str] = {
     **{f"{name}_{side}": TOLD for name in ("unowned", "overlap", "pause") for side in ("low", "high")},
     "moves": "null: it is unknown how many, or a round is not over yet",
     "told_at": "null: it has told nothing, as `unknown` says where there is one",
+    **dict.fromkeys(("avoids_faults", "picks"), TOLD),
     "EstimateOut.trouble": "null: nothing is in its way",
     "BrokerOut.version": NOT_TOLD,
     "model": "null: no member has told whether queues are divided or every member has all",

@@ -76,8 +76,16 @@ def steps_of(version: str) -> Steps:
     return Steps(profile, rows, profile.isolation_ms, is_assumed)
 
 
-def pick(topic: str, queues: Sequence[MessageQueue], faults: Mapping[str, Fault], profile: Profile, *, at: int) -> Pick:
-    """Work out the next sends to a topic, one for each of its queues, with fault avoidance on."""
+def pick(
+    topic: str,
+    queues: Sequence[MessageQueue],
+    faults: Mapping[str, Fault],
+    profile: Profile,
+    *,
+    at: int,
+    avoids_faults: bool = True,
+) -> Pick:
+    """Work out the next sends to a topic, one for each of its queues."""
     luck = random.Random(0)  # noqa: S311 - any number to begin with: each queue has its turn once
     info = PublishInfo(topic, Index(profile.index, luck))
     info.queues = list(queues[:MOST_QUEUES])
@@ -86,7 +94,7 @@ def pick(topic: str, queues: Sequence[MessageQueue], faults: Mapping[str, Fault]
     why: dict[Why, None] = {}
     skipped: dict[str, Skip] = {}
     for _turn in range(len(info.queues)):
-        choice = select(Search(info, table, profile, THREAD, at), avoids_faults=True)
+        choice = select(Search(info, table, profile, THREAD, at), avoids_faults=avoids_faults)
         why[choice.why] = None
         skipped |= {step.queue.broker: step.skipped for step in choice.steps if step.skipped is not None}
         if choice.queue is not None:

@@ -15,7 +15,7 @@ from dashboard.common.names import unescape
 from dashboard.people.roles import Access, Role
 from dashboard.producers.absences import Absences, absences_of
 from dashboard.producers.picking import Fault, Pick, Steps, pick, queues_of, steps_of
-from dashboard.producers.standing import Standing, backoffs_of, sends_of
+from dashboard.producers.standing import Standing, avoids_no_broker, backoffs_of, sends_of
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.canary import CLIENT as CANARY
 
@@ -216,7 +216,11 @@ def picks_of(row: Seen, *, now: int) -> list[Pick]:
         if each.told_at is not None
     }
     routes = _routes(row.cluster, topics)
-    return [pick(topic, routes.get(topic, []), faults, steps.profile, at=now) for topic in topics]
+    avoids_faults = not avoids_no_broker(row.standings, slow_ms=steps.slow_ms)
+    return [
+        pick(topic, routes.get(topic, []), faults, steps.profile, at=now, avoids_faults=avoids_faults)
+        for topic in topics
+    ]
 
 
 def _routes(cluster: Cluster, topics: Iterable[str]) -> dict[str, list[MessageQueue]]:

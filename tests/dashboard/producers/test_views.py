@@ -70,6 +70,8 @@ def test_a_producer_that_avoids_no_broker_is_said_to_in_place_of_stages(viewer: 
 
     page = viewer.get("/producers/").content.decode()
 
+    assert "as it does not avoid slow brokers, if it picks by no key" in page and "if it avoids faults" not in page
+    assert "next in turn</dd>" in page
     assert "does not avoid slow brokers" in page and "sendLatencyFaultEnable" in page
     assert 'class="stages"' not in page
 
