@@ -18,6 +18,7 @@ from dashboard.pauses.queries import WINDOWS_MS, CauseCost, by_cause, deploys, p
 
 NOT_TOLD = "not every broker told its offsets"
 OPEN_ENDED = "of some queues the end is not known"
+NOT_COUNTED = "of a round of it, or of them, it is unknown how many queues changed owner"
 NOT_OVER = "a round of it is not over"
 
 
@@ -96,6 +97,8 @@ def _row(each: CauseCost) -> CostRow:
         unknown["longest"] = OPEN_ENDED
     if each.ended_at is None:
         unknown["ended_at"] = NOT_OVER
+    if each.moves is None:
+        unknown["moves"] = NOT_OVER if each.ended_at is None else NOT_COUNTED
     return CostRow(
         cause=each.cause,
         rounds=list(each.rounds),

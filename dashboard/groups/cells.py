@@ -49,7 +49,7 @@ def _cell(text: str, mark: str, note: str, below: str = "") -> dict[str, str]:
 
 def _time(each: Lately, lasted: Lasted | None, note: str) -> dict[str, str]:
     if each.is_shared:
-        return _cell("–", "unknown", _("broadcasting: every member has every queue"))
+        return _cell(_("n/a"), "none", _("broadcasting: every member has every queue"))
     if each.is_too_much:
         return _cell("–", "unknown", _("too much changed hands to be added up here: the group's page has it"))
     if lasted is None:

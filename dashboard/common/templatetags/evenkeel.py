@@ -139,7 +139,7 @@ def instant(at: int | None, low: int | None, high: int | None) -> SafeString:
 
 @register.simple_tag
 def figure(value: object, mark: str = "exact", note: str = "") -> SafeString:
-    """Write a figure with its mark: exact, bound, estimate or unknown. ``None`` is unknown, whatever the mark."""
+    """Write a figure with its mark: exact, bound, estimate, unknown or none (does not apply). ``None`` is unknown."""
     if value is None:
         return format_html(
             '<span class="fig" data-mark="unknown" title="{}" tabindex="0">–</span>', note or _("unknown")

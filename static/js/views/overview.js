@@ -2,7 +2,7 @@
 import { AsOf } from "./as-of.js";
 import { Follower } from "../live/follower.js";
 import { GroupList } from "./group-list.js";
-import { causeWords, divisionWords, isBound, roundWhen, stateOf } from "../lib/state.js";
+import { causeWords, divisionWords, isBound, isShared, roundWhen, stateOf } from "../lib/state.js";
 import { drawSmall, drawStrip } from "./small.js";
 import { glyph } from "./glyphs.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
@@ -181,8 +181,8 @@ function fillRow(item, pushed, small, now) {
   const who = small?.latest?.number === row.round ? small.latest.who : "";
   item.querySelector('[data-is="round"]').replaceChildren(...roundOf(row, who));
   put("when", roundWhen(row, now));
-  item.querySelector('[data-is="orphans"]').replaceChildren(figure(row.orphans, false));
-  item.querySelector('[data-is="doubles"]').replaceChildren(figure(row.doubles, isBound(row)));
+  item.querySelector('[data-is="orphans"]').replaceChildren(figure(row, row.orphans, false));
+  item.querySelector('[data-is="doubles"]').replaceChildren(figure(row, row.doubles, isBound(row)));
   for (const [name, cell] of Object.entries(small?.cells ?? {})) item.querySelector(`[data-cell="${name}"]`).replaceChildren(...cellOf(cell));
 }
 
@@ -196,7 +196,8 @@ function roundOf({ round, round_cause: cause }, who) {
   return [glyph(cause), ` ${round}: ${causeWords(cause)} `, make("bdi", { class: "who", title: who }, shown(who, 24))];
 }
 
-function figure(value, isAtLeast) {
+function figure(row, value, isAtLeast) {
+  if (isShared(row)) return make("span", { class: "fig", "data-mark": "none", title: gettext("broadcasting: every member has every queue") }, gettext("n/a"));
   if (value === null) return make("span", { class: "fig", "data-mark": "unknown", title: gettext("unknown") }, "–");
   if (value && isAtLeast) return make("span", { class: "fig", "data-mark": "bound", title: gettext("at least: not everybody answers") }, `≥ ${value}`);
   return make("span", { class: "fig", "data-mark": "exact" }, String(value));

@@ -50,6 +50,7 @@ def test_costs_are_added_up_by_cause_or_deploy(client: Client, get: Get, group: 
     add_handoff(first, 0, **pulled(first, 1_000, 1_200))
     second = add_round(group, 12, now - 50_000, who="D", wave=11)
     add_handoff(second, 1)
+    add_round(group, 15, now - 3_000, who="X", cause="route changed", closed_at=None, told_at=None, state="open")
     for number, who in ((13, "A"), (14, "B")):
         add_round(group, number, now - 54_000 + number * 1_000, who=who, cause="member left")
 
@@ -60,6 +61,8 @@ def test_costs_are_added_up_by_cause_or_deploy(client: Client, get: Get, group: 
     assert (cost["rounds"], cost["moves"]) == ([11, 12], 4)
     assert (cost["paused"], cost["unowned"]) == ({"low": 1_800, "high": None}, {"low": 1_600, "high": 2_400})
     assert cost["unknown"] == {"paused": "of some queues the end is not known", "longest": cost["unknown"]["longest"]}
+    still = by_cause["route changed"]
+    assert (still["moves"], still["unknown"]["moves"]) == (None, "a round of it is not over")
     assert deploy["rounds"] == [11, 12, 13, 14]
     text = client.get(f"/api/v1/groups/{group.pk}/costs?format=csv&window=1h").content.decode()
     assert next(csv.DictReader(io.StringIO(text)))["unowned_high"] == "2400"

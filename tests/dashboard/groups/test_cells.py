@@ -65,10 +65,17 @@ def test_lag_that_is_older_than_it_should_be_shows_its_age_and_is_not_exact() ->
 
 @pytest.mark.parametrize(
     ("each", "word"),
-    [(Lately(T0, None, None, is_shared=True), "broadcasting"), (Lately(T0, None, None, is_too_much=True), "too much")],
+    [(Lately(T0, None, None), "not looked at yet"), (Lately(T0, None, None, is_too_much=True), "too much")],
 )
 def test_a_dash_says_why(each: Lately, word: str) -> None:
     assert word in cells_of(each)["unowned"]["note"]
+
+
+def test_owners_of_a_broadcasting_group_are_not_unknown_they_do_not_apply() -> None:
+    shared = cells_of(Lately(T0, None, None, is_shared=True))
+
+    assert (shared["unowned"]["text"], shared["overlap"]["mark"]) == ("n/a", "none")
+    assert shared["unowned"]["note"].startswith("broadcasting")
 
 
 def test_bands_are_plain() -> None:

@@ -56,6 +56,15 @@ def test_the_overview_has_its_rows_before_any_script_runs(viewer: Client) -> Non
     assert "1: member joined" in page
 
 
+def test_of_a_broadcasting_group_no_figures_of_owners_are_given(viewer: Client) -> None:
+    Group.objects.update(model="BROADCASTING", orphan_count=0, double_count=0)
+
+    page = viewer.get("/").content.decode()
+
+    orphans = re.search(r'data-is="orphans">(.*?)</span>', page, re.DOTALL)
+    assert orphans is not None and 'data-mark="none"' in orphans[1] and "n/a" in orphans[1]
+
+
 def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
     add_cluster("another")
     Cluster.objects.filter(name="shop").update(is_demo=True, watched_at=T0)
