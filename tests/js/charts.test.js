@@ -36,6 +36,15 @@ test("in a narrow place the names of queues leave room for their times", () => {
   assert.ok(label.length <= 15 && label.endsWith("/0"), label);
 });
 
+test("signs above the marks of rounds that are close together do not crowd a narrow chart", () => {
+  const rounds = [10, 11, 40, 41].map((number) => round(number, [2000, null]));
+  const signs = (width) => spikes({ ...facts({ rounds }), until: 50_000 }, INK, width).traces[1].text;
+
+  assert.deepEqual(signs(900), ["≥", "≥", "≥", "≥"]);
+  assert.deepEqual(signs(343), ["≥", "", "≥", ""]);
+  assert.deepEqual(spikes({ ...facts({ rounds: [...rounds].reverse() }), until: 50_000 }, INK, 343).traces[1].text, ["≥", "", "≥", ""]);
+});
+
 test("an axis of time begins a little before the first round, and never before the window", () => {
   const axis = (since, at) => spikes({ ...facts({ rounds: [{ ...round(1, [1, 2]), at }] }), since, until: 200000 }, INK).layout.xaxis.range;
 

@@ -4,6 +4,7 @@ import { shown } from "./shown.js";
 import { between, span } from "./time.js";
 
 const [NARROW, SHORT_NAME] = [480, 15]; // px; letters of a queue's name there
+const SIGN = 12; // px that a sign above a mark takes
 
 const SYMBOLS = {
   "member joined": "triangle-up",
@@ -26,8 +27,8 @@ export function sayRound(round) {
   });
 }
 
-/** The longest pause of each round: a mark at its upper bound, a whisker down to the lower one. */
-export function spikes(facts, ink) {
+/** The longest pause of each round: a mark at its upper bound, a whisker down to the lower one. Signs do not crowd. */
+export function spikes(facts, ink, width = Infinity) {
   const known = facts.rounds.filter((round) => round.is_told && round.longest[1] !== null);
   const open = facts.rounds.filter((round) => round.is_told && round.longest[1] === null && round.longest[0] !== null);
   const unknown = facts.rounds.filter((round) => !round.is_told || (round.longest[0] === null && round.longest[1] === null));
@@ -41,7 +42,7 @@ export function spikes(facts, ink) {
       {
         ...marks(open, ink, (round) => round.longest[0] / 1000),
         mode: "markers+text",
-        text: open.map(() => "≥"),
+        text: spaced(open, facts, width, "≥"),
         textposition: "top center",
         textfont: { color: ink.strong },
         marker: { color: ink.paper, size: 9, symbol: open.map((round) => symbol(round).replace("-open", "")), line: { color: ink.none, width: 1.5 } },
@@ -49,7 +50,7 @@ export function spikes(facts, ink) {
       {
         ...marks(unknown, ink, () => 0),
         mode: "markers+text",
-        text: unknown.map(() => "–"),
+        text: spaced(unknown, facts, width, "–"),
         textposition: "top center",
         textfont: { color: ink.soft },
         marker: { color: ink.paper, size: 7, symbol: "circle", line: { color: ink.soft, width: 1 } },
@@ -206,6 +207,17 @@ const TICKS = [
 ];
 
 const timeAxis = (ink) => ({ ...axis(ink), type: "date", tickformatstops: TICKS });
+
+/** A sign for each round that has room for one beside the sign before; what each mark means its look says too. */
+function spaced(rounds, facts, width, sign) {
+  const pixels = width / (facts.until - beginning(facts));
+  let last = -Infinity;
+  return rounds.map(({ at }) => {
+    if (Math.abs(at - last) * pixels < SIGN) return "";
+    last = at;
+    return sign;
+  });
+}
 
 /** Where an axis of time begins: a little before the first round, but not before the window. */
 function beginning({ rounds, since, until }) {
