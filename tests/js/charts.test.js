@@ -9,12 +9,13 @@ const round = (number, longest, is_told = true) => ({ number, at: number * 1000,
 const facts = (more) => ({ since: 0, until: 9000, rounds: [], queues: ["q"], spans: [], waves: [], ...more });
 
 test("a round without an upper bound stands at its lower one, and one that is not told is a dash", () => {
-  const { traces } = spikes(facts({ rounds: [round(1, [1000, 3000]), round(2, [2000, null]), round(3, null, false), round(4, [null, null])] }), INK);
+  const { traces, layout } = spikes(facts({ rounds: [round(1, [1000, 3000]), round(2, [2000, null]), round(3, null, false), round(4, [null, null])] }), INK);
 
   assert.deepEqual(traces.map((each) => each.customdata), [[1], [2], [3, 4]]);
   assert.deepEqual([traces[0].y, traces[0].error_y.arrayminus], [[3], [2]]);
   assert.deepEqual([traces[1].y, traces[1].text], [[2], ["≥"]]);
   assert.deepEqual(traces[2].text, ["–", "–"]);
+  assert.ok(layout.yaxis.range[1] > 3.3, "the sign above the highest mark has room");
   assert.match(sayRound(round(3, null, false)), /not told yet/);
 });
 

@@ -4,6 +4,7 @@ import { shown } from "./shown.js";
 import { between, span } from "./time.js";
 
 const [NARROW, SHORT_NAME] = [480, 15]; // px; letters of a queue's name there
+const HEADROOM = 1.18; // above the highest mark: its sign stands there
 const SIGN = 12; // px that a sign above a mark takes
 
 const SYMBOLS = {
@@ -32,6 +33,7 @@ export function spikes(facts, ink, width = Infinity) {
   const known = facts.rounds.filter((round) => round.is_told && round.longest[1] !== null);
   const open = facts.rounds.filter((round) => round.is_told && round.longest[1] === null && round.longest[0] !== null);
   const unknown = facts.rounds.filter((round) => !round.is_told || (round.longest[0] === null && round.longest[1] === null));
+  const most = Math.max(1, ...known.map((round) => round.longest[1]), ...open.map((round) => round.longest[0])) / 1000;
   return {
     traces: [
       {
@@ -56,7 +58,7 @@ export function spikes(facts, ink, width = Infinity) {
         marker: { color: ink.paper, size: 7, symbol: "circle", line: { color: ink.soft, width: 1 } },
       },
     ],
-    layout: { ...frame(facts, ink), height: 240, yaxis: { ...axis(ink), title: { text: gettext("seconds") }, rangemode: "tozero" } },
+    layout: { ...frame(facts, ink), height: 240, yaxis: { ...axis(ink), title: { text: gettext("seconds") }, range: [-0.03 * most, HEADROOM * most] } },
   };
 }
 
