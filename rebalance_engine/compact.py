@@ -29,10 +29,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rebalance_engine.diff import Alignment, Diff, StaleDiff
+from rebalance_engine.diff import Alignment, Diff, StaleDiff, kept_of
 from rebalance_engine.model import MAX_QUEUE_ID, MessageQueue
 from rebalance_engine.ownership import Ownership
-from rebalance_engine.tables import ClientTable, Int32s, QueueTable
+from rebalance_engine.tables import NO_INTS, ClientTable, Int32s, QueueTable
 from rebalance_engine.varints import BadBytes, Reader, Writer
 
 VERSION = 1
@@ -93,7 +93,16 @@ def expand(data: bytes, old: Ownership) -> Diff:
 def _diff_from(
     old: Ownership, before: Ownership, queue: Int32s, source: Int32s, destination: Int32s, *, single_owners: bool
 ) -> Diff:
-    change = Diff(before.queues, before.clients, old.clients, queue, source, destination, single_owners=single_owners)
+    change = Diff(
+        before.queues,
+        before.clients,
+        old.clients,
+        queue,
+        source,
+        destination,
+        single_owners=single_owners,
+        kept=NO_INTS if single_owners else kept_of(before, queue, source),
+    )
     if before.queues is old.queues:
         return change
     alignment = Alignment.of(old.queues, before.queues)

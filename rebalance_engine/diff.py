@@ -22,7 +22,9 @@ class MoveCause(Enum):
     QUEUE_ADDED = "queue added"
     OWNER_LEFT = "owner left"
     TAKEN_UP = "was unowned"
+    TAKEN_BESIDE = "taken beside its owner"
     LET_GO = "given up"
+    LEFT_TO_OTHERS = "left to its other owner"
     OWNER_JOINED = "new owner joined"
     RESHUFFLED = "reshuffled"  # both stay: a knock-on of somebody else's coming or going, or of a new strategy
 
@@ -54,6 +56,7 @@ class Diff:
         removed: int32[r], the numbers that the queues which are gone had in the table before.
         removed_queues, removed_source: those queues, one entry an owner, and int32[k], who owned them.
         single_owners: whether no queue had or has more than one owner.
+        kept: int32[k], ascending, the numbers of queues that move, and that somebody owns before and after.
     """
 
     queues: QueueTable
@@ -67,6 +70,7 @@ class Diff:
     removed_queues: tuple[MessageQueue, ...] = ()
     removed_source: Int32s = field(default_factory=lambda: NO_INTS)
     single_owners: bool = True
+    kept: Int32s = field(default_factory=lambda: NO_INTS)
 
     def __len__(self) -> int:
         """Count the moves, of queues that are gone too."""
@@ -91,13 +95,19 @@ class Diff:
         conditions = {
             MoveCause.QUEUE_ADDED: new_queue[self.queue],
             MoveCause.OWNER_LEFT: (self.source != UNOWNED) & ~np.append(stays, True)[self.source],
+            MoveCause.TAKEN_BESIDE: (self.source == UNOWNED) & self._owned(self.source),
             MoveCause.TAKEN_UP: self.source == UNOWNED,
+            MoveCause.LEFT_TO_OTHERS: (self.destination == UNOWNED) & self._owned(self.destination),
             MoveCause.LET_GO: self.destination == UNOWNED,
             MoveCause.OWNER_JOINED: ~was_there[self.destination],
         }
         kinds = (*conditions, MoveCause.RESHUFFLED)
         codes = np.select(list(conditions.values()), list(range(len(conditions))), default=len(conditions))
         return [kinds[code] for code in codes.tolist()]
+
+    def _owned(self, side: Int32s) -> NDArray[np.bool_]:
+        """Tell of each move whether anybody owns its queue before (``source``) or after (``destination``)."""
+        return np.isin(self.queue, np.union1d(self.kept, self.queue[side != UNOWNED]))
 
     def name_of(self, client: int) -> str | None:
         """Name a client number of this diff; None for nobody."""
@@ -133,7 +143,14 @@ def diff(old: Ownership, new: Ownership) -> Diff:
 def _compare(before: Ownership, after: Ownership) -> Diff:
     single = not len(before.further_queue) and not len(after.further_queue)
     changes = _owner_changes(before.owner, after.owner) if single else _pair_changes(before, after)
-    return Diff(after.queues, after.clients, before.clients, *changes, single_owners=single)
+    kept = NO_INTS if single else kept_of(before, *changes[:2])
+    return Diff(after.queues, after.clients, before.clients, *changes, single_owners=single, kept=kept)
+
+
+def kept_of(before: Ownership, queue: Int32s, source: Int32s) -> Int32s:
+    """Number the queues of some moves, from ``source`` each, that keep an owner whom they had before, ascending."""
+    stays = np.setdiff1d(_keys(*before.pairs()), _keys(queue, source)[source != UNOWNED], assume_unique=True)
+    return np.intersect1d(_unkeys(stays)[0], queue)
 
 
 def apply(old: Ownership, change: Diff) -> Ownership:

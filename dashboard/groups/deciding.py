@@ -92,7 +92,10 @@ def decide(
     rule = _with_routes(look.view, choose_rule(look.view, languages, by_hand, takes_by_pop=takes_by_pop))
     outcome = None if look.view.disputed else _compute(look.view, past.state, rule)
     if rule.name and outcome is None and not look.view.disputed:
-        rule = Rule(None, why=f"the strategy {rule.name} needs to be told more than is known")
+        rule = Rule(
+            None,
+            why=f"the strategy {rule.name} divides by what members' programs say, unknown here",
+        )
     belated = _belated(look, past, happenings, outcome, rule)
     happenings = tuple(each for each in happenings if each.key not in belated)
     waits_until = _waits_for_routes(look, past, happenings, now)

@@ -71,9 +71,8 @@ def listeners_of(members: Iterable[Kind], *, model: str | None) -> str:
     return ", ".join(f"{words} ({n})" for words, n in counts if n)
 
 
-def popping_of(consume_types: Iterable[str | None]) -> str:
+def popping_words(n: int) -> str:
     """Say how many members take messages by POP, as they said themselves: their queues have no owners."""
-    n = sum(each == POP for each in consume_types)
     words = ngettext(
         "POP: %(n)s member takes messages from queues that nobody owns",
         "POP: %(n)s members take messages from queues that nobody owns",
@@ -99,7 +98,7 @@ def without_owners(
     """
     popping = sum(each == POP for each in consume_types)
     return {
-        "popping": popping_of(consume_types),
+        "popping": popping_words(popping),
         "set_to_pop": set_to_pop(popped_by),
         "through_proxies": through_proxies(proxied),
         "divides_nothing": divides_nothing(

@@ -85,7 +85,7 @@ def _why_unknown(view: GroupView, told: Set[str], by_hand: Told | None) -> str:
     if unknown:
         return f"the strategy {unknown[0]} is not known here"
     if told & BY_HAND and (by_hand is None or len(told) > 1):
-        return f"the strategy {min(told & BY_HAND)} needs to be told more than is known"
+        return f"the strategy {min(told & BY_HAND)} divides by what members' programs say, unknown here"
     return ""
 
 

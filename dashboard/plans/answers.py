@@ -61,6 +61,13 @@ def describe(
             for load in loads(trial)
         ],
         "queues": _queues(trial),
+        "without_owners": {
+            "popping_members": trial.undivided.popping,
+            "members_through_proxies": list(trial.undivided.proxied),
+            "set_to_pop": None
+            if trial.undivided.popped_by is None
+            else {broker: sorted(topics) for broker, topics in sorted(trial.undivided.popped_by.items())},
+        },
         "moves": None if outcome is None else [_move(move) for move in outcome.moves],
         "unowned": None if outcome is None else [spell(outcome.target.queues[n]) for n in _unowned(outcome.target)],
         "skew": _skew(trial.chosen.load),
@@ -115,6 +122,14 @@ def costly(moves: Iterator[Move] | list[Move]) -> list[Move]:
 def is_handoff(move: Move) -> bool:
     """Whether a move costs a pause: from somebody to somebody."""
     return move.from_client is not None and move.to_client is not None and move.cause is not MoveCause.QUEUE_REMOVED
+
+
+def is_owned(trial: Trial, queue: MessageQueue) -> bool:
+    """Whether anybody would have a queue."""
+    number = trial.after.queues.find(queue)
+    return (
+        number is not None and trial.chosen.outcome is not None and bool(trial.chosen.outcome.target.owners_of(number))
+    )
 
 
 def _as_text(name: str) -> str:

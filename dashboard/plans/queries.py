@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.groups.kinds import POP
 from dashboard.groups.models import Group, Member
 from dashboard.groups.queries import look_plainly, target_of
 from dashboard.groups.risks import read_risks
@@ -9,7 +10,7 @@ from dashboard.groups.told import Told
 from dashboard.plans import assignments
 from dashboard.plans.assignments import Assignment
 from dashboard.plans.models import ByConfig
-from dashboard.plans.trying import Known
+from dashboard.plans.trying import Known, Undivided
 from dashboard.push.publish import state_in, stored_state
 from rebalance_engine.group import GroupView
 
@@ -24,7 +25,12 @@ def read_group(*, group: Group) -> tuple[GroupView, Known]:
     state = state_in(stored_state(group=group.pk))
     shown = target_of(state) if state is not None and state.head.is_target_known else None
     languages = {member.client_id: member.language for member in look.members}
-    return look.view, Known(languages, told(group.pk), shown)
+    undivided = Undivided(
+        popping=sum(member.consume_type == POP for member in look.members),
+        proxied=tuple(member.client_id for member in look.members if member.is_proxied),
+        popped_by=group.popped_by,
+    )
+    return look.view, Known(languages, told(group.pk), shown, undivided)
 
 
 def latest(*, group: int) -> ByConfig | None:

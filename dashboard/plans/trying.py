@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -28,6 +28,29 @@ MOST_OTHERS = 2_000_000  # likewise, for those of other languages and of rooms: 
 
 
 @dataclass(frozen=True, slots=True)
+class Undivided:
+    """Who takes messages without owning queues, and of what: nothing of that is divided, or in a dry run.
+
+    Attributes:
+        popping: how many members take messages by POP, as they say.
+        proxied: the client ids of those that seem to come through a proxy.
+        popped_by: broker -> topics that it is set to give by POP; None: unknown.
+    """
+
+    popping: int = 0
+    proxied: tuple[str, ...] = ()
+    popped_by: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anybody takes messages so, or is set to."""
+        return bool(self.popping or self.proxied or any((self.popped_by or {}).values()))
+
+
+NOTHING_UNDIVIDED = Undivided()
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """What is known of a group besides the view.
 
@@ -35,11 +58,13 @@ class Known:
         languages: client id -> language.
         told: what members were told by hand.
         shown: the target that is stored, for when what is held is not known of everybody.
+        undivided: who takes messages without owning queues.
     """
 
     languages: Mapping[str, str]
     told: Told | None = None
     shown: Ownership | None = None
+    undivided: Undivided = NOTHING_UNDIVIDED
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +115,7 @@ class Trial:
     is_held: bool
     options: tuple[Option, ...]
     chosen: Option
+    undivided: Undivided = NOTHING_UNDIVIDED
 
     @property
     def base_skew(self) -> Skew:
@@ -118,7 +144,7 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
             options.append(_likened(tried, options))
     named = [each for each in reversed(options) if each.strategy == question.strategy]
     chosen = named[0] if named and question.strategy else own
-    return Trial(question, changes, view, after, base, is_held, tuple(options), chosen)
+    return Trial(question, changes, view, after, base, is_held, tuple(options), chosen, known.undivided)
 
 
 def would_be(view: GroupView, changes: Changes, languages: Mapping[str, str]) -> tuple[GroupView, dict[str, str]]:
@@ -172,7 +198,12 @@ def _own(after: GroupView, base: Ownership, languages: Mapping[str, str], told: 
 def _mixed(after: GroupView, base: Ownership, rule: Rule) -> Option:
     becomes = end_up(after, rule.variants or {})
     if becomes is None:
-        return Option(rule.name, True, None, f"the strategy {rule.name} needs to be told more than is known")
+        return Option(
+            rule.name,
+            True,
+            None,
+            f"the strategy {rule.name} divides by what members' programs say, unknown here",
+        )
     outcome = divide(after, Plan(), base, becomes=becomes)
     return Option(rule.name, True, outcome, is_assumed=rule.is_assumed)
 

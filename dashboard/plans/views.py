@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words
 from dashboard.common.tables import attached
+from dashboard.groups.kinds import popping_words, set_to_pop, through_proxies
 from dashboard.groups.listing import listed
 from dashboard.groups.models import Group
 from dashboard.groups.views import access_in, find_group
@@ -105,6 +106,9 @@ def _context(
         "group": group,
         "listed": listed(group=group),
         "trial": trial,
+        "popping": popping_words(trial.undivided.popping),
+        "set_to_pop": set_to_pop(trial.undivided.popped_by),
+        "through_proxies": through_proxies(trial.undivided.proxied),
         "question": question,
         "asked": describe_question(trial),
         "fields": _fields(question),
@@ -112,7 +116,7 @@ def _context(
         "alike": _alike(cards),
         "untried": [card for card in cards if card["is_folded"] and card["count"] is None],
         "names": [option.strategy for option in trial.options if option.strategy in STRATEGIES],
-        "moves": [_move(move, expected) for move in moves[:MOST_MOVES]],
+        "moves": [_move(move, trial, expected) for move in moves[:MOST_MOVES]],
         "move_count": len(moves),
         "loads": [_load(load, most) for load in loads[:MOST_LOADS]],
         "load_count": len(loads),
@@ -184,12 +188,13 @@ def _alike(cards: Iterable[dict[str, object]]) -> list[tuple[str, list[dict[str,
     return list(found.items())
 
 
-def _move(move: Move, expected: Costs) -> dict[str, object]:
+def _move(move: Move, trial: Trial, expected: Costs) -> dict[str, object]:
     return {
         "queue": spell(move.queue),
         "from": move.from_client,
         "to": move.to_client,
         "cause": cause_words(move.cause),
+        "is_kept": move.to_client is None and answers.is_owned(trial, move.queue),
         "expected": expected.get(move.cause) if answers.is_handoff(move) else None,
         "is_handoff": answers.is_handoff(move),
     }
@@ -208,7 +213,9 @@ def cause_words(cause: MoveCause) -> str:
         MoveCause.QUEUE_ADDED: _("the queue is new"),
         MoveCause.OWNER_LEFT: _("its owner leaves"),
         MoveCause.TAKEN_UP: _("nobody has it now"),
+        MoveCause.TAKEN_BESIDE: _("others have it too"),
         MoveCause.LET_GO: _("nobody is to have it"),
+        MoveCause.LEFT_TO_OTHERS: _("others keep it"),
         MoveCause.OWNER_JOINED: _("its new owner joins"),
         MoveCause.RESHUFFLED: _("a knock-on"),
     }

@@ -124,7 +124,7 @@ def test_a_round_of_a_group_whose_target_cannot_be_known_says_why_it_stays_open(
 
     turn(4_100)
 
-    why = "the target cannot be known: the strategy CONFIG needs to be told more than is known"
+    why = "the target cannot be known: the strategy CONFIG divides by what members' programs say, unknown here"
     row, state = Round.objects.get(), group_state(group=Group.objects.get().pk)
     assert (row.state, row.waits_for) == ("open", why)
     assert state is not None

@@ -81,6 +81,9 @@ test("the sentence says where a queue goes", () => {
 
   assert.equal(say(0), "Stays with A.");
   assert.equal(say(1, "B"), "Goes from A to B. B is new.");
+  assert.equal(describePlan(judgePlan(picture({ A: [[0], []], B: [[0], [0]] }, { size: 1 })), { number: 0 }, null), "A, B have it; B would keep it.");
+  const shared = { ...judgePlan(picture({ A: [[0], [0]], B: [[0], [0]] }, { size: 1 })), isShared: true };
+  assert.equal(describePlan(shared, { number: 0 }, null), "This group broadcasts: every member has it.");
   assert.equal(say(2), "A has it; nobody would. Its messages would wait.");
   assert.equal(say(3), "Would not be there any more; B has it now.");
 });
@@ -90,7 +93,7 @@ test("who leaves is struck on the map of what would be, with the load of that ti
 
   assert.deepEqual(asMap(given, PLANNED).members.map(({ state, load }) => [state, load]), [["left", []], ["here", [0, 1]]]);
   assert.equal(asMap(picture({ A: [[0], []] }, { knows: false }), PLANNED).members[0].load, null);
-  assert.deepEqual(asMap(given, HELD).members.map(({ state, load }) => [state, load]), [["here", [0, 1]], ["silent", []]]);
+  assert.deepEqual(asMap(given, HELD).members.map(({ state, load }) => [state, load]), [["here", [0, 1]], ["silent", null]]);
 });
 
 test("runs are packed as they are unpacked", () => {

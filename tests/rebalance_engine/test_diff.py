@@ -80,8 +80,9 @@ def test_as_few_moves_as_differences_are_counted(old: Ownership, new: Ownership)
     assert change.handoffs == sum(move.from_client is not None and move.to_client is not None for move in change)
 
 
-@given(ownerships(most_owners=1), ownerships(most_owners=1))
+@given(ownerships(most_owners=3), ownerships(most_owners=3))
 def test_every_cause_is_true(old: Ownership, new: Ownership) -> None:
+    was, now = owners_by_queue(old), owners_by_queue(new)
     for move in diff(old, new):
         match move.cause:
             case MoveCause.QUEUE_REMOVED:
@@ -94,16 +95,24 @@ def test_every_cause_is_true(old: Ownership, new: Ownership) -> None:
                 assert move.from_client not in new.clients.ids
             case MoveCause.TAKEN_UP:
                 assert old.queues.find(move.queue) is not None
+                assert (move.from_client, was[move.queue]) == (None, set())
+            case MoveCause.TAKEN_BESIDE:
                 assert move.from_client is None
-            case MoveCause.LET_GO:
+                assert was[move.queue] - {move.to_client}
+            case MoveCause.LET_GO | MoveCause.LEFT_TO_OTHERS as cause:
                 assert move.from_client in new.clients.ids
-                assert move.to_client is None
+                assert (move.to_client, bool(now[move.queue])) == (None, cause is MoveCause.LEFT_TO_OTHERS)
             case MoveCause.OWNER_JOINED:
                 assert move.to_client not in old.clients.ids
                 assert move.from_client in new.clients.ids
             case MoveCause.RESHUFFLED:
                 assert move.from_client in new.clients.ids
                 assert move.to_client in old.clients.ids
+
+
+def sharing(owners: str) -> Ownership:
+    """Give queue 0 to each of these, of the members A and B."""
+    return of_pairs(orders_east(0), ClientTable.of(["A", "B"]), [(0, "AB".index(owner)) for owner in owners])
 
 
 @pytest.mark.parametrize(
@@ -116,6 +125,8 @@ def test_every_cause_is_true(old: Ownership, new: Ownership) -> None:
         (owning("A-", "AB"), owning("AB"), Move(east(1), None, "B", MoveCause.TAKEN_UP)),
         (owning("A-", "A"), owning("AB"), Move(east(1), None, "B", MoveCause.TAKEN_UP)),
         (owning("AB"), owning("A-", "AB"), Move(east(1), "B", None, MoveCause.LET_GO)),
+        (sharing("A"), sharing("AB"), Move(east(0), None, "B", MoveCause.TAKEN_BESIDE)),
+        (sharing("AB"), sharing("B"), Move(east(0), "A", None, MoveCause.LEFT_TO_OTHERS)),
         (owning("AA", "A"), owning("AB"), Move(east(1), "A", "B", MoveCause.OWNER_JOINED)),
         (owning("AA", "AB"), owning("AB"), Move(east(1), "A", "B", MoveCause.RESHUFFLED)),
     ],
@@ -167,7 +178,7 @@ def test_tables_of_two_orders_are_told_apart_by_name() -> None:
 
     change = diff(old, new)
 
-    assert only_move(change) == Move(queues[2], "A", None, MoveCause.LET_GO)
+    assert only_move(change) == Move(queues[2], "A", None, MoveCause.LEFT_TO_OTHERS)
     assert apply(old, change).same_owners(new)
 
 

@@ -64,7 +64,8 @@ export function asMap(picture, grammar) {
   const [joins, leaves] = [new Set(picture.joins), new Set(picture.leaves)];
   const members = picture.members.map((cell) => ({
     ...cell,
-    load: grammar === HELD ? cell.held : picture.head.is_target_known ? cell.target : null,
+    load: grammar === HELD ? (joins.has(cell.client) ? null : cell.held) : picture.head.is_target_known ? cell.target : null,
+    isAbsent: grammar === HELD && joins.has(cell.client),
     state: leaves.has(cell.client) && grammar === PLANNED ? "left" : joins.has(cell.client) && grammar === HELD ? "silent" : "here",
     words: leaves.has(cell.client) ? gettext("leaves") : joins.has(cell.client) ? gettext("joins") : "",
   }));
@@ -73,16 +74,18 @@ export function asMap(picture, grammar) {
 
 /** The sentence under the maps. */
 export function describePlan(picture, { number }, client) {
-  const { holders, wanted, comes, goes, silent, joins, leaves, knowsTarget } = picture;
+  const { holders, wanted, comes, goes, silent, joins, leaves, knowsTarget, isShared } = picture;
   const [has, gets] = [holders[number], wanted[number]];
   const values = { has: list(has), gets: list(gets) };
   const parts = [];
   if (comes.has(number)) parts.push(fill(gettext("A new queue; %(gets)s would take it."), values));
   else if (goes.has(number)) parts.push(fill(gettext("Would not be there any more; %(has)s has it now."), values));
   else if (!knowsTarget) parts.push(fill(gettext("%(has)s has it; what would be cannot be known."), values));
+  else if (isShared) parts.push(gettext("This group broadcasts: every member has it."));
   else if (gets.length > 1) parts.push(fill(gettext("Two owners would have it: %(gets)s. Each message would be consumed twice."), values));
   else if (!gets.length) parts.push(fill(gettext("%(has)s has it; nobody would. Its messages would wait."), values));
   else if (has.length === 1 && has[0] === gets[0]) parts.push(fill(gettext("Stays with %(gets)s."), values));
+  else if (has.includes(gets[0])) parts.push(fill(gettext("%(has)s have it; %(gets)s would keep it."), values));
   else parts.push(fill(gettext("Goes from %(has)s to %(gets)s."), values));
   if (silent.size) parts.push(gettext("Not all members answer, so somebody else may have it now."));
   if (client !== null && joins.has(client)) parts.push(fill(gettext("%(client)s is new."), { client: name(client) }));

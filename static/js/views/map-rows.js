@@ -19,6 +19,7 @@ export function rowsOf(state, extra, picture, columns, isZoomed) {
     state: cell.state ?? (cell.held === null ? "silent" : "here"),
     held: cell.held === null || cell.load === null ? null : count(cell.load ?? cell.held),
     words: cell.words ?? seenWords(cell, extra),
+    isAbsent: cell.isAbsent ?? false,
   }));
   const here = new Set(rows.map((row) => row.client));
   for (const gone of extra.left) {

@@ -201,7 +201,7 @@ export class CellMap {
     this.rows = rows;
     const held = rows.map((row) => row.held);
     const known = held.filter((each) => each !== null && each !== undefined);
-    const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left").length) : 0;
+    const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left" && !row.isAbsent).length) : 0;
     const most = Math.max(1, ...known);
     const heading = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: known.length ? mean.toFixed(1) : "–" });
     if (this.loadHead.textContent !== heading) this.loadHead.textContent = heading;
@@ -242,7 +242,7 @@ export class CellMap {
 
   #load(row, mean, most) {
     const item = make("li");
-    const figure = make("span", { class: "fig num", "data-mark": row.held === null ? "unknown" : "exact" }, row.held === null ? "–" : String(row.held));
+    const figure = make("span", { class: "fig num", "data-mark": row.isAbsent ? "none" : row.held === null ? "unknown" : "exact" }, row.held === null ? "–" : String(row.held));
     const scale = (value) => (96 * value) / Math.max(most, mean, 1);
     const bar = draw("svg", { viewBox: "0 0 96 14", "aria-hidden": "true" }, draw("rect", { class: "load-ground", y: 3, width: 96, height: 8 }),
       draw("rect", { class: "load-bar", y: 3, width: scale(row.held ?? 0), height: 8 }));

@@ -15,7 +15,9 @@ def test_a_strategy_that_needs_to_be_told_more_has_no_target() -> None:
 
     decision = decide(look_at(group=Group.objects.get()), NOTHING, (), T0 + 5)
 
-    assert decision.rule == Rule(None, why="the strategy MACHINE_ROOM needs to be told more than is known")
+    assert decision.rule == Rule(
+        None, why="the strategy MACHINE_ROOM divides by what members' programs say, unknown here"
+    )
     assert (decision.outcome, decision.converged) == (None, None)
 
 

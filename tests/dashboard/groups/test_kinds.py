@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 from django.test import Client
 
-from dashboard.groups.kinds import listeners_of, popping_of, programs_of, set_to_pop, through_proxies
+from dashboard.groups.kinds import listeners_of, popping_words, programs_of, set_to_pop, through_proxies
 from dashboard.groups.models import Group, Target
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.showing import row_of
@@ -66,8 +66,8 @@ def test_in_a_broadcasting_group_everybody_has_everything() -> None:
 
 
 def test_members_that_pop_are_counted_by_their_own_word() -> None:
-    assert popping_of(["CONSUME_PASSIVELY", None]) == ""
-    assert popping_of(["CONSUME_POP", None]) == "POP: 1 member takes messages from queues that nobody owns"
+    assert popping_words(0) == ""
+    assert popping_words(1) == "POP: 1 member takes messages from queues that nobody owns"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ def test_where_nobody_tells_averaging_is_assumed_and_said_to_be() -> None:
 
 def test_a_strategy_of_ones_own_or_one_that_is_told_by_hand_has_no_rule_that_can_be_known() -> None:
     assert choose_rule(view("com.shop.Mine"), {}).why == "the strategy com.shop.Mine is not known here"
-    assert choose_rule(view("CONFIG"), {}).why == "the strategy CONFIG needs to be told more than is known"
+    assert (
+        choose_rule(view("CONFIG"), {}).why == "the strategy CONFIG divides by what members' programs say, unknown here"
+    )
 
 
 def test_members_that_do_as_they_were_told_have_that_as_their_target_where_it_is_known() -> None:

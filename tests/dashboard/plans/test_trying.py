@@ -182,7 +182,7 @@ def test_what_was_told_by_hand_is_the_groups_own_and_can_be_asked_for() -> None:
     assert own.outcome.target.same_owners(asked.outcome.target)
     unknown = try_out(view([], [], strategy="CONFIG"), Question(), NOBODY_KNOWS).chosen
     assert (unknown.strategy, unknown.outcome) == ("CONFIG", None)
-    assert "told more than is known" in unknown.why
+    assert "members' programs say" in unknown.why
 
 
 def test_where_somebody_does_not_answer_what_should_be_is_the_base() -> None:

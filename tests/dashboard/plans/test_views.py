@@ -11,7 +11,7 @@ from django.test import Client
 
 from dashboard.api import site
 from dashboard.audit.models import AuditEntry
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Member
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people import operations
 from dashboard.people.roles import Role
@@ -52,6 +52,36 @@ def test_without_a_question_the_group_is_shown_as_it_is_by_every_strategy(client
     assert "6 strategies are not compared, and why" in page
     assert re.search(r">MACHINE_ROOM</a>: MACHINE_ROOM needs the parameter", page)
     assert facts_in(page)["picture"]["head"] == {"model": "CLUSTERING", "is_target_known": True}
+
+
+def test_of_queues_without_owners_a_dry_run_says_that_it_has_none(client: Client, address: str) -> None:
+    assert "Only queues with owners are divided" not in client.get(address).content.decode()
+    Member.objects.filter(client_id="A").update(consume_type="CONSUME_POP")
+    Group.objects.update(popped_by={"east": ["clicks"]})
+
+    page = client.get(address, {"add": "3"}).content.decode()
+    answer = client.get(address, {"format": "json"}).json()
+
+    assert (
+        "POP: 1 member takes messages from queues that nobody owns" in page and "Set to POP for clicks on east" in page
+    )
+    assert (
+        "Only queues with owners are divided" in page and "Of the queues with owners nothing would be left for" in page
+    )
+    assert answer["without_owners"] == {
+        "popping_members": 1,
+        "members_through_proxies": [],
+        "set_to_pop": {"east": ["clicks"]},
+    }
+
+
+def test_what_two_have_and_one_keeps_is_not_said_to_go_to_nobody(client: Client, address: str) -> None:
+    told(held("A", 8_000, [0, 1]), held("B", 8_000, [1, 2, 3]))
+
+    page = client.get(address).content.decode()
+
+    assert "others keep it" in page and "nobody is to have it" not in page
+    assert '<span class="is-none">nobody</span>' not in page
 
 
 def test_a_question_stands_in_the_url_and_in_the_form(client: Client, address: str) -> None:
