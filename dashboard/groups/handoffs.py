@@ -125,6 +125,8 @@ def _story(lost: Span | None, got: Span | None, way: Way) -> Story:
     unowned, overlap = _after(dropped, taken), _after(taken, _as_member(dropped))
     if way is not Way.HANDED and lost is not None and got is not None:
         unowned, overlap = Bounds(0, 0), _both(lost, got)
+    elif overlap is not None and got is not None:
+        overlap = _as_told(overlap, got)
     return Story(
         queue=known.queue,
         from_client=lost.client if lost else None,
@@ -150,6 +152,13 @@ def _both(one: Span, other: Span) -> Bounds | None:
         return None
     told = [end - (began.high or began.at) for span in (one, other) if (end := span.certain_until) is not None]
     return replace(lasted, low=max(0, min([lasted.low, *told])))
+
+
+def _as_told(overlap: Bounds, got: Span) -> Bounds:
+    """Say that both had a queue only as long as the new owner told of it: who answers no more may have let it go."""
+    if got.certain_until is None:
+        return overlap
+    return replace(overlap, low=max(0, min(overlap.low, got.certain_until - (got.since.high or got.since.at))))
 
 
 def _as_member(end: Instant | None) -> Instant | None:

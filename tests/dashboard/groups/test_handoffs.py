@@ -209,6 +209,15 @@ def test_two_owners_are_certain_only_as_long_as_both_told_of_it() -> None:
     assert overlaps == [Bounds(80, 80), Bounds(0, 80), Bounds(30, 80)]
 
 
+def test_two_owners_are_certain_only_as_long_as_the_new_one_told_of_it() -> None:
+    given, got = span("A", exactly(0), exactly(300)), span("B", exactly(100))
+    heirs = [replace(got, told_at=400), replace(got, told_at=130), replace(got, until=Instant(400, 130, None))]
+
+    overlaps = [only(tell([given, heir], [SINCE_50], before=350)).overlap for heir in heirs]
+
+    assert overlaps == [Bounds(200, 200), Bounds(30, 200), Bounds(30, 200)]
+
+
 @given(st.tuples(*[st.integers(60, 120)] * 4), st.booleans(), st.data())
 def test_how_long_nobody_or_both_had_a_queue_lies_within_its_bounds(
     marks: tuple[int, ...], is_lost: bool, data: st.DataObject
