@@ -139,7 +139,7 @@ def who_may_have(findings: Iterable[Finding], lost: Mapping[str, str]) -> Iterat
         if client_id is None:
             yield found
         else:
-            yield replace(found, sentence=f"{found.sentence} {client_id} had it last, was lost, and may have it still.")
+            yield replace(found, sentence=f"{found.sentence} {client_id} had it last, is gone, and may have it still.")
 
 
 def pull_refusals(group: str, refusals: Iterable[PullRefusal], now: int) -> Iterator[Finding]:

@@ -62,8 +62,8 @@ class Span:
 class HeldBook:
     """The open spans of the members that a batch of facts is about; ``lately`` has when those were that it ended.
 
-    ``back`` are members who told again what they hold, by when; ``clean`` those of whom it is known only now that they
-    left cleanly, each with when looks had seen it.
+    ``back`` are members who told again what they hold, or said good-bye, by when; ``clean`` those of whom it is known
+    only now that they left cleanly, each with when looks had seen it.
     """
 
     book: GroupBook
@@ -223,12 +223,20 @@ class HeldBook:
         mine = self.of(member)
         reason = REASON_OF.get(fact.departure, DropReason.UNKNOWN)
         high = fact.at if fact.departure is Departure.UNREGISTERED else None
+        if high is not None:
+            self._let_go_of_all(member, high)
         self._end(fact, member, list(mine), reason, low=member.held_seen_at, high=high)
 
     def left_cleanly(self, fact: MemberLeft, member: Member, seen_at: int) -> None:
         """Looks saw at ``seen_at`` that somebody was gone; a log or a report tells now that it had said good-bye."""
         if fact.departure is Departure.UNREGISTERED and not member._state.adding:
             self.clean.append((member.pk, seen_at, fact))
+            self._let_go_of_all(member, fact.at)
+
+    def _let_go_of_all(self, member: Member, at: int) -> None:
+        """Who said good-bye has let go of what it had when it was lost before too, though it told nothing since."""
+        if member.held_seen_at is None and not member._state.adding:
+            self.back[member.pk] = at
 
     def _bound_what_was_lost(self) -> None:
         """Give an upper bound to the ends of what was held by who was lost, as far as one is known now."""

@@ -338,9 +338,27 @@ def test_an_orphan_says_who_had_it_last_where_that_one_was_lost_without_a_word()
     )
 
     answered = "No member consumes orders/east/0: the only member answered, and does not hold it."
-    assert lost == f"{answered} A had it last, was lost, and may have it still."
+    assert lost == f"{answered} A had it last, is gone, and may have it still."
     assert let_go == answered
     assert "A had it last" in still_lost
+
+
+@pytest.mark.parametrize("is_reported_late", [False, True])
+def test_who_was_lost_came_back_and_said_good_bye_before_it_told_anything_is_not_named(
+    *, is_reported_late: bool
+) -> None:
+    told(*HEALTHY)
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 20)
+    told(left("A", 1_000), held("B", 2_000, [2, 3]))
+    told(joined("A", 3_000))
+    bye = replace(left("A", 4_000, Departure.UNREGISTERED), source=REPORT)
+    told(*([left("A", 4_100), bye] if is_reported_late else [bye, left("A", 4_100)]), held("B", 5_000, [2, 3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 5_000)
+
+    faults = Finding.objects.filter(kind="orphan queue").values_list("sentence", flat=True)
+
+    assert len(faults) == 2
+    assert not any("had it last" in sentence for sentence in faults)
 
 
 def test_who_was_lost_beside_another_one_that_had_a_queue_longer_is_not_named() -> None:
