@@ -20,7 +20,7 @@ from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, SPEAKS_WITHIN_MS, departures_of, last_words
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
-from rebalance_engine.pipeline.logends import log_ends_of
+from rebalance_engine.pipeline.logends import ends_of_logs
 from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_results, takes_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
@@ -84,7 +84,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
     spans = computed_once(_shaped(_ended(computed_once(_with_what_follows(timeline)), events, life)))
-    return _let_go_unseen(_once(spans, _in_copies(spans, events, changes)), events, life)
+    return _let_go_unseen(spans, events, life)
 
 
 def _columns() -> list[str]:
@@ -271,55 +271,6 @@ def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
     return life.groupBy("cluster").agg(F.max("last_ms").alias("input_end_ms")).join(brokers, on="cluster", how="left")
 
 
-def _in_copies(spans: DataFrame, events: DataFrame, changes: DataFrame) -> DataFrame | None:
-    """Say of holds with which a log begins when they began by the log that it is a copy of the end of; None: of none.
-
-    It is a copy where the other log has the first line that tells of the hold, of the same millisecond.
-    """
-    key = ["cluster", "group", "client_id", *QUEUE_KEY]
-    of_hold = [*key, "process", "first_seen_ms"]
-    others = spans.select(
-        *key,
-        F.col("process").alias("other"),
-        F.coalesce("from_ms", "first_seen_ms").alias("began_ms"),
-        F.col("until_ms").alias("other_until_ms"),
-    )
-    is_inside = (F.col("began_ms") < F.col("first_seen_ms")) & (F.col("first_seen_ms") <= F.col("other_until_ms"))
-    beside = spans.where(F.col("from_ms").isNull()).select(*of_hold).join(others, on=key, how="inner")
-    asked = computed_once(beside.where((F.col("other") != F.col("process")) & is_inside).drop("other_until_ms"))
-    if asked.isEmpty():  # most logs are of one host each
-        return None
-    line = [*map(F.col, key), F.col("process").alias("other"), F.col("at_ms").alias("first_seen_ms")]
-    said = events.where(F.col("what") == "persisted all").select(*line)
-    said = said.unionByName(changes.where(F.col("what").isin(*REMOVES)).select(*line))
-    met = asked.join(said, on=[*key, "other", "first_seen_ms"], how="inner")
-    return met.groupBy(*of_hold).agg(F.min("began_ms").alias("began_ms"))
-
-
-def _once(spans: DataFrame, in_copies: DataFrame | None) -> DataFrame:
-    """Take a hold once that the logs of several processes tell: a copy of a host's log lies under another host's name.
-
-    A client takes a queue at one moment once. A copy may have been made before the hold ended, or of a log's end only:
-    of the hold then, what either log tells of it counts.
-
-    Args:
-        in_copies: of :func:`_in_copies`.
-    """
-    is_told = F.col("ended").isin("released", "stopped")
-    key = ["cluster", "group", "client_id", *QUEUE_KEY]
-    began = F.coalesce("from_ms", "first_seen_ms")
-    if in_copies is None:
-        known = spans.withColumn("began_ms", began)
-    else:
-        met = spans.join(in_copies, on=[*key, "process", "first_seen_ms"], how="left")
-        known = met.withColumn("began_ms", F.coalesce("began_ms", began)).withColumn("day", day_of(F.col("began_ms")))
-    of_hold = Window.partitionBy(*key, "began_ms")
-    best = F.max_by("process", F.struct(is_told, "until_ms", F.col("from_ms").isNotNull(), "process")).over(of_hold)
-    begins = {name: F.min(name).over(of_hold) for name in ("from_ms", "from_after_ms", "first_seen_ms")}
-    told = known.withColumns({"best": best, **(begins if in_copies is not None else {})})
-    return told.where(F.col("process") == F.col("best")).select(*SPANS.names)
-
-
 def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Let another's take end what a member had when its log was cut, and whose end only others tell.
 
@@ -327,7 +278,7 @@ def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> Data
     nothing go: brokers give it up ("expired") before others take what it had.
     """
     key = ["cluster", "group", *QUEUE_KEY]
-    known = computed_once(spans)
+    known = spans
     ends = F.coalesce("until_after_ms", "until_ms") - TAKEN_BEFORE_MS
     unseen = known.where(F.col("evidence").isin(LEFT, CLOSED, HEARD, INPUT_ENDS)).withColumn("ends_ms", ends)
     takes = known.select(*key, F.col("client_id").alias("taker"), F.col("from_ms").alias("taken_ms"))
@@ -338,11 +289,10 @@ def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> Data
     asked = computed_once(met.select(*of_hold, "ends_ms", "taken_ms"))
     if asked.isEmpty():  # most logs are whole
         return known
-    member = ["cluster", "group", "client_id"]
-    log_ends = log_ends_of(events, known, life).select(*member, F.col("at_ms").alias("log_end_ms"))
+    log_ends = ends_of_logs(events, known, life).select(*MEMBER, F.col("at_ms").alias("log_end_ms"))
     # The line of who is given up names its address only.
     expired = events.where(F.col("what") == "expired").select("cluster", "group", F.col("at_ms").alias("expired_ms"))
-    since = asked.join(log_ends, on=member, how="inner").where(
+    since = asked.join(log_ends, on=MEMBER, how="inner").where(
         (F.col("taken_ms") > F.col("log_end_ms")) & (F.col("ends_ms") > F.col("log_end_ms") + SPEAKS_WITHIN_MS)
     )
     is_given_up = F.col("expired_ms").between(F.col("log_end_ms"), F.col("taken_ms"))

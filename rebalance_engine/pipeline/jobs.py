@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import reduce
@@ -18,6 +18,7 @@ from rebalance_engine.pipeline import (
     bursts,
     clients,
     clocks,
+    copies,
     doubles,
     events,
     holds,
@@ -95,12 +96,14 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progres
             store.mine.pending, store.mine.read_by = [], events.readers()
             store.save()
     with progress.stage("holds"):
-        life = computed_once(events.signs_of_life(store.lines(LINES), known))
-        _publish_holds(store, asked, life, told)
+        seen = computed_once(events.signs_of_life(store.lines(LINES), known))
+        same = copies.copies_of(_events(store, asked), seen)
+        life = copies.as_one(seen, same)
+        _publish_holds(store, asked, _events(store, asked, same), life, told)
     with progress.stage("rounds, handoffs, loads"):
-        _publish_stories(store, asked, life, told)
+        _publish_stories(store, asked, _events(store, asked, same), life, told)
     with progress.stage("measures"):
-        _publish_measures(store, asked, told)
+        _publish_measures(store, asked, _events(store, asked, same), told)
     with progress.stage("reports"):
         tables = {name: store.read(name, schema) for name, schema in sections.WHOLE.items()}
         rounds, handoffs = (store.read(name, STORIES[name][1]) for name in ("rounds", "handoffs"))
@@ -232,8 +235,12 @@ def _publish_events(store: Store, asked: Asked, known: DataFrame, days: set[str]
     told.changed["events"] = sorted(changed)
 
 
-def _publish_holds(store: Store, asked: Asked, life: DataFrame, told: Told) -> None:
-    all_events = store.read("events", EVENTS).where(F.col("cluster") == asked.cluster)
+def _events(store: Store, asked: Asked, same: Sequence[tuple[str, str, str]] = ()) -> DataFrame:
+    """Give the cluster's events, those of processes of which several logs tell as of one."""
+    return copies.as_one(store.read("events", EVENTS).where(F.col("cluster") == asked.cluster), same)
+
+
+def _publish_holds(store: Store, asked: Asked, all_events: DataFrame, life: DataFrame, told: Told) -> None:
     _publish(store, asked, told, "changes", clients.changes_of(all_events))
     spans = holds.spans_of(all_events, store.read("changes", EVENTS), life)
     _publish(store, asked, told, "spans", spans)
@@ -251,12 +258,10 @@ STORIES = {
 }
 
 
-def _publish_stories(store: Store, asked: Asked, life: DataFrame, told: Told) -> None:
+def _publish_stories(store: Store, asked: Asked, all_events: DataFrame, life: DataFrame, told: Told) -> None:
     """Tell the groups' stories anew whose spans or clues differ from when they were told last; the others stay."""
     spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
-    all_events = store.read("events", EVENTS)
-    of_cluster = F.col("cluster") == asked.cluster
-    mine = models.with_owners(spans.where(of_cluster), all_events.where(of_cluster))
+    mine = models.with_owners(spans.where(F.col("cluster") == asked.cluster), all_events)
     clues = computed_once(stories.clues_of(all_events, changes, mine, life))
     inputs = computed_once(stories.inputs_of(mine, clues))
     known = store.read("inputs", schemas.INPUTS).where(F.col("cluster") == asked.cluster)
@@ -282,10 +287,10 @@ def _checksums(inputs: DataFrame) -> dict[str, str]:
     return {row["group"]: row["checksum"] for row in inputs.select("group", "checksum").collect()}
 
 
-def _publish_measures(store: Store, asked: Asked, told: Told) -> None:
+def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, told: Told) -> None:
     tables = {name: store.read(name, schema) for name, (_, schema) in STORIES.items()}
     rounds, handoffs = tables["rounds"], tables["handoffs"]
-    all_events, spans = store.read("events", EVENTS), store.read("spans", SPANS)
+    spans = store.read("spans", SPANS)
     _publish(store, asked, told, "lock_waits", locks.waits_of(all_events, spans))
     waits = store.read("lock_waits", schemas.LOCK_WAITS)
     handoffs = locks.with_waits(handoffs, waits)

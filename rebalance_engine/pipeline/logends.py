@@ -15,22 +15,42 @@ WRITERS = ("java5", "java4")  # they persist the offsets of what they hold every
 
 
 def log_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
-    """Give as clues of groups, ``log ends``, the last line of each member's log.
+    """Give as clues of groups, ``log ends``, the last line of each member's logs.
 
     A member that took queues, and of which no line persists an offset, may be silent as well: it is left out.
     """
+    member = ["cluster", "group", "client_id"]
+    taken = spans.select(*member, F.lit(True).alias("took")).distinct()
+    return (
+        _ends(events, spans, life)
+        .groupBy(*member)
+        .agg(F.max("at_ms").alias("at_ms"), F.max("persists").alias("persists"))
+        .join(taken, on=member, how="left")
+        .where(F.col("persists") | F.col("took").isNull())
+        .select("cluster", "group", F.lit("log ends").alias("what"), "at_ms", "client_id")
+    )
+
+
+def ends_of_logs(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Give the last line, ``at_ms``, of the log of each process in which a member persists, by MEMBER.
+
+    One client id may be that of several processes, one after another: the log of one may be cut, and another's not.
+    """
+    return _ends(events, spans, life).where("persists").select("cluster", "process", "group", "client_id", "at_ms")
+
+
+def _ends(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
     own = events.where(F.col("layout").isin(*WRITERS))
     log = ["cluster", "host", "family"]
     of_file = own.groupBy("cluster", "host", "layout", "file").agg(F.max("at_ms").alias("said_ms"))
     ends = of_file.groupBy("cluster", "host", family_of().alias("family")).agg(F.max("said_ms").alias("said_ms"))
     beats = own.where(F.col("what") == "heartbeat data").withColumn("group", F.explode("queues"))
-    member = ["cluster", "group", "client_id"]
     both = own.where(F.col("group").isNotNull()).unionByName(beats.select(own.columns))
     named = both.where(F.col("client_id").isNotNull())
     persists = F.max(F.col("what") == "persisted all").alias("persists")
-    in_log = named.groupBy(*member, "host", "process", "layout", "file").agg(persists)
+    member = ["cluster", "process", "group", "client_id"]
+    in_log = named.groupBy(*member, "host", "layout", "file").agg(persists)
     processes = life.select("cluster", "process", F.col("last_ms").alias("process_ms"))
-    taken = spans.select(*member, F.lit(True).alias("took")).distinct()
     groups = spans.select("cluster", "group").distinct()
     return (
         in_log.withColumn("family", family_of())
@@ -39,9 +59,6 @@ def log_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFra
         .groupBy(*member)
         .agg(F.max(F.greatest("said_ms", "process_ms")).alias("at_ms"), F.max("persists").alias("persists"))
         .join(groups, on=["cluster", "group"], how="left_semi")
-        .join(taken, on=member, how="left")
-        .where(F.col("persists") | F.col("took").isNull())
-        .select("cluster", "group", F.lit("log ends").alias("what"), "at_ms", "client_id")
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from rebalance_engine.pipeline import clients, events, holds, lines, zones
+from rebalance_engine.pipeline import clients, copies, events, holds, lines, zones
 from rebalance_engine.pipeline.sources import find_files
 
 QUEUE = "MessageQueue [topic=orders, brokerName={}, queueId={}]"
@@ -38,9 +38,11 @@ def read_holds(spark: SparkSession, folder: Path, given: str | None = None) -> D
 
 def holds_from(found: DataFrame, known: DataFrame) -> DataFrame:
     """Give all holds of lines, which may be of several clusters."""
-    told = events.events_of(found, known).localCheckpoint()
+    said = events.events_of(found, known).localCheckpoint()
+    seen = events.signs_of_life(found, known).localCheckpoint()
+    same = copies.copies_of(said, seen)
+    told, life = copies.as_one(said, same).localCheckpoint(), copies.as_one(seen, same)
     changes = clients.changes_of(told).localCheckpoint()
-    life = events.signs_of_life(found, known).localCheckpoint()
     return holds.spans_of(told, changes, life)
 
 

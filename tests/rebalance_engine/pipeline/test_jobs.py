@@ -1,6 +1,8 @@
 """Whole jobs over the recorded runs: what the logs tell is what truly happened."""
 
+import gzip
 import json
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -96,14 +98,21 @@ def test_every_take_and_release_of_a_real_run_is_told_and_none_more(told: dict[s
 
 
 def test_a_job_tells_a_run_from_its_files_to_its_tables(spark: SparkSession, tmp_path: Path) -> None:
-    name = "scale_out-4.9.7"
+    """The host of c1 was renamed meanwhile, and there is an earlier copy of its log."""
+    name, source, target = "scale_out-4.9.7", tmp_path / "logs", tmp_path / "out"
+    shutil.copytree(logs(name), source)
+    log = source / "c1" / "rocketmq_client.log.gz"
+    lines = gzip.decompress(log.read_bytes()).splitlines(keepends=True)
+    half, third = len(lines) // 2, len(lines) // 3
+    log.write_bytes(gzip.compress(b"".join(lines[:half])))
+    for host, part in (("c1-now", lines[half:]), ("copied", lines[third : 2 * third])):
+        (source / host).mkdir()
+        (source / host / log.name).write_bytes(gzip.compress(b"".join(part)))
 
-    told = run_logs(spark, Asked(source=logs(name), target=tmp_path), find_files(logs(name)), Progress(ignore))
+    told = run_logs(spark, Asked(source=source, target=target), find_files(source), Progress(ignore))
 
     assert (told.refused, told.unparsed, told.told_anew) == ([], 0, ["g_orders"])
-    assert_all_are_told(
-        Run(**{table: read_table(tmp_path / table) for table in ("holds", "handoffs", "returns")}), name
-    )
+    assert_all_are_told(Run(**{table: read_table(target / table) for table in ("holds", "handoffs", "returns")}), name)
 
 
 def assert_all_are_told(run: Run, name: str) -> None:

@@ -65,7 +65,12 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     place = tmp_path_factory.mktemp("shapes")
     frames = []
     for name in RUNS:
-        for shape, write in (("rolled", write_rolled), ("cut", write_cut), ("named", write_named)):
+        for shape, write in (
+            ("rolled", write_rolled),
+            ("cut", write_cut),
+            ("named", write_named),
+            ("parted", write_parted),
+        ):
             write(place / shape / name, name)
             frames.append(read_lines(spark, place / shape / name, f"{shape} {name}"))
     found = reduce(DataFrame.unionByName, frames).localCheckpoint()
@@ -108,6 +113,24 @@ def write_named(place: Path, name: str) -> None:
         put(place / f"named-{name}-{host}" / log, text)
 
 
+def write_parted(place: Path, name: str) -> None:
+    """Let the host of c1 be renamed within a line, and lie a piece of its log, of before and after, under a third name.
+
+    Of c2's log there is the beginning once more; of that of c3, which is killed, the end.
+    """
+    for host, log, text in texts(name):
+        folder, size = place / f"parted-{name}-{host}", len(text)
+        parts = {"": text}
+        if host == "c1":
+            parts = {"": text[: size // 2], "-now": text[size // 2 :], "-copy": text[size // 3 : 2 * size // 3]}
+        elif host == "c2":
+            parts["-copy"] = text[: 2 * size // 3]
+        elif host == "c3":
+            parts["-copy"] = text[size // 2 :]
+        for more, part in parts.items():
+            put(folder.with_name(folder.name + more) / log, part)
+
+
 def cut(text: bytes, name: str) -> bytes:
     return text[int(len(text) * CUT_AFTER[name]) + 17 :]
 
@@ -125,6 +148,11 @@ def test_two_runs_in_logs_that_were_rolled_are_told_as_two_runs(told: Told, name
             for key, spans in once.items()
         },
     )
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_log_whose_parts_and_copies_lie_under_several_hosts_is_told_as_one(told: Told, name: str) -> None:
+    assert_close(as_holds(told[f"parted {name}"]), true_holds(name))
 
 
 @pytest.mark.parametrize("name", RUNS)
