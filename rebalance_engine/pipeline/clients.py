@@ -24,7 +24,9 @@ RESULT_WITHIN_MS = 60_000
 PERSIST_WITHIN_MS = 25_000  # an orderly queue is persisted first, and removed up to 20 s later
 INSTANCE_WITHIN_MS, STOPPED_WITHIN_MS = 10_000, 1_000
 TRIED_IN_GO = ("lock refused", "add failed")
-OF_A_GROUP = (*ADDS, *REMOVES, "consumer stopped", "consumer starting", "unregistered")
+STARTED_WITHIN_MS, PERSISTING_MS = 60_000, 2_000  # offsets that were being sent are written down after a stop
+OF_MEMBERS = ("consumer starting", "consumer stopped", "unregistered")
+OF_INSTANCES = ("instance made", "instance stopped")
 
 
 def moment() -> Column:
@@ -40,30 +42,36 @@ def changes_of(events: DataFrame) -> DataFrame:
     mine = _with_groups(logged) if "cpp" in present else logged
     if HISTORY.name in present:
         named = logged.where(F.col("client_id").isNotNull()).select("cluster", "client_id").dropDuplicates()
-        told = events.where(F.col("layout") == HISTORY.name)  # a client's own log is the better word
-        mine = mine.unionByName(told.join(named, on=["cluster", "client_id"], how="left_anti"))
+        record = events.where(F.col("layout") == HISTORY.name)  # a client's own log is the better word
+        mine = mine.unionByName(record.join(named, on=["cluster", "client_id"], how="left_anti"))
     known = _known_clients(mine)
-    members = computed_once(known.select(*KEY, "client_id").dropDuplicates())  # few, where lines are many
+    # Few, where lines are many.
+    lives = computed_once(known.groupBy(*KEY, "client_id").agg(F.max("at_ms").alias("last_ms")))
+    marks = computed_once(mine.where(F.col("what").isin(*OF_MEMBERS, *OF_INSTANCES, "consumer started")))
+    members = lives.drop("last_ms")
     counted = members.groupBy(*KEY).agg(F.count("client_id").alias("clients"), F.first("client_id").alias("only"))
     told_by_result = (F.col("layout") == "go") & F.col("what").isin(*ADDS)
-    lines = mine.where(F.col("what").isin(*OF_A_GROUP) & F.col("group").isNotNull() & ~told_by_result).join(
+    lines = mine.where(F.col("what").isin(*ADDS, *REMOVES) & F.col("group").isNotNull() & ~told_by_result).join(
         counted, on=KEY, how="left"
     )
-    strangers = _strangers(mine, members)
+    own = _without_attempts(marks).join(counted, on=KEY, how="left")
+    strangers = _strangers(marks, members)
     speakers = members if strangers is None else members.unionByName(strangers)
-    single = lines.where(F.coalesce("clients", F.lit(0)) == 1)
+    is_single = F.coalesce("clients", F.lit(0)) == 1
+    single = own.where(is_single).withColumn("client_id", F.col("only"))
     if strangers is not None:
-        own = single.where(F.col("topic").isNull())
-        told = _by_instance_beside(own, mine, speakers).join(counted, on=KEY, how="left")
-        parts = [told.withColumn("client_id", F.coalesce("client_id", "only"))]
-        single = single.where(F.col("topic").isNotNull())
-    else:
-        parts = []
-    parts.append(single.withColumn("client_id", F.col("only")))
+        beside = _by_instance_beside(single, marks, speakers).join(counted, on=KEY, how="left")
+        single = beside.withColumn("client_id", F.coalesce("client_id", "only"))
+    told = [single]
+    parts = [lines.where(is_single).withColumn("client_id", F.col("only"))]
     kinds = {row["n"] for row in counted.select(F.least("clients", F.lit(2)).alias("n")).distinct().collect()}
     if 2 in kinds:  # asked first, because a plan that does nothing still costs seconds to make
-        parts.append(_tell_apart(lines.where(F.col("clients") > 1), mine, known, speakers))
-    nameless = lines.where(F.col("clients").isNull())
+        parts.append(_by_last_named(_tell_apart(lines.where(F.col("clients") > 1), mine), known))
+        beside = _by_instance_beside(own.where(F.col("clients") > 1), marks, speakers)
+        told.append(_by_last_named(beside, known))
+    ends = reduce(DataFrame.unionByName, [part.select(*mine.columns) for part in told])
+    parts.append(_without_those_who_go_on(ends, mine, marks, lives, strangers))
+    nameless = lines.unionByName(own).where(F.col("clients").isNull())
     if not nameless.isEmpty():
         parts.append(_by_instance(nameless, mine))
     if "go" in present:
@@ -160,12 +168,36 @@ def _known_clients(mine: DataFrame) -> DataFrame:
     return direct.unionByName(beats.select(*mine.columns)).select(*KEY, "client_id", "thread", "at_ms", "file", "place")
 
 
-def _strangers(mine: DataFrame, members: DataFrame) -> DataFrame | None:
+def _without_attempts(marks: DataFrame) -> DataFrame:
+    """Give the starts and stops of groups without the starts that came to nothing: no instance, and nobody started.
+
+    A consumer says that it starts before it looks whether it can: what is wrong with its settings, or that its client
+    has one of the group already, ends that.
+    """
+    latest = Window.partitionBy("cluster", "process").orderBy(F.desc(moment()))
+    of_group = Window.partitionBy(*KEY).orderBy(F.desc(moment()))
+
+    def follows(what: str, window: WindowSpec, within_ms: int) -> Column:
+        at = F.last(F.when(F.col("what") == what, F.col("at_ms")), ignorenulls=True).over(window)
+        return F.coalesce(at - F.col("at_ms") <= within_ms, F.lit(False))
+
+    known = marks.withColumns(
+        {
+            "is_made": follows("instance made", latest, INSTANCE_WITHIN_MS),
+            "is_started": follows("consumer started", of_group, STARTED_WITHIN_MS),
+        }
+    )
+    is_start = (F.col("what") != "consumer starting") | F.col("is_made") | F.col("is_started")
+    mine = known.where(F.col("what").isin(*OF_MEMBERS) & F.col("group").isNotNull() & is_start)
+    return mine.select(*marks.columns)
+
+
+def _strangers(marks: DataFrame, members: DataFrame) -> DataFrame | None:
     """Give the clients that began to start as members of a group, and never spoke as one: these could not start.
 
     A consumer says that it starts, makes its instance, and says then that it has started. None: there are no such.
     """
-    told = mine.where(F.col("what").isin("consumer starting", "instance made", "consumer started"))
+    told = marks.where(F.col("what").isin("consumer starting", "instance made", "consumer started"))
     order = Window.partitionBy("cluster", "process").orderBy(moment())
     following = F.lead(F.struct("what", "client_id", "at_ms")).over(order)
     began = told.withColumn("next", following).where(
@@ -181,11 +213,64 @@ def _strangers(mine: DataFrame, members: DataFrame) -> DataFrame | None:
     return None if beside.isEmpty() else beside
 
 
-def _tell_apart(lines: DataFrame, mine: DataFrame, known: DataFrame, speakers: DataFrame) -> DataFrame:
-    changes = lines.where(F.col("topic").isNotNull())
-    named = _by_result(_by_persist(changes, mine), mine)
-    rest = _by_instance_beside(lines.where(F.col("topic").isNull()), mine, speakers)
-    return _by_last_named(named.select(*mine.columns).unionByName(rest), known)
+def _without_those_who_go_on(
+    ends: DataFrame, mine: DataFrame, marks: DataFrame, lives: DataFrame, strangers: DataFrame | None
+) -> DataFrame:
+    """Take starts and stops away from members that go on persisting what they had: these are of somebody else.
+
+    What is persisted without having been added meanwhile, and before its client's instance is made anew, proves that
+    its member went on. They are of the stranger whose instance was made last, if there is one; else a stop is of nobody
+    knows whom, and a start tells nothing.
+    """
+    since, line = F.col("at_ms") + PERSISTING_MS, ["cluster", "process", "file", "place"]
+    made = marks.where(F.col("what") == "instance made").select(
+        "cluster", "process", "client_id", F.col("at_ms").alias("made_ms")
+    )
+    asked = computed_once(
+        ends.join(lives, on=[*KEY, "client_id"], how="inner")
+        .where(F.col("last_ms") > since)
+        .join(made, on=["cluster", "process", "client_id"], how="left")
+        .groupBy(*KEY, "client_id", "file", "place", F.col("at_ms").alias("mark_ms"))
+        .agg(F.min(F.when(F.col("made_ms") >= F.col("at_ms"), F.col("made_ms"))).alias("made_ms"))
+        .where(F.col("made_ms").isNull() | (F.col("made_ms") > F.col("mark_ms") + PERSISTING_MS))
+        .withColumnsRenamed({"file": "mark_file", "place": "mark_place"})
+    )
+    if asked.isEmpty():  # asked first: who stops says nothing more, and most logs are of one life
+        return ends
+    whose = [*KEY, "mark_file", "mark_place", *QUEUE_KEY]
+    said = mine.where(F.col("what").isin("persisted all", *ADDS)).withColumnRenamed("client_id", "persisting")
+    is_add = F.col("what").isin(*ADDS)
+    later = F.col("at_ms") >= F.col("mark_ms") + F.when(is_add, 0).otherwise(PERSISTING_MS)
+    is_in_life = F.col("made_ms").isNull() | (F.col("at_ms") < F.col("made_ms"))
+    met = said.join(F.broadcast(asked), on=KEY, how="inner").where(
+        (is_add | (F.col("persisting") == F.col("client_id"))) & later & is_in_life
+    )
+    first = met.groupBy(*whose).agg(
+        F.min(F.when(is_add, F.col("at_ms"))).alias("added_ms"),
+        F.min(F.when(~is_add, F.col("at_ms"))).alias("persisted_ms"),
+    )
+    goes_on = F.col("added_ms").isNull() | (F.col("persisted_ms") < F.col("added_ms"))
+    went_on = first.where(F.col("persisted_ms").isNotNull() & goes_on).select(
+        "cluster", "process", F.col("mark_file").alias("file"), F.col("mark_place").alias("place")
+    )
+    others = computed_once(went_on.distinct().withColumn("is_others", F.lit(True)))
+    if others.isEmpty():
+        return ends
+    told = ends.join(F.broadcast(others), on=line, how="left")
+    client = F.when(F.col("is_others").isNull(), F.col("client_id"))
+    if strangers is not None:
+        theirs = marks.where(F.col("what") == "instance made").drop("group")
+        came = theirs.join(strangers, on=["cluster", "process", "client_id"], how="inner").select(*ends.columns)
+        before = Window.partitionBy(*KEY).orderBy(moment())
+        last = F.last(F.when(F.col("what") == "instance made", F.col("client_id")), ignorenulls=True).over(before)
+        both = told.unionByName(came, allowMissingColumns=True).withColumn("last", last)
+        told, client = both.where(F.col("what") != "instance made"), F.coalesce(client, "last")
+    named = told.withColumn("client_id", client)
+    return named.where(F.col("client_id").isNotNull() | (F.col("what") != "consumer starting")).select(*ends.columns)
+
+
+def _tell_apart(changes: DataFrame, mine: DataFrame) -> DataFrame:
+    return _by_result(_by_persist(changes, mine), mine).select(*mine.columns)
 
 
 def _by_persist(changes: DataFrame, mine: DataFrame) -> DataFrame:
@@ -234,7 +319,7 @@ def _by_result(changes: DataFrame, mine: DataFrame) -> DataFrame:
     return told.withColumn("client_id", F.coalesce("client_id", "fits"))
 
 
-def _by_instance_beside(lines: DataFrame, mine: DataFrame, speakers: DataFrame) -> DataFrame:
+def _by_instance_beside(lines: DataFrame, marks: DataFrame, speakers: DataFrame) -> DataFrame:
     """Take the client whose instance is made or stopped beside a start or a stop: whoever speaks next may be another.
 
     A consumer that starts says so, and makes its instance then; one that stops unregisters, stops its instance, and
@@ -243,9 +328,9 @@ def _by_instance_beside(lines: DataFrame, mine: DataFrame, speakers: DataFrame) 
     Args:
         speakers: whose lines they may be: of each group and process the members, and who could not start.
     """
-    beside = mine.where(F.col("what").isin("instance made", "instance stopped")).drop("group")
-    marks = beside.join(speakers, on=["cluster", "process", "client_id"], how="inner").select(*mine.columns)
-    both = lines.select(*mine.columns).withColumn("client_id", F.lit(None).cast("string")).unionByName(marks)
+    beside = marks.where(F.col("what").isin(*OF_INSTANCES)).drop("group")
+    theirs = beside.join(speakers, on=["cluster", "process", "client_id"], how="inner").select(*marks.columns)
+    both = lines.select(*marks.columns).withColumn("client_id", F.lit(None).cast("string")).unionByName(theirs)
     before = Window.partitionBy(*KEY).orderBy(moment())
     after = Window.partitionBy(*KEY).orderBy(F.desc(moment()))
 
@@ -259,13 +344,13 @@ def _by_instance_beside(lines: DataFrame, mine: DataFrame, speakers: DataFrame) 
             "stopped_next": nearest("instance stopped", after, INSTANCE_WITHIN_MS),
             "stopped_last": nearest("instance stopped", before, STOPPED_WITHIN_MS),
         }
-    ).where(~F.col("what").isin("instance made", "instance stopped"))
+    ).where(~F.col("what").isin(*OF_INSTANCES))
     client = (
         F.when(F.col("what") == "consumer starting", F.col("made_next"))
         .when(F.col("what") == "unregistered", F.col("stopped_next"))
         .when(F.col("what") == "consumer stopped", F.col("stopped_last"))
     )
-    return told.withColumn("client_id", client).select(*mine.columns)
+    return told.withColumn("client_id", client).select(*marks.columns)
 
 
 def _by_last_named(lines: DataFrame, known: DataFrame) -> DataFrame:

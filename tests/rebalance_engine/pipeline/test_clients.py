@@ -124,3 +124,46 @@ def test_who_could_not_start_ends_nothing_of_the_member_beside_it(spark: SparkSe
         ("consumer stopped", None, "X"),
         ("consumer stopped", None, "A"),
     ]
+
+
+def test_a_member_that_goes_on_neither_started_nor_stopped(spark: SparkSession, tmp_path: Path) -> None:
+    """Somebody else did, in each process in another way; in the last it did itself, and came back under its id."""
+    starts = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"
+    started, stopped = "the consumer [g] start OK.", "the consumer [g] shutdown OK"
+    left = "unregister client[Producer: null Consumer: g] from broker[east 0 10.0.0.9:10911] success"
+
+    def made(client: str) -> str:
+        return f"Created a new client Instance, InstanceIndex:0, ClientID:{client}, ClientConfig:ClientConfig{{x}}"
+
+    comes: list[tuple[float, str]] = [(10, starts), (10.2, made("X")), (10.3, started)]
+    cases: dict[str, list[tuple[float, str]]] = {
+        "its settings were wrong": [(10, starts)],
+        "it was slow to stop": [*comes, (12, left), (12.2, "the client factory [X] shutdown OK"), (16, stopped)],
+        "a producer has its instance too": [*comes, (12, left), (12.3, stopped)],
+        "its instance was there before": [(10, starts), (10.3, started), (12, left), (12.3, stopped)],
+        "it was the member": [
+            *((6.5, left), (6.6, "the client factory [A] shutdown OK"), (6.7, stopped)),
+            *((9, starts), (9.2, made("A")), (9.3, started), (10, added("g", Q0))),
+        ],
+    }
+    lines = []
+    for pid, theirs in enumerate(cases.values()):
+        mine = [(1.0, added("g", Q0)), (1.1, result("g", "A", [Q0]))]
+        mine += [(float(at), persisted("g", "A", Q0, 1)) for at in (6, 11, 16, 21)]
+        lines += [java5(at, text, pid=pid) for at, text in sorted([*mine, *theirs])]
+    (tmp_path / "web1").mkdir()
+    (tmp_path / "web1" / "a.log").write_text("".join(lines))
+    rows = changes_of(read_events(spark, tmp_path)).where("topic IS NULL").orderBy("at_ms", "place").collect()
+
+    names = list(cases)
+    found: dict[str, list[tuple[str, str | None]]] = {name: [] for name in names}
+    for row in rows:
+        found[names[int(row["process"].rpartition("/")[2])]].append((row["what"], row["client_id"]))
+    theirs_in_order = [("consumer starting", "X"), ("unregistered", "X"), ("consumer stopped", "X")]
+    assert found == {
+        "its settings were wrong": [],
+        "it was slow to stop": theirs_in_order,
+        "a producer has its instance too": theirs_in_order,
+        "its instance was there before": [("unregistered", None), ("consumer stopped", None)],
+        "it was the member": [("unregistered", "A"), ("consumer stopped", "A"), ("consumer starting", "A")],
+    }
