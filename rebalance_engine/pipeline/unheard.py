@@ -53,32 +53,37 @@ class Counted:
 def presence_of_uncounted(told: Iterable[Counted], there: Presence, holds: Holds, end_ms: int) -> Spans:
     """Tell when there were more members than are known, by names of their own: *1 more*, *2 more*, and so on.
 
-    Who may still have been listed though it was gone is counted: this finds no more than are certain.
+    Who may still have been listed though it was gone is counted: this finds no more than are certain. What was said
+    counts while a member is there that would say otherwise: of whoever had nothing, its going is not said.
 
     Args:
         there: when members were there of whom that is known.
     """
     results = sorted(told, key=lambda one: one.at_ms)
-    edges, known = _numbers(_listed(results, there, holds))
+    lives = _lives(results, there, holds)
+    edges, known = _numbers(_listed(lives, holds))
     times = [one.at_ms for one in results]
     more = [one.members - known[bisect_right(edges, one.at_ms)] for one in results]
-    marks = sorted({*edges, *times, *(at - SEEN_WITHIN_MS for at in times), end_ms})
+    heard_until, unsaid = _heard_until(results, lives), _unsaid(lives, holds)
+    marks = {*edges, *times, *(at - SEEN_WITHIN_MS for at in times), *heard_until, *(end for end, _ in unsaid), end_ms}
     found: Spans = {}
-    for begin, end in pairwise(mark for mark in marks if mark <= end_ms):
-        said = bisect_right(times, begin)
-        now = results[said - 1].members - known[bisect_right(edges, begin)] if said else 0
+    for begin, end in pairwise(mark for mark in sorted(marks) if mark <= end_ms):
+        said, now = bisect_right(times, begin), 0
+        if said and begin < heard_until[said - 1]:
+            last = results[said - 1]
+            since = unsaid[bisect_right(unsaid, (last.at_ms, end_ms)) : bisect_right(unsaid, (begin, end_ms))]
+            gone = sum(came <= last.at_ms for _, came in since)
+            now = last.members - gone - known[bisect_right(edges, begin)]
         soon = more[said] if said < len(times) and times[said] <= begin + SEEN_WITHIN_MS else 0
         for number in range(1, 1 + max(now, soon)):
             _go_on(found.setdefault(f"{number} more", []), begin, end)
     return found
 
 
-def _listed(results: Iterable[Counted], there: Presence, holds: Holds) -> Spans:
-    """Tell from when until when brokers may have listed each member that is known; apart from each other, in order."""
-    every = [hold for those in holds.values() for hold in those]
-    lost = {hold.client for hold in every if hold.ended == "lost"}
+def _lives(results: Iterable[Counted], there: Presence, holds: Holds) -> Spans:
+    """Tell from when until when each member that is known was there; apart from each other, in order."""
     spans = [(client, begin, end) for client, own in there.items() for begin, end in own]
-    spans += [(hold.client, hold.from_ms, hold.until_ms) for hold in every]
+    spans += [(hold.client, hold.from_ms, hold.until_ms) for those in holds.values() for hold in those]
     spoke: dict[str, list[int]] = {}
     for one in results:
         if one.client is not None:
@@ -86,9 +91,42 @@ def _listed(results: Iterable[Counted], there: Presence, holds: Holds) -> Spans:
     spans += [(client, times[0], times[-1]) for client, times in spoke.items()]
     known: Spans = {}
     for client, begin, end in sorted(spans, key=lambda one: one[1]):
-        until = end + (LOST_LISTED_MS if client in lost else LISTED_MS)
-        _go_on(known.setdefault(client, []), begin - CLOCKS_MS, until)
+        _go_on(known.setdefault(client, []), begin, end)
     return known
+
+
+def _listed(lives: Presence, holds: Holds) -> Spans:
+    """Tell from when until when brokers may have listed each of them."""
+    lost = {hold.client for those in holds.values() for hold in those if hold.ended == "lost"}
+    known: Spans = {}
+    for client, spans in lives.items():
+        for begin, end in spans:
+            until = end + (LOST_LISTED_MS if client in lost else LISTED_MS)
+            _go_on(known.setdefault(client, []), begin - CLOCKS_MS, until)
+    return known
+
+
+def _heard_until(results: Sequence[Counted], lives: Presence) -> list[int]:
+    """Tell of each result until when one of those is there that were then, and say what they divide by."""
+    speakers = {one.client for one in results}
+    spans = sorted(span for client, own in lives.items() if client in speakers for span in own)
+    begins, latest = [begin for begin, _ in spans], list(accumulate((end for _, end in spans), max))
+    places = (bisect_right(begins, one.at_ms) for one in results)
+    return [latest[place - 1] if place else one.at_ms for place, one in zip(places, results, strict=True)]
+
+
+def _unsaid(lives: Presence, holds: Holds) -> list[tuple[int, int]]:
+    """Give when members went that had nothing then, and when they had come: nobody divides otherwise without them."""
+    ends: dict[str, list[int]] = {}
+    for those in holds.values():
+        for hold in those:
+            ends.setdefault(hold.client, []).append(hold.until_ms)
+    return sorted(
+        (end, begin)
+        for client, spans in lives.items()
+        for begin, end in spans
+        if not any(abs(at - end) <= CLOCKS_MS for at in ends.get(client, ()))
+    )
 
 
 def _go_on(spans: list[tuple[int, int]], begin: int, end: int) -> None:

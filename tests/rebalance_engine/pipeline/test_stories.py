@@ -217,6 +217,27 @@ def test_a_pause_in_which_a_member_of_no_log_may_have_had_the_queue_is_unknown()
     assert (second["pause_ms"], second["pause_is"], second["unowned_ms"]) == (1_500, "at least", 1_000)
 
 
+def test_a_pause_in_which_a_member_that_was_only_counted_may_have_had_the_queue_is_unknown() -> None:
+    """B says at 60,200 that there is a third; no broker tells who that is. At 80,500 it is gone."""
+    spans = [
+        span("A", 1_000, 60_000),
+        span("A", 81_000, 120_000, ended="open"),
+        *(span("B", 1_000, 120_000, queue_id=1, ended="open"), span("A", 1_000, 70_000, queue_id=2)),
+        span("B", 100_000, 120_000, queue_id=2, ended="open"),
+        span("A", 1_000, 120_000, queue_id=3, ended="open"),
+    ]
+    counted = [(1_500, 2), (60_200, 3), (80_500, 2)]
+    clues = [clue("counted", at, client_id="B", number=members) for at, members in counted]
+    told = list(tell(spans, [*clues, clue("input ends", 120_000)]))
+
+    ((back,), (there,)) = (kinds(told, kind) for kind in ("return", "handoff"))
+    assert (back["queue_id"], back["pause_ms"], back["pause_is"]) == (0, None, "unknown")
+    assert (there["queue_id"], there["pause_ms"], there["pause_is"]) == (2, None, "unknown")
+    assert [row["unheard"] for row in kinds(told, "stretch")] == [1, 1]
+    known = [one for one in clues if one["number"] == 2]
+    assert {row["unheard"] for row in kinds(list(tell(spans, [*known, clue("input ends", 120_000)])), "stretch")} == {0}
+
+
 def test_who_is_only_seen_to_leave_was_there_before() -> None:
     clues = [clue("left", 70_000, client_id="B", number=1), clue("input ends", 90_000)]
     spans = [span("A", 1_000, 60_000), span("A", 65_000, 69_000), span("A", 75_000, 90_000, ended="open")]

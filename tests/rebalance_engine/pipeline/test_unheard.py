@@ -81,11 +81,33 @@ def test_what_another_takes_from_a_member_whose_log_was_cut_it_had_let_go_before
 def test_who_is_counted_and_not_known_is_there_until_fewer_are_counted() -> None:
     """A and B are known. B stops at 100,000; somebody else comes shortly before 60,000 and is counted until 150,000."""
     there = {"A": [(0, END_MS)], "B": [(30_000, 100_000)]}
+    had = {QUEUE: [Hold(30_000, 100_000, "B", "stopped")]}
     told = [Counted(0, "A", 1), Counted(30_100, "A", 2), Counted(60_000, "B", 3), Counted(60_050, "A", 3)]
     told += [Counted(99_500, "A", 2), Counted(150_000, "A", 1)]
 
-    assert presence_of_uncounted(told, there, {}, END_MS) == {"1 more": [(39_000, 99_500), (103_000, 150_000)]}
-    assert presence_of_uncounted(told, there | {"C": [(59_000, 149_000)]}, {}, END_MS) == {}
+    assert presence_of_uncounted(told, there, had, END_MS) == {"1 more": [(39_000, 99_500), (103_000, 150_000)]}
+    assert presence_of_uncounted(told, there | {"C": [(59_000, 149_000)]}, had, END_MS) == {}
+
+
+def test_what_members_counted_ends_with_them() -> None:
+    """A and B are stopped, and C and D come a minute later: all of a group are replaced."""
+    held = {
+        queue: [Hold(2_000, 100_000, old, "stopped"), Hold(162_000, END_MS, new, "open")]
+        for queue, old, new in ((QUEUE, "A", "C"), (OTHER, "B", "D"))
+    }
+    told = [Counted(at, client, 2) for at, clients in ((2_000, "AB"), (162_000, "CD")) for client in clients]
+
+    assert presence_of_uncounted(told, {}, held, END_MS) == {}
+
+
+def test_who_had_nothing_goes_without_a_word_of_the_others() -> None:
+    """A's share is the same without B; but where B had a queue, somebody else is counted who may have got it."""
+    there = {"A": [(0, END_MS)], "B": [(10_000, 100_000)]}
+    had = {QUEUE: [Hold(1_000, END_MS, "A", "open")], OTHER: [Hold(12_000, 100_000, "B", "stopped")]}
+    told = [Counted(1_000, "A", 1), Counted(12_000, "A", 2)]
+
+    assert presence_of_uncounted(told, there, {QUEUE: had[QUEUE]}, END_MS) == {}
+    assert presence_of_uncounted(told, there, had, END_MS) == {"1 more": [(103_000, END_MS)]}
 
 
 def test_who_was_lost_is_listed_for_two_minutes_and_who_speaks_is_known() -> None:
