@@ -74,10 +74,13 @@ class Recorded:
         return sum(each.handoffs for each in self.paused.values())
 
     def pause_of(self, handoffs: Mapping[Ended, int]) -> float | None:
-        """Say for how long so many handoffs pause as those did that were recorded; None where none of a kind was."""
+        """Say for how long so many handoffs pause as those did that were recorded; None where none of a kind was.
+
+        No handoffs pause for no time.
+        """
         means = {ended: self.paused.get(ended, Paused()).mean_ms for ended, count in handoffs.items() if count}
         known = [handoffs[ended] * mean for ended, mean in means.items() if mean is not None]
-        return sum(known) if known and len(known) == len(means) else None
+        return sum(known, start=0.0) if len(known) == len(means) else None
 
 
 @dataclass(frozen=True, slots=True)

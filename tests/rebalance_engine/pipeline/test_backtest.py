@@ -70,6 +70,25 @@ def test_for_a_second_of_pauses_or_a_few_handoffs_in_a_hundred_no_strategy_is_ch
     assert says.startswith(f"keep AVG: none is clearly better: STICKY has {handoffs} handoffs instead of ")
 
 
+def test_a_strategy_that_hands_nothing_over_pauses_for_no_time_and_must_save_ten_seconds_all_the_same() -> None:
+    """A comes to four others that have a queue each: STICKY leaves it idle, as any strategy does."""
+    queues, others = QUEUES[:4], tuple("bcde")
+    states = [State(0, others, queues), State(10_000, ("a", *others), queues), State(100_000, ("a", *others), queues)]
+    recorded = Recorded(moves=4, paused={Ended.RELEASED: Paused(4, 4, 400.0)})
+
+    replays = [replay(states, name, recorded) for name in TRIED]
+    best, says = recommend(replays, "AVG")
+
+    told = {one.strategy: (one.handoffs, one.pause_ms) for one in replays}
+    assert (told["AVG"], told["STICKY"]) == ((4, 400.0), (0, 0.0))
+    assert (best, says) == (
+        "AVG",
+        "keep AVG: none is clearly better: STICKY has 0 handoffs instead of 4, 400 ms of pauses less",
+    )
+    assert recorded.pause_of({Ended.RELEASED: 2, Ended.LOST: 0}) == 200.0
+    assert recorded.pause_of({Ended.RELEASED: 2, Ended.LOST: 1}) is None
+
+
 def test_an_uneven_strategy_is_not_recommended_however_little_it_moves() -> None:
     now = replay(STATES, "AVG", paused(250))
 
@@ -168,7 +187,7 @@ def test_a_mean_pause_is_that_of_the_handoffs_whose_pause_is_known_of_each_way_i
 
     assert (told.handoffs, told.pause_of({Ended.LOST: 3})) == (10, 30_000.0)
     assert told.pause_of({Ended.LOST: 3, Ended.RELEASED: 1}) is None
-    assert told.pause_of({}) is None
+    assert told.pause_of({}) == 0.0
 
 
 def test_the_queues_of_who_is_lost_cost_what_such_cost_under_every_strategy() -> None:
