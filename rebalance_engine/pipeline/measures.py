@@ -36,11 +36,17 @@ OF_OTHERS = ("not in list", "granted expired", "refused")  # whose client id nee
 
 
 def costs_of(
-    rounds: DataFrame, handoffs: DataFrame, stretches: DataFrame, member_loads: DataFrame, group_loads: DataFrame
+    rounds: DataFrame, moved: DataFrame, stretches: DataFrame, member_loads: DataFrame, group_loads: DataFrame
 ) -> DataFrame:
-    """Sum up every group's day."""
-    moved = handoffs.groupBy(*OF_DAY).agg(
-        F.count(F.lit(1)).alias("handoffs"),
+    """Sum up every group's day.
+
+    Args:
+        moved: handoffs and returns.
+    """
+    is_handoff, handoffs = _is_handoff(), moved.where(_is_handoff())
+    costs = moved.groupBy(*OF_DAY).agg(
+        F.count(F.when(is_handoff, 1)).alias("handoffs"),
+        F.count(F.when(~is_handoff, 1)).alias("returns"),
         *(F.sum(name).alias(name) for name in ("pause_ms", "lock_wait_ms")),
         # Of members whose logs tell none there may have been any number: a sum of 0 would say too much.
         F.when(
@@ -49,8 +55,9 @@ def costs_of(
         *(F.sum(name).alias(name) for name in ("duplicates_least", "duplicates_most")),
         F.count(F.when(F.col("duplicates_most").isNull(), 1)).alias("duplicates_unbounded"),
         F.sum(_locked()).alias("pause_locked_ms"),
-        F.max("silence_most_ms").alias("silence_most_ms"),
-        F.count(F.when(F.col("silence_most_ms").isNull(), 1)).alias("silence_unbounded"),
+        F.max(F.when(is_handoff, F.col("silence_most_ms"))).alias("silence_most_ms"),
+        F.count(F.when(is_handoff & F.col("silence_most_ms").isNull(), 1)).alias("silence_unbounded"),
+        F.sum("overlap_ms").alias("overlap_moved_ms"),
     )
     lasted = F.col("until_ms") - F.col("at_ms")
     is_deserted = F.coalesce("is_deserted", F.lit(False))
@@ -71,27 +78,36 @@ def costs_of(
     is_even = F.when(unheard == 0, F.col("max_over_mean")).alias("max_over_mean")  # of whom nobody tells may have much
     skewed = group_loads.select(*OF_DAY, is_even, unheard)
     whole = idle
-    for part in (told, moved, apart, flapped, skewed):
+    for part in (told, costs, apart, flapped, skewed):
         whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
     whole = whole.withColumn("lock_lost_ms", F.lit(None).cast("bigint"))  # of locks, with_losses
-    none_moved = F.col("handoffs").isNull()
-    # Of what moved it may be unknown.
+    none_moved = F.col("handoffs").isNull() & (F.coalesce("unheard", F.lit(0)) == 0)
+    # Of what moved it may be unknown, and what members had of whom nobody tells may have moved.
     for known in ("refused_pulls", "pause_ms", "duplicates_least", "duplicates_most"):
         whole = whole.withColumn(known, F.when(none_moved, F.lit(0)).otherwise(F.col(known)))
+    overlap_moved = F.coalesce("overlap_moved_ms", F.lit(0))
+    whole = whole.withColumn("overlap_unmoved_ms", F.greatest(F.col("overlap_ms") - overlap_moved, F.lit(0)))
     counts = (
         "rounds",
         "handoffs",
+        "returns",
         "unowned_ms",
         "unowned_most_ms",
         "unowned_open_ms",
         "deserted_ms",
         "overlap_ms",
         "overlap_stopping_ms",
+        "overlap_unmoved_ms",
         "unheard",
         "above_fewest",
         "flaps",
     )
     return shaped(whole.fillna(0, subset=[*counts, "duplicates_unbounded", "silence_unbounded"]), COSTS)
+
+
+def _is_handoff() -> Column:
+    """Tell it from a return, by which a queue goes back to the member that had let it go."""
+    return F.col("from_client") != F.col("to_client")
 
 
 def _locked() -> Column:
@@ -118,22 +134,23 @@ def flaps_of(handoffs: DataFrame) -> DataFrame:
     return back.where(is_back & (F.col("taken_ms") - F.col("was_taken_ms") <= FLAP_WITHIN_MS))
 
 
-def storms_of(rounds: DataFrame, handoffs: DataFrame, bare: DataFrame | None = None) -> DataFrame:
+def storms_of(rounds: DataFrame, moved: DataFrame, bare: DataFrame | None = None) -> DataFrame:
     """Find rounds of one group that follow each other closely, and who began.
 
     Where members start, stop or are replaced one after another, each of them makes a round when it goes and one when it
     comes: as many rounds as that are no storm, as long as each settles before the next opens.
 
     Args:
+        moved: handoffs and returns.
         bare: rounds of groups of which nobody tells what was held: what their storms cost is unknown.
     """
     if bare is not None:
-        unknown = _storms(bare, handoffs.limit(0)).withColumn("pause_ms", F.lit(None).cast("bigint"))
-        return _storms(rounds, handoffs).unionByName(unknown)
-    return _storms(rounds, handoffs)
+        unknown = _storms(bare, moved.limit(0)).withColumn("pause_ms", F.lit(None).cast("bigint"))
+        return _storms(rounds, moved).unionByName(unknown)
+    return _storms(rounds, moved)
 
 
-def _storms(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
+def _storms(rounds: DataFrame, moved: DataFrame) -> DataFrame:
     grouped = _sessions(rounds, STORM_GAP_MS)
     told = grouped.groupBy(*OF_GROUP, "session").agg(
         *_members_of_session(),
@@ -147,7 +164,7 @@ def _storms(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
     explained = reduce(Column.__add__, (F.size(F.array_distinct(one)) for one in ("gone", "came", "again")))
     is_more = (F.col("rounds") - explained >= STORM_ROUNDS_MORE) | (F.col("superseded") >= STORM_ROUNDS)
     storms = told.where((F.col("rounds") >= STORM_ROUNDS) & is_more).drop(*OF_SESSION, "superseded")
-    return shaped(_with_costs(storms, handoffs).withColumn("day", day_of(F.col("at_ms"))), STORMS)
+    return shaped(_with_costs(storms, moved).withColumn("day", day_of(F.col("at_ms"))), STORMS)
 
 
 def _causes() -> Column:
@@ -155,11 +172,14 @@ def _causes() -> Column:
     return F.coalesce(F.nullif(F.concat_ws(", ", F.array_distinct("causes")), F.lit("")), F.col("cause"))
 
 
-def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
+def waves_of(rounds: DataFrame, moved: DataFrame) -> DataFrame:
     """Find deploys: most of a group is replaced, one member shortly after another, by others or by themselves.
 
     Who comes with it stays. A group's first start and its last stop, before and after which nobody is there, replace
     nobody.
+
+    Args:
+        moved: handoffs and returns.
     """
     in_order = Window.partitionBy(*OF_GROUP).orderBy("opened_ms")
     number, count = F.row_number().over(in_order), F.count(F.lit(1)).over(Window.partitionBy(*OF_GROUP))
@@ -181,7 +201,7 @@ def waves_of(rounds: DataFrame, handoffs: DataFrame) -> DataFrame:
     are_most = 2 * F.size("left") > F.size("first")
     do_stay = F.size(F.array_except(F.array_intersect("gone", "came"), "first")) == 0
     waves = _replaced(told).where(are_several & are_most & do_stay)
-    filed = _with_costs(waves.drop(*OF_SESSION), handoffs)
+    filed = _with_costs(waves.drop(*OF_SESSION), moved)
     return shaped(filed.withColumn("day", day_of(F.col("at_ms"))), WAVES)
 
 
@@ -219,16 +239,16 @@ def _sessions(rounds: DataFrame, gap_ms: int) -> DataFrame:
     )
 
 
-def _with_costs(sessions: DataFrame, handoffs: DataFrame) -> DataFrame:
-    mine = handoffs.select(
-        *OF_GROUP, F.greatest("released_ms", "taken_ms").alias("moved_ms"), "pause_ms", "duplicates_least"
+def _with_costs(sessions: DataFrame, moved: DataFrame) -> DataFrame:
+    mine = moved.withColumns({"moved_ms": F.greatest("released_ms", "taken_ms"), "is_handoff": _is_handoff()}).select(
+        *OF_GROUP, "moved_ms", "is_handoff", "pause_ms", "duplicates_least"
     )
     inside = F.col("moved_ms").between(F.col("at_ms"), F.col("until_ms"))
     key = sessions.columns
     joined = sessions.join(mine, on=OF_GROUP, how="left")
     count = F.count(F.when(inside, 1))
     return joined.groupBy(*key).agg(
-        count.alias("handoffs"),
+        F.count(F.when(inside & F.col("is_handoff"), 1)).alias("handoffs"),
         *(
             F.when(count == 0, 0).otherwise(F.sum(F.when(inside, F.col(name)))).alias(name)
             for name in ("pause_ms", "duplicates_least")

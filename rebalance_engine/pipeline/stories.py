@@ -213,7 +213,8 @@ def tell(
     off = off_times(holds, present, unheard)
     for one in handoffs_of(sure, found.by_queue, found.refusals):
         is_return = one.change.giver.client == one.change.taker.client
-        yield "return" if is_return else "handoff", _handoff_row(one, rounds, off) | _unsure(one, unheard)
+        row = _handoff_row(one, rounds, off, _away_ms(one, found) if is_return else 0)
+        yield "return" if is_return else "handoff", row | _unsure(one, unheard)
     yield from _stretch_rows(sure, found, unheard, off, _last_there(sure, present, unheard))
     there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in found.unheard}
     members, groups = loads_of(holds, there)
@@ -260,7 +261,15 @@ def _round_row(one: Round) -> dict[str, object]:
     return {"at_ms": one.opened_ms, **asdict(one), "cause": one.cause}
 
 
-def _handoff_row(one: Handoff, rounds: list[Round], off: Offs) -> dict[str, object]:
+def _away_ms(one: Handoff, clues: Clues) -> int:
+    """Tell for how long the queue was in no route between its owners, because its broker was away."""
+    until_ms = one.change.taker.from_ms
+    return off_within(
+        gone(one.queue, clues.routes.get(one.queue.topic, ()), until_ms), one.change.giver.until_ms, until_ms
+    )
+
+
+def _handoff_row(one: Handoff, rounds: list[Round], off: Offs, away_ms: int) -> dict[str, object]:
     giver, taker = one.change.giver, one.change.taker
     off_ms = off_within(off, giver.until_ms, taker.from_ms)
     at = min(giver.until_ms, taker.from_ms)
@@ -278,12 +287,13 @@ def _handoff_row(one: Handoff, rounds: list[Round], off: Offs) -> dict[str, obje
         "taken_ms": taker.from_ms,
         "ended": giver.ended,
         "off_ms": off_ms,
+        "away_ms": away_ms,
         "unowned_ms": one.change.unowned_ms - off_ms,
         "unowned_most_ms": one.change.unowned_most_ms - off_ms,
         "overlap_ms": one.change.overlap_ms,
         "overlap_least_ms": one.change.overlap_least_ms,
         "first_pull_ms": one.first_pull_ms,
-        "pause_ms": max(0, one.pause_ms - off_ms),
+        "pause_ms": max(0, one.pause_ms - off_ms - away_ms),
         "pause_is": "exact" if one.is_pause_exact else "at least",
         "refused_pulls": one.refused,
         "lock_wait_ms": one.lock_wait_ms,

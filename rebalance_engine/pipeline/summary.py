@@ -13,6 +13,7 @@ from rebalance_engine.pipeline.wording import (
     broken,
     counted,
     fitted,
+    handed_over,
     idle,
     lasting,
     left_out,
@@ -183,11 +184,11 @@ def advice(backtest: Sequence[Row]) -> str:
 
 
 def _group_lines(row: Row, column: int) -> list[str]:
-    moved = f"{counted(number(row['handoffs']), 'handoff')}, consumed twice: {twice(row)}"
+    moved = f"{handed_over(row)}, consumed twice: {twice(row)}"
     pause = "for a time that is unknown" if row["pause_ms"] is None else f"at least {paused(row)}"
     told = [f"paused {pause}, overlap {overlap(row)}, {moved}"]
     if row["handoffs"]:
-        told.append(f"a queue that moved was not consumed for {silent(row)}")
+        told.append(f"a queue that was handed over was not consumed for {silent(row)}")
     said = skew(row)
     told.append(f"skew {said}" if said == "unknown" else f"skew {said} {SKEW}")
     if row["idle_ms"]:

@@ -128,12 +128,15 @@ def paused(row: Row) -> str:
 
 
 def silent(row: Row) -> str:
-    """Say for how long a queue was not consumed, at most, while it moved; of some handoffs no line may bound it."""
+    """Say for how long a queue was not consumed, at most, while it was handed over; no line may bound it of some.
+
+    Where members were there of whom nobody tells what they held, there may have been others.
+    """
     most, unbounded = row.get("silence_most_ms"), number(row.get("silence_unbounded"))
     if most is None:
         return "a time that is unknown" if number(row["handoffs"]) else ""
-    bounded = counted(number(row["handoffs"]) - unbounded, "handoff")
-    return f"at most {lasting(most)}{f' in {bounded}, unknown in the rest' if unbounded else ''}"
+    those = counted(number(row["handoffs"]) - unbounded, "handoff")
+    return f"at most {lasting(most)}{f' in {those}, unknown in the rest' if unbounded or row.get('unheard') else ''}"
 
 
 def idle(row: Row) -> str:
@@ -156,22 +159,51 @@ def skew(row: Row) -> str:
 
 
 def overlap(row: Row) -> str:
-    """Say for how long queues had two owners, apart from what a member still held while it shut down."""
-    stopping = number(row["overlap_stopping_ms"])
+    """Say for how long queues had two owners, apart from what a member still held while it shut down.
+
+    Of members of whom nobody tells what they held nobody tells it either.
+    """
+    stopping, both = number(row["overlap_stopping_ms"]), row["overlap_staying_ms"]
+    if row.get("unheard") and not both:
+        both = None
     apart = f", and {lasting(stopping)} while one shut down" if stopping else ""
-    return f"{lasting(row['overlap_staying_ms'])}{apart}"
+    return f"{'at least ' if row.get('unheard') and both else ''}{lasting(both)}{apart}"
 
 
 def twice(row: Row) -> str:
     """Say how many messages were consumed twice, as far as it is bounded: of some handoffs, perhaps, it is not."""
-    least, most, unbounded = row["duplicates_least"], row["duplicates_most"], number(row["duplicates_unbounded"])
+    least, most = row["duplicates_least"], row["duplicates_most"]
     surely = f"at least {number(least):.0f}" if least else ""  # at least none is all that is known of any
-    if most is None:
+    if not has_unbounded(row) and most is not None:
+        return f"{number(least):.0f}{f' to {number(most):.0f}' if most != number(least) else ''}"
+    if most is None or not (of := bounded(row)):
         return surely or "unknown"
-    if not unbounded:
-        return f"{number(least):.0f} to {number(most):.0f}"
-    of = counted(number(row["handoffs"]) - unbounded, "handoff")
     return f"{surely}{', ' if surely else ''}at most {number(most):.0f} in {of}, unknown in the rest"
+
+
+def has_unbounded(row: Row) -> bool:
+    """Say whether something may have come twice that no line bounds.
+
+    That is of a handoff, or of a return; while two had a queue that was not handed over; or where members were there
+    of whom nobody tells what they held.
+    """
+    return any(number(row.get(name)) for name in ("duplicates_unbounded", "overlap_unmoved_ms", "unheard"))
+
+
+def bounded(row: Row) -> str:
+    """Count the handoffs and returns of which a line bounds what came twice; empty where there are none."""
+    handoffs, back = number(row["handoffs"]), number(row.get("returns"))
+    count = handoffs + back - number(row["duplicates_unbounded"])
+    if count <= 0:
+        return ""
+    return f"{count:.0f} of {handoffs + back:.0f} handoffs and returns" if back else counted(count, "handoff")
+
+
+def handed_over(row: Row) -> str:
+    """Count a group's handoffs, and the queues that went back to the member that had let them go."""
+    back = number(row.get("returns"))
+    returns = f", {counted(back, 'return')} to the same member" if back else ""
+    return f"{counted(number(row['handoffs']), 'handoff')}{returns}"
 
 
 def unheard(row: Row) -> str:

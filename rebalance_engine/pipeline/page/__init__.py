@@ -13,7 +13,7 @@ from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.page.tables import tables_of
 from rebalance_engine.pipeline.reports import Report, by_group, total
 from rebalance_engine.pipeline.summary import found, missing
-from rebalance_engine.pipeline.wording import Row, counted, lasting, number
+from rebalance_engine.pipeline.wording import Row, counted, has_unbounded, lasting, number
 
 NOTE = (
     "Pauses are lower bounds unless a first pull was logged. Skew is the largest load over the mean one, weighted by"
@@ -93,11 +93,13 @@ def _twice(groups: list[Row]) -> tuple[str, str]:
     least, most = total(groups, "duplicates_least"), total(groups, "duplicates_most")
     if least:
         return f"{least:.0f}", "messages, at least"
-    if most is None:
+    names = ("handoffs", "returns", "duplicates_unbounded")
+    handoffs, back, unbounded = (number(total(groups, name)) for name in names)
+    has_open, known = any(map(has_unbounded, groups)), handoffs + back - unbounded
+    if most is None or (has_open and known <= 0):
         return "unknown", "messages"
-    moved, unbounded = (number(total(groups, name)) for name in ("handoffs", "duplicates_unbounded"))
-    of = f", in {moved - unbounded:.0f} of {counted(moved, 'handoff')}; else unknown" if unbounded else ""
-    return f"{most:.0f}", f"messages, at most{of}"
+    of = f"{known:.0f} of {counted(handoffs + back, 'handoff')}{' and returns' if back else ''}"
+    return f"{most:.0f}", f"messages, at most{f', in {of}; else unknown' if has_open else ''}"
 
 
 def _left_out(report: Report, name: str) -> str:

@@ -6,6 +6,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 from pyspark.sql.types import StructType
 
 from rebalance_engine.pipeline import measures, schemas
+from rebalance_engine.pipeline.wording import twice as twice_of
 
 pytestmark = pytest.mark.spark
 
@@ -95,6 +96,41 @@ def test_refused_pulls_and_pauses_that_nobody_tells_are_no_zero(spark: SparkSess
     assert (twice["g"], twice["k"]) == ((None, None), (0, 0))
     # A sum of pauses is a lower bound, of those that are known.
     assert {row["group"]: row["pause_ms"] for row in told} == {"g": None, "h": 0, "i": 2, "j": 3, "k": 0}
+
+
+def test_what_went_back_to_its_member_or_was_held_by_two_or_by_nobody_knows_whom_is_no_zero(
+    spark: SparkSession,
+) -> None:
+    """A return has a pause; nothing bounds what came twice by it, nor while two had a queue that none gave up."""
+    back = handoff(0, "A", "A", pause_ms=20_000, duplicates_most=None, silence_most_ms=90_000, group="returned")
+    twice = {"at_ms": 0, "until_ms": 5_000, "clients": ["A", "B"]}
+    moved = handoff(0, "A", "B", overlap_ms=5_000, duplicates_least=0, duplicates_most=3, group="moved")
+    rounds = [opened(1, 0, group=group) for group in ("quiet", "unheard")]
+    skew = [
+        {"observed_ms": 10, "max_over_mean": 1.0, "unheard": n, "group": g} for n, g in enumerate(("quiet", "unheard"))
+    ]
+    tables = (
+        frame(spark, schemas.ROUNDS, *rounds),
+        frame(spark, schemas.HANDOFFS, back, moved),
+        frame(spark, schemas.STRETCHES, {**twice, "group": "overlapped"}, {**twice, "group": "moved"}),
+        frame(spark, schemas.MEMBER_LOADS),
+        frame(spark, schemas.GROUP_LOADS, *skew),
+    )
+
+    told = {row["group"]: row.asDict() for row in measures.costs_of(*tables).collect()}
+
+    names = ("handoffs", "returns", "pause_ms", "duplicates_most", "duplicates_unbounded", "overlap_unmoved_ms")
+    assert {group: tuple(row[name] for name in names) for group, row in told.items()} == {
+        "returned": (0, 1, 20_000, None, 1, 0),
+        "quiet": (0, 0, 0, 0, 0, 0),
+        "unheard": (0, 0, None, None, 0, 0),
+        "overlapped": (0, 0, 0, 0, 0, 5_000),
+        "moved": (1, 0, 500, 3, 0, 0),
+    }
+    assert (told["returned"]["silence_most_ms"], told["returned"]["silence_unbounded"]) == (None, 0)
+    assert {group: twice_of(row) for group, row in told.items()} == {
+        "returned": "unknown", "quiet": "0", "unheard": "unknown", "overlapped": "unknown", "moved": "0 to 3",
+    }  # fmt: skip
 
 
 def test_of_a_pause_it_is_told_how_long_the_new_owner_waited_for_the_lock(spark: SparkSession) -> None:

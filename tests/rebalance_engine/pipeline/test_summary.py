@@ -120,6 +120,17 @@ def test_a_pause_of_which_nothing_is_known_is_no_bound(tmp_path: Path) -> None:
     assert "<dd>unknown<small>all queues together" in page(report)
 
 
+def test_a_group_whose_queues_went_back_to_their_member_says_nothing_of_at_most(tmp_path: Path) -> None:
+    note(tmp_path)
+    none = {"handoffs": 0, "duplicates_least": None, "duplicates_most": None, "duplicates_unbounded": 13}
+    put(tmp_path, "costs", {"group": "g", **COST, **none, "returns": 13})
+
+    report = read_report(tmp_path)
+
+    assert "0 handoffs, 13 returns to the same member, consumed twice: unknown" in flat(summary(report))
+    assert "<dd>unknown<small>messages</small>" in page(report)
+
+
 def test_lock_waits_silence_and_idle_time_are_told(tmp_path: Path) -> None:
     note(tmp_path)
     waited = {"pause_locked_ms": 60_000, "silence_most_ms": 12_000, "silence_unbounded": 1}
@@ -128,7 +139,7 @@ def test_lock_waits_silence_and_idle_time_are_told(tmp_path: Path) -> None:
     told = flat(summary(read_report(tmp_path)))
 
     assert "paused at least 90.0 s, of it 60.0 s waiting for locks" in told
-    assert "a queue that moved was not consumed for at most 12.0 s in 3 handoffs, unknown in the rest" in told
+    assert "a queue that was handed over was not consumed for at most 12.0 s in 3 handoffs, unknown in the rest" in told
     assert "members idle 30.0 s (25.00 % of their time)" in told
 
 

@@ -5,9 +5,11 @@ from rebalance_engine.pipeline.wording import (
     broken,
     counted,
     fitted,
+    handed_over,
     idle,
     lasting,
     off,
+    overlap,
     paused,
     percent,
     silent,
@@ -142,6 +144,44 @@ def test_what_came_twice_is_told_as_far_as_it_is_bounded(
     row: dict[str, object] = {"duplicates_least": least, "duplicates_most": most, "duplicates_unbounded": unbounded}
 
     assert twice({**row, "handoffs": handoffs}) == said
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, "0"),
+        ({"duplicates_least": 3, "duplicates_most": 3, "handoffs": 1}, "3"),
+        ({"unheard": 1}, "unknown"),
+        ({"overlap_unmoved_ms": 5_000}, "unknown"),
+        ({"returns": 13, "duplicates_least": None, "duplicates_most": None, "duplicates_unbounded": 13}, "unknown"),
+        ({"returns": 13, "duplicates_unbounded": 13}, "unknown"),
+        ({"handoffs": 2, "unheard": 1, "duplicates_most": 8}, "at most 8 in 2 handoffs, unknown in the rest"),
+        (
+            {"handoffs": 2, "returns": 3, "duplicates_unbounded": 1, "duplicates_most": 8},
+            "at most 8 in 4 of 5 handoffs and returns, unknown in the rest",
+        ),
+    ],
+    ids=["nothing moved", "exact", "unheard", "overlap", "returns", "two days", "handoffs", "both"],
+)
+def test_no_more_is_said_to_have_come_twice_at_most_than_is_bounded(more: dict[str, object], said: str) -> None:
+    quiet = {"handoffs": 0, "returns": 0, "duplicates_least": 0, "duplicates_most": 0, "duplicates_unbounded": 0}
+
+    assert twice({**quiet, **more}) == said
+
+
+def test_where_nobody_tells_what_members_held_silence_and_overlap_have_no_end() -> None:
+    row: dict[str, object] = {"handoffs": 4, "silence_most_ms": 9_000, "silence_unbounded": 0, "unheard": 1}
+    both: dict[str, object] = {"overlap_staying_ms": 300, "overlap_stopping_ms": 20, "unheard": 1}
+
+    assert silent(row) == "at most 9.0 s in 4 handoffs, unknown in the rest"
+    assert overlap(both) == "at least 300 ms, and 20 ms while one shut down"
+    assert overlap({**both, "overlap_staying_ms": 0, "overlap_stopping_ms": 0}) == "unknown"
+    assert overlap({**both, "unheard": 0}) == "300 ms, and 20 ms while one shut down"
+
+
+def test_queues_that_go_back_to_their_member_are_counted_beside_handoffs() -> None:
+    assert handed_over({"handoffs": 0, "returns": 13}) == "0 handoffs, 13 returns to the same member"
+    assert handed_over({"handoffs": 1, "returns": 0}) == "1 handoff"
 
 
 def test_members_of_no_log_are_told_whoever_tells_of_them() -> None:
