@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.brokers import SILENT_ON_ISOLATION
 from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.offs import RESTARTED_WITHIN_MS
 from rebalance_engine.pipeline.schemas import (
     COSTS,
     HEARTBEATS,
@@ -31,7 +32,7 @@ STORM_ROUNDS_MORE = 2  # than comings and goings explain: somebody came and went
 COME_AND_GO = ("member joined", "member left", "connection closed", "heartbeat expired")
 OF_SESSION = ("first", "last", "gone", "came", "again")
 _WAYS = (("before", "after"), ("after", "before"))
-WAVE_GAP_MS, WAVE_MEMBERS = 300_000, 2
+WAVE_GAP_MS, WAVE_MEMBERS = RESTARTED_WITHIN_MS, 2
 OF_OTHERS = ("not in list", "granted expired", "refused")  # whose client id need not be of the log's own host
 
 
@@ -55,6 +56,7 @@ def costs_of(
         *(F.sum(name).alias(name) for name in ("duplicates_least", "duplicates_most")),
         F.count(F.when(F.col("duplicates_most").isNull(), 1)).alias("duplicates_unbounded"),
         F.sum(_locked()).alias("pause_locked_ms"),
+        F.sum("restart_ms").alias("pause_restart_ms"),
         F.max(F.when(is_handoff, F.col("silence_most_ms"))).alias("silence_most_ms"),
         F.count(F.when(is_handoff & F.col("silence_most_ms").isNull(), 1)).alias("silence_unbounded"),
         F.sum("overlap_ms").alias("overlap_moved_ms"),
@@ -241,7 +243,12 @@ def _sessions(rounds: DataFrame, gap_ms: int) -> DataFrame:
 
 def _with_costs(sessions: DataFrame, moved: DataFrame) -> DataFrame:
     mine = moved.withColumns({"moved_ms": F.greatest("released_ms", "taken_ms"), "is_handoff": _is_handoff()}).select(
-        *OF_GROUP, "moved_ms", "is_handoff", "pause_ms", "duplicates_least"
+        *OF_GROUP,
+        "moved_ms",
+        "is_handoff",
+        "pause_ms",
+        "duplicates_least",
+        F.col("restart_ms").alias("pause_restart_ms"),
     )
     inside = F.col("moved_ms").between(F.col("at_ms"), F.col("until_ms"))
     key = sessions.columns
@@ -251,7 +258,7 @@ def _with_costs(sessions: DataFrame, moved: DataFrame) -> DataFrame:
         F.count(F.when(inside & F.col("is_handoff"), 1)).alias("handoffs"),
         *(
             F.when(count == 0, 0).otherwise(F.sum(F.when(inside, F.col(name)))).alias(name)
-            for name in ("pause_ms", "duplicates_least")
+            for name in ("pause_ms", "pause_restart_ms", "duplicates_least")
         ),
     )
 

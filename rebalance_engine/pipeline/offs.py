@@ -2,7 +2,8 @@
 
 A batch group that runs at night, one that is scaled to nothing: that nobody consumes then is no pause of a rebalance.
 It is off only where all that is known says so: whoever had each queue last was stopped, or let it go. A group of which
-some queue was lost with its owner is not off but down.
+some queue was lost with its owner is not off but down. Where the next member starts within a few minutes the group was
+restarted: that nobody consumed meanwhile is what its deploy cost.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from rebalance_engine.pipeline.loads import Presence
 from rebalance_engine.pipeline.sweep import Hold, Stretch, cut_at
 
 Spans = Sequence[tuple[int, int]]
+RESTARTED_WITHIN_MS = 300_000  # a deploy's changes are no further apart
 
 
-def off_times(holds: Mapping[MessageQueue, Sequence[Hold]], present: Presence, unheard: Presence) -> Spans:
+def times_without_members(holds: Mapping[MessageQueue, Sequence[Hold]], present: Presence, unheard: Presence) -> Spans:
     """Tell from each time that the last member had stopped until the next came, in order.
 
     Args:
@@ -61,6 +63,13 @@ def _ends(holds: Iterable[Hold]) -> list[tuple[int, str]]:
 def _last(ends: Sequence[tuple[int, str]], at_ms: int) -> str | None:
     place = bisect_right(ends, at_ms, key=lambda end: end[0])
     return ends[place - 1][1] if place else None
+
+
+def off_or_restarted(without: Spans) -> tuple[Spans, Spans]:
+    """Tell of the times without any member those in which the group was off from those in which it was restarted."""
+    is_off = [end - begin > RESTARTED_WITHIN_MS for begin, end in without]
+    long, short = ([span for span, off in zip(without, is_off, strict=True) if off is which] for which in (True, False))
+    return long, short
 
 
 def off_within(off: Spans, begin_ms: int, end_ms: int) -> int:

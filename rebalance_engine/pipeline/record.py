@@ -202,12 +202,15 @@ def in_use(states: Iterable[State], known: Known) -> str:
 
 
 def paused_of(handoffs: DataFrame) -> DataFrame:
-    """Give what :func:`recorded_of` reads of each group's handoffs: by how givers ended, counts and sums of pauses."""
+    """Give what :func:`recorded_of` reads of each group's handoffs: by how givers ended, counts and sums of pauses.
+
+    That nobody was there, as all members were restarted at once, no strategy would have spared anybody: it is left out.
+    """
     lost, stopped = (F.col("ended") == ended.value for ended in (Ended.LOST, Ended.STOPPED))
     kind = F.when(lost, Ended.LOST.value).when(stopped, Ended.STOPPED.value).otherwise(Ended.RELEASED.value)
     each = []
     for ended in Ended:
-        pause = F.when(kind == ended.value, F.col("pause_ms"))
+        pause = F.when(kind == ended.value, F.col("pause_ms") - F.coalesce("restart_ms", F.lit(0)))
         each += [
             F.count(F.when(kind == ended.value, 1)).alias(f"{ended.value}_handoffs"),
             F.count(pause).alias(f"{ended.value}_known"),

@@ -150,6 +150,7 @@ HANDOFFS = _filed(
     overlap_least_ms=LONG,
     first_pull_ms=LONG,
     pause_ms=LONG,
+    restart_ms=LONG,  # of it, while no member was there: all had stopped, and others started within minutes
     pause_is=TEXT,
     refused_pulls=INT,
     lock_wait_ms=LONG,
@@ -178,6 +179,7 @@ COSTS = _schema(
     returns=LONG,  # queues went back to the member that had let them go; pauses and duplicates count them too
     pause_ms=LONG,
     pause_locked_ms=LONG,  # of it, while the new owner waited for a lock
+    pause_restart_ms=LONG,  # of it, while no member was there, as all were restarted at once
     silence_most_ms=LONG,  # the longest of any handoff; silence_unbounded: handoffs of which no line bounds it
     silence_unbounded=LONG,
     unowned_ms=LONG,  # at least; unowned_most_ms: if members of whom no log tells held nothing
@@ -209,8 +211,9 @@ DOUBLES = _filed(client=TEXT, until_ms=LONG, queues=LONG, twice_ms=LONG, process
 MIXED = _filed(host=TEXT, folder=TEXT, clients=LONG, until_ms=LONG)
 STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)
 WAVES = _filed(
-    until_ms=LONG, rounds=LONG, left=TEXTS, joined=TEXTS, handoffs=LONG, pause_ms=LONG, duplicates_least=LONG
-)
+    until_ms=LONG, rounds=LONG, left=TEXTS, joined=TEXTS, handoffs=LONG, pause_ms=LONG, pause_restart_ms=LONG,
+    duplicates_least=LONG,
+)  # fmt: skip
 HEARTBEATS = _schema(cluster=TEXT, day=TEXT, host=TEXT, failed=LONG, expired=LONG)
 # Logs tell how long a send took only where it failed. Of those that went well members' own reports tell the slowest;
 # slow_sends: those of which 5.x says for how long it left their broker out then, and so how long the slowest took,

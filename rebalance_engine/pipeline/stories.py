@@ -28,7 +28,7 @@ from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_o
 from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
 from rebalance_engine.pipeline.offs import Spans as Offs
-from rebalance_engine.pipeline.offs import cut_where_off, is_off, off_times, off_within
+from rebalance_engine.pipeline.offs import cut_where_off, is_off, off_or_restarted, off_within, times_without_members
 from rebalance_engine.pipeline.rounds import Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import gone, route_clues
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
@@ -210,10 +210,10 @@ def tell(
     unheard |= _uncounted(found, holds, presence_of(holds, causes, found.end_ms or 0) | unheard)
     sure = let_go(holds, cut)
     present = presence_of(holds, causes, found.end_ms or 0)
-    off = off_times(holds, present, unheard)
+    off, restarts = off_or_restarted(times_without_members(holds, present, unheard))
     for one in handoffs_of(sure, found.by_queue, found.refusals):
         is_return = one.change.giver.client == one.change.taker.client
-        row = _handoff_row(one, rounds, off, _away_ms(one, found) if is_return else 0)
+        row = _handoff_row(one, rounds, off, restarts, _away_ms(one, found) if is_return else 0)
         yield "return" if is_return else "handoff", row | _unsure(one, unheard)
     yield from _stretch_rows(sure, found, unheard, off, _last_there(sure, present, unheard))
     there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in found.unheard}
@@ -269,9 +269,10 @@ def _away_ms(one: Handoff, clues: Clues) -> int:
     )
 
 
-def _handoff_row(one: Handoff, rounds: list[Round], off: Offs, away_ms: int) -> dict[str, object]:
+def _handoff_row(one: Handoff, rounds: list[Round], off: Offs, restarts: Offs, away_ms: int) -> dict[str, object]:
     giver, taker = one.change.giver, one.change.taker
-    off_ms = off_within(off, giver.until_ms, taker.from_ms)
+    off_ms, restart_ms = (off_within(those, giver.until_ms, taker.from_ms) for those in (off, restarts))
+    pause_ms = max(0, one.pause_ms - off_ms - away_ms)
     at = min(giver.until_ms, taker.from_ms)
     # A queue may be taken up to a round's length before its old owner drops it: it belongs to the round of the latter.
     last = bisect_right(rounds, max(giver.until_ms, taker.from_ms), key=lambda this: this.opened_ms)
@@ -293,7 +294,8 @@ def _handoff_row(one: Handoff, rounds: list[Round], off: Offs, away_ms: int) -> 
         "overlap_ms": one.change.overlap_ms,
         "overlap_least_ms": one.change.overlap_least_ms,
         "first_pull_ms": one.first_pull_ms,
-        "pause_ms": max(0, one.pause_ms - off_ms - away_ms),
+        "pause_ms": pause_ms,
+        "restart_ms": min(restart_ms, pause_ms),
         "pause_is": "exact" if one.is_pause_exact else "at least",
         "refused_pulls": one.refused,
         "lock_wait_ms": one.lock_wait_ms,
@@ -308,7 +310,7 @@ def _unsure(one: Handoff, unheard: Presence) -> dict[str, object]:
     """Say what is not known where another may have held the queue in between, of whom nobody tells."""
     between = Stretch(one.change.giver.until_ms, one.change.taker.from_ms, ())
     is_unsure = bool(one.change.unowned_ms) and there_meanwhile(between, unheard)
-    return {"unowned_ms": 0, "pause_ms": None, "pause_is": "unknown"} if is_unsure else {}
+    return {"unowned_ms": 0, "pause_ms": None, "restart_ms": 0, "pause_is": "unknown"} if is_unsure else {}
 
 
 def _group_row(one: GroupLoad, unheard: Presence) -> dict[str, object]:

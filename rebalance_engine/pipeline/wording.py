@@ -122,9 +122,10 @@ def went_well(row: Row) -> str:
 
 
 def paused(row: Row) -> str:
-    """Say for how long nobody pulled, at least, and for how much of it the new owner waited for a lock."""
-    locked = number(row.get("pause_locked_ms"))
-    return f"{lasting(row['pause_ms'])}{f', of it {lasting(locked)} waiting for locks' if locked else ''}"
+    """Say for how long nobody pulled, at least: how much of it nobody was there, or the new owner waited for a lock."""
+    parts = (("restart", "while no member was there"), ("locked", "waiting for locks"))
+    told = [f"{lasting(lasted)} {words}" for name, words in parts if (lasted := number(row.get(f"pause_{name}_ms")))]
+    return f"{lasting(row['pause_ms'])}{', of it ' if told else ''}{' and '.join(told)}"
 
 
 def silent(row: Row) -> str:

@@ -70,7 +70,9 @@ def _facts(report: Report) -> str:
     names = ("pause_ms", "unowned_ms", "unowned_open_ms", "overlap_staying_ms")
     paused, unowned, still, both = (total(groups, name) for name in names)
     locked = total(groups, "pause_locked_ms")
-    waiting = f"; {lasting(locked)} of it waiting for locks" if locked else ""
+    restarted = total(groups, "pause_restart_ms")
+    waiting = f"; {lasting(restarted)} of it while groups had no member" if restarted else ""
+    waiting += f"; {lasting(locked)} of it waiting for locks" if locked else ""
     deserted = total(groups, "deserted_ms")
     left = f"; and {lasting(deserted)} while groups were off, without any member" if deserted else ""
     told = [

@@ -43,7 +43,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         for r in storms_of(report)
     ]
     waves: list[tuple[object, ...]] = [
-        (moment(r["at_ms"]), r["group"], _names(r["left"]), _names(r["joined"]), r["handoffs"], lasting(r["pause_ms"]))
+        (moment(r["at_ms"]), r["group"], _names(r["left"]), _names(r["joined"]), r["handoffs"], paused(r))
         for r in report.waves
     ]
     brokers: list[tuple[object, ...]] = [

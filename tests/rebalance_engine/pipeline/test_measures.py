@@ -188,9 +188,12 @@ def test_members_that_are_replaced_one_after_another_are_a_deploy(spark: SparkSe
         opened(4, 60_000, members_before=["C"], members_after=["C", "D"]),
     )
 
-    (wave,) = measures.waves_of(rounds, frame(spark, schemas.HANDOFFS, handoff(100, "A", "B"))).collect()
+    moved = [handoff(100, "A", "B"), handoff(200, "B", "B", pause_ms=20_000, restart_ms=19_000)]
+
+    (wave,) = measures.waves_of(rounds, frame(spark, schemas.HANDOFFS, *moved)).collect()
 
     assert (wave["left"], wave["joined"], wave["handoffs"], wave["rounds"]) == (["A", "B"], ["C", "D"], 1, 4)
+    assert (wave["pause_ms"], wave["pause_restart_ms"]) == (20_500, 19_000)
 
 
 def steps(

@@ -140,6 +140,22 @@ def test_time_in_which_a_group_is_off_is_no_pause() -> None:
     assert whole == [(60_000, 9_000_300, False)]
 
 
+@pytest.mark.parametrize(("taker", "kind"), [("B", "handoff"), ("A", "return")])
+def test_that_nobody_is_there_while_all_members_are_restarted_is_a_pause(taker: str, kind: str) -> None:
+    """A stops, and a minute later B is started, or A again."""
+    spans = [span("A", 1_000, 60_000, ended="stopped"), span(taker, 122_000, 200_000, process="later")]
+    clues = [clue("joined", 500, client_id="A"), clue("left", 60_000, client_id="A")]
+    clues += [clue("joined", 120_000, client_id=taker), clue("input ends", 200_000)]
+
+    told = list(tell(spans, clues))
+
+    (row,) = kinds(told, kind)
+    names = ("off_ms", "unowned_ms", "pause_ms", "restart_ms")
+    assert [row[name] for name in names] == [0, 62_000, 62_500, 60_000]
+    (stretch,) = kinds(told, "stretch")
+    assert (stretch["at_ms"], stretch["until_ms"], stretch["is_deserted"]) == (60_000, 122_000, False)
+
+
 def test_a_queue_out_of_which_brokers_hand_messages_needs_no_owner() -> None:
     spans = [span("A", 1_000, 60_000)]
     popped = [clue("popped", at, topic="orders", process="A", queue_id=-1) for at in (61_000, 80_000)]

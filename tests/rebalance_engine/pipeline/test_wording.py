@@ -54,6 +54,11 @@ def test_names_are_as_wide_as_a_terminal_shows_them(text: str, shown: str) -> No
 def test_a_pause_says_how_much_of_it_was_waiting_for_locks() -> None:
     assert paused({"pause_ms": 622_930, "pause_locked_ms": 604_756}) == "10.4 min, of it 10.1 min waiting for locks"
     assert paused({"pause_ms": 5_000, "pause_locked_ms": None}) == "5.0 s"
+    restarted: dict[str, object] = {"pause_ms": 248_000, "pause_restart_ms": 240_000}
+    assert paused(restarted) == "4.1 min, of it 4.0 min while no member was there"
+    assert paused({**restarted, "pause_locked_ms": 3_000}).endswith(
+        "while no member was there and 3.0 s waiting for locks"
+    )
 
 
 @pytest.mark.parametrize(
