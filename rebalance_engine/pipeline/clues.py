@@ -9,6 +9,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.layouts import BROKER, HISTORY
+from rebalance_engine.pipeline.rounds import BY_BROKERS
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 QUEUE_KEY = ["cluster", "process", "folder", "group", "topic", "broker", "queue_id"]
@@ -83,3 +85,15 @@ def counts_of(events: DataFrame, spans: DataFrame) -> DataFrame:
     return edges.where("is_edge").select(
         "cluster", "group", F.lit("counted").alias("what"), "at_ms", "client_id", "number"
     )  # fmt: skip
+
+
+def covers_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Give every group from when until when (``number``) each broker's log, or history, tells who comes and goes."""
+    process = ["cluster", "process"]
+    does_tell = F.max(F.col("what").isin(*BY_BROKERS)).alias("does_tell")
+    own = events.where(F.col("layout").isin(BROKER.name, HISTORY.name))
+    told = own.groupBy(*process).agg(F.min("at_ms").alias("at_ms"), does_tell).where("does_tell")
+    ends = life.groupBy(*process).agg(F.max("last_ms").alias("number"))
+    groups = spans.select("cluster", "group").distinct()
+    covers = groups.join(told, on="cluster", how="inner").join(ends, on=process, how="inner")
+    return covers.select("cluster", "group", F.lit("brokers tell").alias("what"), "at_ms", "process", "number")

@@ -31,6 +31,7 @@ GOES = {
 }
 ROUTES = {"route changed": "route changed"}
 BROKERS = {"broker gone": "broker gone", "broker back": "broker back"}
+BY_BROKERS = ("joined", "left", "closed", "expired")
 CAUSES = COMES | GOES | ROUTES | BROKERS
 SECOND_MS = 1_000  # what a broker's time stamps tell
 STARTS_WITHIN_MS = 60_000  # from a client's first line to its first heartbeat

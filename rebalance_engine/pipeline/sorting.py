@@ -25,6 +25,7 @@ class Clues:
         refusals: by process, when its pulls of nobody knows which queues were refused, in order.
         popped: by topic, from when on brokers hand its messages out to whoever asks.
         counted: by how many members they divided, as results say.
+        covers: from when until when logs of brokers tell who comes and goes.
     """
 
     by_queue: dict[MessageQueue, list[Clue]]
@@ -37,11 +38,12 @@ class Clues:
     refusals: dict[str, list[int]]
     log_ends: dict[str, int]
     counted: list[Counted]
+    covers: list[tuple[int, int]]
 
 
 def sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
     """Sort a group's clues out."""
-    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, [])
+    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, [], [])
     ends: dict[str, dict[str, int]] = {"log ends": found.log_ends, "input ends": {}}
     for clue in clues:
         what, at = str(clue["what"]), whole(clue["at_ms"])
@@ -77,6 +79,8 @@ def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None
         found.by_queue.setdefault(queue_of(clue), []).append(one)
     elif what == "counted":
         found.counted.append(Counted(at, client, whole(clue["number"])))
+    elif what == "brokers tell":
+        found.covers.append((at, whole(clue["number"])))
     elif what == "pull refused":
         found.refusals.setdefault(process, []).append(at)
 

@@ -20,16 +20,17 @@ from pyspark.sql.types import StructType
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.backs import backs_of, with_names
-from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, of_groups
+from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, covers_of, of_groups
 from rebalance_engine.pipeline.handoffs import Handoff, handoffs_of
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
+from rebalance_engine.pipeline.named import without_named
 from rebalance_engine.pipeline.offs import Spans as Offs
 from rebalance_engine.pipeline.offs import cut_where_off, is_off, off_or_restarted, off_within, times_without_members
-from rebalance_engine.pipeline.rounds import Cause, Round, presence_of, rounds_of
+from rebalance_engine.pipeline.rounds import BY_BROKERS, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import gone, route_clues
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sorting import Clues, known, queue_of, sorted_out, whole
@@ -54,8 +55,19 @@ from rebalance_engine.pipeline.unheard import (
 )
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
-BY_BROKERS = ("joined", "left", "closed", "expired")
-TOLD_BY = ("stories", "sorting", "arrivals", "rounds", "handoffs", "loads", "sweep", "routes", "unheard", "offs")
+TOLD_BY = (
+    "stories",
+    "sorting",
+    "arrivals",
+    "rounds",
+    "handoffs",
+    "loads",
+    "sweep",
+    "routes",
+    "unheard",
+    "named",
+    "offs",
+)
 
 
 def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
@@ -101,6 +113,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     for more in (
         route_clues(events, spans),
         counts_of(events, spans),
+        covers_of(events, spans, life),
         input_ends_of(spans, life),
         log_ends_of(events, spans, life),
         ownerless.distinct(),
@@ -246,10 +259,11 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
 
 
 def _uncounted(found: Clues, holds: dict[MessageQueue, list[Hold]], there: Presence) -> Spans:
-    """Tell when there were members whom nobody names; brokers' logs name all."""
-    if found.end_ms is None or any(one.what in BY_BROKERS for one in found.causes):
+    """Tell when there were members whom nobody names."""
+    if found.end_ms is None:
         return {}
-    return presence_of_uncounted(found.counted, there, holds, found.end_ms)
+    more = presence_of_uncounted(found.counted, there, holds, found.end_ms)
+    return without_named(more, found.counted, found.covers)
 
 
 def _losses(holds: dict[MessageQueue, list[Hold]]) -> list[Cause]:

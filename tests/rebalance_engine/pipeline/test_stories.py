@@ -274,6 +274,24 @@ def test_who_is_only_seen_to_leave_was_there_before() -> None:
     assert [(row["at_ms"], row["unheard"]) for row in rows] == [(60_000, 1), (69_000, 1)]
 
 
+def test_who_was_counted_before_a_brokers_log_began_may_have_had_what_was_let_go() -> None:
+    """A and C count a third member until 75,000, and no log names it: the broker's begins at 70,000, or at 0."""
+    clues = [clue("joined", 80_000, client_id="D"), clue("input ends", 90_000)]
+    clues += [clue("counted", at, client_id=name, number=count) for at, name, count in COUNTED]
+    spans = [span("A", 1_000, 60_000), span("C", 76_000, 90_000, ended="open")]
+    spans += [span(name, 1_000, 90_000, queue_id=n, ended="open") for n, name in ((1, "A"), (2, "C"))]
+
+    def pause(begin: int) -> tuple[int | None, str]:
+        (row,) = kinds(list(tell(spans, [*clues, clue("brokers tell", begin, number=90_000)])), "handoff")
+        return row["pause_ms"], row["pause_is"]
+
+    assert pause(70_000) == (None, "unknown")
+    assert pause(0) == (16_500, "at least")
+
+
+COUNTED = [(1_000, "A", 2), (1_100, "C", 2), (59_900, "A", 3), (60_100, "C", 3), (75_500, "A", 2), (76_100, "C", 2)]
+
+
 def test_a_pause_in_which_a_member_whose_log_was_cut_may_have_had_the_queue_is_unknown() -> None:
     """C is there until 80,000, and its log ends at 50,000: it may have had what A let go at 60,000."""
     clues = [
