@@ -8,11 +8,13 @@ from html import escape
 from rebalance_engine.pipeline.reports import Report, avoided, bursts, by_group, storms_of
 from rebalance_engine.pipeline.summary import NOBODY_LOOKED, unknown_in, without_owners
 from rebalance_engine.pipeline.wording import (
+    Row,
     counted,
     idle,
     lasting,
     left_out,
     moment,
+    number,
     off,
     overlap,
     paused,
@@ -21,7 +23,6 @@ from rebalance_engine.pipeline.wording import (
     silent,
     skew,
     twice,
-    unheard,
     unowned,
     went_well,
 )
@@ -32,11 +33,16 @@ LONG = 24  # characters, from which on a column needs more room than others
 
 def tables_of(report: Report) -> list[tuple[str, str, str]]:
     """Give name, heading and table of each; one without rows says why."""
+    rows = by_group(report.costs)
     groups: list[tuple[object, ...]] = [
-        (row["group"], row["rounds"], row["handoffs"], paused(row), unowned(row), off(row), overlap(row),
-         silent(row), twice(row), row["above_fewest"], row["flaps"], row["refused_pulls"], skew(row), idle(row),
-         unheard(row))
-        for row in by_group(report.costs)
+        (row["group"], row["handoffs"], paused(row), unowned(row), off(row), overlap(row), twice(row),
+         _some(row["unheard"]))
+        for row in rows
+    ]  # fmt: skip
+    moves: list[tuple[object, ...]] = [
+        (row["group"], row["rounds"], row["above_fewest"], row["flaps"], _some(row["returns"]), row["refused_pulls"],
+         silent(row), skew(row), idle(row), _lost(row))
+        for row in rows
     ]  # fmt: skip
     storms: list[tuple[object, ...]] = [
         (moment(r["at_ms"]), r["group"], r["rounds"], r["starter"], r["cause"], lasting(r["pause_ms"]))
@@ -75,6 +81,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
     by_title: dict[str, Sequence[tuple[object, ...]]] = {"Groups": groups} | (
         {ALL_HAVE: without_owners(report)} if report.models else {}
     )
+    by_title |= {MOVES: moves} if moves else {}
     by_title |= {USED_TWICE: doubles} if doubles else {}
     by_title |= {"Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
     by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, "Back-test": tested}
@@ -82,7 +89,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         (
             title.split()[0].lower(),
             title,
-            _table(HEADS[title], rows, _none(report, title)) + (_missing(report, title) if rows else ""),
+            _table(title, rows, _none(report, title)) + (_missing(report, title) + _said(title) if rows else ""),
         )
         for title, rows in by_title.items()
     ]
@@ -111,11 +118,21 @@ def _missing(report: Report, title: str) -> str:
     return f"<p class='note'>{escape(silent[0].upper() + silent[1:])}.</p>" if silent else ""
 
 
+def _said(title: str) -> str:
+    return f"<p class='note'>{NOTES[title]}</p>" if title in NOTES else ""
+
+
 ALL_HAVE, BURSTS = "Broadcasting and POP groups", "Bursts after rounds"
+MOVES = "Moves and loads of groups"
 USED_TWICE = "Client ids used twice"
+NOTES = {
+    MOVES: "Back and forth: a queue that came from a member goes back to it within a minute. Return: a queue goes back"
+    " to the member that had let it go. Locks lost: for so long members held queues whose locks they had lost.",
+}
 TOLD_BY = {
     ALL_HAVE: ("holds",),
     "Groups": ("holds",),
+    MOVES: ("holds",),
     USED_TWICE: ("holds",),
     "Storms": ("holds",),
     "Deploys": ("holds",),
@@ -126,8 +143,9 @@ TOLD_BY = {
 
 
 HEADS = {
-    "Groups": "group,rounds,handoffs,paused (at least),unowned,off (no member),two owners,not consumed while moved,"
-    "consumed twice,moves above the fewest,back and forth,refused pulls,skew,members idle,members unknown",
+    "Groups": "group,handoffs,paused (at least),unowned,off (no member),two owners,consumed twice,members unknown",
+    MOVES: "group,rounds,moves above the fewest,back and forth,returns,refused pulls,not consumed while handed over,"
+    "skew,members idle,locks lost",
     ALL_HAVE: "group,whose queues have no owners",
     USED_TWICE: "since,group,client id,processes,queues held by both,all together",
     "Storms": "when,group,rounds,begun by,cause,paused",
@@ -140,13 +158,23 @@ HEADS = {
 }
 
 
+def _some(count: object) -> int | str:
+    """Give a count, where there is anything to count."""
+    return int(number(count)) or ""
+
+
+def _lost(row: Row) -> str:
+    return lasting(row["lock_lost_ms"]) if row.get("lock_lost_ms") else ""
+
+
 def _names(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else ""
 
 
-def _table(heads: str, rows: Sequence[Sequence[object]], none: str) -> str:
+def _table(title: str, rows: Sequence[Sequence[object]], none: str) -> str:
     if not rows:
         return f"<p>{none}</p>"
+    heads = HEADS[title]
     columns = [
         (name, _kind(column), column)
         for name, column in zip(heads.split(","), zip(*rows, strict=True), strict=True)
@@ -159,7 +187,7 @@ def _table(heads: str, rows: Sequence[Sequence[object]], none: str) -> str:
     body = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
     more = f"<p class='note'>{len(rows) - MOST_ROWS} more are in the tables.</p>" if len(rows) > MOST_ROWS else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div class='scroll' tabindex='0'>{table}</div>{more}"
+    return f"<div class='scroll' role='region' aria-label='{escape(title)}' tabindex='0'>{table}</div>{more}"
 
 
 def _cell(value: object, name: str, kind: str) -> str:
@@ -171,6 +199,6 @@ def _cell(value: object, name: str, kind: str) -> str:
 
 
 def _kind(column: Sequence[object]) -> str:
-    if all(isinstance(cell, int | float) or cell is None for cell in column):
+    if all(isinstance(cell, int | float) or cell in (None, "") for cell in column):
         return " class='number'"
     return " class='long'" if any(len(str(cell)) > LONG for cell in column) else ""

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 from rebalance_engine.pipeline.page.tables import MOST_ROWS, tables_of
@@ -26,10 +27,27 @@ def test_skew_stands_in_the_table_of_groups_also_of_one_day(tmp_path: Path) -> N
     note(tmp_path)
     put(tmp_path, "costs", {**COST, "group": "g", "max_over_mean": 1.05})
 
-    told = tables(tmp_path)["groups"]
+    told = tables(tmp_path)["moves"]
 
     assert "<th>skew</th>" in told
     assert ">1.05</td>" in told
+
+
+def test_what_is_told_of_groups_stands_in_two_tables_for_which_a_window_has_room(tmp_path: Path) -> None:
+    """A window of 1,280 px has room for ten columns of which some are sentences; what may scroll has a name."""
+    note(tmp_path)
+    more = {"returns": 12, "unheard": 3, "deserted_ms": 9_000, "lock_lost_ms": 50_000, "unowned_ms": 4_000}
+    put(tmp_path, "costs", {**COST, **more, "group": "g"}, {**COST, "group": "h"})
+
+    told = tables(tmp_path)
+
+    heads = {name: re.findall(r"<th[^>]*>(.*?)</th>", told[name]) for name in ("groups", "moves")}
+    assert heads["groups"][1:3] == ["handoffs", "paused (at least)"]
+    assert heads["moves"][-1] == "locks lost"
+    assert max(map(len, heads.values())) <= 10
+    assert "<td class='number' data-name='members unknown'>3</td>" in told["groups"]
+    assert "<td class='number' data-name='returns'></td>" in told["moves"]
+    assert "role='region' aria-label='Moves and loads of groups' tabindex='0'" in told["moves"]
 
 
 def test_long_texts_have_room_and_what_is_said_of_no_group_has_none(tmp_path: Path) -> None:
