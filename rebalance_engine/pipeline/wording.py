@@ -81,10 +81,14 @@ def moment(value: object) -> str:
 
 def unowned(row: Row) -> str:
     """Say for how long queues had no owner, as far as it is known, and what of it had not ended with the input."""
-    least, most, still = (number(row[f"unowned_{name}ms"]) for name in ("", "most_", "open_"))
-    known = lasting(row["unowned_ms"])
-    told = f"{known} to {lasting(most)}" if most > least and lasting(most) != known else known
+    told, still = between(row["unowned_ms"], row["unowned_most_ms"]), number(row["unowned_open_ms"])
     return f"{told}, of it {lasting(still)} of queues that nobody has taken since" if still else told
+
+
+def between(least: object, most: object) -> str:
+    """Say a duration of which two bounds are known; one where they read alike."""
+    known, longest = lasting(least), lasting(most)
+    return f"{known} to {longest}" if number(most) > number(least) and longest != known else known
 
 
 def off(row: Row) -> str:

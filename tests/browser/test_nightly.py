@@ -20,13 +20,24 @@ from tests.dashboard.story import T0
 from tests.rebalance_engine.pipeline.test_reports import COST, note, put
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# Of every figure the longest words that there are for it.
+TALKATIVE = {
+    "rounds": 1_234, "handoffs": 12_345, "returns": 1_234, "pause_ms": 8_640_000, "pause_restart_ms": 7_300_000,
+    "pause_locked_ms": 240_000, "unowned_ms": 600_000, "unowned_most_ms": 7_300_000, "unowned_open_ms": 9_000,
+    "deserted_ms": 8_640_000, "overlap_ms": 500_000, "overlap_stopping_ms": 2_500, "refused_pulls": 12_345,
+    "duplicates_least": 1_234, "duplicates_most": 56_789, "duplicates_unbounded": 456, "above_fewest": 12_345,
+    "flaps": 1_234, "idle_ms": 123_456, "present_ms": 999_999, "silence_most_ms": 12_000, "silence_unbounded": 123,
+    "unheard": 3, "lock_lost_ms": 50_000,
+}  # fmt: skip
+TOO_WIDE = """() => [...document.querySelectorAll('[role=region]')]
+    .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
 STORED = "() => { try { return document.cookie } catch { return 'out of reach' } }"
 
 
 def test_a_report_draws_its_charts_and_reaches_nothing_of_ours(page: Page, tmp_path: Path, settings: Settings) -> None:
     settings.REPORTS, folder = tmp_path, tmp_path / LOGS
     note(folder)
-    put(folder, "costs", {**COST, "group": "orders-with-a-rather-long-name" * 3})
+    put(folder, "costs", {**COST, **TALKATIVE, "group": "orders-with-a-rather-long-name" * 3})
     report = read_report(folder)
     (folder / "report.html").write_text(written(report))
     done = {"status": 0, "at": T0, "finished_at": T0, "summary": summary(report), "said": "holds: 1.0 s\n" * 3}
@@ -43,6 +54,9 @@ def test_a_report_draws_its_charts_and_reaches_nothing_of_ours(page: Page, tmp_p
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("link", name="open the report").click()
     expect(page.locator(".main-svg").first).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(page.get_by_role("region", name="Groups", exact=True)).to_be_visible()
+    assert page.evaluate(TOO_WIDE) == []
     assert page.evaluate(STORED) == "out of reach"
 
 

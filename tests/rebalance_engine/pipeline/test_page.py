@@ -246,6 +246,17 @@ def test_bursts_are_unknown_where_no_minutes_were_there_to_look_at_and_last_at_l
     assert ">at least 16.0 min</td>" in page(read_report(folder))
 
 
+def test_the_cards_say_no_more_of_members_whom_no_log_tells_than_is_known(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "unowned_ms": 1_500, "unowned_most_ms": 204_000, "unheard": 1})
+
+    told = page(read_report(tmp_path))
+
+    assert "<dt>unowned</dt><dd>1.5 s to 3.4 min<small>" in told
+    assert "<dt>two owners</dt><dd>unknown<small>" in told
+    assert "<dd>2<small>messages, at least</small>" in told
+
+
 def test_queues_of_groups_without_members_are_beside_what_is_unowned(tmp_path: Path) -> None:
     note(tmp_path)
     put(tmp_path, "costs", {**COST, "group": "g", "unowned_ms": 3_000, "deserted_ms": 7_200_000})
