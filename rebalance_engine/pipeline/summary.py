@@ -180,7 +180,10 @@ def advice(backtest: Sequence[Row]) -> str:
     best = [row for row in backtest if row["is_best"]]
     told = [harmless(f"  {_name(row['group'])} {row['says']}") for row in best]
     lines = [part for line in told for part in broken(line, width=COLUMNS, indent=NAME + 3)]
-    return "\n".join(["By the back-test:" if best else "No group has a record that could be replayed.", *lines])
+    return "\n".join([REPLAYED if best else "No group has a record that could be replayed.", *lines])
+
+
+REPLAYED = "By the back-test (every strategy replayed over the record, also the one in use):"
 
 
 def _group_lines(row: Row, column: int) -> list[str]:

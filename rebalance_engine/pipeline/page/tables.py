@@ -59,8 +59,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
             left_out(r),
             share_left_out(r),
             r["resent"],
-            lasting(r["failed_slowest_ms"]),
-            lasting(r["failed_mean_ms"]),
+            *(lasting(r[f"failed_{which}_ms"]) if r["resent"] else "" for which in ("slowest", "mean")),
             went_well(r),
         )
         for r in avoided(report.brokers)
@@ -89,7 +88,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         (
             title.split()[0].lower(),
             title,
-            _table(title, rows, _none(report, title)) + (_missing(report, title) + _said(title) if rows else ""),
+            _table(title, rows, _none(report, title)) + (_missing(report, title) if rows else ""),
         )
         for title, rows in by_title.items()
     ]
@@ -118,16 +117,15 @@ def _missing(report: Report, title: str) -> str:
     return f"<p class='note'>{escape(silent[0].upper() + silent[1:])}.</p>" if silent else ""
 
 
-def _said(title: str) -> str:
-    return f"<p class='note'>{NOTES[title]}</p>" if title in NOTES else ""
-
-
 ALL_HAVE, BURSTS = "Broadcasting and POP groups", "Bursts after rounds"
 MOVES = "Moves and loads of groups"
 USED_TWICE = "Client ids used twice"
-NOTES = {
-    MOVES: "Back and forth: a queue that came from a member goes back to it within a minute. Return: a queue goes back"
-    " to the member that had let it go. Locks lost: for so long members held queues whose locks they had lost.",
+NOTES = {  # of columns: what is said below a table that has them
+    "back and forth": "Back and forth: a queue that came from a member goes back to it within a minute.",
+    "returns": "Return: a queue goes back to the member that had let it go.",
+    "locks lost": "Locks lost: for so long members held queues whose locks they had lost.",
+    "strategy": "As held is what happened. The others are what each strategy, also the one in use, would have moved at"
+    " the same changes of members and queues, and for how long that pauses at the mean of the handoffs that happened.",
 }
 TOLD_BY = {
     ALL_HAVE: ("holds",),
@@ -185,7 +183,9 @@ def _table(title: str, rows: Sequence[Sequence[object]], none: str) -> str:
         *([_cell(cell, name, kind) for cell in cells[:MOST_ROWS]] for name, kind, cells in columns), strict=True
     )
     body = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
-    more = f"<p class='note'>{len(rows) - MOST_ROWS} more are in the tables.</p>" if len(rows) > MOST_ROWS else ""
+    said = [f"{len(rows) - MOST_ROWS} more are in the tables."] if len(rows) > MOST_ROWS else []
+    said += [NOTES[name] for name, *_ in columns if name in NOTES]
+    more = f"<p class='note'>{' '.join(said)}</p>" if said else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div class='scroll' role='region' aria-label='{escape(title)}' tabindex='0'>{table}</div>{more}"
 

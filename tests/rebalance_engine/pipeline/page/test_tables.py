@@ -3,7 +3,7 @@ from pathlib import Path
 
 from rebalance_engine.pipeline.page.tables import MOST_ROWS, tables_of
 from rebalance_engine.pipeline.reports import read_report
-from tests.rebalance_engine.pipeline.test_reports import COST, folder, note, put
+from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, folder, note, put
 
 __all__ = ["folder"]
 
@@ -61,6 +61,19 @@ def test_long_texts_have_room_and_what_is_said_of_no_group_has_none(tmp_path: Pa
     assert "<td class='long' data-name='unowned'>16.5 s, of it 1.5 s of queues that nobody has taken since</td>" in told
     assert "<td data-name='off (no member)'>3.3 min</td>" in told
     assert "members unknown" not in told
+
+
+def test_below_a_table_stands_what_its_columns_mean_and_no_others(folder: Path) -> None:
+    """Of a broker to which no send failed nothing is said of how long these took."""
+    put(folder, "brokers", {**BROKER, "broker": "east", "isolations": 1, "isolated_ms": 2_000})
+    put(folder, "backtest", {"group": "slow", "strategy": "AVG", "handoffs": 39, "pause_ms": 9.0, "mean_skew": 1.0,
+                             "idle": 0.0, "says": "keep AVG", "is_best": True})  # fmt: skip
+
+    told = tables(folder)
+
+    assert "within a minute.</p>" in told["moves"]
+    assert "also the one in use" in told["back-test"]
+    assert "slowest of these" not in told["brokers"]
 
 
 def test_a_long_table_says_how_much_is_left_out(folder: Path) -> None:
