@@ -6,7 +6,20 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from rebalance_engine.pipeline import clients, events, holds, stories
-from tests.rebalance_engine.pipeline.frames import QUEUE, added, java5, no_zones, persisted, read_lines, removed, result
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    broker,
+    closed,
+    java5,
+    joined,
+    no_zones,
+    persisted,
+    read_lines,
+    removed,
+    result,
+)
 
 pytestmark = pytest.mark.spark
 Q = QUEUE.format("east", 0)
@@ -57,14 +70,20 @@ def test_processes_of_one_pid_in_one_folder_of_a_host_are_told_apart(spark: Spar
 def test_a_line_is_of_the_group_that_it_names_and_of_nobody_knows_which_where_it_names_none(
     spark: SparkSession, tmp_path: Path
 ) -> None:
+    """And every group is told for what time a broker's log names who comes and goes, whosever these are."""
     late = java5(31, f"processQueue is dropped without process consume result. messageQueue={Q}, msgs=[MessageExt [x]]")
     (tmp_path / "web").mkdir()
     both = life_of("g", "A", 1, 20, 10) + life_of("h", "A", 22, 30, 90) + late
     (tmp_path / "web" / "rocketmq_client.log").write_text(both)
 
-    told = clues(spark, tmp_path, "pull ended", "persisted all", "uncommitted")
+    (tmp_path / "east").mkdir()
+    (tmp_path / "east" / "broker.log").write_text(broker(3, joined("k", "K")) + broker(50, closed("k", "K")))
 
-    assert sorted((row["group"], row["what"], row["number"]) for row in told) == [
+    told = clues(spark, tmp_path, "pull ended", "persisted all", "uncommitted", "brokers tell")
+
+    covers = [(row["group"], row["at_ms"], row["number"]) for row in told if row["what"] == "brokers tell"]
+    assert sorted(covers) == [(group, MIDNIGHT_MS + 3_000, MIDNIGHT_MS + 50_000) for group in "gh"]
+    assert sorted((row["group"], row["what"], row["number"]) for row in told if row["what"] != "brokers tell") == [
         ("g", "persisted all", 9),
         ("g", "pull ended", 10),
         ("h", "persisted all", 89),
