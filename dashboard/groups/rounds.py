@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Min
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -13,7 +14,8 @@ from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
 from dashboard.groups.before import held_before
 from dashboard.groups.ending import moved_so_far
-from dashboard.groups.models import Group, Round, RoundCause
+from dashboard.groups.models import Group, Handoff, Round, RoundCause
+from dashboard.groups.past import Shown, shown_at
 from dashboard.groups.showing import is_cell_proxied
 from dashboard.groups.whose import cause_with_names, whose, words_of
 from dashboard.groups.words import cause_words
@@ -238,7 +240,12 @@ def _whole(value: object) -> int | None:
 
 def loads_of(row: Round) -> list[Load]:
     """Give what each member held before and after."""
-    before: Mapping[str, int | None] = _counts(bytes(row.before)) if row.before else held_before(row)
+    shown = _shown_before(row)
+    before: Mapping[str, int | None] = held_before(row)
+    if shown is not None:
+        before = _held_in(shown.state)
+    elif row.before:
+        before = _counts(bytes(row.before))
     after = _counts(bytes(row.after))
     return [Load(client, before.get(client), after.get(client)) for client in sorted(before.keys() | after.keys())]
 
@@ -253,12 +260,30 @@ def pictures_of(row: Round) -> dict[str, object]:
     """Give the states before and after a round for the browser, and of each that there is none of, ``why``.
 
     ``large``: there is one, too large for a map; ``first``: nothing was shown of the group before its first round;
-    ``unknown``: it was not kept.
+    ``unknown``: it was not kept. ``before_at`` is the instant of the first: when the round was seen to begin, or, where
+    that was earlier, when the first queue was let go or taken.
     """
     stored = {"before": bytes(row.before), "after": bytes(row.after)}
     states = {name: state_json(each) for name, each in stored.items()}
+    shown = _shown_before(row)
+    first = row.opened_at
+    if shown is not None and states["before"] is not None:
+        states["before"], first = to_json(shown.state), _first_change(row) or first
     why = {name: _why_none(name, each, row) for name, each in stored.items() if states[name] is None}
-    return {**states, "why": why}
+    return {**states, "why": why, "before_at": first}
+
+
+def _shown_before(row: Round) -> Shown | None:
+    """Give what was shown before anything of a round changed hands; None: what stands in it is from before that."""
+    first = _first_change(row)
+    return shown_at(group=row.group, at=first - 1) if first is not None and row.before else None
+
+
+def _first_change(row: Round) -> int | None:
+    """Say when the first queue was let go or taken, where that was before the round was seen to begin."""
+    told = Handoff.objects.filter(round=row).aggregate(dropped=Min("dropped_at"), taken=Min("taken_at"))
+    first = min((at for at in told.values() if at is not None), default=row.opened_at)
+    return first if first < row.opened_at else None
 
 
 def _why_none(name: str, stored: bytes, row: Round) -> str:
@@ -384,8 +409,10 @@ def _all_left(row: Round, figures: Mapping[str, object]) -> str:
 
 def _counts(stored: bytes) -> dict[str, int | None]:
     state = _state(stored)
-    if state is None:
-        return {}
+    return {} if state is None else _held_in(state)
+
+
+def _held_in(state: GroupState) -> dict[str, int | None]:
     return {cell.client: None if cell.held is None else count(cell.held) for cell in state.members}
 
 

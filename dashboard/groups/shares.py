@@ -62,8 +62,9 @@ class Share:
     """How long one queue had no owner, and two, in a round.
 
     ``is_lasting``: it has none at the end of what is told; ``is_shared``: it has two then. ``is_doubted``: somebody
-    does not answer, and may have it. ``is_older``: it had none for certain before the round too. Of a handoff between
-    two looks it may be possible that there was nobody, and that there were two, and neither known.
+    does not answer, and may have it. ``is_older``: it had none for certain before the round too. ``is_cut``: it had two
+    for longer than the round tells, from before it or beyond it. Of a handoff between two looks it may be possible that
+    there was nobody, and that there were two, and neither known.
     """
 
     unowned: Lasted
@@ -72,6 +73,7 @@ class Share:
     is_doubted: bool = False
     is_shared: bool = False
     is_older: bool = False
+    is_cut: bool = False
 
     @property
     def is_overlap(self) -> bool:
@@ -150,6 +152,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
                 is_doubted=told_until is not None and told_until < high,
                 is_shared=high == until and any(end == until for _, end in kinds[1][0][-1:]),
                 is_older=any(begin < window.since < end for begin, end in nobody.low.get(queue, NONE)),
+                is_cut=any(begin < own < end or begin < high < end for begin, end in two.seen.get(queue, NONE)),
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share

@@ -96,7 +96,8 @@ def around(*, group: Group, now: int, lanes: Sequence[Lane]) -> dict[str, object
 def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, object]:
     """Give the longest time without owner and with two, each with its bounds and the number of queues.
 
-    Those times are of all the queues in the round's time, whether they were handed over in it or not. What is only
+    Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
+    queue from before it or beyond it, the longest is known at least. What is only
     possible is told apart: in how many queues, and how long at most. ``pause`` is the longest of the queues that were
     let go, as ``handoffs.longest_pause`` says; of ``pause_unknown`` handoffs its end is not known. A handoff may have
     begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of all the
@@ -123,7 +124,11 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
         "unowned_queues": len(unowned),
         "unowned_perhaps": max([*perhaps_unowned, *maybe_unowned.values()]) if unowned_perhaps else None,
         "unowned_perhaps_queues": unowned_perhaps,
-        "overlap": _longest([(each.low, each.high) for each in overlap], wide_overlap.values()),
+        "overlap": _longest(
+            [(each.low, each.high) for each in overlap],
+            wide_overlap.values(),
+            is_open=any(shares[pk].is_cut for pk in twos),
+        ),
         "overlap_queues": len(overlap),
         "overlap_perhaps": max([*perhaps_overlap, *maybe_overlap.values()]) if overlap_perhaps else None,
         "overlap_perhaps_queues": overlap_perhaps,
@@ -180,9 +185,17 @@ def _place(lane: Lane) -> tuple[str, str, int]:
     return lane.topic, lane.broker, lane.queue_id
 
 
-def _longest(spans: Sequence[tuple[int, int]], mosts: Iterable[int]) -> tuple[int, int] | None:
-    """Bound the longest: it is at least the longest lower bound, and at most the highest of all upper ones."""
-    return (max(low for low, _ in spans), max([*(high for _, high in spans), *mosts])) if spans else None
+def _longest(
+    spans: Sequence[tuple[int, int]], mosts: Iterable[int], *, is_open: bool = False
+) -> tuple[int, int | None] | None:
+    """Bound the longest: it is at least the longest lower bound, and at most the highest of all upper ones.
+
+    ``is_open``: some went on for longer than is told here, so that there is no upper bound.
+    """
+    if not spans:
+        return None
+    low = max(low for low, _ in spans)
+    return low, None if is_open else max([*(high for _, high in spans), *mosts])
 
 
 def _mosts(lanes: Iterable[tuple[Lane, int | None]]) -> dict[tuple[str, str, int], int]:

@@ -119,7 +119,11 @@ def order(*, wish: Wish, access: Access, clusters: Sequence[str], sources: Sourc
         raise Refused(obstacle)
     if wish.name not in {choice.name for choice in offered} and (wish.name != ALL or not _may_everything(access)):
         names = ", ".join(choice.name for choice in offered if choice.name != ALL)
-        values = {"name": wish.name[:200] or _("all reports"), "names": names}
+        if not wish.name:
+            raise Refused(
+                _("You may not order all reports at once; there is: %(names)s.") % {"names": names}, status=422
+            )
+        values = {"name": wish.name[:200], "names": names}
         raise Refused(_("There is no report %(name)s that you may order; there is: %(names)s.") % values, status=422)
     return put_into_queue(
         only=wish.name or None, reason=reason, author=printable(access.name), sources=sources, now=now

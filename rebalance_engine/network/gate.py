@@ -22,6 +22,7 @@ class NotAsked(NoAnswer):
 
     def __init__(self, address: Address, detail: str) -> None:
         super().__init__(Failure.TIMEOUT, address, f"not asked: {detail}")
+        self.args = (f"{address}: {self.detail}",)  # nothing was awaited that did not come in time
 
 
 class Gate:

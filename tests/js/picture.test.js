@@ -48,6 +48,15 @@ test("queues of other names have not moved, though they have the same numbers", 
   assert.deepEqual(movesBetween(judge(before), judge(elsewhere)), []);
 });
 
+test("of a queue whose owner does not answer it is told who told last to have it, not since when it is unknown", () => {
+  const picture = judge(state({ A: [[0, 4], null] }));
+  const owners = [{ client: "A", at: 5_000, until: null }];
+
+  const said = describe(picture, { topic: "orders", broker: "east", id: 0, number: 0 }, null, { now: 60_000, owners });
+
+  assert.match(said, /no answer from A; wanted by A\. A told last to have it, since 00:00:05/);
+});
+
 test("nobody's queue has a ring where it should be taken", () => {
   const given = state({ A: [[0, 4], [0, 3]] });
 

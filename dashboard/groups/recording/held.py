@@ -21,6 +21,7 @@ from rebalance_engine.events import (
     Fact,
     HeldSeen,
     MemberLeft,
+    Origin,
     QueueDropped,
     QueuePulled,
     QueueTaken,
@@ -217,19 +218,20 @@ class HeldBook:
     def left(self, fact: MemberLeft, member: Member) -> None:
         """Who left holds nothing any more as a member; when it let go is known only to lie after the last look.
 
-        Whoever said good-bye had let go by then. Who is listed no more for want of a heartbeat or a connection, or
-        nobody knows why, may be stopped, or cut off, and have its queues still: that has no upper bound.
+        Whoever said good-bye, or was killed by an order of this room, had let go by then. Who is listed no more for
+        want of a heartbeat or a connection, or nobody knows why, may be stopped, or cut off, and have its queues still:
+        that has no upper bound.
         """
         mine = self.of(member)
         reason = REASON_OF.get(fact.departure, DropReason.UNKNOWN)
-        high = fact.at if fact.departure is Departure.UNREGISTERED else None
+        high = fact.at if _is_over(fact) else None
         if high is not None:
             self._let_go_of_all(member, high)
         self._end(fact, member, list(mine), reason, low=member.held_seen_at, high=high)
 
     def left_cleanly(self, fact: MemberLeft, member: Member, seen_at: int) -> None:
-        """Looks saw at ``seen_at`` that somebody was gone; a log or a report tells now that it had said good-bye."""
-        if fact.departure is Departure.UNREGISTERED and not member._state.adding:
+        """Looks saw at ``seen_at`` that somebody was gone; it is told now that it had said good-bye, or was killed."""
+        if _is_over(fact) and not member._state.adding:
             self.clean.append((member.pk, seen_at, fact))
             self._let_go_of_all(member, fact.at)
 
@@ -244,7 +246,7 @@ class HeldBook:
         for member, seen_at, fact in self.clean:
             last = Q(until_low=None) | Q(until_low__lte=fact.at)
             open_ended.filter(last, member=member, until=seen_at, at__lte=fact.at).update(
-                until=fact.at, until_high=fact.at, reason=DropReason.STOPPED.value
+                until=fact.at, until_high=fact.at, reason=REASON_OF.get(fact.departure, DropReason.UNKNOWN).value
             )
         for member, at in self.back.items():
             open_ended.filter(member=member, until__lte=at).update(until_high=at)
@@ -314,6 +316,11 @@ class HeldBook:
             self.refined[row.pk] = row
             self.book.touch(fact.group)
         return different
+
+
+def _is_over(fact: MemberLeft) -> bool:
+    """Whether who left has stopped for certain: by its own word, or because an order of this room killed it."""
+    return fact.departure is Departure.UNREGISTERED or fact.source.origin is Origin.OPERATOR
 
 
 def _told(fact: QueueTaken) -> dict[str, bulk.Value]:

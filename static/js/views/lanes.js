@@ -20,7 +20,7 @@ export function drawLanes(host, story) {
   const instants = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at, lane.gone_at]).filter((at) => at !== null);
   const isWaiting = story.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown);
   const since = Math.max(Math.min(story.opened_at, ...instants), story.opened_at - BEFORE_MS);
-  const until = Math.max(isWaiting ? end : 0, ...instants, since + 200);
+  const until = Math.max(isWaiting ? end : 0, story.opened_at, ...instants, since + 200);
   const margin = (until - since) * 0.06 + 20;
   const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
   const width = isNarrow ? host.clientWidth : Math.max(LEAST_WIDTH, host.clientWidth);

@@ -14,6 +14,7 @@ from dashboard.groups.recording.orders import RECOMPUTE
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import CommandOutcome, Fact, ReceiptAnswer
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.probe import HAD_TIME_S, Obstacle, Probe, Prober
 from rebalance_engine.network.watcher import Watcher, WatcherClock
@@ -192,7 +193,14 @@ def test_what_stands_in_the_way_is_the_answer() -> None:
 
     assert (refused.outcome, refused.detail) == (CommandOutcome.REFUSED, Obstacle.BROADCASTING.value)
     assert refused.receipts == dict.fromkeys("ABCD", ReceiptAnswer.NOT_ASKED)
-    assert (failed.outcome, failed.detail) == (CommandOutcome.FAILED, "e:1: no answer in time")
+    words = "e:1: no answer in time; whether members were notified is not known"
+    assert (failed.outcome, failed.detail) == (CommandOutcome.FAILED, words)
+    assert failed.receipts == dict.fromkeys("ABCD", ReceiptAnswer.UNKNOWN)
+    unsent = done(RECOMPUTE, NotAsked("e:1", "it is busy"))
+    assert (unsent.detail, unsent.receipts) == (
+        "e:1: not asked: it is busy",
+        dict.fromkeys("ABCD", ReceiptAnswer.NOT_ASKED),
+    )
 
 
 def test_nothing_is_sent_to_a_cluster_that_is_read_only_or_to_no_group() -> None:

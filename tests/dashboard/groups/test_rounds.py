@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from dashboard.api.round_shapes import round_row
 from dashboard.groups import rounds
 from dashboard.groups.lanes import lanes_of
-from dashboard.groups.models import Group, Round
+from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import worst
@@ -179,6 +179,18 @@ def test_loads_before_and_after(group: Group) -> None:
         rounds.Load("B", 2, 1),
         rounds.Load("C", None, 1),
     ]
+
+
+def test_before_a_round_is_before_its_first_handoff_where_that_came_before_its_beginning_was_seen(group: Group) -> None:
+    del group
+    close()
+    Handoff.objects.filter(round__number=1).update(dropped_at=T0 + 4_500, dropped_low=None)
+    row = Round.objects.get()
+    row.before = row.after  # as where its beginning was seen after all that it did
+    row.opened_at = T0 + 8_000
+
+    assert [(load.client, load.before) for load in rounds.loads_of(row)] == [("A", 2), ("B", 2), ("C", None)]
+    assert rounds.pictures_of(row)["before_at"] == T0 + 4_500
 
 
 def test_states_of_a_round_are_plain_values(group: Group) -> None:

@@ -32,6 +32,16 @@ def test_what_two_had_twice_beside_one_who_had_it_all_the_time_is_added_up() -> 
     assert (share.overlap, share.unowned, share.is_overlap, share.is_gap) == (exactly(12), Lasted(), True, False)
 
 
+def test_what_two_had_before_a_round_or_go_on_to_have_after_it_is_known_to_be_cut() -> None:
+    windows = [Window(10, 20, 1, 30), Window(30, 40, 2, END)]
+
+    inside = only([had(1, 0, None), had(2, 12, 15)], *windows)
+    across = only([had(1, 0, None), had(2, 5, 35)], *windows)
+
+    assert [share and share.is_cut for share in inside] == [False, None]
+    assert [share and share.is_cut for share in across] == [True, True]
+
+
 def test_a_queue_that_nobody_had_all_the_time_is_told_by_each_round() -> None:
     windows = [Window(10, 20, 1, 30), Window(30, 40, 2, END)]
 

@@ -9,7 +9,7 @@ import pytest
 from dashboard.clusters.models import Cluster, Command, CommandReceipt
 from dashboard.clusters.orders import Done
 from dashboard.config.carrying import killed
-from dashboard.groups.models import Member, Round, RoundCause
+from dashboard.groups.models import Holding, Member, Round, RoundCause
 from dashboard.groups.rebalancing import rebalance_once
 from rebalance_engine.events import CommandOutcome, Exactness, MemberLeft, ReceiptAnswer
 from tests.dashboard.story import T0, held, left, listed, route, seen, told
@@ -72,6 +72,8 @@ def test_a_kill_that_was_ordered_is_told_by_its_order_when_looks_see_who_is_gone
     words = f"A was killed by order {row.pk} of ada"
     assert cause() == ("member left", words, "operator", T0 + 5_000, T0 + 6_000)
     assert Member.objects.get(client_id="A").departure == "connection closed"
+    ended = Holding.objects.filter(member__client_id="A").values_list("until_high", flat=True)
+    assert list(ended) == [T0 + 6_000, T0 + 6_000], "it is dead: it cannot have its queues still"
 
 
 def test_a_receipt_that_is_stored_after_looks_saw_who_is_gone_is_told_too_and_so_is_its_round() -> None:
@@ -85,6 +87,8 @@ def test_a_receipt_that_is_stored_after_looks_saw_who_is_gone_is_told_too_and_so
 
     words = f"A was killed by order {row.pk} of ada"
     assert cause() == ("member left", words, "operator", T0 + 5_000, T0 + 6_000)
+    ended = Holding.objects.filter(member__client_id="A").values_list("until_high", flat=True)
+    assert list(ended) == [T0 + 6_000, T0 + 6_000]
     assert (Round.objects.get().opened_low, Round.objects.get().opened_at) == (T0 + 5_000, T0 + 6_000)
 
 
