@@ -24,7 +24,7 @@ RESULT_WITHIN_MS = 60_000
 PERSIST_WITHIN_MS = 25_000  # an orderly queue is persisted first, and removed up to 20 s later
 INSTANCE_WITHIN_MS, STOPPED_WITHIN_MS = 10_000, 1_000
 TRIED_IN_GO = ("lock refused", "add failed")
-STARTED_WITHIN_MS, PERSISTING_MS = 60_000, 2_000  # offsets that were being sent are written down after a stop
+PERSISTING_MS = 2_000  # offsets that were being sent are written down after a stop
 OF_MEMBERS = ("consumer starting", "consumer stopped", "unregistered")
 OF_INSTANCES = ("instance made", "instance stopped")
 
@@ -46,15 +46,17 @@ def changes_of(events: DataFrame) -> DataFrame:
         mine = mine.unionByName(record.join(named, on=["cluster", "client_id"], how="left_anti"))
     known = _known_clients(mine)
     # Few, where lines are many.
-    lives = computed_once(known.groupBy(*KEY, "client_id").agg(F.max("at_ms").alias("last_ms")))
+    lives = computed_once(
+        known.groupBy(*KEY, "client_id").agg(F.min("at_ms").alias("first_ms"), F.max("at_ms").alias("last_ms"))
+    )
     marks = computed_once(mine.where(F.col("what").isin(*OF_MEMBERS, *OF_INSTANCES, "consumer started")))
-    members = lives.drop("last_ms")
+    members = lives.select(*KEY, "client_id")
     counted = members.groupBy(*KEY).agg(F.count("client_id").alias("clients"), F.first("client_id").alias("only"))
     told_by_result = (F.col("layout") == "go") & F.col("what").isin(*ADDS)
     lines = mine.where(F.col("what").isin(*ADDS, *REMOVES) & F.col("group").isNotNull() & ~told_by_result).join(
         counted, on=KEY, how="left"
     )
-    own = _without_attempts(marks).join(counted, on=KEY, how="left")
+    own = marks.where(F.col("what").isin(*OF_MEMBERS) & F.col("group").isNotNull()).join(counted, on=KEY, how="left")
     strangers = _strangers(marks, members)
     speakers = members if strangers is None else members.unionByName(strangers)
     is_single = F.coalesce("clients", F.lit(0)) == 1
@@ -168,30 +170,6 @@ def _known_clients(mine: DataFrame) -> DataFrame:
     return direct.unionByName(beats.select(*mine.columns)).select(*KEY, "client_id", "thread", "at_ms", "file", "place")
 
 
-def _without_attempts(marks: DataFrame) -> DataFrame:
-    """Give the starts and stops of groups without the starts that came to nothing: no instance, and nobody started.
-
-    A consumer says that it starts before it looks whether it can: what is wrong with its settings, or that its client
-    has one of the group already, ends that.
-    """
-    latest = Window.partitionBy("cluster", "process").orderBy(F.desc(moment()))
-    of_group = Window.partitionBy(*KEY).orderBy(F.desc(moment()))
-
-    def follows(what: str, window: WindowSpec, within_ms: int) -> Column:
-        at = F.last(F.when(F.col("what") == what, F.col("at_ms")), ignorenulls=True).over(window)
-        return F.coalesce(at - F.col("at_ms") <= within_ms, F.lit(False))
-
-    known = marks.withColumns(
-        {
-            "is_made": follows("instance made", latest, INSTANCE_WITHIN_MS),
-            "is_started": follows("consumer started", of_group, STARTED_WITHIN_MS),
-        }
-    )
-    is_start = (F.col("what") != "consumer starting") | F.col("is_made") | F.col("is_started")
-    mine = known.where(F.col("what").isin(*OF_MEMBERS) & F.col("group").isNotNull() & is_start)
-    return mine.select(*marks.columns)
-
-
 def _strangers(marks: DataFrame, members: DataFrame) -> DataFrame | None:
     """Give the clients that began to start as members of a group, and never spoke as one: these could not start.
 
@@ -218,9 +196,10 @@ def _without_those_who_go_on(
 ) -> DataFrame:
     """Take starts and stops away from members that go on persisting what they had: these are of somebody else.
 
-    What is persisted without having been added meanwhile, and before its client's instance is made anew, proves that
-    its member went on. They are of the stranger whose instance was made last, if there is one; else a stop is of nobody
-    knows whom, and a start tells nothing.
+    What is persisted without having been added meanwhile proves that its member went on; but where its client's
+    instance was made anew before, or a queue was added that was not removed, it began anew, and a line is lost. They
+    are of the stranger whose instance was made last, if there is one; else a stop is of nobody knows whom, and a start,
+    which may have come to nothing, tells nothing.
     """
     since, line = F.col("at_ms") + PERSISTING_MS, ["cluster", "process", "file", "place"]
     made = marks.where(F.col("what") == "instance made").select(
@@ -228,7 +207,7 @@ def _without_those_who_go_on(
     )
     asked = computed_once(
         ends.join(lives, on=[*KEY, "client_id"], how="inner")
-        .where(F.col("last_ms") > since)
+        .where((F.col("first_ms") < F.col("at_ms")) & (F.col("last_ms") > since))
         .join(made, on=["cluster", "process", "client_id"], how="left")
         .groupBy(*KEY, "client_id", "file", "place", F.col("at_ms").alias("mark_ms"))
         .agg(F.min(F.when(F.col("made_ms") >= F.col("at_ms"), F.col("made_ms"))).alias("made_ms"))
@@ -237,20 +216,36 @@ def _without_those_who_go_on(
     )
     if asked.isEmpty():  # asked first: who stops says nothing more, and most logs are of one life
         return ends
-    whose = [*KEY, "mark_file", "mark_place", *QUEUE_KEY]
-    said = mine.where(F.col("what").isin("persisted all", *ADDS)).withColumnRenamed("client_id", "persisting")
-    is_add = F.col("what").isin(*ADDS)
-    later = F.col("at_ms") >= F.col("mark_ms") + F.when(is_add, 0).otherwise(PERSISTING_MS)
+    mark = [*KEY, "client_id", "mark_ms", "mark_file", "mark_place"]
+    of_queue = Window.partitionBy(*KEY, *QUEUE_KEY).orderBy(moment())
+    is_add, is_change = F.col("what").isin(*ADDS), F.col("what").isin(*ADDS, *REMOVES)
+    asking = F.broadcast(asked.select(*KEY).distinct())
+    added = (
+        mine.where(is_change)
+        .join(asking, on=KEY, how="left_semi")
+        .withColumn("is_anew", F.lag("what").over(of_queue).isin(*ADDS))
+        .where(is_add)
+    )
+    said = mine.where((F.col("what") == "persisted all") & F.col("client_id").isNotNull())
     is_in_life = F.col("made_ms").isNull() | (F.col("at_ms") < F.col("made_ms"))
-    met = said.join(F.broadcast(asked), on=KEY, how="inner").where(
-        (is_add | (F.col("persisting") == F.col("client_id"))) & later & is_in_life
+    persisted = (
+        said.select(*KEY, "client_id", *QUEUE_KEY, "at_ms")
+        .join(F.broadcast(asked), on=[*KEY, "client_id"], how="inner")
+        .where((F.col("at_ms") >= F.col("mark_ms") + PERSISTING_MS) & is_in_life)
+        .groupBy(*mark, *QUEUE_KEY)
+        .agg(F.min("at_ms").alias("persisted_ms"))
     )
-    first = met.groupBy(*whose).agg(
-        F.min(F.when(is_add, F.col("at_ms"))).alias("added_ms"),
-        F.min(F.when(~is_add, F.col("at_ms"))).alias("persisted_ms"),
+    adds = (
+        added.select(*KEY, *QUEUE_KEY, "at_ms", "is_anew")
+        .join(F.broadcast(asked), on=KEY, how="inner")
+        .where(F.col("at_ms") >= F.col("mark_ms"))
+        .groupBy(*mark, *QUEUE_KEY)
+        .agg(F.min("at_ms").alias("added_ms"), F.min(F.when(F.col("is_anew"), F.col("at_ms"))).alias("anew_ms"))
     )
-    goes_on = F.col("added_ms").isNull() | (F.col("persisted_ms") < F.col("added_ms"))
-    went_on = first.where(F.col("persisted_ms").isNotNull() & goes_on).select(
+    anew = adds.groupBy(*mark).agg(F.min("anew_ms").alias("anew_ms"))
+    met = persisted.join(adds.drop("anew_ms"), on=[*mark, *QUEUE_KEY], how="left").join(anew, on=mark, how="left")
+    goes_on = F.coalesce(F.least("added_ms", "anew_ms") > F.col("persisted_ms"), F.lit(True))
+    went_on = met.where(goes_on).select(
         "cluster", "process", F.col("mark_file").alias("file"), F.col("mark_place").alias("place")
     )
     others = computed_once(went_on.distinct().withColumn("is_others", F.lit(True)))
