@@ -7,6 +7,7 @@ that has a queue no more tells that it is gone, and one that has it anew, with s
 it, that it was taken. An orderly member lists a queue before it has its lock, and may keep one it lists no more: up to
 5.1 it forgets the offset before it tries for the right to let go, so that nothing is persisted of what it still has.
 When it lets go it unlocks the queue at the broker, or 20 s later, and says so in a warning, which is never dropped.
+Nor is the warning that it was refused a lock, which it asks for in each round in which it has not got what it lists.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ PERSISTING_MS = 2_000  # offsets that were being sent when their queue was remov
 PERSISTS_MS = 5_000
 BROKERS_SECOND_MS = 1_000
 UNLOCKED_BEFORE_MS = 2_000  # the result is the end of the round in which a queue is let go
+ROUND_MS = 900  # a round's refusals stand before its result; rounds begin a second apart
 ROW = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "file", "place", "mark"]
 
 
@@ -93,16 +95,17 @@ def marks_of_results(events: DataFrame, starts: DataFrame) -> DataFrame:
 def gaps_of(changes: DataFrame, results: DataFrame, events: DataFrame) -> DataFrame:
     """Find drops between which and the next take no line of a change is: results alone tell that both were.
 
-    A member that is not orderly holds nothing that it does not list. What it persists before a result lists the queue
-    anew contradicts: then it took it again before, at nobody knows what time.
+    A member that is not orderly holds nothing that it does not list; of an orderly one only that it unlocked the queue,
+    or was refused its lock, tells that it had let go. What it persists before a result lists the queue anew
+    contradicts: then it took it again before, at nobody knows what time.
 
     Args:
         changes: as ROW: ``begin``, ``remove``, and ``stop`` and ``start`` of members.
         results: of :func:`marks_of_results`.
 
     Returns:
-        As ROW, the results that have a queue no more, as ``gone``, and what is persisted first after the queue has come
-        back, as ``kept``.
+        As ROW, the results that have a queue no more, or what tells so of an orderly member, as ``gone``, and what is
+        persisted first after the queue has come back, as ``kept``.
     """
     whole = [*MEMBER, *QUEUE_KEY]
     before = Window.partitionBy(*whole).orderBy(moment()).rowsBetween(Window.unboundedPreceding, -1)
@@ -112,11 +115,11 @@ def gaps_of(changes: DataFrame, results: DataFrame, events: DataFrame) -> DataFr
     told = of_queue.withColumns({"last": F.last(mark).over(before), "next": F.last(mark).over(after)}).where(
         (F.col("mark") == "left") & F.col("last.mark").isin("begin", "came") & (F.col("next.mark") == "came")
     )
-    locked = events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct()
-    found = computed_once(told.join(locked, on=KEY, how="left_anti").withColumn("until_ms", F.col("next.at_ms")))
+    seen = computed_once(told.withColumn("until_ms", F.col("next.at_ms")).select(*ROW, "until_ms"))
+    if seen.isEmpty():  # most logs lack no such lines
+        return seen.select(*ROW)
+    found = computed_once(_sure(seen, events))
     gone = found.select(*ROW).withColumn("mark", F.lit("gone"))
-    if found.isEmpty():  # most logs lack no such lines
-        return gone
     persisted = events.where(F.col("what") == "persisted all").select(*whole, moment().alias("said"))
     said_ms, came_ms = F.col("said.at_ms"), F.col("until_ms")
     met = found.join(persisted, on=whole, how="inner").where(said_ms > F.col("at_ms") + PERSISTING_MS)
@@ -130,6 +133,34 @@ def gaps_of(changes: DataFrame, results: DataFrame, events: DataFrame) -> DataFr
         .select(*ROW)
         .unionByName(proof.where("said is not null").withColumn("mark", F.lit("kept")).select(*ROW))
     )
+
+
+def _sure(seen: DataFrame, events: DataFrame) -> DataFrame:
+    """Leave of orderly members what their locks tell, when they do."""
+    locked = computed_once(events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct())
+    free, orderly = (seen.join(locked, on=KEY, how=how) for how in ("left_anti", "left_semi"))
+    if orderly.isEmpty():
+        return free
+    whole = [*MEMBER, *QUEUE_KEY]
+    unlocked = events.where((F.col("what") == "unlocked") & F.col("client_id").isNotNull())
+    signs = unlocked.select(*whole, moment().alias("said"), F.lit(UNLOCKED_BEFORE_MS).alias("before_ms"))
+    signs = signs.unionByName(_refusals(events).select(*whole, "said", F.lit(0).alias("before_ms")))
+    met = orderly.join(signs, on=whole, how="inner").where(
+        F.col("said.at_ms").between(F.col("at_ms") - F.col("before_ms"), F.col("until_ms"))
+    )
+    first = met.groupBy(*ROW, "until_ms").agg(F.min("said").alias("said"))
+    return free.unionByName(
+        first.withColumns({name: F.col(f"said.{name}") for name in ("at_ms", "file", "place")}).drop("said")
+    )
+
+
+def _refusals(events: DataFrame) -> DataFrame:
+    """Give when members were refused a queue, ``said``: no line names the client, so of those alone in their log."""
+    named = events.where((F.col("what") == "result") & F.col("client_id").isNotNull() & F.col("group").isNotNull())
+    clients = named.groupBy(*KEY).agg(F.min("client_id").alias("client_id"), F.max("client_id").alias("last"))
+    alone = clients.where(F.col("client_id") == F.col("last")).drop("last")
+    refused = events.where(F.col("what").isin(*REFUSED)).select(*KEY, *QUEUE_KEY, moment().alias("said"))
+    return refused.join(alone, on=KEY, how="inner")
 
 
 def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataFrame) -> DataFrame:
@@ -206,18 +237,34 @@ def _first_kept(gaps: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def _once_locked(found: DataFrame, events: DataFrame) -> DataFrame:
-    """Let who was refused after it listed a queue have taken it later: between that and its first own line of it."""
+    """Let who was refused when it listed a queue, or later, have taken it after that: when the next line tells so.
+
+    Of the round in which it has the lock at last a line says that, and another lists what it wants once more.
+    """
     no = events.where(F.col("what").isin(*REFUSED)).select(*KEY, *QUEUE_KEY, F.col("at_ms").alias("refused_at"))
     key = [*MEMBER, *QUEUE_KEY]
     known = F.coalesce("kept", "proof")
+    is_later = F.col("refused_at").between(F.col("began.at_ms") - ROUND_MS, known["at_ms"])
     after = (
         found.join(no, on=[*KEY, *QUEUE_KEY], how="inner")
-        .where((F.col("refused_at") >= F.col("began.at_ms")) & (F.col("refused_at") < known["at_ms"]))
+        .where(is_later)
         .groupBy(*key, "began")
         .agg(F.max("refused_at").alias("refused_ms"))
     )
-    told = found.join(after, on=[*key, "began"], how="left")
-    begin = F.when(F.col("refused_ms").isNull(), F.col("began")).otherwise(known)
+    refused = computed_once(after)
+    granted = events.where(F.col("what") == "lock granted").select(*KEY, *QUEUE_KEY, moment().alias("said"))
+    listed = events.where(F.col("what") == "result").select(*MEMBER, "topic", "queues", moment().alias("said"))
+    has_it = F.array_contains("queues", F.concat_ws("|", "broker", "queue_id"))
+    told = (
+        refused.join(granted, on=[*KEY, *QUEUE_KEY], how="inner")
+        .unionByName(refused.join(listed, on=[*MEMBER, "topic"], how="inner").where(has_it).drop("queues"))
+        .where(F.col("said.at_ms") > F.col("refused_ms") + ROUND_MS // 2)
+        .groupBy(*key, "began")
+        .agg(F.min("said").alias("said"))
+    )
+    late = refused.join(told, on=[*key, "began"], how="left")
+    told = found.join(late, on=[*key, "began"], how="left")
+    begin = F.when(F.col("refused_ms").isNull(), F.col("began")).otherwise(F.least(known, "said"))
     return told.withColumn("begin", begin).select(
         *key,
         "host",
@@ -249,29 +296,38 @@ def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     signs = events.where(
         F.col("what").isin("persisted all", "persisted", "unlocked") & F.col("client_id").isNotNull()
     ).select(*MEMBER, *QUEUE_KEY, "what", F.col("at_ms").alias("kept_ms"))
-    signs = signs.unionByName(_unlocked_at_brokers(asked, events))
+    refused = _refusals(events).select(
+        *MEMBER, *QUEUE_KEY, F.lit("refused").alias("what"), F.col("said.at_ms").alias("kept_ms")
+    )
+    signs = signs.unionByName(_unlocked_at_brokers(asked, events)).unionByName(refused)
     ends = life.groupBy("cluster", "process").agg(F.max("last_ms").alias("process_end_ms"))
     locked = events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct().withColumn("is_orderly", F.lit(True))
     inside = (F.col("kept_ms") >= F.col("at_ms")) & (F.col("end_ms").isNull() | (F.col("kept_ms") <= F.col("end_ms")))
-    is_unlock = F.col("what") == "unlocked"
+    is_unlock, is_refusal = F.col("what") == "unlocked", F.col("what") == "refused"
     is_all = inside & (F.col("what") == "persisted all")
+    is_kept = inside & ~is_unlock & ~is_refusal
     is_since = inside & is_unlock & (F.col("kept_ms") >= F.col("left_ms") - UNLOCKED_BEFORE_MS)
     known = (
         asked.join(signs, on=[*MEMBER, *QUEUE_KEY], how="left")
         .groupBy(*key, "left_ms", "end_ms", "how")
         .agg(
             F.max(F.when(is_all, F.col("kept_ms"))).alias("kept_ms"),
-            F.max(F.when(inside & ~is_unlock & (F.col("kept_ms") <= F.col("left_ms")), F.col("kept_ms"))).alias(
-                "held_ms"
-            ),
+            F.max(F.when(is_kept & (F.col("kept_ms") <= F.col("left_ms")), F.col("kept_ms"))).alias("held_ms"),
             F.min(F.when(is_since, F.col("kept_ms"))).alias("unlocked_ms"),
+            F.min(F.when(inside & is_refusal & (F.col("kept_ms") > F.col("left_ms")), F.col("kept_ms"))).alias(
+                "refused_ms"
+            ),
         )
         .join(ends, on=["cluster", "process"], how="left")
         .join(locked, on=KEY, how="left")
     )
     end = F.coalesce("end_ms", "process_end_ms")
     is_orderly = F.coalesce("is_orderly", F.lit(False))
-    gone_ms = F.when(~is_orderly, F.col("left_ms")).otherwise(F.col("unlocked_ms"))
+    # Who is refused a queue has it no more: since when, of the time before, only what it persisted tells.
+    by_refusal = F.when(
+        F.col("refused_ms").isNotNull(), F.least("refused_ms", F.greatest("left_ms", "kept_ms"))
+    )  # fmt: skip
+    gone_ms = F.when(~is_orderly, F.col("left_ms")).otherwise(F.coalesce("unlocked_ms", by_refusal))
     is_quiet = F.coalesce(F.col("kept_ms") <= F.coalesce(gone_ms, "left_ms") + PERSISTING_MS, F.lit(True))
     is_gone = is_quiet & (is_orderly | (F.col("how") == "begin") | (end - F.col("left_ms") > SPEAKS_WITHIN_MS))
     # An orderly member of 5.2 or later kept it for a while, persisted it, and then no more.

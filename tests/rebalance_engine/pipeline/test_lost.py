@@ -21,6 +21,7 @@ START = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=f
 STOPPED, LOCKED = "the consumer [g] shutdown OK", f"message queue lock OK, g {Q1}"
 LET_GO = f"RebalanceLockManager#unlockBatch: unlock mq, group=g, clientId=A, mqs={Q1}"  # a broker's line
 UNLOCKED = f"unlock messageQueue. group:g, clientId:A, mq:{Q1}"
+REFUSED = f"doRebalance, g, add a new mq failed, {Q1}, because lock failed"
 Line = tuple[float, str]
 
 
@@ -122,6 +123,28 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
     "the removal of an orderly member that unlocked later": (
         both(TAKEN, (2, LOCKED), of(2.1, Q1), of(20.1), *kept(25, 30), (33.9, UNLOCKED)),
         [(None, 2, 30, 33.9, "released")],
+    ),
+    "the removal and the next take of an orderly member that unlocked, and was refused meanwhile": (
+        both(
+            TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10, 15), (20, UNLOCKED), of(20.1), (40, REFUSED), of(40.01, Q1),
+            (41, REFUSED), of(42.1, Q1), *kept(45, 90), (91, STOPPED),
+        ),
+        [(None, 2, 15, 20, "released"), (41, 42.1, None, 91, "stopped")],
+    ),
+    "the removal and the next take of an orderly member that only a refusal tells": (
+        both(
+            TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10, 15), of(20.1), (40, REFUSED), of(40.01, Q1), (41.2, LOCKED),
+            *kept(45, 90), (91, STOPPED),
+        ),
+        [(None, 2, 15, 20.1, "released"), (40, 41.2, None, 91, "stopped")],
+    ),
+    "nothing of an orderly member that keeps what it lists no more, and lists it again": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10), of(20.1), of(40.1, Q1), *kept(45, 90), (91, STOPPED)),
+        [(None, 2, None, 91, "stopped")],
+    ),
+    "a take whose lock was refused in the round that lists it first": (
+        both(of(1.1), (2, REFUSED), of(2.01, Q1), of(3.4, Q1), *kept(5, 10), DROPPED, of(20.1)),
+        [(2, 3.4, None, 20, "released")],
     ),
     "no take of a member that was assigned its queues by hand": (  # it had them before all that is told of it
         [(0, START), *kept(8, 13, 18, 90)], [(None, None, None, 91, "open")],
