@@ -81,9 +81,9 @@ def _last_before(lines: DataFrame, restarts: DataFrame, key: list[str], name: st
 
 
 def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
-    """Find how brokers saw a member go between its last line and its next start: left_ms, closed_ms, or None.
+    """Find how brokers saw a member go between its last line and its next start: left_ms, else closed_ms, or None.
 
-    A broker tells a second: it was not before closed_after_ms. Where no broker's log tells, heard_ms is when
+    A broker tells a second: it was not before gone_after_ms. Where no broker's log tells, heard_ms is when
     the others were told of a change soon after its last line, which no other member's coming or going explains.
 
     Its next start may also be that of another process with its client id: whatever goes later is that one.
@@ -108,12 +108,14 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
         return F.min(F.when(is_mine & (F.col("what") == what), F.col("seen_ms")))
 
     gone = after.groupBy(*key, "is_alone", "next_ms").agg(
-        first("left").alias("left_ms"), first("closed").alias("second_ms"), F.max("resolution_ms").alias("within_ms")
+        first("left").alias("left_second"),
+        F.coalesce(first("left"), first("closed")).alias("second_ms"),
+        F.max("resolution_ms").alias("within_ms"),
     )
     second = F.col("second_ms")
     in_second = F.col("told_ms").between(F.greatest(second, F.col("last_ms")), second + NOTIFIED_AFTER_MS)
     is_next = F.col("told_ms").between(F.col("last_ms"), F.least("next_ms", F.col("last_ms") + SPEAKS_WITHIN_MS))
-    is_unseen = second.isNull() & F.col("left_ms").isNull() & ~F.col("is_explained")
+    is_unseen = second.isNull() & ~F.col("is_explained")
     is_other = (F.col("peer") != F.col("process")) | ~F.col("is_alone")
     slots = F.when(second.isNotNull(), F.sequence(_slot("second_ms"), _slot("second_ms") + 1)).otherwise(
         F.sequence(_slot("last_ms"), _slot("last_ms") + SPEAKS_WITHIN_MS // NOTIFIED_AFTER_MS)
@@ -121,7 +123,7 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
     told_after = (
         gone.withColumn("slot", F.explode(slots))
         .join(_notifications(events), on=["cluster", "group", "slot"], how="left")
-        .groupBy(*key, "next_ms", "left_ms", "second_ms", "within_ms")
+        .groupBy(*key, "next_ms", "left_second", "second_ms", "within_ms")
         .agg(
             F.min(F.when(in_second & is_other, F.col("told_ms"))).alias("told_ms"),
             F.min(F.when(is_next & is_unseen & is_other, F.col("told_ms"))).alias("heard_ms"),
@@ -130,9 +132,17 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
     latest = second + F.col("within_ms") - 1
     exact = F.when(F.col("told_ms").isNotNull(), F.least(F.col("told_ms"), latest))
     middle = F.greatest(F.col("last_ms"), second + F.floor(F.col("within_ms") / 2))
-    closed = F.when(second.isNotNull(), F.coalesce(exact, middle)).alias("closed_ms")
-    closed_after = F.when(second.isNotNull() & (F.col("within_ms") > 1), F.greatest(second, F.col("last_ms")))
-    return told_after.select(*key, "next_ms", "left_ms", closed, closed_after.alias("closed_after_ms"), "heard_ms")
+    gone_ms, has_left = F.coalesce(exact, middle), F.col("left_second").isNotNull()
+    return told_after.select(
+        *key,
+        "next_ms",
+        F.when(has_left, gone_ms).alias("left_ms"),
+        F.when(second.isNotNull() & ~has_left, gone_ms).alias("closed_ms"),
+        F.when(second.isNotNull() & (F.col("within_ms") > 1), F.greatest(second, F.col("last_ms"))).alias(
+            "gone_after_ms"
+        ),
+        "heard_ms",
+    )
 
 
 def _notifications(events: DataFrame) -> DataFrame:

@@ -237,7 +237,7 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     is_silent = has_own_log & F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
     is_reborn = F.col("next_ms") != FOREVER_MS
     is_stopped = F.col("is_stopping") | F.col("left_ms").isNotNull()
-    is_bounded = F.col("left_ms").isNull() & (F.col("closed_after_ms") < F.col("closed_ms"))
+    is_bounded = F.col("gone_after_ms") < F.coalesce("left_ms", "closed_ms")
     return seen.withColumns(
         {
             "ended": F.when(is_stopped, "stopped")
@@ -249,7 +249,7 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
             .when(is_reborn | is_silent, F.coalesce("heard_ms", "last_ms"))
             .otherwise(F.col("input_end_ms")),
             "until_after_ms": F.when(F.col("is_stopping"), F.col("next_stopping.at_ms"))
-            .when(is_bounded, F.col("closed_after_ms"))
+            .when(is_bounded, F.col("gone_after_ms"))
             .when((is_reborn | is_silent) & F.col("heard_ms").isNotNull(), F.col("last_ms")),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
             .when(F.col("left_ms").isNotNull(), LEFT)

@@ -308,23 +308,33 @@ def test_a_copy_of_a_logs_end_under_another_hosts_name_tells_no_hold_twice(spark
 
 
 def test_what_another_takes_after_a_log_was_cut_was_let_go_by_then(spark: SparkSession, tmp_path: Path) -> None:
-    """Brokers see A, C and D until 70 s. A's log ends at 20 s; C hung, and was given up before; D's log goes on."""
+    """Brokers see A, C and D until 70 s. A's log ends at 20 s; C hung, and was given up before; D's log goes on.
+
+    G's log ends at 20 s as well, and brokers see it stop in the second of 50 s: it was neither sooner nor later.
+    """
     seen, both = [], [QUEUE.format("east", 0), QUEUE.format("west", 1)]
-    for host, group, client, last in (("web1", "g", "A", 20), ("web2", "h", "C", 20), ("web3", "k", "D", 65)):
+    for host, group, client, last in (
+        ("web1", "g", "A", 20),
+        ("web2", "h", "C", 20),
+        ("web3", "k", "D", 65),
+        ("web6", "m", "G", 20),
+    ):
         lines = [(1, added(group, queue)) for queue in both] + [(1.1, result(group, client, both))]
         lines += [(at, persisted(group, client, queue, 7)) for at in range(6, last + 1, 5) for queue in both]
         put(tmp_path, f"{host}/a.log", *(java5(at, line) for at, line in lines))
         seen += [(1, joined(group, client)), (70, closed(group, client))]
     expired = "SCAN: remove expired channel from ConsumerManager consumerTable. channel=10.0.0.2:51234, consumerGroup=h"
-    seen += [(35, expired)]
+    channel = "[id: 0x1, L:/10.0.0.1:10911 - R:/10.0.0.2:51234]"
+    left = f"unregister a consumer[m] from consumerGroupInfo ClientChannelInfo [channel={channel}, clientId=G, language=JAVA]"
+    seen = [one for one in seen if one != (70, closed("m", "G"))] + [(35, expired), (50, left)]
     put(tmp_path, "east/broker.log", *(broker(at, line) for at, line in sorted(seen)))
     taken = [(added(group, Q0), result(group, client, [Q0])) for group, client in (("g", "B"), ("h", "E"), ("k", "F"))]
     put(tmp_path, "web4/a.log", *(java5(at, line) for pair in taken for at, line in zip((40, 40.1), pair, strict=True)))
     put(tmp_path, "web5/a.log", java5(300, "RebalanceService service end"))
 
-    found = [hold for hold in told(spark, tmp_path) if hold[1] in "ACD"]
+    found = [hold for hold in told(spark, tmp_path) if hold[1] in "ACDG"]
 
     assert [(queue, client, until, ended) for queue, client, _, until, ended in found] == [
-        *((0, "A", 40, "released"), (0, "C", 70.5, "lost"), (0, "D", 70.5, "lost")),
-        *((1, "A", 70.5, "lost"), (1, "C", 70.5, "lost"), (1, "D", 70.5, "lost")),
+        *((0, "A", 40, "released"), (0, "C", 70.5, "lost"), (0, "D", 70.5, "lost"), (0, "G", 50.5, "stopped")),
+        *((1, "A", 70.5, "lost"), (1, "C", 70.5, "lost"), (1, "D", 70.5, "lost"), (1, "G", 50.5, "stopped")),
     ]
