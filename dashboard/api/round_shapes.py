@@ -10,7 +10,7 @@ from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Handoff, Round, RoundCause
-from dashboard.groups.rounds import Load
+from dashboard.groups.pictured import Load
 from dashboard.groups.twice import Twice
 
 WAITS = "it has not ended yet"

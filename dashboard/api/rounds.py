@@ -33,6 +33,7 @@ from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Handoff, Round, RoundCause
+from dashboard.groups.pictured import loads_of
 from dashboard.groups.twice import Totals, add_up, twice_in
 from dashboard.groups.views import find_group
 
@@ -114,7 +115,7 @@ def _round(
         unsettled=row.unsettled,
         unknown_members=row.unknown_members,
         causes=[cause_out(each) for each in causes],
-        loads=[load_out(each) for each in read.loads_of(row)],
+        loads=[load_out(each) for each in loads_of(row)],
         longest_unowned=_bounds(worst["unowned"]),
         unowned_queues=int(str(worst["unowned_queues"])),
         unowned_unmoved_queues=_most(worst.get("unowned_unmoved")),

@@ -19,6 +19,7 @@ from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
 from dashboard.groups.past_lag import lag_at
+from dashboard.groups.pictured import loads_of
 from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.table import in_words
 from dashboard.groups.words import state_of
@@ -81,7 +82,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
             popped_by=None,  # what brokers are set to is kept of now alone
             strategy=state.head.strategy,
         ),
-        "loads": rounds.loads_of(row)[: story.MOST_LANES] if row is not None and row.closed_at is not None else [],
+        "loads": loads_of(row)[: story.MOST_LANES] if row is not None and row.closed_at is not None else [],
         "round": row,
         "moved_so_far": moved_so_far(row, now=at) if row is not None else None,
         "causes": past_story.causes_at(row=row, at=at) if row is not None else [],

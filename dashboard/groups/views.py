@@ -25,6 +25,7 @@ from dashboard.groups.lanes import lanes_of
 from dashboard.groups.leanest import division_of
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
+from dashboard.groups.pictured import loads_of, pictures_of
 from dashboard.groups.proofs import seen_at_of
 from dashboard.groups.table import in_words
 from dashboard.groups.twice import add_up, twice_in
@@ -157,7 +158,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         ),
         "round": latest,
         "moved_so_far": moved_so_far(latest, now=now) if latest else None,
-        "loads": rounds.loads_of(latest)[: story.MOST_LANES] if latest else [],
+        "loads": loads_of(latest)[: story.MOST_LANES] if latest else [],
         "causes": rounds.causes_of(latest, most=MOST_CAUSES) if latest else [],
         "more_causes": max(0, latest.causes.count() - MOST_CAUSES) if latest else 0,
         "lanes": lanes[: story.MOST_LANES],
@@ -274,14 +275,14 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "worst": worst,
         "causes": rounds.causes_of(row),
         "sentence": rounds.sentence_of(row, worst, now=now),
-        "loads": rounds.loads_of(row)[:MOST_LOADS],
+        "loads": loads_of(row)[:MOST_LOADS],
         "division": division_of(row),
         "neighbours": rounds.neighbours_of(row),
         "now": now,
         "facts": {
             "group": pk,
             "lanes": plain_lanes(row, page["lanes"], now, known),
-            **rounds.pictures_of(row),
+            **pictures_of(row),
             "lags": lags_around(group=found, row=row, now=now),
         },
     }

@@ -16,8 +16,8 @@ from dashboard.groups.asking import outcome_words, receipt_words, words_of
 from dashboard.groups.listing import Listed
 from dashboard.groups.looked import Looked, look_words
 from dashboard.groups.models import Finding
+from dashboard.groups.pictured import Load
 from dashboard.groups.proofs import proven_at
-from dashboard.groups.rounds import Load
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
 from rebalance_engine.events import Cause

@@ -50,9 +50,9 @@ def test_costs_are_added_up_by_cause_or_deploy(client: Client, get: Get, group: 
     add_handoff(first, 0, **pulled(first, 1_000, 1_200))
     second = add_round(group, 12, now - 50_000, who="D", wave=11)
     add_handoff(second, 1)
-    add_round(group, 15, now - 3_000, who="X", cause="route changed", closed_at=None, told_at=None, state="open")
     for number, who in ((13, "A"), (14, "B")):
         add_round(group, number, now - 54_000 + number * 1_000, who=who, cause="member left")
+    add_round(group, 15, now - 3_000, who="X", cause="route changed", closed_at=None, told_at=None, state="open")
 
     by_cause = {row["cause"]: row for row in get(f"/groups/{group.pk}/costs", window="1h")["rows"]}
     [deploy] = get(f"/groups/{group.pk}/costs", by="deploy")["rows"]

@@ -4,8 +4,8 @@ import pytest
 
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.models import Group, Round
+from dashboard.groups.pictured import Load, loads_of
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.rounds import Load, loads_of
 from rebalance_engine.events import Fact
 from tests.dashboard.story import T0, held, joined, left, listed, route, seen, told
 

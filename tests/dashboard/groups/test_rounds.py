@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from dashboard.api.round_shapes import round_row
 from dashboard.groups import rounds
 from dashboard.groups.lanes import lanes_of
-from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.models import Group, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import worst
@@ -168,52 +168,6 @@ def test_what_lasts_beyond_the_end_of_a_round_says_so() -> None:
         },
     )
     assert page.count("so far, beyond the end of the round") == 2
-
-
-def test_loads_before_and_after(group: Group) -> None:
-    del group
-    close()
-
-    assert rounds.loads_of(Round.objects.get()) == [
-        rounds.Load("A", 2, 2),
-        rounds.Load("B", 2, 1),
-        rounds.Load("C", None, 1),
-    ]
-
-
-def test_before_a_round_is_before_its_first_handoff_where_that_came_before_its_beginning_was_seen(group: Group) -> None:
-    del group
-    close()
-    Handoff.objects.filter(round__number=1).update(dropped_at=T0 + 4_500, dropped_low=None)
-    row = Round.objects.get()
-    row.before = row.after  # as where its beginning was seen after all that it did
-    row.opened_at = T0 + 8_000
-
-    assert [(load.client, load.before) for load in rounds.loads_of(row)] == [("A", 2), ("B", 2), ("C", None)]
-    assert rounds.pictures_of(row)["before_at"] == T0 + 4_500
-
-
-def test_states_of_a_round_are_plain_values(group: Group) -> None:
-    row = rounds.find(group=group, number=1)
-    assert row is not None
-
-    assert rounds.state_json(b"") is None
-    assert isinstance(rounds.state_json(bytes(row.before)), dict)
-    assert rounds.find(group=group, number=2) is None
-    assert [cause.evidence for cause in rounds.causes_of(row)] == ["C joined"]
-
-
-def test_a_picture_that_there_is_none_of_says_why(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = Round.objects.get(group=group)
-    assert rounds.pictures_of(row)["why"] == {}
-
-    row.before = row.after = b""
-    assert rounds.pictures_of(row)["why"] == {"before": "first", "after": "unknown"}
-    row.number = 2
-    assert rounds.pictures_of(row)["why"] == {"before": "unknown", "after": "unknown"}
-    monkeypatch.setattr(rounds, "LARGEST_STATE", 3)
-    row.number, row.before = 1, b"long"
-    assert rounds.pictures_of(row)["why"] == {"before": "large", "after": "unknown"}
 
 
 def test_the_map_is_said_in_words(group: Group) -> None:

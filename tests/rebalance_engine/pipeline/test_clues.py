@@ -16,6 +16,8 @@ from tests.rebalance_engine.pipeline.frames import (
     joined,
     no_zones,
     persisted,
+    read_events,
+    read_holds,
     read_lines,
     removed,
     result,
@@ -89,3 +91,27 @@ def test_a_line_is_of_the_group_that_it_names_and_of_nobody_knows_which_where_it
         ("h", "persisted all", 89),
         ("h", "pull ended", 90),
     ]
+
+
+def test_what_first_told_after_each_start_that_a_broker_knew_the_client_is_a_clue(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    notified = "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"
+    starting = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"
+    made = "Created a new client Instance, InstanceIndex:0, ClientID:{}, ClientConfig:ClientConfig{{x}}"
+    for host, client, lines in (
+        ("web1", "A", [java5(5, notified), java5(6, notified), java5(9, "the consumer [g] shutdown OK")]),
+        ("web2", "B", [java5(9, "the consumer [g] shutdown OK")]),
+        ("web3", "C", [java5(7, added("g", QUEUE.format("east", 0))), java5(8, result("g", "C", []))]),
+    ):
+        (tmp_path / host).mkdir()
+        begun = [java5(1, starting), java5(2, made.format(client))]
+        (tmp_path / host / "a.log").write_text("".join([*begun, *lines]))
+    told = read_events(spark, tmp_path)
+    changes, spans = clients.changes_of(told).localCheckpoint(), read_holds(spark, tmp_path).localCheckpoint()
+    life = events.signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
+
+    found = stories.clues_of(told, changes, spans, life).where("what = 'reached'").collect()
+
+    places = sorted((row["process"].split("/")[0], row["at_ms"] - MIDNIGHT_MS, row["client_id"]) for row in found)
+    assert places == [("web1", 5_000, None), ("web3", 8_000, "C")]

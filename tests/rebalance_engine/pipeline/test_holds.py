@@ -325,7 +325,8 @@ def test_what_another_takes_after_a_log_was_cut_was_let_go_by_then(spark: SparkS
         seen += [(1, joined(group, client)), (70, closed(group, client))]
     expired = "SCAN: remove expired channel from ConsumerManager consumerTable. channel=10.0.0.2:51234, consumerGroup=h"
     channel = "[id: 0x1, L:/10.0.0.1:10911 - R:/10.0.0.2:51234]"
-    left = f"unregister a consumer[m] from consumerGroupInfo ClientChannelInfo [channel={channel}, clientId=G, language=JAVA]"
+    who = f"ClientChannelInfo [channel={channel}, clientId=G, language=JAVA]"
+    left = f"unregister a consumer[m] from consumerGroupInfo {who}"
     seen = [one for one in seen if one != (70, closed("m", "G"))] + [(35, expired), (50, left)]
     put(tmp_path, "east/broker.log", *(broker(at, line) for at, line in sorted(seen)))
     taken = [(added(group, Q0), result(group, client, [Q0])) for group, client in (("g", "B"), ("h", "E"), ("k", "F"))]

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from rebalance_engine.pipeline.clients import changes_of
 from rebalance_engine.pipeline.events import signs_of_life
 from rebalance_engine.pipeline.schemas import HANDOFFS, ROUNDS
 from rebalance_engine.pipeline.stories import clues_of, comings, of_kind, stories_of, tell
 from tests.rebalance_engine.pipeline.frames import (
-    MIDNIGHT_MS,
     QUEUE,
     added,
     java5,
@@ -363,31 +361,6 @@ def test_a_story_of_four_times_the_rounds_takes_four_times_the_steps() -> None:
     few, many = steps_of(20), steps_of(80)
 
     assert many / few < 4.5
-
-
-@pytest.mark.spark
-def test_what_first_told_after_each_start_that_a_broker_knew_the_client_is_a_clue(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    notified = "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"
-    starting = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"
-    made = "Created a new client Instance, InstanceIndex:0, ClientID:{}, ClientConfig:ClientConfig{{x}}"
-    for host, client, lines in (
-        ("web1", "A", [java5(5, notified), java5(6, notified), java5(9, "the consumer [g] shutdown OK")]),
-        ("web2", "B", [java5(9, "the consumer [g] shutdown OK")]),
-        ("web3", "C", [java5(7, added("g", QUEUE.format("east", 0))), java5(8, result("g", "C", []))]),
-    ):
-        (tmp_path / host).mkdir()
-        begun = [java5(1, starting), java5(2, made.format(client))]
-        (tmp_path / host / "a.log").write_text("".join([*begun, *lines]))
-    events = read_events(spark, tmp_path)
-    changes, spans = changes_of(events).localCheckpoint(), read_holds(spark, tmp_path).localCheckpoint()
-    life = signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
-
-    clues = clues_of(events, changes, spans, life).where("what = 'reached'").collect()
-
-    told = sorted((row["process"].split("/")[0], row["at_ms"] - MIDNIGHT_MS, row["client_id"]) for row in clues)
-    assert told == [("web1", 5_000, None), ("web3", 8_000, "C")]
 
 
 @pytest.mark.spark

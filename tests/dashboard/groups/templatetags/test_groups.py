@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
-from dashboard.groups.rounds import Load
+from dashboard.groups.pictured import Load
 from dashboard.groups.templatetags.groups import (
     cause,
     causes_legend,

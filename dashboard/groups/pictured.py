@@ -1,0 +1,97 @@
+"""What stood before a round and after it: loads, and states for the browser's maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Min
+
+from dashboard.groups.before import held_before
+from dashboard.groups.models import Handoff, Round
+from dashboard.groups.past import Shown, shown_at
+from dashboard.push.messages import GroupSnapshot, GroupState, decode
+from dashboard.push.runs import count
+from dashboard.push.shapes import to_json
+
+LARGEST_STATE = 2_000_000  # bytes of a stored state that a round's page still shows as a map
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many queues a member had, and has after a round; None: was or is not there, or it is unknown."""
+
+    client: str
+    before: int | None
+    after: int | None
+
+
+def loads_of(row: Round) -> list[Load]:
+    """Give what each member held before and after."""
+    shown = _shown_before(row)
+    before: Mapping[str, int | None] = held_before(row)
+    if shown is not None:
+        before = _held_in(shown.state)
+    elif row.before:
+        before = _counts(bytes(row.before))
+    after = _counts(bytes(row.after))
+    return [Load(client, before.get(client), after.get(client)) for client in sorted(before.keys() | after.keys())]
+
+
+def state_json(stored: bytes) -> object:
+    """Give a stored state as plain values for the browser; None where there is none, or it is very large."""
+    state = _state(stored) if len(stored) <= LARGEST_STATE else None
+    return None if state is None else to_json(state)
+
+
+def pictures_of(row: Round) -> dict[str, object]:
+    """Give the states before and after a round for the browser, and of each that there is none of, ``why``.
+
+    ``large``: there is one, too large for a map; ``first``: nothing was shown of the group before its first round;
+    ``unknown``: it was not kept. ``before_at`` is the instant of the first: when the round was seen to begin, or, where
+    that was earlier, when the first queue was let go or taken.
+    """
+    stored = {"before": bytes(row.before), "after": bytes(row.after)}
+    states = {name: state_json(each) for name, each in stored.items()}
+    shown = _shown_before(row)
+    first = row.opened_at
+    if shown is not None and states["before"] is not None:
+        states["before"], first = to_json(shown.state), _first_change(row) or first
+    why = {name: _why_none(name, each, row) for name, each in stored.items() if states[name] is None}
+    return {**states, "why": why, "before_at": first}
+
+
+def _shown_before(row: Round) -> Shown | None:
+    """Give what was shown before anything of a round changed hands; None: what stands in it is from before that."""
+    first = _first_change(row)
+    return shown_at(group=row.group, at=first - 1) if first is not None and row.before else None
+
+
+def _first_change(row: Round) -> int | None:
+    """Say when the first queue was let go or taken, where that was before the round was seen to begin."""
+    told = Handoff.objects.filter(round=row).aggregate(dropped=Min("dropped_at"), taken=Min("taken_at"))
+    first = min((at for at in told.values() if at is not None), default=row.opened_at)
+    return first if first < row.opened_at else None
+
+
+def _why_none(name: str, stored: bytes, row: Round) -> str:
+    if len(stored) > LARGEST_STATE:
+        return "large"
+    return "first" if name == "before" and not stored and row.number == 1 else "unknown"
+
+
+def _counts(stored: bytes) -> dict[str, int | None]:
+    state = _state(stored)
+    return {} if state is None else _held_in(state)
+
+
+def _held_in(state: GroupState) -> dict[str, int | None]:
+    return {cell.client: None if cell.held is None else count(cell.held) for cell in state.members}
+
+
+def _state(stored: bytes) -> GroupState | None:
+    if not stored:
+        return None
+    message = decode(stored)
+    assert isinstance(message, GroupSnapshot)
+    return message.state

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups import pictured, rounds
+from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.pictured import Load, loads_of, pictures_of, state_json
+from tests.dashboard.groups.test_rounds import close, turn
+from tests.dashboard.story import T0, held, joined, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+@pytest.fixture
+def group(cluster: object) -> Group:
+    del cluster
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
+    return turn(5_200)
+
+
+def test_loads_before_and_after(group: Group) -> None:
+    del group
+    close()
+
+    assert loads_of(Round.objects.get()) == [
+        Load("A", 2, 2),
+        Load("B", 2, 1),
+        Load("C", None, 1),
+    ]
+
+
+def test_before_a_round_is_before_its_first_handoff_where_that_came_before_its_beginning_was_seen(group: Group) -> None:
+    del group
+    close()
+    Handoff.objects.filter(round__number=1).update(dropped_at=T0 + 4_500, dropped_low=None)
+    row = Round.objects.get()
+    row.before = row.after  # as where its beginning was seen after all that it did
+    row.opened_at = T0 + 8_000
+
+    assert [(load.client, load.before) for load in loads_of(row)] == [("A", 2), ("B", 2), ("C", None)]
+    assert pictures_of(row)["before_at"] == T0 + 4_500
+
+
+def test_states_of_a_round_are_plain_values(group: Group) -> None:
+    row = rounds.find(group=group, number=1)
+    assert row is not None
+
+    assert state_json(b"") is None
+    assert isinstance(state_json(bytes(row.before)), dict)
+    assert rounds.find(group=group, number=2) is None
+    assert [cause.evidence for cause in rounds.causes_of(row)] == ["C joined"]
+
+
+def test_a_picture_that_there_is_none_of_says_why(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Round.objects.get(group=group)
+    assert pictures_of(row)["why"] == {}
+
+    row.before = row.after = b""
+    assert pictures_of(row)["why"] == {"before": "first", "after": "unknown"}
+    row.number = 2
+    assert pictures_of(row)["why"] == {"before": "unknown", "after": "unknown"}
+    monkeypatch.setattr(pictured, "LARGEST_STATE", 3)
+    row.number, row.before = 1, b"long"
+    assert pictures_of(row)["why"] == {"before": "large", "after": "unknown"}
