@@ -62,13 +62,18 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
     }
 
 
+def brokers_away(group: Group) -> list[str]:
+    """Name the brokers of a group's cluster that have no master now."""
+    away = Broker.objects.filter(cluster=group.cluster_id, broker_id=0, gone_at__isnull=False)
+    return sorted(set(away.values_list("name", flat=True)[:500]))
+
+
 def around(*, group: Group, now: int, lanes: Sequence[Lane]) -> dict[str, object]:
     """Give what the map shows besides the state: who left, what moved a moment ago, which brokers are away.
 
     ``lanes`` are the handoffs of the latest round.
     """
     left = Member.objects.filter(group=group, left_at__gte=now - GONE_LONG_MS).order_by("client_id")[:200]
-    away = Broker.objects.filter(cluster=group.cluster_id, broker_id=0, gone_at__isnull=False)
     seen = Member.objects.filter(group=group, left_at=None).values_list("client_id", "held_seen_at", "missing_at")
     latest = Round.objects.filter(group=group).order_by("-number").first()
     moved = [] if latest is None or (latest.closed_at or now) < now - MOVED_FOR_MS else lanes
@@ -87,7 +92,7 @@ def around(*, group: Group, now: int, lanes: Sequence[Lane]) -> dict[str, object
             }
             for member in left
         ],
-        "away": sorted(set(away.values_list("name", flat=True)[:500])),
+        "away": brokers_away(group),
         "seen": [{"client": client, "at": at, "missing_at": missing_at} for client, at, missing_at in seen[:2_000]],
         "moves": [move_of(lane) for lane in moved[:2_000] if (lane.taken_at or 0) >= now - MOVED_FOR_MS],
     }

@@ -15,8 +15,10 @@ from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words
 from dashboard.common.tables import attached
 from dashboard.groups.kinds import popping_words, set_to_pop, through_proxies
+from dashboard.groups.lag import lags_of
 from dashboard.groups.listing import listed
 from dashboard.groups.models import Group
+from dashboard.groups.story import brokers_away
 from dashboard.groups.views import access_in, find_group
 from dashboard.people import operations
 from dashboard.people.gate import needs
@@ -116,7 +118,8 @@ def _context(
         "alike": _alike(cards),
         "untried": [card for card in cards if card["is_folded"] and card["count"] is None],
         "names": [option.strategy for option in trial.options if option.strategy in STRATEGIES],
-        "moves": [_move(move, trial, expected) for move in moves[:MOST_MOVES]],
+        "moves": _moves(moves[:MOST_MOVES], group, trial, expected),
+        "away": brokers_away(group),
         "move_count": len(moves),
         "loads": [_load(load, most) for load in loads[:MOST_LOADS]],
         "load_count": len(loads),
@@ -186,6 +189,14 @@ def _alike(cards: Iterable[dict[str, object]]) -> list[tuple[str, list[dict[str,
         if card["is_folded"] and option.outcome is not None:
             found.setdefault(option.same_as, []).append(card)
     return list(found.items())
+
+
+def _moves(moves: list[Move], group: Group, trial: Trial, expected: Costs) -> list[dict[str, object]]:
+    lags = lags_of(group=group, queues={(each.queue.topic, each.queue.broker, each.queue.queue_id) for each in moves})
+    return [
+        {**_move(each, trial, expected), "lag": lags.get((each.queue.topic, each.queue.broker, each.queue.queue_id))}
+        for each in moves
+    ]
 
 
 def _move(move: Move, trial: Trial, expected: Costs) -> dict[str, object]:

@@ -11,6 +11,7 @@ from django.test import Client
 
 from dashboard.api import site
 from dashboard.audit.models import AuditEntry
+from dashboard.clusters.models import Broker, Cluster
 from dashboard.groups.models import Group, Member
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people import operations
@@ -18,10 +19,10 @@ from dashboard.people.roles import Role
 from dashboard.plans import views
 from dashboard.plans.models import ByConfig
 from dashboard.plans.tables import TABLES
-from rebalance_engine.events import Cause
+from rebalance_engine.events import EXACT, Cause, ProgressSeen, QueueProgress
 from tests.dashboard.persons import person
 from tests.dashboard.plans.test_costs import a_round, hand
-from tests.dashboard.story import T0, held, missed, route, seen, told
+from tests.dashboard.story import EAST, T0, held, missed, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -73,6 +74,19 @@ def test_of_queues_without_owners_a_dry_run_says_that_it_has_none(client: Client
         "members_through_proxies": [],
         "set_to_pop": {"east": ["clicks"]},
     }
+
+
+def test_a_dry_run_says_which_brokers_are_away_and_how_far_behind_each_queue_is(client: Client, address: str) -> None:
+    assert "away: its queues" not in client.get(address).content.decode()
+    known = {"at": T0, "observed_at": T0, "origin": "admin answer"}
+    Broker.objects.create(cluster=Cluster.objects.get(), name="west", broker_id=0, address="a:1", gone_at=T0, **known)
+    behind = QueueProgress(queue=queue(0), end=12, committed=5)
+    told(ProgressSeen(at=T0, source=EAST, exactness=EXACT, group="g", broker="east", queues=(behind,)))
+
+    page = client.get(address, {"remove": "A"}).content.decode()
+
+    assert "west is away: its queues are not in this dry run" in page
+    assert re.search(r'data-mark="exact" title="as of [0-9:]+" tabindex="0">7<', page)
 
 
 def test_what_two_have_and_one_keeps_is_not_said_to_go_to_nobody(client: Client, address: str) -> None:
@@ -199,9 +213,9 @@ def test_the_page_asks_the_database_as_often_for_much_as_for_little(
     client: Client, address: str, django_assert_max_num_queries: object
 ) -> None:
     client.get(address)  # what was read once is kept
-    with django_assert_max_num_queries(29):  # type: ignore[operator] # pytest-django's; five count it
+    with django_assert_max_num_queries(30):  # type: ignore[operator] # pytest-django's; five count it
         client.get(address)
-    with django_assert_max_num_queries(29):  # type: ignore[operator]
+    with django_assert_max_num_queries(30):  # type: ignore[operator]
         client.get(address, {"add": "100", "queues": "orders/east/400"})
 
 
