@@ -34,10 +34,8 @@ from rebalance_engine.events import (
     Source,
 )
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.admin import Denied
-from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.probe import HAD_TIME_S, SETTLES_S, Prober, receipt, told_of
+from rebalance_engine.network.probe import HAD_TIME_S, SETTLES_S, NobodyNotified, Prober, receipt, told_of
 from rebalance_engine.network.watcher import Watcher
 from rebalance_engine.remoting.errors import RemotingError
 
@@ -96,11 +94,11 @@ async def _recompute(
     addresses = [memory.masters[name] for name in sorted(memory.hosts(group))]
     try:
         probe = await prober.probe(group, addresses)
-    except (NoAnswer, Denied, RemotingError) as error:
-        is_sent = not isinstance(error, NotAsked)
-        words = f"{error}; whether members were notified is not known" if is_sent else str(error)
-        answer = ReceiptAnswer.UNKNOWN if is_sent else ReceiptAnswer.NOT_ASKED
-        return Done(CommandOutcome.FAILED, words, dict.fromkeys(sorted(before), answer))
+    except NobodyNotified as error:
+        return Done(CommandOutcome.FAILED, str(error), dict.fromkeys(sorted(before), ReceiptAnswer.NOT_ASKED))
+    except (NoAnswer, RemotingError) as error:
+        words = f"{error}; whether members were notified is not known"
+        return Done(CommandOutcome.FAILED, words, dict.fromkeys(sorted(before), ReceiptAnswer.UNKNOWN))
     if probe.obstacle is not None:
         not_asked = dict.fromkeys(sorted(before), ReceiptAnswer.NOT_ASKED)
         return Done(CommandOutcome.REFUSED, probe.obstacle.value, not_asked)

@@ -268,14 +268,18 @@ def _with_what_was_known(round_row: Round, lanes: list[Lane]) -> list[Lane]:
 
 
 def _with_gaps_before(round_row: Round, lanes: list[Lane], shares: Mapping[int, Share] | None, now: int) -> list[Lane]:
-    """Say how long nobody had what nobody is known to have let go, where that was seen."""
+    """Say how long nobody had what nobody is known to have let go, where that was seen; at least, where it is older."""
     if all(lane.from_client or lane.taken_at is None for lane in lanes):
         return lanes
     shares = shares_in(row=round_row, now=now) if shares is None else shares
-    gaps = {pk: share.unowned for pk, share in shares.items() if share.is_gap}
+    gaps = {
+        pk: (share.unowned.low, None if share.is_older else share.unowned.high)
+        for pk, share in shares.items()
+        if share.is_gap
+    }
     found = {place: gaps[pk] for pk, place in places_of(gaps).items()}
     return [
-        replace(lane, unowned=(gap.low, gap.high))
+        replace(lane, unowned=gap)
         if not lane.from_client
         and lane.taken_at is not None
         and (gap := found.get((lane.topic, lane.broker, lane.queue_id))) is not None

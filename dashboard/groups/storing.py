@@ -35,6 +35,7 @@ from rebalance_engine.events import Cause, Fact, Origin
 from rebalance_engine.findings import spell
 from rebalance_engine.findings.seers import ROUTES_AGAIN_MS
 from rebalance_engine.model import MessageModel
+from rebalance_engine.ownership import UNOWNED
 from rebalance_engine.rounds import MEMBERS_CHANGE, Ended, OpenRound
 
 Groups = QuerySet[Group]
@@ -236,10 +237,10 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
 
 
 def _to_move(row: Round, decision: Decision) -> int | None:
-    """Count the moves from the target before a round to the one now; None where either is not known.
+    """Count the queues that are another one's by the target now than before a round; None where either is not known.
 
     Where every member has every queue, nobody's becomes another one's; and who gets a queue that was not there before
-    takes it from nobody.
+    takes it from nobody. While nobody was a member no queues were shown, though they were there.
     """
     before = state_in(bytes(row.before))
     if row.group.model == MessageModel.BROADCASTING.value:
@@ -247,7 +248,10 @@ def _to_move(row: Round, decision: Decision) -> int | None:
     if before is None or not before.head.is_target_known or decision.outcome is None:
         return None
     moves = diff(target_of(before), decision.target)
-    return len(moves) - int(np.isin(moves.queue, moves.added).sum())
+    changes = moves.destination != UNOWNED
+    if before.queues:
+        changes &= ~np.isin(moves.queue, moves.added)
+    return len(np.unique(moves.queue[changes]))
 
 
 def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, now: int) -> None:

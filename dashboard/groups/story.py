@@ -102,7 +102,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
     """Give the longest time without owner and with two, each with its bounds and the number of queues.
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
-    queue from before it or beyond it, the longest is known at least. What is only
+    queue from before it or beyond it, or nobody from before it, the longest is known at least. What is only
     possible is told apart: in how many queues, and how long at most. ``pause`` is the longest of the queues that were
     let go, as ``handoffs.longest_pause`` says; of ``pause_unknown`` handoffs its end is not known. A handoff may have
     begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of all the
@@ -125,7 +125,11 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
     overlap_perhaps = _count_of_either(maybe_twos, maybe_overlap, known=twos)
     pauses = [(_place(lane), stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
     return {
-        "unowned": _longest([(each.low, each.high) for each in unowned], wide_unowned.values()),
+        "unowned": _longest(
+            [(each.low, each.high) for each in unowned],
+            wide_unowned.values(),
+            is_open=any(shares[pk].is_older for pk in gaps),
+        ),
         "unowned_queues": len(unowned),
         "unowned_perhaps": max([*perhaps_unowned, *maybe_unowned.values()]) if unowned_perhaps else None,
         "unowned_perhaps_queues": unowned_perhaps,

@@ -41,10 +41,10 @@ from rebalance_engine.events import (
     ReceiptAnswer,
     Source,
 )
-from rebalance_engine.network.admin import Admin, Denied
+from rebalance_engine.network.admin import Admin
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import LOOK_S, GroupLook, look_at_group, masters_of
-from rebalance_engine.network.probe import AT_MOST_EVERY_S, SETTLES_S, Probe, Prober, receipt, told_of
+from rebalance_engine.network.probe import AT_MOST_EVERY_S, SETTLES_S, NobodyNotified, Probe, Prober, receipt, told_of
 from rebalance_engine.remoting.errors import RemotingError
 
 VERB = "group.recompute"
@@ -152,8 +152,11 @@ async def recompute(admin: Admin, before: GroupLook, *, stamp: Stamp, timeout_s:
         return Receipt(command=command, before=before, after=None, probe=None, trouble=_nobody(before))
     try:
         probe = await Prober(admin).probe(before.group, brokers, claim=lambda: stamp.claim(AT_MOST_EVERY_S))
-    except (NoAnswer, Denied, RemotingError) as error:
+    except NobodyNotified as error:
         return Receipt(command=command, before=before, after=None, probe=None, trouble=str(error))
+    except (NoAnswer, RemotingError) as error:
+        words = f"{error}; whether members were notified is not known"
+        return Receipt(command=command, before=before, after=None, probe=None, trouble=words)
     if not probe.notified:
         return Receipt(command=command, before=before, after=None, probe=probe)
     await asyncio.sleep(SETTLES_S)

@@ -15,12 +15,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rebalance_engine.effects import Address
+from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.findings.finding import count_of
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Admin, Denied
+from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.remoting.errors import RemotingError
 
 AT_MOST_EVERY_S = 5.0
 SETTLES_S = 5.0  # members rebalance at once, some up to a second later; then what they hold is compared
@@ -57,6 +59,10 @@ class Probe:
         return frozenset[str]().union(*self.notified.values())
 
 
+class NobodyNotified(Exception):
+    """A probe ended before any broker was asked to notify anybody; the words say why."""
+
+
 class Prober:
     """Probes groups of one cluster, none too often."""
 
@@ -74,9 +80,13 @@ class Prober:
             claim: says whether others who probe this group let it happen now too; asked last, before the first notice.
 
         Raises:
-            NotAsked, NoAnswer, Denied: the first broker could not be asked, or a group not be looked at.
+            NobodyNotified: a group could not be looked at, or the first broker not be asked to notify its members.
+            NoAnswer: the first broker was asked, and did not answer: whether it notified anybody is not known.
         """
-        members = await self._members(group, brokers)
+        try:
+            members = await self._members(group, brokers)
+        except (NoAnswer, Denied, RemotingError) as error:
+            raise NobodyNotified(str(error)) from error
         if isinstance(members, Obstacle):
             return Probe({}, members)
         if not self._claim(group) or (claim is not None and not claim()):
@@ -86,6 +96,8 @@ class Prober:
             try:
                 await self._admin.unregister(broker, group, CLIENT)
             except (NoAnswer, Denied) as error:
+                if not notified and (isinstance(error, Denied | NotAsked) or error.failure is Failure.NOT_CONNECTED):
+                    raise NobodyNotified(str(error)) from error
                 if not notified:
                     raise
                 return Probe(notified, trouble=str(error))

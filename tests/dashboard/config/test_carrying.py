@@ -14,9 +14,8 @@ from dashboard.groups.recording.orders import RECOMPUTE
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import CommandOutcome, Fact, ReceiptAnswer
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
-from rebalance_engine.network.probe import HAD_TIME_S, Obstacle, Probe, Prober
+from rebalance_engine.network.probe import HAD_TIME_S, NobodyNotified, Obstacle, Probe, Prober
 from rebalance_engine.network.watcher import Watcher, WatcherClock
 from rebalance_engine.network.watcher.known import KnownMember
 from tests.dashboard.story import T0
@@ -196,7 +195,7 @@ def test_what_stands_in_the_way_is_the_answer() -> None:
     words = "e:1: no answer in time; whether members were notified is not known"
     assert (failed.outcome, failed.detail) == (CommandOutcome.FAILED, words)
     assert failed.receipts == dict.fromkeys("ABCD", ReceiptAnswer.UNKNOWN)
-    unsent = done(RECOMPUTE, NotAsked("e:1", "it is busy"))
+    unsent = done(RECOMPUTE, NobodyNotified("e:1: not asked: it is busy"))
     assert (unsent.detail, unsent.receipts) == (
         "e:1: not asked: it is busy",
         dict.fromkeys("ABCD", ReceiptAnswer.NOT_ASKED),

@@ -6,7 +6,7 @@ from dashboard.groups.queries import target_of
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.messages import GroupSnapshot, decode
 from dashboard.push.models import Step
-from rebalance_engine.events import Cause, MessageModel
+from rebalance_engine.events import Cause, Departure, MessageModel
 from tests.dashboard.story import T0, held, joined, left, listed, route, seen, subscribes, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -110,6 +110,22 @@ def test_routes_that_change_are_no_round_where_each_member_has_every_queue() -> 
 
     assert Member.objects.filter(left_at=None).exists()
     assert not Round.objects.exists()
+
+
+def test_after_all_had_left_all_queues_are_to_change_owner_and_of_those_that_went_none() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(left("A", 10_000, Departure.UNREGISTERED))
+    rebalance(10_100)
+    told(joined("B", 300_000, low=299_000), *seen("B", 300_000)[1:], held("B", 300_500, []))
+    rebalance(300_600)
+    assert Round.objects.latest("number").move_count == 4
+
+    told(held("B", 301_000, [0, 1, 2, 3]))
+    rebalance(301_100)
+    told(route(1, 400_000), held("B", 400_050, [0, 1, 2, 3]))
+    rebalance(400_100)
+    assert Round.objects.latest("number").move_count == 0
 
 
 def test_who_joins_or_leaves_a_broadcasting_group_takes_no_queue_from_anybody() -> None:

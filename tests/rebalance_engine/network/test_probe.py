@@ -5,8 +5,8 @@ import pytest
 
 from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.model import MessageModel
-from rebalance_engine.network.admin import Admin, Denied
-from rebalance_engine.network.probe import MOST_NAMED, Obstacle, Probe, Prober, receipt, told_of
+from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.probe import MOST_NAMED, NobodyNotified, Obstacle, Probe, Prober, receipt, told_of
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
 from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from rebalance_engine.remoting.requests import brokers
@@ -85,7 +85,7 @@ def test_what_was_notified_before_a_broker_refused_is_told() -> None:
 
     assert told.notified == {EAST: frozenset("ABC")}
     assert WEST in told.trouble
-    with pytest.raises(Denied):
+    with pytest.raises(NobodyNotified):
         run(probe(Cluster(both, refusing=frozenset({EAST})), EAST, WEST))
 
 
