@@ -7,7 +7,7 @@ that it stopped (``DefaultMQPushConsumerImpl.start``): it was no member in betwe
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rebalance_engine.model import MessageQueue
@@ -30,7 +30,8 @@ def arrived(
         signs: what brokers answered or told a process, and one of its clients where one is named.
     """
     takes = [Cause(hold.from_ms, "taken", hold.client, hold.process) for those in holds.values() for hold in those]
-    told = _named([*causes], [*signs, *takes])
+    clients = _clients_of([*causes], [*signs, *takes])
+    told = _named([*causes], clients)
     own = [cause for cause in told if cause.what in (START, STOP)]
     evidence = _times([*signs, *takes, *(replace(one, by=ANYBODY) for one in told if one.what == "joined")])
     starts = _times(replace(cause, by=ANYBODY) for cause in own if cause.what == START)
@@ -43,17 +44,23 @@ def arrived(
             found += [cause] if since.pop(key, True) else []
             continue
         ends = [_first(starts, (ANYBODY, cause.client), cause.at_ms + 1), _first(stops, key, cause.at_ms)]
-        came_ms = _came_ms(cause, evidence, min((at for at in ends if at is not None), default=None))
+        # What names nobody may be of any client of its process.
+        names = {cause.client} if len(clients.get(cause.by, ())) > 1 else {cause.client, None}
+        came_ms = _came_ms(cause, names, evidence, min((at for at in ends if at is not None), default=None))
         since[key] = came_ms is not None
         found += [replace(cause, at_ms=came_ms)] if came_ms is not None else []
     return found
 
 
-def _named(causes: Sequence[Cause], others: Iterable[Cause]) -> list[Cause]:
+def _clients_of(causes: Sequence[Cause], others: Iterable[Cause]) -> dict[str, set[str]]:
     clients: dict[str, set[str]] = {}
     for cause in (*(one for one in causes if one.what in (START, STOP)), *others):
         if cause.client is not None:
             clients.setdefault(cause.by, set()).add(cause.client)
+    return clients
+
+
+def _named(causes: Sequence[Cause], clients: Mapping[str, Collection[str]]) -> list[Cause]:
     only = {by: next(iter(those)) for by, those in clients.items() if len(those) == 1}
     return [
         replace(cause, client=only.get(cause.by)) if cause.what in (START, STOP) and cause.client is None else cause
@@ -76,11 +83,11 @@ def _first(times: Times, key: tuple[str, str | None], since_ms: int) -> int | No
     return those[at] if at < len(those) else None
 
 
-def _came_ms(start: Cause, evidence: Times, until_ms: int | None) -> int | None:
+def _came_ms(start: Cause, names: Collection[str | None], evidence: Times, until_ms: int | None) -> int | None:
     """Tell when it first reached a broker; where one lists it soon its start stays, and the listing tells the time."""
     joined = _first(evidence, (ANYBODY, start.client), start.at_ms - SECOND_MS + 1)
     if joined is not None and joined <= start.at_ms + STARTS_WITHIN_MS and (until_ms is None or joined <= until_ms):
         return start.at_ms
-    seen = [_first(evidence, (start.by, client), start.at_ms) for client in {start.client, None}]
+    seen = [_first(evidence, (start.by, client), start.at_ms) for client in names]
     known = [at for at in (joined, *seen) if at is not None and (until_ms is None or at <= until_ms)]
     return min(known, default=None)

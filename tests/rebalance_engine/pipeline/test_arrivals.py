@@ -56,6 +56,8 @@ def test_who_was_not_seen_to_start_goes() -> None:
 
 
 def test_others_of_the_process_say_nothing_of_one() -> None:
-    other = Cause(65_000, "reached", "B", "web1")
+    """Nor does what a broker told the process then, which may have been for the other."""
+    other, nobody = (Cause(65_000, "reached", client, "web1") for client in ("B", None))
 
     assert arrived([START, STOP], NO_HOLDS, [other]) == []
+    assert arrived([START, STOP], NO_HOLDS, [other, nobody]) == []
