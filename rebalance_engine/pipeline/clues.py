@@ -87,13 +87,16 @@ def counts_of(events: DataFrame, spans: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def covers_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
-    """Give every group from when until when (``number``) each broker's log, or history, tells who comes and goes."""
+def covers_of(events: DataFrame, life: DataFrame) -> DataFrame:
+    """Give every group from when until when (``number``) each broker's log, or history, tells who comes and goes.
+
+    A broker whose log never names anybody of a group may have no topic of it, and would not name its members.
+    """
     process = ["cluster", "process"]
-    does_tell = F.max(F.col("what").isin(*BY_BROKERS)).alias("does_tell")
     own = events.where(F.col("layout").isin(BROKER.name, HISTORY.name))
-    told = own.groupBy(*process).agg(F.min("at_ms").alias("at_ms"), does_tell).where("does_tell")
+    begins = own.groupBy(*process).agg(F.min("at_ms").alias("at_ms"))
+    named = own.where(F.col("what").isin(*BY_BROKERS) & F.col("group").isNotNull())
+    groups = named.select(*process, "group").distinct()
     ends = life.groupBy(*process).agg(F.max("last_ms").alias("number"))
-    groups = spans.select("cluster", "group").distinct()
-    covers = groups.join(told, on="cluster", how="inner").join(ends, on=process, how="inner")
+    covers = groups.join(begins, on=process, how="inner").join(ends, on=process, how="inner")
     return covers.select("cluster", "group", F.lit("brokers tell").alias("what"), "at_ms", "process", "number")

@@ -33,6 +33,7 @@ ROUTES = {"route changed": "route changed"}
 BROKERS = {"broker gone": "broker gone", "broker back": "broker back"}
 BY_BROKERS = ("joined", "left", "closed", "expired")
 CAUSES = COMES | GOES | ROUTES | BROKERS
+LOG_ENDS = "broker's log ends"  # no cause: what that broker lists from then on nobody tells
 SECOND_MS = 1_000  # what a broker's time stamps tell
 STARTS_WITHIN_MS = 60_000  # from a client's first line to its first heartbeat
 SAID_WITHIN_MS = 10_000  # what all brokers and the client say of one coming or going; brokers have seconds only
@@ -243,6 +244,10 @@ def _about_brokers(causes: Sequence[Cause]) -> Iterable[Cause]:
     there: dict[str, set[str]] = {}
     since: dict[str, int] = {}
     for cause in causes:
+        if cause.what == LOG_ENDS:
+            for brokers in there.values():
+                brokers.discard(cause.by)
+            continue
         if cause.client is None or cause.what not in ("joined", "closed"):
             if cause.what == "left":  # this broker does not list it any more: whoever comes next comes anew
                 there.get(str(cause.client), set()).discard(cause.by)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.handoffs import Clue
-from rebalance_engine.pipeline.rounds import CAUSES, Cause
+from rebalance_engine.pipeline.rounds import CAUSES, LOG_ENDS, Cause
 from rebalance_engine.pipeline.routes import Route, read_route, with_broker
 from rebalance_engine.pipeline.unheard import Counted
 
@@ -81,6 +81,7 @@ def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None
         found.counted.append(Counted(at, client, whole(clue["number"])))
     elif what == "brokers tell":
         found.covers.append((at, whole(clue["number"])))
+        found.causes.append(Cause(whole(clue["number"]), LOG_ENDS, None, process))
     elif what == "pull refused":
         found.refusals.setdefault(process, []).append(at)
 

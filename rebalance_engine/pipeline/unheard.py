@@ -8,7 +8,7 @@ copied too early.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.loads import Presence
-from rebalance_engine.pipeline.rounds import COMES, GOES, SAID_WITHIN_MS, Cause, presence_of
+from rebalance_engine.pipeline.rounds import COMES, GOES, LOG_ENDS, SAID_WITHIN_MS, Cause, presence_of
 from rebalance_engine.pipeline.sweep import Hold, Stretch
 
 WRITES_WITHIN_MS = 6_000  # offsets are persisted every 5 s
@@ -30,7 +30,8 @@ Spans = dict[str, list[tuple[int, int]]]
 
 def presence_of_strangers(names: Collection[str], causes: Iterable[Cause], end_ms: int) -> Spans:
     """Tell when members of no log were there; whose going alone is told was there from the beginning."""
-    mine = sorted((one for one in causes if one.client in names), key=lambda one: one.at_ms)
+    told = (one for one in causes if one.client in names or one.what == LOG_ENDS)
+    mine = sorted(told, key=lambda one: one.at_ms)
     there = presence_of({}, mine, end_ms)
     seen: set[str] = set()
     for one in mine:
@@ -61,7 +62,7 @@ def presence_of_uncounted(told: Iterable[Counted], there: Presence, holds: Holds
     """
     results = sorted(told, key=lambda one: one.at_ms)
     lives = _lives(results, there, holds)
-    edges, known = _numbers(_listed(lives, holds))
+    edges, known = _numbers(_listed(results, lives, holds))
     times = [one.at_ms for one in results]
     more = [one.members - known[bisect_right(edges, one.at_ms)] for one in results]
     heard_until, unsaid = _heard_until(results, lives), _unsaid(lives, holds)
@@ -95,13 +96,22 @@ def _lives(results: Iterable[Counted], there: Presence, holds: Holds) -> Spans:
     return known
 
 
-def _listed(lives: Presence, holds: Holds) -> Spans:
-    """Tell from when until when brokers may have listed each of them."""
+def _listed(results: Sequence[Counted], lives: Presence, holds: Holds) -> Spans:
+    """Tell from when until when brokers may have listed each of them.
+
+    Who was lost is listed until a result counts no more than are there beside it: a little longer by other brokers.
+    """
     lost = {hold.client for those in holds.values() for hold in those if hold.ended == "lost"}
+    sure = {who: [(at + CLOCKS_MS, end) for at, end in own if at + CLOCKS_MS < end] for who, own in lives.items()}
+    edges, there = _numbers(sure)
+    whole = [one.at_ms for one in results if one.members <= there[bisect_left(edges, one.at_ms)]]
     known: Spans = {}
     for client, spans in lives.items():
         for begin, end in spans:
-            until = end + (LOST_LISTED_MS if client in lost else LISTED_MS)
+            until = end + LISTED_MS
+            if client in lost:
+                struck = [at + SAID_WITHIN_MS for at in whole[bisect_right(whole, end) :][:1]]
+                until = min([end + LOST_LISTED_MS, *struck])
             _go_on(known.setdefault(client, []), begin - CLOCKS_MS, until)
     return known
 

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.pipeline.rounds import Cause, presence_of, rounds_of
+from rebalance_engine.pipeline.rounds import LOG_ENDS, Cause, presence_of, rounds_of
 from rebalance_engine.pipeline.sweep import Hold
 
 QUEUES = [MessageQueue("orders", "east", number) for number in range(4)]
@@ -140,6 +140,20 @@ def test_a_connection_that_ends_at_one_broker_only_tells_of_the_broker() -> None
 
     assert [one.cause for one in told] == ["member joined", "broker gone", "broker back"]
     assert told[1].members_after == ["A"]
+
+
+def test_a_broker_whose_log_has_ended_lists_nobody_that_is_known() -> None:
+    """West's log was copied at 40,000: A is killed at 50,000, and back at 90,000."""
+    causes = [
+        *(Cause(1_000, "joined", "A", by) for by in ("east", "west")),
+        Cause(40_000, LOG_ENDS, None, "west"),
+        Cause(50_000, "closed", "A", "east"),
+        Cause(90_000, "joined", "A", "east"),
+    ]
+
+    told = rounds_of(holding((0, 2_000, 50_000, "A"), (0, 92_000, 900_000, "A")), causes)
+
+    assert [one.causes for one in told] == [["member joined"], ["connection closed"], ["member joined"]]
 
 
 def test_who_began_a_round_is_the_first_that_a_cause_names_be_it_a_member_or_a_broker() -> None:

@@ -119,3 +119,11 @@ def test_who_was_lost_is_listed_for_two_minutes_and_who_speaks_is_known() -> Non
         "1 more": [(79_000, END_MS)],
         "2 more": [(79_000, END_MS)],
     }
+
+
+def test_who_was_lost_is_listed_no_more_when_the_others_count_themselves_alone() -> None:
+    """B is alone at 51,100, and is not at 95,000: somebody has come, and it is not A."""
+    lost = {QUEUE: [Hold(0, 50_000, "A", "lost"), Hold(51_000, END_MS, "B", "open")]}
+    told = [Counted(1_000, "A", 2), Counted(1_100, "B", 2), Counted(51_100, "B", 1), Counted(95_000, "B", 2)]
+
+    assert presence_of_uncounted(told, {}, lost, END_MS) == {"1 more": [(74_000, END_MS)]}
