@@ -15,8 +15,7 @@ from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups.views import access_in
 from dashboard.producers.picking import Pick
-from dashboard.producers.queries import Seen, picks_of, producers_of, steps_for
-from dashboard.producers.standing import avoids_no_broker
+from dashboard.producers.queries import Seen, avoids_none, picks_of, producers_of
 
 UNHEARD = "nothing of its cluster answers, and it told last some time ago: how it stands now is unknown"
 NO_TOPICS = "it has not told to which topics it sends"
@@ -62,14 +61,13 @@ def picks(request: HttpRequest, asked: Query[PicksAsked]) -> PicksOut:
     """Work out what a producer would choose next. For who may see all groups of a cluster."""
     now = instant_asked(asked.at, now_ms())
     row = _one(_named(request, asked, now), asked.client)
-    avoids_none = avoids_no_broker(row.standings, slow_ms=steps_for(row).slow_ms)
     has_left_alone = any(each.backoffs or each.backoff_until for each in row.standings)
     found = picks_of(row, now=now)
     out = PicksOut(
         at=now,
         cluster=row.cluster.name,
         client_id=row.client,
-        avoids_faults=False if avoids_none else True if has_left_alone else None,
+        avoids_faults=False if avoids_none(row) else True if has_left_alone else None,
         picks=[_shape(each) for each in found] or None,
         unknown={},
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dashboard.groups.acknowledging import say_acknowledged
 from dashboard.groups.queries import POP, Look, target_of, view_of
-from dashboard.groups.rules import Rule, are_through_proxies, choose_rule, end_up, proxied_in
+from dashboard.groups.rules import Rule, are_through_proxies, choose_rule, end_up, proxied_in, untold
 from dashboard.groups.told import Told
 from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
@@ -92,10 +92,7 @@ def decide(
     rule = _with_routes(look.view, choose_rule(look.view, languages, by_hand, takes_by_pop=takes_by_pop))
     outcome = None if look.view.disputed else _compute(look.view, past.state, rule)
     if rule.name and outcome is None and not look.view.disputed:
-        rule = Rule(
-            None,
-            why=f"the strategy {rule.name} divides by what members' programs say, unknown here",
-        )
+        rule = Rule(None, why=untold(rule.name))
     belated = _belated(look, past, happenings, outcome, rule)
     happenings = tuple(each for each in happenings if each.key not in belated)
     waits_until = _waits_for_routes(look, past, happenings, now)

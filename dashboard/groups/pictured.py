@@ -9,7 +9,7 @@ from django.db.models import Min
 
 from dashboard.groups.before import held_before
 from dashboard.groups.models import Handoff, Round
-from dashboard.groups.past import Shown, shown_at
+from dashboard.groups.past import shown_at
 from dashboard.push.messages import GroupSnapshot, GroupState, decode
 from dashboard.push.runs import count
 from dashboard.push.shapes import to_json
@@ -28,12 +28,8 @@ class Load:
 
 def loads_of(row: Round) -> list[Load]:
     """Give what each member held before and after."""
-    shown = _shown_before(row)
-    before: Mapping[str, int | None] = held_before(row)
-    if shown is not None:
-        before = _held_in(shown.state)
-    elif row.before:
-        before = _counts(bytes(row.before))
+    state, _ = _before(row)
+    before: Mapping[str, int | None] = _held_in(state) if state is not None else held_before(row)
     after = _counts(bytes(row.after))
     return [Load(client, before.get(client), after.get(client)) for client in sorted(before.keys() | after.keys())]
 
@@ -53,18 +49,24 @@ def pictures_of(row: Round) -> dict[str, object]:
     """
     stored = {"before": bytes(row.before), "after": bytes(row.after)}
     states = {name: state_json(each) for name, each in stored.items()}
-    shown = _shown_before(row)
     first = row.opened_at
-    if shown is not None and states["before"] is not None:
-        states["before"], first = to_json(shown.state), _first_change(row) or first
+    if states["before"] is not None:
+        shown, first = _before(row)
+        states["before"] = None if shown is None else to_json(shown)
     why = {name: _why_none(name, each, row) for name, each in stored.items() if states[name] is None}
     return {**states, "why": why, "before_at": first}
 
 
-def _shown_before(row: Round) -> Shown | None:
-    """Give what was shown before anything of a round changed hands; None: what stands in it is from before that."""
-    first = _first_change(row)
-    return shown_at(group=row.group, at=first - 1) if first is not None and row.before else None
+def _before(row: Round) -> tuple[GroupState | None, int]:
+    """Give what was shown before anything of a round changed hands, and when the first of it did, or the round opened.
+
+    None: nothing is kept of it.
+    """
+    first = _first_change(row) if row.before else None
+    shown = None if first is None else shown_at(group=row.group, at=first - 1)
+    if first is None or shown is None:
+        return _state(bytes(row.before)), row.opened_at
+    return shown.state, first
 
 
 def _first_change(row: Round) -> int | None:

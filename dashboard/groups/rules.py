@@ -47,6 +47,11 @@ class Rule:
         return f"mixed: {', '.join(sorted(set(self.variants.values())))}" if self.variants else ""
 
 
+def untold(name: str) -> str:
+    """Say why nobody can compute a strategy that each member is told by hand."""
+    return f"the strategy {name} divides by what members' programs say, unknown here"
+
+
 def choose_rule(
     view: GroupView, languages: Mapping[str, str], by_hand: Told | None = None, *, takes_by_pop: bool = False
 ) -> Rule:
@@ -85,7 +90,7 @@ def _why_unknown(view: GroupView, told: Set[str], by_hand: Told | None) -> str:
     if unknown:
         return f"the strategy {unknown[0]} is not known here"
     if told & BY_HAND and (by_hand is None or len(told) > 1):
-        return f"the strategy {min(told & BY_HAND)} divides by what members' programs say, unknown here"
+        return untold(min(told & BY_HAND))
     return ""
 
 

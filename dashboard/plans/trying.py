@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from dashboard.groups.rules import Rule, choose_rule, end_up
+from dashboard.groups.rules import Rule, choose_rule, end_up, untold
 from dashboard.groups.told import BY_HAND, Told
 from dashboard.plans.questions import BadQuestion, Changes, Question, hold_against
 from rebalance_engine.allocation import STRATEGIES, AllocationError, strategy
@@ -198,12 +198,7 @@ def _own(after: GroupView, base: Ownership, languages: Mapping[str, str], told: 
 def _mixed(after: GroupView, base: Ownership, rule: Rule) -> Option:
     becomes = end_up(after, rule.variants or {})
     if becomes is None:
-        return Option(
-            rule.name,
-            True,
-            None,
-            f"the strategy {rule.name} divides by what members' programs say, unknown here",
-        )
+        return Option(rule.name, True, None, untold(rule.name))
     outcome = divide(after, Plan(), base, becomes=becomes)
     return Option(rule.name, True, outcome, is_assumed=rule.is_assumed)
 

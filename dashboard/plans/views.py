@@ -192,11 +192,9 @@ def _alike(cards: Iterable[dict[str, object]]) -> list[tuple[str, list[dict[str,
 
 
 def _moves(moves: list[Move], group: Group, trial: Trial, expected: Costs) -> list[dict[str, object]]:
-    lags = lags_of(group=group, queues={(each.queue.topic, each.queue.broker, each.queue.queue_id) for each in moves})
-    return [
-        {**_move(each, trial, expected), "lag": lags.get((each.queue.topic, each.queue.broker, each.queue.queue_id))}
-        for each in moves
-    ]
+    places = [(each.queue.topic, each.queue.broker, each.queue.queue_id) for each in moves]
+    lags = lags_of(group=group, queues=set(places))
+    return [{**_move(each, trial, expected), "lag": lags.get(place)} for each, place in zip(moves, places, strict=True)]
 
 
 def _move(move: Move, trial: Trial, expected: Costs) -> dict[str, object]:

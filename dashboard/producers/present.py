@@ -9,8 +9,8 @@ from dashboard.producers.canaries import Seen as Canary
 from dashboard.producers.counting import LONGEST_SEND_MS, Counted, count, heard_until
 from dashboard.producers.drawing import Box, draw, name_bands, steps, ticks
 from dashboard.producers.picking import Pick, Steps, steps_of
-from dashboard.producers.queries import Producers, Seen, steps_for
-from dashboard.producers.standing import LATELY_MS, Standing, avoids_no_broker
+from dashboard.producers.queries import Producers, Seen, avoids_none, steps_for
+from dashboard.producers.standing import LATELY_MS, Standing
 from dashboard.producers.words import band_words, kind_words, skip_words, trouble_words, why_words
 
 LINES = (100, 550, 3_000)
@@ -212,7 +212,7 @@ def _row(row: Seen, read: Producers, estimates: Estimates, now: int) -> dict[str
         "seen": row,
         "cells": [cells.get(broker) for broker in read.brokers],
         "is_reporting": row.is_reporting,
-        "avoids_none": avoids_no_broker(row.standings, slow_ms=steps.slow_ms),
+        "avoids_none": avoids_none(row),
     }
 
 

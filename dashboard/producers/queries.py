@@ -205,6 +205,11 @@ def steps_for(row: Seen) -> Steps:
     return steps_of(row.version)
 
 
+def avoids_none(row: Seen) -> bool:
+    """Whether a producer left no broker alone, though it told of sends after which one by its steps does."""
+    return avoids_no_broker(row.standings, slow_ms=steps_for(row).slow_ms)
+
+
 def picks_of(row: Seen, *, now: int) -> list[Pick]:
     """Work out what a producer would choose now, for each topic that it told of."""
     if not row.is_reporting or not row.topics or row.is_unheard:
@@ -216,7 +221,7 @@ def picks_of(row: Seen, *, now: int) -> list[Pick]:
         if each.told_at is not None
     }
     routes = _routes(row.cluster, topics)
-    avoids_faults = not avoids_no_broker(row.standings, slow_ms=steps.slow_ms)
+    avoids_faults = not avoids_none(row)
     return [
         pick(topic, routes.get(topic, []), faults, steps.profile, at=now, avoids_faults=avoids_faults)
         for topic in topics

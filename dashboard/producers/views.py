@@ -23,7 +23,6 @@ from dashboard.groups.views import access_in
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
 from dashboard.producers import canaries, present, queries
-from dashboard.producers.standing import avoids_no_broker
 from rebalance_engine.network.canary import TOPIC
 
 MOST_ALONE = 20
@@ -85,7 +84,7 @@ def producers(request: HttpRequest) -> HttpResponse:
             "told_of": present.told_of(closely),
             "history": present.history_of(closely, wanted, now=now, at=past),
             "ladder": present.ladder_of(closely, steps, now=at),
-            "avoids_none": avoids_no_broker(closely.standings, slow_ms=steps.slow_ms),
+            "avoids_none": queries.avoids_none(closely),
             "picks": present.picks_of(queries.picks_of(closely, now=at)),
         }
     return render(request, "producers/producers.html", context)

@@ -96,11 +96,11 @@ class Prober:
             try:
                 await self._admin.unregister(broker, group, CLIENT)
             except (NoAnswer, Denied) as error:
-                if not notified and (isinstance(error, Denied | NotAsked) or error.failure is Failure.NOT_CONNECTED):
+                if notified:
+                    return Probe(notified, trouble=str(error))
+                if isinstance(error, Denied | NotAsked) or error.failure is Failure.NOT_CONNECTED:
                     raise NobodyNotified(str(error)) from error
-                if not notified:
-                    raise
-                return Probe(notified, trouble=str(error))
+                raise
             notified[broker] = members[broker]
         return Probe(notified)
 

@@ -57,8 +57,9 @@ function story(kind, owners, now) {
     const values = { client: name(latest.client), left: latest.left ?? latest.reason, at: clock(latest.until), span: span(now - latest.until) };
     return [fill(gettext("Last owner %(client)s (%(left)s), until %(at)s, %(span)s ago."), values)];
   }
-  if (kind === "unknown") return latest.until === null ? [fill(gettext("%(client)s told last to have it, since %(at)s."), { client: name(latest.client), at: clock(latest.at) })] : [];
-  return latest.until === null ? [fill(gettext("Since %(at)s (%(span)s)."), { at: clock(latest.at), span: span(now - latest.at) })] : [];
+  if (latest.until !== null) return [];
+  const values = { client: name(latest.client), at: clock(latest.at), span: span(now - latest.at) };
+  return [fill(kind === "unknown" ? gettext("%(client)s told last to have it, since %(at)s.") : gettext("Since %(at)s (%(span)s)."), values)];
 }
 
 function roleOf(picture, number, client) {

@@ -5,8 +5,8 @@ import pytest
 from dashboard.groups import pictured, rounds
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.pictured import Load, loads_of, pictures_of, state_json
-from tests.dashboard.groups.test_rounds import close, turn
-from tests.dashboard.story import T0, held, joined, route, seen, told
+from tests.dashboard.groups.test_rounds import begun, close
+from tests.dashboard.story import T0
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -14,10 +14,7 @@ pytestmark = pytest.mark.usefixtures("cluster")
 @pytest.fixture
 def group(cluster: object) -> Group:
     del cluster
-    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
-    turn(20)
-    told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
-    return turn(5_200)
+    return begun()
 
 
 def test_loads_before_and_after(group: Group) -> None:

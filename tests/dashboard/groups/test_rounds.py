@@ -29,6 +29,11 @@ def turn(at: int) -> Group:
 @pytest.fixture
 def group(cluster: object) -> Group:
     del cluster
+    return begun()
+
+
+def begun() -> Group:
+    """Begin a round: C joins A and B."""
     told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
     turn(20)
     told(joined("C", 5_000, low=4_000), held("C", 5_100, []))
