@@ -24,6 +24,7 @@ from rebalance_engine.remoting.requests.contract import Request, Response
 from rebalance_engine.remoting.requests.nameserver import GetBrokerClusterInfo, GetRouteInfoByTopic
 from tests.cluster import asking
 from tests.cluster.contract import Setup
+from tests.cluster.disks import IN_MEMORY, for_stores
 from tests.cluster.ports import BROKER, LOOPBACK, accepts, free_port
 from tests.cluster.processes import LOOK_EVERY_S, TAIL_CHARACTERS, Program, TooLate, wait_until
 from tests.peers import maven
@@ -76,6 +77,7 @@ class RealCluster:
         self.setup = setup
         self.name = setup.release
         self.folder = folder
+        self.stores = for_stores(folder)
         self.port = free_port()
         self.namesrv = f"{LOOPBACK}:{self.port}"
         self.addresses: dict[str, str] = {}
@@ -143,7 +145,7 @@ class RealCluster:
             program.kill()
 
     def _start_broker(self, broker: str) -> None:
-        store = self.folder / f"store-{broker}"
+        store = self.stores / f"store-{broker}"
         own = {
             "brokerName": broker,
             "listenPort": self.addresses[broker].rpartition(":")[2],
@@ -265,7 +267,9 @@ def _up(setup: Setup) -> Iterator[RealCluster]:
         finally:
             cluster.end()
             for broker in setup.brokers:  # messages are of no use to anybody
-                shutil.rmtree(folder / f"store-{broker}", ignore_errors=True)
+                shutil.rmtree(cluster.stores / f"store-{broker}", ignore_errors=True)
+            if cluster.stores != folder:
+                shutil.rmtree(cluster.stores, ignore_errors=True)
         if not (folder / "keep").exists():
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -313,3 +317,4 @@ def _end_left_over() -> None:
                 if written.parent.name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
                     os.kill(pid, signal.SIGKILL)
             written.unlink()
+        shutil.rmtree(IN_MEMORY / f"evenkeel-{written.parent.name}", ignore_errors=True)

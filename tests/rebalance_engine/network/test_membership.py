@@ -280,7 +280,9 @@ async def test_who_leaves_in_order_reports_that_last_once_no_broker_lists_it(
 ) -> None:
     listed: list[bool] = []
     async with cluster(2) as both:
-        member = kind(both.namesrv, "G", "orders", version=QUICK, instance="A", report_url="http://room.example/")
+        member = kind(
+            both.namesrv, "G", "orders", version=QUICK, instance="A", report_url="http://room.example/api/v1/reports"
+        )
         put = reporter.Reporter.put
 
         def note(self: reporter.Reporter, fact: Fact) -> None:
@@ -310,7 +312,11 @@ async def test_who_leaves_in_order_reports_that_last_once_no_broker_lists_it(
 async def test_who_is_killed_reports_no_good_bye(reported: list[Fact], keeps_connections: bool) -> None:
     facts: list[Fact] = []
     async with cluster() as east:
-        options: dict[str, Any] = {"version": QUICK, "report_url": "http://room.example/", "on_fact": facts.append}
+        options: dict[str, Any] = {
+            "version": QUICK,
+            "report_url": "http://room.example/api/v1/reports",
+            "on_fact": facts.append,
+        }
         member = Consumer(east.namesrv, "G", "orders", **options)
         await member.start()
         await divided(4, member)
