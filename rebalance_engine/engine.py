@@ -146,7 +146,9 @@ def _changes(before: GroupView, after: GroupView) -> Iterator[Change]:
     if not before.queues.same_queues(after.queues):
         alignment = Alignment.of(before.queues, after.queues)
         came, went = len(alignment.added), len(alignment.removed)
-        yield Change(Cause.ROUTE_CHANGED, f"{came} queues came, {went} went, {len(after.queues)} are there")
+        yield Change(
+            Cause.ROUTE_CHANGED, f"queues that came: {came}, that went: {went}, that are there: {len(after.queues)}"
+        )
     if before.model is not after.model:
         yield Change(Cause.CONFIG_CHANGED, f"the group is {after.model.value} now, not {before.model.value}")
     for name, topics in _differing(before, before.topics_of, after, after.topics_of):

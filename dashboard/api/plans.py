@@ -14,7 +14,6 @@ from dashboard.groups.views import find_group
 from dashboard.plans import answers
 from dashboard.plans.costs import expected_costs
 from dashboard.plans.earlier import earlier_of
-from dashboard.plans.parameters import read_params
 from dashboard.plans.queries import read_group
 from dashboard.plans.questions import BadQuestion, read_question
 from dashboard.plans.tables import MOVES, TABLES, file_name, only
@@ -43,7 +42,7 @@ def plan(request: HttpRequest, pk: int, asked: Query[DryRunAsked]) -> dict[str, 
     try:
         question = read_question(lambda name: [values[name]] if isinstance(values[name], str) else values[name])
         view, known = read_group(group=found)
-        trial = try_out(view, question, known, params=read_params(question.params))
+        trial = try_out(view, question, known)
     except BadQuestion as bad:
         raise Problem(422, str(bad), problems=list(bad.problems)) from bad
     if asked.format == "csv":

@@ -6,9 +6,10 @@ A rule by pattern is left out: it is a regular expression, and whoever may only 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from dashboard.plans.questions import BadQuestion
+from dashboard.plans.questions import BadQuestion, short
 
 TAKEN = ("inner", "broker_room", "client_room", "consumer_idcs", "virtual_nodes", "budget", "tolerance")
 MOST_NODES = 1_000
@@ -19,39 +20,50 @@ def read_params(text: str) -> dict[str, object]:
     """Read parameters; the strategy itself checks what they mean.
 
     Raises:
-        BadQuestion: they are no JSON object, or one of them cannot be asked for here.
+        BadQuestion: they are no JSON object, or some of them cannot be asked for here.
     """
     params = _object_of(text) if text else {}
-    unknown = sorted(params.keys() - set(TAKEN))
-    if unknown:
-        raise BadQuestion([f"{unknown[0]} is no parameter of a dry run; there are {', '.join(TAKEN)}."])
+    if problems := list(_problems(params)):
+        raise BadQuestion(problems)
+    rooms = params.get("consumer_idcs")
+    return params if rooms is None else {**params, "consumer_idcs": frozenset(rooms)}
+
+
+def _problems(params: Mapping[str, Any]) -> Iterator[str]:
+    for name in sorted(params.keys() - set(TAKEN)):
+        yield f"{short(name)} is no parameter of a dry run; there are {', '.join(TAKEN)}."
     nodes = params.get("virtual_nodes", 0)
     if not isinstance(nodes, int) or not 0 <= nodes <= MOST_NODES:
-        raise BadQuestion([f"virtual_nodes is {nodes}; a dry run takes 0 to {MOST_NODES:,}."])
+        yield f"virtual_nodes is {short(json.dumps(nodes))}; a dry run takes 0 to {MOST_NODES:,}."
     for name in ("broker_room", "client_room"):
         rule = params.get(name)
         if rule is not None and (not isinstance(rule, Mapping) or rule.get("rule") not in RULES):
-            raise BadQuestion([f"{name} is no rule by {' or '.join(RULES)}, such as {_EXAMPLE}."])
+            yield f"{name} is no rule by {' or '.join(RULES)}, such as {_EXAMPLE}."
     rooms = params.get("consumer_idcs")
-    if rooms is not None:
-        if not isinstance(rooms, list) or not all(isinstance(room, str) for room in rooms):
-            raise BadQuestion(["consumer_idcs is no list of rooms."])
-        params["consumer_idcs"] = frozenset(rooms)
-    return params
+    if rooms is not None and (not isinstance(rooms, list) or not all(isinstance(room, str) for room in rooms)):
+        yield "consumer_idcs is no list of rooms."
 
 
-def _object_of(text: str) -> dict[str, object]:
+def _object_of(text: str) -> dict[str, Any]:
     """Read a JSON object that can be told again."""
     try:
         params = json.loads(text)
         json.dumps(params, ensure_ascii=False).encode()  # "\\ud800" is JSON, and no text that an answer can have
     except UnicodeEncodeError:
         raise BadQuestion(["The parameters have half a character, as \\ud800 is; needed are whole ones."]) from None
+    except json.JSONDecodeError as error:
+        where = f"they make no sense from character {error.pos + 1:,} on"
+        raise BadQuestion(
+            [f"The parameters are no JSON: {where}; needed is {_EXAMPLE_PARAMS}, or the like."]
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise BadQuestion([f"The parameters are no JSON: {error}."]) from error
+        raise BadQuestion(
+            [f"The parameters are too much to read; needed is {_EXAMPLE_PARAMS}, or the like."]
+        ) from error
     if not isinstance(params, dict):
-        raise BadQuestion([f"The parameters are {type(params).__name__}; needed is a JSON object."])
+        raise BadQuestion([f"The parameters are no JSON object; needed is {_EXAMPLE_PARAMS}, or the like."])
     return params
 
 
 _EXAMPLE = '{"rule": "prefix", "separator": "-"}'
+_EXAMPLE_PARAMS = '{"virtual_nodes": 20}'

@@ -143,7 +143,7 @@ def hold_against(question: Question, clients: ClientTable, queues: QueueTable) -
 def _removed(question: Question, members: Sequence[str], problems: list[str]) -> list[str]:
     known = set(members)
     asked = dict.fromkeys(name for value in question.remove for name in _names(value, known))
-    problems += [f"{_short(name)} is no member, so it cannot leave." for name in asked if name not in known]
+    problems += [f"{short(name)} is no member, so it cannot leave." for name in asked if name not in known]
     return list(asked)
 
 
@@ -154,13 +154,13 @@ def _renamed(question: Question, members: Sequence[str], removed: Iterable[str],
     for value in (name for each in question.rename for name in _names(each, ())):
         old, new = _split_rename(value, there)
         if old not in there:
-            problems.append(f"{_short(value)} is no member and its new name; needed is OLD>NEW, where OLD is a member.")
+            problems.append(f"{short(value)} is no member and its new name; needed is OLD>NEW, where OLD is a member.")
         elif not new:
-            problems.append(f"{_short(old)} cannot be nobody: needed is OLD>NEW.")
+            problems.append(f"{short(old)} cannot be nobody: needed is OLD>NEW.")
         elif why := _no_name(new):
-            problems.append(f"{_short(old)} cannot be renamed: {why}")
+            problems.append(f"{short(old)} cannot be renamed: {why}")
         elif new in taken or new in renamed or old in gone or old in removed:
-            seen = f"{_short(old)} cannot be {_short(new)}"
+            seen = f"{short(old)} cannot be {short(new)}"
             problems.append(f"{seen}: that name is taken, or the member is gone already.")
         else:
             renamed[new] = old
@@ -191,7 +191,7 @@ def _added(question: Question, members: Sequence[str], problems: list[str]) -> l
         problems.append(f"{more + len(names):,} members are to join; at most {MOST_NEW:,} can.")
         return []
     there = set(members)
-    problems += [f"{_short(name)} is a member already." for name in names if name in there]
+    problems += [f"{short(name)} is a member already." for name in names if name in there]
     known, number = {*members, *names}, 0
     while more:
         number += 1
@@ -232,9 +232,9 @@ def _change_broker(
         for topic in topics:
             counts.pop((topic, name[1:]), None)
     elif name.startswith("-"):
-        problems.append(f"{_short(name[1:])} has no queue of this group, so it cannot go.")
+        problems.append(f"{short(name[1:])} has no queue of this group, so it cannot go.")
     elif name in brokers:
-        problems.append(f"{_short(name)} has queues of this group already.")
+        problems.append(f"{short(name)} has queues of this group already.")
     elif why := _no_name(name):
         problems.append(f"No broker can come so: {why}")
     else:
@@ -248,19 +248,19 @@ def _change_queues(
 ) -> None:
     topic, broker, count = [*value.rsplit("/", 2), "", ""][:3]
     if topic not in topics or not broker or not (count.isascii() and count.isdigit()):
-        consumed = [_short(each) for each in topics]
+        consumed = [short(each) for each in topics]
         more = f" and {len(consumed) - 5} more" if len(consumed) > 5 else ""
         problems.append(
-            f"{_short(value)} is no TOPIC/BROKER/COUNT of this group; it consumes"
+            f"{short(value)} is no TOPIC/BROKER/COUNT of this group; it consumes"
             f" {', '.join(consumed[:5]) or 'nothing'}{more}."
         )
         return
     if len(count) > 6 or int(count) > MOST_QUEUES:
-        problems.append(f"{_short(value)} is too much: a topic can have 0 to {MOST_QUEUES:,} queues on a broker here.")
+        problems.append(f"{short(value)} is too much: a topic can have 0 to {MOST_QUEUES:,} queues on a broker here.")
         return
     chosen = [of for (t, of) in counts if t == topic] if broker == EVERY_BROKER else [broker]
     if (topic, broker) not in counts and broker != EVERY_BROKER:
-        problems.append(f"{_short(broker)} has no queue of {_short(topic)}; a new broker is asked for as such.")
+        problems.append(f"{short(broker)} has no queue of {short(topic)}; a new broker is asked for as such.")
         return
     for each in chosen:
         counts[topic, each] = set(range(int(count)))
@@ -275,16 +275,17 @@ def _no_name(name: str) -> str:
     """Say why nobody can be called so; empty: somebody can. A number that is no count is a mistake, never a name."""
     needed = f"needed is a name of 1 to {LONGEST_NAME} characters"
     if not 0 < len(name) <= LONGEST_NAME:
-        return f"{_short(name)} has {len(name):,} characters; {needed}."
+        return f"{short(name)} has {len(name):,} characters; {needed}."
     try:
         float(name)
     except ValueError:
         return ""
-    return f"{_short(name)} is a number; {needed}, or as many as are to join, from 1 to {MOST_NEW:,}."
+    return f"{short(name)} is a number; {needed}, or as many as are to join, from 1 to {MOST_NEW:,}."
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+def short(text: str) -> str:
+    """Quote what somebody wrote, cut where it is long."""
+    return f"'{text}'" if len(text) <= LONGEST_SHOWN else f"'{text[:LONGEST_SHOWN]}…'"
 
 
 def _last(values: Sequence[str]) -> str:

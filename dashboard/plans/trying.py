@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dashboard.groups.rules import Rule, choose_rule, end_up, untold
 from dashboard.groups.told import BY_HAND, Told
+from dashboard.plans.parameters import read_params
 from dashboard.plans.questions import BadQuestion, Changes, Question, hold_against
 from rebalance_engine.allocation import STRATEGIES, AllocationError, strategy
 from rebalance_engine.allocation.contract import UnknownStrategy
@@ -124,19 +125,23 @@ class Trial:
 
 
 def try_out(view: GroupView, question: Question, known: Known, *, params: Mapping[str, object] | None = None) -> Trial:
-    """Try a question out on a group.
+    """Try a question out on a group; ``params`` are what the strategy takes instead of what the question says.
 
     Raises:
-        BadQuestion: it makes no sense for this group.
+        BadQuestion: it makes no sense for this group; all that is wrong with it is said at once.
     """
-    changes = hold_against(question, view.clients, view.queues)
+    problems: list[str] = []
+    changes = _or_problems(lambda: hold_against(question, view.clients, view.queues), problems) or _unchanged(view)
+    taken = _or_problems(lambda: read_params(question.params), problems) if params is None else params
     after, languages = would_be(view, changes, known.languages)
     base, is_held = _base(view, known)
     own = _own(after, base, languages, known.told)
-    _insist_on_a_strategy(question.strategy, own)
+    _or_problems(lambda: _insist_on_a_strategy(question.strategy, own), problems)
+    if problems:
+        raise BadQuestion(problems)
     options = [own]
     for name in _compared():
-        given = _given(name, question.strategy, params or {})
+        given = _given(name, question.strategy, taken or {})
         if name != own.strategy or given:
             is_asked = name == question.strategy
             why = _limit(name, given, after) if is_asked else _obstacle(name, after, known.told)
@@ -145,6 +150,19 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
     named = [each for each in reversed(options) if each.strategy == question.strategy]
     chosen = named[0] if named and question.strategy else own
     return Trial(question, changes, view, after, base, is_held, tuple(options), chosen, known.undivided)
+
+
+def _or_problems(read: Callable[[], T], problems: list[str]) -> T | None:
+    """Read a part of a question; None where it makes no sense, and what is wrong joins the problems."""
+    try:
+        return read()
+    except BadQuestion as bad:
+        problems += bad.problems
+        return None
+
+
+def _unchanged(view: GroupView) -> Changes:
+    return Changes(clients=tuple(view.clients.ids), queues=view.queues)
 
 
 def would_be(view: GroupView, changes: Changes, languages: Mapping[str, str]) -> tuple[GroupView, dict[str, str]]:

@@ -26,7 +26,6 @@ from dashboard.people.roles import Role
 from dashboard.plans import answers
 from dashboard.plans.costs import WAYS, Costs, expected_costs
 from dashboard.plans.earlier import earlier_of
-from dashboard.plans.parameters import read_params
 from dashboard.plans.picturing import picture_of
 from dashboard.plans.queries import latest, read_group
 from dashboard.plans.questions import BadQuestion, Question, read_question
@@ -60,7 +59,7 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
     question = Question()
     try:
         question = read_question(request.GET.getlist)
-        trial = try_out(view, question, known, params=read_params(question.params))
+        trial = try_out(view, question, known)
     except BadQuestion as bad:
         problems = bad.problems
         if wanted in FORMATS:

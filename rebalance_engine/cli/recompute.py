@@ -42,6 +42,7 @@ from rebalance_engine.events import (
     Source,
 )
 from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.asked import Heard
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import LOOK_S, GroupLook, look_at_group, masters_of
 from rebalance_engine.network.probe import AT_MOST_EVERY_S, SETTLES_S, NobodyNotified, Probe, Prober, receipt, told_of
@@ -207,7 +208,7 @@ def describe(done: Receipt) -> dict[str, object]:
             }
             for client, answer in done.answers().items()
         ],
-        "missing": [f"{one.by.address}: {one.why}" for one in done.before.troubles()],
+        "missing": [_with_address(one) for one in done.before.troubles()],
     }
 
 
@@ -283,7 +284,12 @@ def _lines(done: Receipt) -> Iterator[str]:
         ]
         yield from table(columns, rows, paper_of(sys.stdout))
     for trouble in list(done.before.troubles())[:10]:
-        yield f"No answer: {safe(trouble.by.address)}: {safe(trouble.why)}"
+        yield f"No answer: {safe(_with_address(trouble))}"
+
+
+def _with_address(trouble: Heard[object]) -> str:
+    """Say who did not answer and why; most reasons name the address already."""
+    return trouble.why if trouble.by.address in trouble.why else f"{trouble.by.address}: {trouble.why}"
 
 
 def _membership(done: Receipt) -> str:

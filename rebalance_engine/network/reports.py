@@ -76,7 +76,8 @@ def check_url(url: str) -> None:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError(f"{url!r}; needed is http://HOST/PATH or https://HOST/PATH")
     if parts.path in {"", "/"}:
-        raise ValueError(f"{url!r}, without a path; a control room takes reports at {url.rstrip('/')}/api/v1/reports")
+        room = f"{parts.scheme}://{parts.netloc}"
+        raise ValueError(f"{url!r}, without a path; a control room takes reports at {room}/api/v1/reports")
 
 
 def token_of(environment: Mapping[str, str]) -> str:

@@ -80,7 +80,7 @@ def test_a_second_process_of_an_id_is_a_change() -> None:
 def test_a_route_change_brings_and_takes_queues() -> None:
     outcome = rebalance(view_of("AB"), view_of("AB", queues=[*ORDERS[1:], WEST]), AVG)
 
-    assert outcome.changes == (Change(Cause.ROUTE_CHANGED, "1 queues came, 1 went, 4 are there"),)
+    assert outcome.changes == (Change(Cause.ROUTE_CHANGED, "queues that came: 1, that went: 1, that are there: 4"),)
     assert {MoveCause.QUEUE_ADDED, MoveCause.QUEUE_REMOVED} <= {move.cause for move in outcome.moves}
 
 

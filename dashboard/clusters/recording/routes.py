@@ -272,7 +272,7 @@ class RouteBook:
         if came or went:
             is_first = not topic.division or is_quiet
             self.topics.update(topic, division=secrets.token_hex(16))
-            words = f"route of {topic.name}: {came} queues came, {went} went"
+            words = f"route of {topic.name}: queues that came: {came}, that went: {went}"
             self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, words, topic.name, is_first=is_first))
         else:  # one NameServer says something else now, and all together the same
             self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, "", topic.name, is_first=True))

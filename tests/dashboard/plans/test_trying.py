@@ -227,7 +227,7 @@ def test_a_group_without_members_or_queues_can_be_asked_about() -> None:
 
 
 def test_what_makes_no_sense_for_this_group_is_refused() -> None:
-    with pytest.raises(BadQuestion, match="Z is no member"):
+    with pytest.raises(BadQuestion, match="'Z' is no member"):
         try_out(TWO, Question(remove=("Z",)), NOBODY_KNOWS)
 
 
@@ -339,3 +339,18 @@ def said(moves: object) -> list[tuple[str, str | None, str | None, str]]:
 def _of(group: Group, question: Question) -> tuple[GroupView, Question, Known]:
     view, known = read_group(group=group)
     return view, question, known
+
+
+def test_all_that_is_wrong_with_a_question_is_said_at_once() -> None:
+    question = Question(remove=("Z",), queues=("orders",), strategy="nonsense", params='{"virtual_nodes": "many"}')
+    with pytest.raises(BadQuestion) as bad:
+        try_out(TWO, question, NOBODY_KNOWS)
+    said = " ".join(bad.value.problems)
+    for part in ("'Z' is no member", "'orders' is no TOPIC", "virtual_nodes is '\"many\"'", "nonsense"):
+        assert part in said
+
+
+def test_a_question_brings_its_parameters() -> None:
+    few = try_out(TWO, Question(strategy="CONSISTENT_HASH", params='{"virtual_nodes": 1}'), NOBODY_KNOWS)
+    many = try_out(TWO, Question(strategy="CONSISTENT_HASH", params='{"virtual_nodes": 500}'), NOBODY_KNOWS)
+    assert owners(few) != owners(many)

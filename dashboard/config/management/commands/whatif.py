@@ -13,7 +13,6 @@ from dashboard.groups.models import Group
 from dashboard.plans import answers
 from dashboard.plans.costs import WAYS, Costs, Expected, expected_costs
 from dashboard.plans.earlier import earlier_of
-from dashboard.plans.parameters import read_params
 from dashboard.plans.queries import read_group
 from dashboard.plans.questions import NAMES, BadQuestion, read_question
 from dashboard.plans.trying import Trial, try_out
@@ -48,7 +47,7 @@ class Command(BaseCommand):
         view, known = read_group(group=found)
         try:
             question = read_question(lambda name: asked[name] if name in NAMES else [])
-            trial = try_out(view, question, known, params=read_params(question.params))
+            trial = try_out(view, question, known)
         except BadQuestion as bad:
             raise CommandError(" ".join(bad.problems)) from bad
         expected, earlier = expected_costs(group=found), earlier_of(group=found)

@@ -63,7 +63,7 @@ def test_what_cannot_be_known_is_said() -> None:
 
 
 def test_a_bad_question_and_an_unknown_group_are_refused() -> None:
-    with pytest.raises(CommandError, match="Z is no member"):
+    with pytest.raises(CommandError, match="'Z' is no member"):
         whatif("--remove", "Z")
     with pytest.raises(CommandError, match="there is no group 'nope'"):
         whatif(group="nope")
