@@ -14,9 +14,11 @@ from django.http.response import HttpResponseBase
 
 from dashboard.api import tokens
 from dashboard.api.errors import is_of_the_api, refused
+from dashboard.api.models import ApiToken
 from dashboard.common.clock import now_ms
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
+OWN = "api one token"  # the address of one of the caller's tokens
 NEEDED = "needed is a log-in, or Authorization: Bearer <token>, as it was shown when it was made"
 
 
@@ -52,12 +54,19 @@ class ApiMiddleware:
         return None if request.user.is_authenticated else refused(401, f"nobody is logged in; {NEEDED}")
 
 
+def _ends_itself(request: HttpRequest, token: ApiToken) -> bool:
+    """Ask whether a token is revoked by itself: whoever finds one that leaked may end it, whatever else it may do."""
+    found = request.resolver_match
+    is_own = found is not None and found.url_name == OWN and found.kwargs.get("pk") == token.pk
+    return is_own and request.method == "DELETE"
+
+
 def _by_token(request: HttpRequest, authorization: str) -> HttpResponseBase | None:
     now = now_ms()
     token = tokens.find(authorization=authorization, now=now)
     if token is None or not token.user.is_active:
         return refused(401, f"there is no token that is good; {NEEDED}")
-    if token.is_read_only and request.method not in READING:
+    if token.is_read_only and request.method not in READING and not _ends_itself(request, token):
         return refused(403, f"this token may only read; {request.method} needs one that may also change")
     tokens.note_use(token=token, now=now)
     request.user = token.user
