@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from celery import Celery
 
 from dashboard.config.supervising.children import JOBS, WORKER, Places, Wanted, start_of
 from tests.dashboard.config.supervising.processes import LONG_S
 from tests.dashboard.prefix import SECRET, sender
+
+ANSWERS_WITHIN_S = 5
 
 
 @contextmanager
@@ -43,12 +47,23 @@ def worker_in_the_midst(
     try:
         with sender(redis_server, home / "evenkeel.sqlite3") as app:
             app.send_task("tests.long", kwargs={"folder": str(home)}, queue=queue)
-        assert (home / "begun").read_text() == "begun"
+            assert (home / "begun").read_text() == "begun"
+            _wait_until_active(app)
         yield process, home
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+def _wait_until_active(app: Celery) -> None:
+    """Wait until the worker itself has read that its child took the task: of others Celery cancels none when it stops.
+
+    One that is stopped between the two waits for the task's end; our supervisor kills it in time.
+    """
+    ends_at = time.monotonic() + LONG_S
+    while not any((app.control.inspect(timeout=ANSWERS_WITHIN_S, limit=1).active() or {}).values()):
+        assert time.monotonic() < ends_at, "the worker does not say that it is in the midst of the task"
 
 
 @pytest.mark.usefixtures("redis")

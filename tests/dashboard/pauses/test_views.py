@@ -54,3 +54,10 @@ def test_a_group_without_rounds_says_what_to_do(client: Client, group: Group) ->
 
     assert "let a member join" in page
     assert 'aria-current="true">30d' in page.replace("\n", "")
+
+
+def test_of_a_broadcasting_group_no_broker_knows_the_lag_and_why_is_said(client: Client, group: Group) -> None:
+    Group.objects.filter(pk=group.pk).update(model="BROADCASTING")
+    page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
+    assert page.count("each member keeps its offsets itself, so that no broker knows") == 2
+    assert "No broker has told offsets" not in page and 'data-chart="lag"' not in page
