@@ -13,6 +13,7 @@ from dashboard.groups.recording.orders import RECOMPUTE
 from dashboard.groups.views import find_group
 from dashboard.people.gate import needs
 from dashboard.people.roles import Role
+from rebalance_engine.events import CommandOutcome
 
 
 @require_GET
@@ -34,13 +35,17 @@ def receipt_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     receipt = receipts.receipt_of(group=found, number=number, now=now)
     if receipt is None:
         raise Http404(_("There is no such order of this group, or it is not kept any more."))
-    is_recompute = receipt.order.told.row.verb == RECOMPUTE
+    told = receipt.order.told
+    is_recompute = told.row.verb == RECOMPUTE
     context = {
         "group": found,
         "receipt": receipt,
-        "order": receipt.order.told,
+        "order": told,
+        "has_settled": is_recompute and told.state == CommandOutcome.DONE.value,
         "conclusion": receipts.conclusion_of(receipt.order) if is_recompute else "",
-        "members": [(each, receipts.meaning_of(each.answer) if is_recompute else "") for each in receipt.members],
+        "members": [
+            (each, receipts.meaning_of(each.answer, told.state) if is_recompute else "") for each in receipt.members
+        ],
         "now": now,
     }
     return render(request, "groups/receipt.html", context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -98,8 +98,8 @@ def groups_of(*, commands: Iterable[int]) -> dict[int, tuple[int, str]]:
     return {pk: (keys[cluster, name], verb) for pk, cluster, name, verb in found if name and (cluster, name) in keys}
 
 
-def meaning_of(answer: str) -> str:
-    """Say in a sentence what an answer of a receipt means."""
+def meaning_of(answer: str, outcome: str | None = CommandOutcome.DONE.value) -> str:
+    """Say in a sentence what an answer of a receipt means, of an order that ended so."""
     meanings = {
         ReceiptAnswer.CHANGED.value: _("It held other queues afterwards than before."),
         ReceiptAnswer.UNCHANGED.value: _("It was notified, and held afterwards what it held before."),
@@ -108,6 +108,12 @@ def meaning_of(answer: str) -> str:
         ),
         ReceiptAnswer.NOT_ASKED.value: _("No broker that notified its members had it as one: nothing asked it."),
     }
+    if outcome != CommandOutcome.DONE.value:
+        meanings |= {
+            ReceiptAnswer.UNCHANGED.value: _("It held afterwards what it held before."),
+            ReceiptAnswer.UNKNOWN.value: _("Whether it was notified is not known."),
+            ReceiptAnswer.NOT_ASKED.value: _("It was not notified: nothing was sent."),
+        }
     return meanings.get(answer, answer)
 
 
@@ -115,22 +121,34 @@ def conclusion_of(order: Order) -> str:
     """Say in a sentence what came of an order."""
     if order.told.is_open:
         return _("It is not over: what it does to each member stands here when it is.")
-    if not order.is_known:
-        return _("It failed, and what it did to the members until then is not known.")
-    if not sum(order.counts):
-        return _("No member was asked.")
+    counts = {answer: n for answer, n in zip(ANSWERS, order.counts, strict=True) if n}
     if order.told.state != CommandOutcome.DONE.value:
+        return _of_undone(order.told.state, set(counts))
+    return _of_members(counts) if counts else _("It has no receipt of any member.")
+
+
+def _of_undone(state: str, answers: Set[str]) -> str:
+    """Say of an order that was not carried out, or not to its end, whether it reached members."""
+    if answers - {ReceiptAnswer.NOT_ASKED.value, ReceiptAnswer.UNKNOWN.value} or len(answers) > 1:
         return _("It was not carried out to its end; what is known of each member stands below.")
-    return _of_members(dict(zip(ANSWERS, order.counts, strict=True)))
+    if ReceiptAnswer.UNKNOWN.value in answers:
+        return _("It was not carried out to its end; whether members were notified is not known.")
+    if state == CommandOutcome.REFUSED.value:
+        return _("It was refused: no member was notified.")
+    if state == CommandOutcome.EXPIRED.value:
+        return _("Nobody carried it out: no member was notified.")
+    if answers:
+        return _("It failed before anything was sent: no member was notified.")
+    return _("It failed, and has no receipt of any member: what became of it, above, is all that is known.")
 
 
 def _of_members(counts: Mapping[str, int]) -> str:
-    if counts[ReceiptAnswer.CHANGED.value]:
+    if ReceiptAnswer.CHANGED.value in counts:
         return _(
             "Members hold other queues than before: they had not what they should have,"
             " or something else changed in the same seconds."
         )
-    if counts[ReceiptAnswer.UNKNOWN.value] or counts[ReceiptAnswer.NOT_ASKED.value]:
+    if ReceiptAnswer.UNKNOWN.value in counts or ReceiptAnswer.NOT_ASKED.value in counts:
         return _("No member is known to have changed anything; of some it is not known.")
     return _("Nothing changed: every member was notified, and held afterwards what it held before.")
 

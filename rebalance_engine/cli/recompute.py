@@ -59,7 +59,8 @@ class Receipt:
 
     Attributes:
         probe: which brokers notified whom, or the obstacle; None where a broker could not be asked.
-        trouble: why it could not; the brokers before it may have notified.
+        trouble: why it could not.
+        is_uncertain: whether members were notified is not known.
     """
 
     command: str
@@ -67,6 +68,7 @@ class Receipt:
     after: GroupLook | None
     probe: Probe | None
     trouble: str = ""
+    is_uncertain: bool = False
 
     @property
     def was_taken(self) -> bool:
@@ -83,6 +85,8 @@ class Receipt:
     def answers(self) -> dict[str, ReceiptAnswer]:
         """Give what it did to each member, of those before and after."""
         reached = self.probe.reached if self.probe else frozenset[str]()
+        if self.is_uncertain:
+            return dict.fromkeys(sorted(held_of(self.before)), ReceiptAnswer.UNKNOWN)
         was, now = held_of(self.before), {} if self.after is None else held_of(self.after)
         return {
             client: receipt(client in reached, was.get(client), now.get(client))
@@ -157,7 +161,7 @@ async def recompute(admin: Admin, before: GroupLook, *, stamp: Stamp, timeout_s:
         return Receipt(command=command, before=before, after=None, probe=None, trouble=str(error))
     except (NoAnswer, RemotingError) as error:
         words = f"{error}; whether members were notified is not known"
-        return Receipt(command=command, before=before, after=None, probe=None, trouble=words)
+        return Receipt(command=command, before=before, after=None, probe=None, trouble=words, is_uncertain=True)
     if not probe.notified:
         return Receipt(command=command, before=before, after=None, probe=probe)
     await asyncio.sleep(SETTLES_S)

@@ -48,6 +48,21 @@ def test_a_receipt_says_who_and_why_and_what_it_did_to_each(viewer: Client, grou
     assert "data-open" not in page
 
 
+def test_the_receipt_of_an_order_that_failed_tells_of_no_notice_and_no_time_to_settle(
+    viewer: Client, group: Group
+) -> None:
+    row = ordered(group, A="not asked")
+    address = f"/groups/{group.pk}/receipts/{row.pk}/"
+    done = viewer.get(address).content.decode()
+    Command.objects.update(outcome="failed")
+
+    page = viewer.get(address).content.decode()
+
+    assert "with the time in which members settle" in done and "No broker that notified its members" in done
+    assert "members settle" not in page and "No broker that notified its members" not in page
+    assert "It failed before anything was sent" in page and "It was not notified: nothing was sent." in page
+
+
 def test_an_order_that_is_open_is_looked_at_again(viewer: Client, group: Group) -> None:
     row = ordered(group)
     Command.objects.update(outcome=None, finished_at=None)

@@ -59,7 +59,7 @@ def test_a_receipt_is_kept_of_each_member_when_nothing_changed_too(group: Group)
         ({"A": "changed", "B": "unchanged"}, "Members hold other queues than before"),
         ({"A": "unchanged", "B": "unknown"}, "No member is known to have changed"),
         ({"A": "unchanged", "B": "not asked"}, "No member is known to have changed"),
-        ({}, "No member was asked"),
+        ({}, "It has no receipt of any member"),
     ],
     ids=str,
 )
@@ -79,21 +79,45 @@ def test_what_changed_stands_before_what_did_not(group: Group) -> None:
     )
 
 
-def test_an_order_that_failed_is_not_called_done(group: Group) -> None:
-    row = ordered(group, A="unchanged")
-    Command.objects.update(outcome="failed")
+@pytest.mark.parametrize(
+    ("outcome", "answers", "says"),
+    [
+        ("failed", {"A": "unchanged", "B": "unknown"}, "It was not carried out to its end; what is known of each"),
+        ("failed", {"A": "unknown"}, "It was not carried out to its end; whether members were notified is not known"),
+        ("failed", {"A": "not asked", "B": "not asked"}, "It failed before anything was sent"),
+        ("failed", {}, "It failed, and has no receipt of any member"),
+        ("refused", {"A": "not asked"}, "It was refused: no member was notified"),
+        ("refused", {}, "It was refused: no member was notified"),
+        ("expired", {}, "Nobody carried it out: no member was notified"),
+    ],
+)
+def test_an_order_that_was_not_done_says_whether_it_reached_members(
+    group: Group, outcome: str, answers: dict[str, str], says: str
+) -> None:
+    row = ordered(group, **answers)
+    Command.objects.update(outcome=outcome)
 
-    assert "not carried out to its end" in conclusion(row, group)
+    assert conclusion(row, group).startswith(says)
+
+
+@pytest.mark.parametrize("outcome", ["failed", "refused", "expired"])
+def test_of_an_order_that_was_not_done_nobody_is_said_to_have_been_notified(outcome: str) -> None:
+    told = {answer: receipts.meaning_of(answer, outcome) for answer in receipts.ANSWERS}
+
+    assert told == {
+        "changed": "It held other queues afterwards than before.",
+        "unchanged": "It held afterwards what it held before.",
+        "unknown": "Whether it was notified is not known.",
+        "not asked": "It was not notified: nothing was sent.",
+    }
+    assert "was notified" in receipts.meaning_of("unchanged", "done")
 
 
 def test_what_an_order_that_failed_did_is_not_said_to_be_nothing(group: Group) -> None:
-    row = ordered(group)
+    ordered(group)
     Command.objects.update(outcome="failed")
 
-    [listed] = receipts.page_of(group=group, number=1, now=T0).rows
-
-    assert listed.is_known is False
-    assert "is not known" in conclusion(row, group)
+    assert receipts.page_of(group=group, number=1, now=T0).rows[0].is_known is False
     Command.objects.update(outcome="refused")
     assert receipts.page_of(group=group, number=1, now=T0).rows[0].is_known is True
 

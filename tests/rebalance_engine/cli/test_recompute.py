@@ -13,10 +13,12 @@ import pytest
 from rebalance_engine.cli import recompute as command
 from rebalance_engine.cli.recompute import Receipt, describe, facts
 from rebalance_engine.cli.stamps import HOME, Stamp, stamp_of
+from rebalance_engine.effects import Failure
 from rebalance_engine.embedded.cluster import Cluster
 from rebalance_engine.events import CommandFinished, CommandOrdered, CommandOutcome, CommandReceipt, ReceiptAnswer
 from rebalance_engine.network import Consumer
 from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.looking import look_at_group
 from rebalance_engine.network.probe import AT_MOST_EVERY_S, Obstacle, Probe
 from rebalance_engine.network.transport import Transport
@@ -150,6 +152,25 @@ async def test_two_commands_within_five_seconds_are_one_too_many() -> None:
 
     assert done.why_not == Obstacle.TOO_SOON.value
     assert not done.was_taken
+
+
+@on_a_loop
+async def test_whom_a_broker_may_have_notified_that_did_not_answer_is_not_said_to_be_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def silent(_admin: Admin, broker: str, _group: str, _client: str) -> None:
+        raise NoAnswer(Failure.TIMEOUT, broker)
+
+    monkeypatch.setattr(Admin, "unregister", silent)
+    async with cluster() as east, Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK) as first:
+        await divided(4, first)
+        async with asking(east.namesrv) as admin:
+            before = await look_at_group(admin, "G", lag=False)
+
+            done = await command.recompute(admin, before, stamp=stamp_of("east", "G"), timeout_s=1)
+
+    assert done.why_not.endswith("whether members were notified is not known")
+    assert done.answers() == {"127.0.0.1@A": ReceiptAnswer.UNKNOWN}
 
 
 @on_a_loop
