@@ -34,6 +34,12 @@ LEGEND = (
     Cause.BROKER_GONE,
     Cause.BROKER_BACK,
     Cause.ROUTE_CHANGED,
+    Cause.SUBSCRIPTION_CHANGED,
+    Cause.STRATEGY_CHANGED,
+    Cause.CONFIG_CHANGED,
+    Cause.PLAN_CHANGED,
+    Cause.HELD_CHANGED,
+    Cause.MANUAL,
     Cause.UNKNOWN,
 )
 
@@ -46,7 +52,7 @@ def cause(value: str | None) -> str:
 
 @register.inclusion_tag("groups/_causes.html")
 def causes_legend() -> dict[str, object]:
-    """Say what the heads of rounds mean; less frequent ones say it when they are pointed at."""
+    """Say what the heads of rounds mean, the most frequent first."""
     return {"causes": [each.value for each in LEGEND]}
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.template.loader import render_to_string
+from django.test import Client
 
 from dashboard.api.round_shapes import round_row
 from dashboard.groups import rounds
@@ -12,8 +13,10 @@ from dashboard.groups.models import Group, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import worst
+from dashboard.people.roles import Role
 from dashboard.push.publish import group_state
 from rebalance_engine.events import Departure
+from tests.dashboard.persons import person
 from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -93,6 +96,21 @@ def test_of_a_group_that_all_have_left_no_queue_is_said_to_have_changed_owner(gr
     assert "changed owner" not in sentence(2, 151_000)
     listed = render_to_string("groups/_rounds.html", {"rounds": [row], "group": group, "now": T0})
     assert "left without owner" in listed
+
+
+def test_a_round_that_took_over_from_another_says_from_which_it_goes_on(group: Group, client: Client) -> None:
+    told(left("B", 9_000, Departure.HEARTBEAT_EXPIRED))
+    turn(9_100)
+    assert Round.objects.get(number=2).wave == 1
+    client.force_login(person(Role.VIEWER))
+
+    listed = client.get(f"/groups/{group.pk}/rounds/").content.decode()
+    first, second = (client.get(f"/groups/{group.pk}/rounds/{number}/").content.decode() for number in (1, 2))
+
+    link = f'<a href="/groups/{group.pk}/rounds/1/">'
+    assert "<th>goes on from</th>" in listed and listed.count(f"{link}round 1</a>") == 1
+    assert f"{link}goes on from round 1, not settled then</a>" in second
+    assert "goes on from" not in first
 
 
 def test_many_at_once_are_counted_and_named_as_far_as_they_are_few(group: Group) -> None:

@@ -18,6 +18,7 @@ from dashboard.groups.templatetags.groups import (
     verb,
 )
 from dashboard.push.messages import Fault, Row
+from rebalance_engine.events import Cause
 
 ROW = Row(
     1,
@@ -94,8 +95,8 @@ def test_members_come_in_pages_and_none_is_left_out() -> None:
 def test_the_signs_of_causes_have_their_words() -> None:
     legend = render_to_string("groups/_causes.html", causes_legend())
 
-    for each in ("member left", "heartbeat expired"):
-        assert f'data-glyph="{each}" viewBox="-6 -6 12 12"></svg>{each}<' in legend
+    for each in (kind.value for kind in Cause):
+        assert f'data-glyph="{each}" viewBox="-6 -6 12 12"></svg>{cause(each)}<' in legend
 
 
 def test_the_map_of_a_broadcasting_group_has_no_marks_of_a_second_owner_or_of_moves() -> None:
