@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.api.unknown import NO_LAG, NO_OFFSETS, NOT_KEPT, NOT_YET
+from dashboard.api.unknown import NO_LAG, NO_OFFSETS, NOT_KEPT, NOT_YET, SHARED
 from dashboard.groups.lately import WINDOW_MS, Lately
 from dashboard.groups.shares import Lasted
 
 TIMES = ("unowned_ms_low", "unowned_ms_high", "overlap_ms_low", "overlap_ms_high")
 LAG = ("lag", "lag_low", "lag_at", "waits_since")
 FIELDS = (*LAG, "duplicate_messages", "lately_since", "lately_until", *TIMES)
-SHARED = "broadcasting: every member has every queue"
 TOO_MUCH = "too much changed hands to be added up; each round tells it"
 MORE = "not everybody answers: it may be more"
 NOT_ALL_LAG = "not known of every queue"

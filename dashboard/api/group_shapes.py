@@ -14,6 +14,7 @@ from dashboard.groups.listing import Listed
 from dashboard.groups.models import Member
 from dashboard.push.messages import Cell
 from dashboard.push.runs import count
+from rebalance_engine.model import MessageModel
 
 
 class GroupRow(Schema):
@@ -28,8 +29,11 @@ class GroupRow(Schema):
     where queues certainly have no owner, or two, as of members that disagree; null where it is unknown, or there is
     nothing to hold and nobody.
 
-    ``round`` is its latest round, null: it had none. In one that is over ``round_moves`` queues changed owner; in one
-    that is open ``round_to_move`` are to, and the round's own row tells how many did so far.
+    A group that broadcasts has neither ``orphans`` nor ``doubles``: they are null.
+
+    ``round`` is its latest round, null: it had none. In one that is over ``round_moves`` queues changed owner, and
+    ``round_left`` lost theirs because all members had left; in one that is open ``round_to_move`` are to change owner,
+    and the round's own row tells how many did so far.
 
     ``lag`` is how many messages were not consumed yet, as of ``lag_at``, in queues that some route has: not what waits
     on a broker that is gone. ``lag_low`` so many at least, of the queues of which it is known; none of them came before
@@ -62,6 +66,7 @@ class GroupRow(Schema):
     round_opened_at: Instant | None
     round_closed_at: Instant | None
     round_moves: int | None
+    round_left: int | None
     round_to_move: int | None
     rebalanced_at: Instant | None
     lag: int | None
@@ -153,6 +158,9 @@ class QueueOut(Schema):
 def row_out(each: Listed, lately: Lately | None) -> GroupRow:
     """Shape a row of the overview; of a past instant nothing is known of how it fared lately."""
     row, told = each.row, fared(lately)
+    is_shared = row.model == MessageModel.BROADCASTING.value
+    is_over = row.round_closed_at is not None
+    is_left = is_over and row.members == 0  # whoever leaves last opens a round, and whoever comes then another
     return GroupRow(
         id=row.id,
         cluster=each.cluster.name,
@@ -167,8 +175,8 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         unasked=row.unasked,
         proxied=row.proxied,
         untold=row.untold,
-        orphans=row.orphans,
-        doubles=row.doubles,
+        orphans=None if is_shared else row.orphans,
+        doubles=None if is_shared else row.doubles,
         perhaps_twice=row.perhaps_twice,
         disputed=row.disputed,
         perhaps_orphans=row.perhaps_orphans,
@@ -177,8 +185,9 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         round_cause=row.round_cause,
         round_opened_at=row.round_opened_at,
         round_closed_at=row.round_closed_at,
-        round_moves=row.round_moves if row.round_closed_at is not None else None,
-        round_to_move=row.round_moves if row.round_closed_at is None else None,
+        round_moves=None if not is_over else 0 if is_left else row.round_moves,
+        round_left=None if not is_over else row.round_moves if is_left else 0,
+        round_to_move=None if is_over else row.round_moves,
         rebalanced_at=row.rebalanced_at,
         **told,
         unknown=why_of_row(row) | why_not_fared(lately, told),

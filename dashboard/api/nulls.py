@@ -14,7 +14,8 @@ NO_ROUND = "null: the group had no round yet"
 
 # by name, or by ``Schema.name`` where one name means several things
 MEANINGS: Mapping[str, str] = {
-    **dict.fromkeys(("members", "queues", "silent", "orphans", "doubles", "strategy", "held", "target"), TOLD),
+    **dict.fromkeys(("members", "queues", "silent", "strategy", "held", "target"), TOLD),
+    **dict.fromkeys(("orphans", "doubles"), "null: it is unknown, or the group broadcasts, as `unknown` says"),
     "is_converged": "null: it is unknown, and `unknown` says why; or there is nothing to hold and nobody",
     **dict.fromkeys(("lag", "lag_at", "end", "committed", "consumed_up_to", "duplicate_messages"), TOLD),
     **dict.fromkeys(("lag_low", "lately_since", "lately_until"), TOLD),
@@ -27,6 +28,7 @@ MEANINGS: Mapping[str, str] = {
     **dict.fromkeys(("dropped_at", "taken_at", "first_pull_at", "longest_pause", "twice_unknown"), TOLD),
     **{f"{name}_{side}": TOLD for name in ("unowned", "overlap", "pause") for side in ("low", "high")},
     "moves": "null: it is unknown how many, or a round is not over yet",
+    "left": "null: it is unknown how many, or the round is not over yet",
     "told_at": "null: it has told nothing, as `unknown` says where there is one",
     **dict.fromkeys(("avoids_faults", "picks"), TOLD),
     "EstimateOut.trouble": "null: nothing is in its way",
@@ -35,6 +37,7 @@ MEANINGS: Mapping[str, str] = {
     **dict.fromkeys(("round", "round_cause", "round_opened_at"), NO_ROUND),
     "round_closed_at": "null: the latest round is open, or the group had none",
     "round_moves": "null: the latest round is open, how many moved in it is unknown, or the group had none",
+    "round_left": "null: the latest round is open, how many were left in it is unknown, or the group had none",
     "round_to_move": "null: the latest round is over, how many are to move in it is unknown, or the group had none",
     "rebalanced_at": "null: the group was not looked at yet",
     **dict.fromkeys(("state_at", "seq"), "null: no state of the group was shown yet"),
@@ -43,6 +46,8 @@ MEANINGS: Mapping[str, str] = {
     "gone_at": "null: it is there, or when it went is not known",
     **dict.fromkeys(("low", "joined_low", "dropped_low", "taken_low"), NOT_LEAST),
     **dict.fromkeys(("high", "joined_high", "dropped_high", "taken_high"), NOT_MOST),
+    "HandoffOut.dropped_high": "null: who had it was lost, and may pull it still: it owned it until `dropped_at` at"
+    " most, by which `overlap_high` is told; or nobody is known to have let it go",
     "When.at": "null: it has not happened, or was not seen",
     "held_seen_at": "null: it never told what it holds",
     **dict.fromkeys(("missing", "missing_at"), "null: it answered when it was asked last"),

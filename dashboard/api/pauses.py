@@ -45,11 +45,15 @@ class CostsAsked(Paging):
 
 
 class CostRow(Schema):
-    """What rounds cost together; durations are added up over their queues, ``longest`` is of one."""
+    """What rounds cost together; durations are added up over their queues, ``longest`` is of one.
+
+    ``moves`` queues changed owner, ``left`` lost theirs because all members had left.
+    """
 
     cause: str
     rounds: list[int]
     moves: int | None
+    left: int | None
     began_at: Instant
     ended_at: Instant | None
     longest: Bounds
@@ -80,7 +84,7 @@ def costs_of_group(request: HttpRequest, pk: int, asked: Query[CostsAsked]) -> P
 
 
 COLUMNS = [
-    *("cause", "rounds", "moves", "began_at", "ended_at"),
+    *("cause", "rounds", "moves", "left", "began_at", "ended_at"),
     *(f"{name}_{side}" for name in ("longest", "paused", "unowned", "overlap") for side in ("low", "high")),
 ]
 
@@ -97,12 +101,14 @@ def _row(each: CauseCost) -> CostRow:
         unknown["longest"] = OPEN_ENDED
     if each.ended_at is None:
         unknown["ended_at"] = NOT_OVER
-    if each.moves is None:
-        unknown["moves"] = NOT_OVER if each.ended_at is None else NOT_COUNTED
+    for name in ("moves", "left"):
+        if getattr(each, name) is None:
+            unknown[name] = NOT_OVER if each.ended_at is None else NOT_COUNTED
     return CostRow(
         cause=each.cause,
         rounds=list(each.rounds),
         moves=each.moves,
+        left=each.left,
         began_at=each.began_at,
         ended_at=each.ended_at,
         longest=Bounds(low=each.cost.longest.low, high=each.cost.longest.high),
@@ -119,4 +125,12 @@ def _bounds(total: Sum) -> Bounds:
 def _fields(row: CostRow) -> list[object]:
     spans = [(each.low, each.high) for each in (row.longest, row.paused, row.unowned, row.overlap)]
     rounds = " ".join(map(str, row.rounds))
-    return [row.cause, rounds, row.moves, row.began_at, row.ended_at, *(side for span in spans for side in span)]
+    return [
+        row.cause,
+        rounds,
+        row.moves,
+        row.left,
+        row.began_at,
+        row.ended_at,
+        *(side for span in spans for side in span),
+    ]

@@ -29,7 +29,8 @@ class RoundRow(Schema):
     ``moves`` is how many queues changed owner in it; null while it is open: then as many as ``moved_so_far`` did, and
     ``to_move`` are to in all. One that passed several hands (1 to 5, 5 to 3) counts once, and has as many handoffs
     (``/moves``); one that somebody took beside its owner and let go again has a handoff, and does not count, nor does
-    one that came with the round and was nobody's before.
+    one that came with the round and was nobody's before. In a round that all members left nobody took any: ``moves`` is
+    0, and ``left`` how many queues lost their owner. In any other that is over ``left`` is 0.
     """
 
     number: int
@@ -43,6 +44,7 @@ class RoundRow(Schema):
     superseded_by: int | None
     wave: int
     moves: int | None
+    left: int | None
     moved_so_far: int | None
     to_move: int | None
     took_low: int | None
@@ -156,7 +158,9 @@ class MoveOut(Schema):
 class HandoffOut(Schema):
     """One moved queue's story as it was stored when its round had ended, each instant with its bounds.
 
-    No client is nobody of whom it is known.
+    No client is nobody of whom it is known. ``dropped_high`` null beside ``dropped_at``: who had it was lost without a
+    word, and may pull it still; it was its owner until ``dropped_at`` at most, when it was a member no more, and
+    ``overlap_high`` is told by that.
     """
 
     round: int
@@ -184,6 +188,7 @@ class HandoffOut(Schema):
 FIRST_SEEN = "it was first seen with who has it, who may have had it all the time"
 LEFT = "it left the route, and nobody waits for it any more"
 SPANS = ("unowned", "overlap", "pause")
+COUNTS = {"moves": "changed_count", "left": "left_count"}
 
 
 def round_row(row: Round, now: int) -> RoundRow:
@@ -194,11 +199,11 @@ def round_row(row: Round, now: int) -> RoundRow:
     if row.opened_low is None:
         reasons["opened_low"] = "nothing is known of the time before its first cause was seen"
     if is_open:
-        reasons |= dict.fromkeys(("closed_at", "moves"), WAITS)
+        reasons |= dict.fromkeys(("closed_at", "moves", "left"), WAITS)
         reasons |= {name: UNCOUNTED for name, n in (("moved_so_far", moved), ("to_move", row.move_count)) if n is None}
     else:
         reasons |= dict.fromkeys(("moved_so_far", "to_move"), OVER)
-        reasons |= {"moves": UNCOUNTED} if row.move_count is None else {}
+        reasons |= {name: UNCOUNTED for name in ("moves", "left") if getattr(row, COUNTS[name]) is None}
     return RoundRow(
         number=row.number,
         state=row.state,
@@ -210,7 +215,8 @@ def round_row(row: Round, now: int) -> RoundRow:
         not_converged_at=row.not_converged_at,
         superseded_by=row.superseded_by,
         wave=row.wave,
-        moves=None if is_open else row.move_count,
+        moves=row.changed_count,
+        left=row.left_count,
         moved_so_far=moved,
         to_move=row.move_count if is_open else None,
         took_low=row.took_low,

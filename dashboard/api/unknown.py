@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dashboard.push.messages import Head, Row
+from rebalance_engine.model import MessageModel
 
 NOT_ALL = "not all of what is held, or of what should be, is known"
 NOT_YET = "the group was not looked at yet"
@@ -13,11 +14,12 @@ NO_LAG = "the broker has not told its offsets"
 NO_OFFSETS = "only members that send reports tell where they went on"
 NOT_DIVIDED = "there are no queues that members own: nothing is divided"
 NOT_KEPT = "it is not kept of past instants"
+SHARED = "broadcasting: every member has every queue"
 NOTHING = "nobody is a member, and there is nothing to hold"
 
 
 def why_of_row(row: Row) -> dict[str, str]:
-    """Say why figures of a group's row are unknown."""
+    """Say why figures of a group's row are unknown, or do not apply to it."""
     figures: Mapping[str, object] = {
         "members": row.members,
         "queues": row.queues,
@@ -28,6 +30,8 @@ def why_of_row(row: Row) -> dict[str, str]:
     }
     why = _reason(row)
     reasons = {name: why for name, figure in figures.items() if figure is None}
+    if row.model == MessageModel.BROADCASTING.value:
+        reasons |= dict.fromkeys(("orphans", "doubles"), SHARED)
     if not row.strategy:
         is_moot = row.members and row.queues == 0 and row.is_converged
         reasons["strategy"] = NOT_DIVIDED if is_moot else "no member has told by which strategy it divides"

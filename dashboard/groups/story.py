@@ -253,6 +253,7 @@ def _round(row: Round, names: str) -> dict[str, object]:
         "opened_at": row.opened_at,
         "closed_at": row.closed_at,
         "moves": row.move_count,
+        "is_left": row.is_left_by_all,
         "wave": row.wave,
     }
 

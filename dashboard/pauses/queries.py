@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Q
@@ -20,6 +20,7 @@ MOST_ROUNDS = 1_000
 MOST_HANDOFFS = 20_000
 MOST_QUEUES = 40
 DEPLOY_GAP_MS, DEPLOY_MEMBERS = 300_000, 2
+NO_PAUSE = Between(0, 0)
 NOBODY: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 COLUMNS = (
     "round_id", "topic", "broker", "queue_id", "from_client", "to_client", "dropped_at", "taken_at",
@@ -33,7 +34,8 @@ class RoundCost:
 
     ``came`` and ``went`` are the members whose joining and leaving it is of, ``last_cause_at`` when the last was seen;
     ``before`` and ``after`` who was a member (None: unknown, or it is not over). ``moves`` is how many queues changed
-    owner; of one that is not over nobody knows, and as many as ``to_move`` are to.
+    owner, ``left`` how many lost theirs because all members had left; of one that is not over nobody knows, and as many
+    as ``to_move`` are to change owner.
     """
 
     number: int
@@ -44,6 +46,7 @@ class RoundCost:
     closed_at: int | None
     moves: int | None
     cost: Cost | None
+    left: int | None = 0
     to_move: int | None = None
     last_cause_at: int = 0
     came: frozenset[str] = frozenset()
@@ -62,6 +65,7 @@ class CauseCost:
     cost: Cost
     began_at: int
     ended_at: int | None
+    left: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +167,22 @@ def _is_deploy(run: Sequence[RoundCost]) -> bool:
 def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told]) -> CauseCost:
     numbers = {each.number for each in rounds}
     ends = [each.closed_at for each in rounds]
-    counts = [each.moves for each in rounds]
     cost = cost_of([each for each in handoffs if each.round in numbers])
     untold = [each.to_move or 1 for each in rounds if each.cost is None]
     return CauseCost(
         cause=cause,
         rounds=tuple(sorted(numbers)),
-        moves=None if None in counts else sum(count for count in counts if count is not None),
+        moves=_sum(each.moves for each in rounds),
+        left=_sum(each.left for each in rounds),
         cost=without(cost, sum(untold)) if untold else cost,
         began_at=min(each.opened_at for each in rounds),
         ended_at=None if None in ends else max(end for end in ends if end is not None),
     )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return None if None in known else sum(count for count in known if count is not None)
 
 
 def _dear(each: CauseCost) -> int:
@@ -189,8 +198,9 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
         who=who,
         opened_at=row.opened_at,
         closed_at=row.closed_at,
-        moves=row.move_count if is_told else None,
+        moves=row.changed_count if is_told else None,
         cost=cost_of(handoffs) if is_told else None,
+        left=row.left_count if is_told else None,
         to_move=row.move_count,
         last_cause_at=row.last_cause_at,
         before=None if row.members_before is None else frozenset(row.members_before),
@@ -200,6 +210,9 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
 
 def _told(row: Handoff, of: Round, lasting: Lasting | None) -> Told:
     unowned = Between(row.unowned_low, row.unowned_high) if lasting is None else Between(lasting.low, lasting.high)
+    overlap, is_missed = Between(row.overlap_low, row.overlap_high), lasting is not None and lasting.is_waited_for
+    if row.taken_at is None and row.dropped_at is not None and not overlap.is_known:
+        overlap = Between(0, 0)  # nobody took it beside who let it go
     at = row.dropped_at if row.dropped_at is not None else row.taken_at
     return Told(
         queue=f"{row.topic}/{row.broker}/{row.queue_id}",
@@ -207,11 +220,11 @@ def _told(row: Handoff, of: Round, lasting: Lasting | None) -> Told:
         at=of.opened_at if at is None else at,
         from_client=row.from_client,
         to_client=row.to_client,
-        pause=pause_of(Between(row.pause_low, row.pause_high), unowned),
+        pause=pause_of(Between(row.pause_low, row.pause_high), unowned) if lasting is None or is_missed else NO_PAUSE,
         unowned=unowned,
-        overlap=Between(row.overlap_low, row.overlap_high),
+        overlap=overlap,
         is_seen=row.dropped_at is not None,
-        has_pause=row.dropped_at is not None and (row.taken_at is not None or lasting is not None),
+        has_pause=row.dropped_at is not None and (row.taken_at is not None or is_missed),
         dropped=Between(row.dropped_low, row.dropped_high),
         taken=Between(row.taken_low, row.taken_high),
         pulled=Between(row.first_pull_at, row.first_pull_at),

@@ -17,6 +17,7 @@ test("a round without an upper bound stands at its lower one, and one that is no
   assert.deepEqual(traces[2].text, ["–", "–"]);
   assert.ok(layout.yaxis.range[1] > 3.3, "the sign above the highest mark has room");
   assert.match(sayRound(round(3, null, false)), /not told yet/);
+  assert.match(sayRound({ ...round(3, [0, 0]), moves: 0, left: 4 }), /: 4 left without owner, /);
 });
 
 test("a queue is surely paused up to the lower bound, at most up to the upper one, and its end may be unknown", () => {

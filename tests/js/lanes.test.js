@@ -3,7 +3,7 @@ import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
 import { fitsBeside } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
-import { labelOf } from "../../static/js/views/time-bar.js";
+import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
 const lane = (queue, overlap, more = {}) => ({ queue, from: "a@x", to: "b@y", unowned: [0, 0], overlap, is_overlap: true, ...more });
 
@@ -29,4 +29,11 @@ test("a figure below the map is written where it does not touch the next one", (
   assert.equal(hasRoom("49", true, 16), true);
   assert.equal(hasRoom("445", true, 22), true);
   assert.equal(hasRoom("0", false, 6), true);
+});
+
+test("queues that all members left are not said to have moved", () => {
+  assert.equal(movesIn({ moves: 4, closed_at: 9, is_left: true }), "4 left without owner");
+  assert.equal(movesIn({ moves: 4, closed_at: 9, is_left: false }), "4 moved");
+  assert.equal(movesIn({ moves: 4, closed_at: null, is_left: false }), "4 to move");
+  assert.equal(movesIn({ moves: null, closed_at: 9, is_left: true }), "how many queues move is unknown");
 });

@@ -158,6 +158,20 @@ class Round(models.Model):
         """Whether it ended with nobody a member: what they had is nobody's, and changed hands to none."""
         return self.closed_at is not None and self.members_after == [] and self.members_before != []
 
+    @property
+    def changed_count(self) -> int | None:
+        """How many queues changed owner in it; None: it is unknown, or it is open. What all have left nobody took."""
+        if self.closed_at is None:
+            return None
+        return 0 if self.is_left_by_all else self.move_count
+
+    @property
+    def left_count(self) -> int | None:
+        """How many queues are without owner since all members left in it; None: it is unknown, or it is open."""
+        if self.closed_at is None:
+            return None
+        return self.move_count if self.is_left_by_all else 0
+
     def __str__(self) -> str:
         """Its number and cause."""
         return f"{self.number}: {self.get_cause_display()}"

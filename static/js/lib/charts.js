@@ -20,12 +20,9 @@ const SYMBOLS = {
 /** Say one round in a sentence. */
 export function sayRound(round) {
   const pause = round.is_told ? between(round.longest) : gettext("not told yet");
-  return fill(gettext("Round %(n)s, %(words)s: %(moves)s moved, longest pause %(pause)s. Enter opens it."), {
-    n: round.number,
-    words: round.words,
-    moves: round.moves ?? gettext("unknown"),
-    pause,
-  });
+  const figures = { n: round.number, words: round.words, moves: round.moves ?? gettext("unknown"), left: round.left, pause };
+  if (round.left) return fill(gettext("Round %(n)s, %(words)s: %(left)s left without owner, longest pause %(pause)s. Enter opens it."), figures);
+  return fill(gettext("Round %(n)s, %(words)s: %(moves)s moved, longest pause %(pause)s. Enter opens it."), figures);
 }
 
 /** The longest pause of each round: a mark at its upper bound, a whisker down to the lower one. Signs do not crowd. */

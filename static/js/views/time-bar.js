@@ -130,7 +130,9 @@ function stems(rounds, scale, width, base) {
   });
 }
 
-function movesIn({ moves, closed_at: end }) {
+/** Say how many queues move in a round, moved, or lost their owner because all members left. */
+export function movesIn({ moves, closed_at: end, is_left: isLeft }) {
+  if (isLeft && moves !== null) return `${moves} ${gettext("left without owner")}`;
   if (moves === null) return gettext("how many queues move is unknown");
   return `${moves} ${end === null ? gettext("to move") : gettext("moved")}`;
 }

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.api.fared import FIELDS, MORE, NOT_ALL_LAG, SHARED, TIMES, TOO_MUCH, fared, why_not_fared
-from dashboard.api.unknown import NO_LAG, NO_OFFSETS, NOT_KEPT, NOT_YET
+from dashboard.api.fared import FIELDS, MORE, NOT_ALL_LAG, TIMES, TOO_MUCH, fared, why_not_fared
+from dashboard.api.unknown import NO_LAG, NO_OFFSETS, NOT_KEPT, NOT_YET, SHARED
 from dashboard.clusters.models import Cluster
 from dashboard.groups.lag import Waiting
 from dashboard.groups.lately import WINDOW_MS, Lately

@@ -63,6 +63,7 @@ def test_costs_are_added_up_by_cause_or_deploy(client: Client, get: Get, group: 
     assert cost["unknown"] == {"paused": "of some queues the end is not known", "longest": cost["unknown"]["longest"]}
     still = by_cause["route changed"]
     assert (still["moves"], still["unknown"]["moves"]) == (None, "a round of it is not over")
+    assert (cost["left"], still["left"], still["unknown"]["left"]) == (0, None, "a round of it is not over")
     assert deploy["rounds"] == [11, 12, 13, 14]
     text = client.get(f"/api/v1/groups/{group.pk}/costs?format=csv&window=1h").content.decode()
     assert next(csv.DictReader(io.StringIO(text)))["unowned_high"] == "2400"

@@ -6,7 +6,8 @@ from dashboard.clusters.models import Cluster, Queue
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.lately import lately_of
-from dashboard.groups.models import Round
+from dashboard.groups.models import Handoff, Round
+from dashboard.pauses.costs import Between, Sum
 from dashboard.pauses.queries import pauses_of
 from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import settle, turn
@@ -69,6 +70,30 @@ def test_who_does_not_answer_may_have_taken_it() -> None:
     told(joined("C", 30_000, low=29_000), held("C", 31_000, []), missed("C", 33_000))
 
     assert lasting(65_000) == {row.pk: 26_000}
+
+
+def test_what_left_the_route_was_without_owner_until_then_and_nobody_misses_it() -> None:
+    row = left_behind()
+    Queue.objects.update(gone_at=T0 + 6_000)
+    now = T0 + 65_000
+
+    [cost] = [each.cost for each in pauses_of(group=row.group, since=T0, now=now).rounds]
+    lanes = [lane.unowned for lane in lanes_of(row, now=now)]
+
+    assert cost is not None
+    assert (cost.unowned.low, cost.unowned.high, cost.unowned.unknown) == (*map(sum, zip(*lanes, strict=True)), 0)
+    assert cost.unowned.high == 4 * 5_990
+    assert (cost.longest, cost.paused, cost.overlap) == (Between(0, 0), Sum(0, 0, 0), Sum(0, 0, 0))
+
+
+def test_what_another_one_had_all_the_time_nobody_missed() -> None:
+    row = left_behind()
+    Handoff.objects.update(dropped_at=T0 + 4_000, dropped_low=T0 + 4_000, dropped_high=T0 + 4_000)
+
+    [cost] = [each.cost for each in pauses_of(group=row.group, since=T0, now=T0 + 65_000).rounds]
+
+    assert cost is not None
+    assert (cost.longest, cost.paused, cost.unowned) == (Between(0, 0), Sum(0, 0, 0), Sum(0, 0, 0))
 
 
 def test_of_queues_that_are_gone_there_is_none() -> None:

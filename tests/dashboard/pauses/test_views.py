@@ -34,6 +34,16 @@ def test_the_page_says_what_rounds_cost(client: Client, group: Group) -> None:
     assert "how far it is behind is unknown" in page
 
 
+def test_queues_that_all_members_left_are_not_said_to_have_moved(client: Client, group: Group) -> None:
+    row = add_round(group, 1, now_ms() - 60_000, cause="member left", members_before=["A"], members_after=[])
+    add_handoff(row, 0, to_client="", taken_at=None, taken_low=None, taken_high=None)
+
+    page = " ".join(client.get(f"/groups/{group.pk}/pauses/").content.decode().split())
+
+    assert page.count('<span class="dim">2 left without owner</span>') == 2  # of the round, and of its cause
+    assert '"moves": 0, "left": 2' in page
+
+
 def test_dead_letters_are_counted_beside_the_lag_and_unknown_where_nobody_told(client: Client, group: Group) -> None:
     page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
     assert "how many messages were given up is unknown" in page
