@@ -13,6 +13,7 @@ LAG = ("lag", "lag_low", "lag_at", "waits_since")
 FIELDS = (*LAG, "duplicate_messages", "lately_since", "lately_until", *TIMES)
 TOO_MUCH = "too much changed hands to be added up; each round tells it"
 MORE = "not everybody answers: it may be more"
+SINCE_EVER = "since when a queue may have had two owners is unknown"
 NOT_ALL_LAG = "not known of every queue"
 NO_AGE = "since when they wait is unknown"
 Fared = dict[str, int | None]
@@ -32,7 +33,7 @@ def fared(each: Lately | None) -> Fared:
         "lately_since": each.known_until - WINDOW_MS if each.unowned is not None else None,
         "lately_until": each.known_until if each.unowned is not None else None,
         **_bounds("unowned_ms", each.unowned, is_open=each.is_open),
-        **_bounds("overlap_ms", each.overlap, is_open=each.is_open),
+        **_bounds("overlap_ms", each.overlap, is_open=each.is_open or each.is_since_ever),
     }
 
 
@@ -57,8 +58,14 @@ def _why(each: Lately | None, name: str) -> str:
         return NO_OFFSETS
     if name in LAG:
         return NO_LAG if each.waiting is None or each.waiting.lag is None else NOT_ALL_LAG if name == "lag" else NO_AGE
+    return _why_no_time(each)
+
+
+def _why_no_time(each: Lately) -> str:
     if each.is_shared:
         return SHARED
     if each.is_too_much:
         return TOO_MUCH
-    return MORE if each.is_open else NOT_YET
+    if each.is_open:
+        return MORE
+    return SINCE_EVER if each.is_since_ever else NOT_YET

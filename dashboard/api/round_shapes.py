@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ninja import Schema
 
 from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
+from dashboard.groups.beyond import Beyond
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Handoff, Round, RoundCause
@@ -72,15 +73,31 @@ class LoadOut(Schema):
     after: int | None
 
 
+class BeyondOut(Schema):
+    """A queue of a round's figures without a handoff in it: how long nobody had it, and two; ``why`` it has none.
+
+    Where the ``low`` of a time is 0 it is only possible.
+    """
+
+    topic: Text
+    broker: Text
+    queue_id: int
+    unowned: Bounds
+    overlap: Bounds
+    why: list[Text]
+
+
 class RoundOut(RoundRow):
     """One round as its page has it; ``sentence`` can be pasted into a report.
 
     ``longest_unowned`` and ``longest_overlap`` are of queues that had no owner, or two, for certain, in its time; each
-    lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. In as many as ``unowned_perhaps_queues`` and
-    ``overlap_perhaps_queues`` besides it is possible and not known, for so many ms at most. ``longest_unowned`` or
-    ``longest_overlap`` null: of no queue it is known for certain, and where ``unowned_perhaps_queues`` or
-    ``overlap_perhaps_queues`` is 0 too, none was seen. Of the queues without owner ``unowned_unmoved_queues`` had none
-    before it either: they are not among its ``handoffs``, the number of rows of ``/moves``.
+    lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. What two had from before it, or beyond it, is told with
+    all of that. In as many as ``unowned_perhaps_queues`` and ``overlap_perhaps_queues`` besides it is possible and not
+    known, for so many ms at most, or nobody knows how many. ``longest_unowned`` or ``longest_overlap`` null: of none
+    it is known for certain, and where ``unowned_perhaps_queues`` or ``overlap_perhaps_queues`` is 0 too, none was seen.
+    Of the queues without owner ``unowned_unmoved_queues`` had none before it either, as far as is known: they are not
+    among its ``handoffs``, the number of rows of ``/moves``. Of the queues of these figures ``beyond_count`` have no
+    handoff in it: ``beyond`` are the longest 200 of them, each with the reason.
 
     ``longest_pause`` is from letting go to the first pull, of all queues that were let go; where no first pull is
     known, at least as long as nobody had it. 0 to 0: there was none; null is unknown, and ``unknown`` says why. It is
@@ -113,6 +130,8 @@ class RoundOut(RoundRow):
     pause_queues: int
     pause_unknown: int
     handoffs: int
+    beyond_count: int
+    beyond: list[BeyondOut]
     twice: int | None
     twice_unknown: int | None
     previous: int | None
@@ -235,6 +254,18 @@ def cause_out(row: RoundCause) -> CauseOut:
         origin=row.origin,
         observed_at=row.observed_at,
         observed_by=row.observed_by,
+    )
+
+
+def beyond_out(each: Beyond) -> BeyondOut:
+    """Shape a queue that a round's figures count, and none of its handoffs tells of."""
+    return BeyondOut(
+        topic=each.topic,
+        broker=each.broker,
+        queue_id=each.queue_id,
+        unowned=Bounds(low=each.unowned[0], high=each.unowned[1]),
+        overlap=Bounds(low=each.overlap[0], high=each.overlap[1]),
+        why=list(each.why),
     )
 
 

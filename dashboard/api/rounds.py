@@ -18,6 +18,7 @@ from dashboard.api.round_shapes import (
     MoveOut,
     RoundOut,
     RoundRow,
+    beyond_out,
     cause_out,
     handoff_out,
     load_out,
@@ -29,6 +30,7 @@ from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
+from dashboard.groups.beyond import Beyond, beyond, count_unmoved
 from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
@@ -39,6 +41,7 @@ from dashboard.groups.views import find_group
 
 NOT_TOLD_YET = "it has just ended, and its handoffs are not told yet"
 NOTHING_BEFORE = "it is the first round that was seen of its group, and who was a member before is not known"
+MOST_BEYOND = 200
 NO_FIRST_PULL = "of {n} handoffs the first pull is not known: members report it, brokers do not"
 
 
@@ -69,12 +72,13 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
         shares = owned.shares_in(row=row, now=now)
         lanes = lanes_of(row, now=now, shares=shares)
         twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
-        unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
-        worst = {**story.worst(lanes, shares), "twice": twice.count, **unmoved}
-        return _round(row, worst, read.causes_of(row), now, twice)
+        rest = beyond(shares=shares, lanes=lanes)
+        worst = {**story.worst(lanes, shares), "twice": twice.count, **count_unmoved(rest)}
+        return _round(row, worst, read.causes_of(row), rest, now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
-    worst = story.worst(past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at))
-    return _round(row, worst, past_story.causes_at(row=row, at=at), at)
+    lanes, shares = past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at)
+    rest = beyond(shares=shares, lanes=lanes)
+    return _round(row, story.worst(lanes, shares), past_story.causes_at(row=row, at=at), rest, at)
 
 
 def _then(row: Round, asked: str, now: int) -> Round:
@@ -91,7 +95,12 @@ def _then(row: Round, asked: str, now: int) -> Round:
 
 
 def _round(
-    row: Round, worst: Mapping[str, object], causes: Sequence[RoundCause], now: int, twice: Totals | None = None
+    row: Round,
+    worst: Mapping[str, object],
+    causes: Sequence[RoundCause],
+    rest: Sequence[Beyond],
+    now: int,
+    twice: Totals | None = None,
 ) -> RoundOut:
     before, after = read.neighbours_of(row)
     out = round_row(row, now)
@@ -131,6 +140,8 @@ def _round(
         pause_queues=int(str(worst["pause_queues"])),
         pause_unknown=int(str(worst["pause_unknown"])),
         handoffs=int(str(worst["handoffs"])),
+        beyond_count=len(rest),
+        beyond=[beyond_out(each) for each in rest[:MOST_BEYOND]],
         twice=twice.count if twice is not None else None,
         twice_unknown=twice.unknown if twice is not None else None,
         previous=before.number if before is not None else None,

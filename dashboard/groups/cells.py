@@ -23,7 +23,7 @@ def cells_of(each: Lately) -> Cells:
     """Say how long queues had no owner, and two, what was consumed twice, and how far the group is behind."""
     return {
         "unowned": _time(each, each.unowned, _("time without owner, of all queues together, in the last 10 min")),
-        "overlap": _time(each, each.overlap, _("time with two owners, of all queues together, in the last 10 min")),
+        "overlap": _overlap(each),
         "twice": _twice(each),
         "lag": _lag(each),
     }
@@ -47,7 +47,15 @@ def _cell(text: str, mark: str, note: str, below: str = "") -> dict[str, str]:
     return {"text": text, "mark": mark, "note": note, "below": below}
 
 
-def _time(each: Lately, lasted: Lasted | None, note: str) -> dict[str, str]:
+def _overlap(each: Lately) -> dict[str, str]:
+    note = _("time with two owners, of all queues together, in the last 10 min")
+    if each.is_since_ever:
+        since = _("since when a queue may have had two is unknown")
+        note = f"{note}; {since}"
+    return _time(each, each.overlap, note, has_most=not each.is_since_ever)
+
+
+def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = True) -> dict[str, str]:
     if each.is_shared:
         return _cell(_("n/a"), "none", _("broadcasting: every member has every queue"))
     if each.is_too_much:
@@ -56,10 +64,10 @@ def _time(each: Lately, lasted: Lasted | None, note: str) -> dict[str, str]:
         return _cell("–", "unknown", _("unknown: not looked at yet"))
     if each.is_open:
         doubt = _("not everybody answers")
-        note = f"{note}; {doubt}"
-        if not lasted.low:
-            return _cell("–", "unknown", note)
-    words, mark = between(lasted.low, None if each.is_open else lasted.high)
+        note, has_most = f"{note}; {doubt}", False
+    if not has_most and not lasted.low:
+        return _cell("–", "unknown", note)
+    words, mark = between(lasted.low, lasted.high if has_most else None)
     return _cell("0" if not lasted.low and lasted.high == 0 else _breakable(words), mark, note)
 
 

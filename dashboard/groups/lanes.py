@@ -65,7 +65,8 @@ class Lane:
     @property
     def is_perhaps_overlap(self) -> bool:
         """Whether two may have had it, or not."""
-        return not self.is_overlap and (self.is_shared or bool(self.overlap[1]))
+        is_possible = bool(self.overlap[1]) or self.overlap == (0, None)
+        return not self.is_overlap and (self.is_shared or is_possible)
 
     @property
     def is_perhaps_gap(self) -> bool:

@@ -36,6 +36,7 @@ class Lately:
     """One group. Times are ms added up over its queues, within ``WINDOW_MS``, until ``known_until``; None is unknown.
 
     ``nobody``, ``perhaps_nobody`` and ``two`` say when. ``is_open``: all may be more, because somebody does not answer.
+    ``is_since_ever``: nobody knows since when queues may have had two owners, so that their time has no upper bound.
     ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as
     consumers reported since the group is known. ``looked_at``: of when the oldest answer is on which its row rests.
     """
@@ -47,6 +48,7 @@ class Lately:
     perhaps_nobody: tuple[Step, ...] = ()
     two: tuple[Step, ...] = ()
     is_open: bool = False
+    is_since_ever: bool = False
     is_too_much: bool = False
     is_shared: bool = False
     twice: int | None = None
@@ -192,6 +194,7 @@ def _added_up(
         tuple(certain_steps(perhaps, in_doubt)),
         tuple(two),
         is_open=told_until is not None or any(high == FOREVER for _, high in doubts),
+        is_since_ever=any(each.is_since_ever and each.overlap.low < each.overlap.high for each in shares.values()),
     )
 
 

@@ -73,21 +73,6 @@ def shares_by_round(
     return dict(zip(windows, found, strict=True)), is_whole
 
 
-def count_unmoved(*, shares: Mapping[int, Share], moved: Collection[tuple[str, str, int]]) -> dict[str, int]:
-    """Count the queues without owner in a round that were not handed over in it.
-
-    ``unowned_unmoved`` of them had nobody before it either for certain, as such that nobody ever had;
-    ``unowned_untold`` are the others: another round tells them, or the same member took them again.
-
-    Args:
-        shares: by its row, how long each queue had no owner.
-        moved: topic, broker and queue id of those that have a handoff.
-    """
-    places = places_of(pk for pk, share in shares.items() if share.is_gap)
-    unmoved = [shares[pk].is_older for pk, place in places.items() if place not in moved]
-    return {"unowned_unmoved": sum(unmoved), "unowned_untold": len(unmoved) - sum(unmoved)}
-
-
 def places_of(queues: Iterable[int]) -> dict[int, tuple[str, str, int]]:
     """Give the topic, broker and queue id of queues, by their rows."""
     pks = list(queues)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
-from dashboard.groups import past_story, rounds, story, views
+from dashboard.groups import beyond, past_story, rounds, story, views
 from dashboard.groups.drawn import plain_lanes
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
@@ -58,6 +58,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
     state = shown.state
     row = past_story.round_at(group=found, shown=shown)
     lanes = past_story.lanes_at(row=row, at=at, now=now) if row is not None else []
+    shares = past_story.shares_at(row=row, at=at) if row is not None else {}
     around = past_story.around_at(group=found, state=state, lanes=lanes, at=at)
     window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
     return {
@@ -88,7 +89,8 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "causes": past_story.causes_at(row=row, at=at) if row is not None else [],
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
-        "worst": story.worst(lanes, past_story.shares_at(row=row, at=at) if row is not None else {}),
+        "worst": story.worst(lanes, shares),
+        **beyond.shown(beyond.beyond(shares=shares, lanes=lanes)),
         "window": window,
         "windows": [(name, _link(request, found, at, window=name)) for name in story.WINDOWS_MS],
         "steps": _steps(request, found, at),

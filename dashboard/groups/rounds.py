@@ -158,7 +158,16 @@ def _with_two(found: Mapping[str, object]) -> Iterator[str]:
                 )
                 % figures
             )
-    if perhaps:
+    if perhaps and found["overlap_perhaps"] is None:
+        yield (
+            ngettext(
+                "Perhaps %(n)s queue had two owners; since when is unknown.",
+                "Perhaps %(n)s queues had two owners; since when is unknown.",
+                perhaps,
+            )
+            % {"n": perhaps}
+        )
+    elif perhaps:
         yield (
             ngettext(
                 "Perhaps %(n)s queue had two owners for a while, %(span)s at most.",
@@ -192,23 +201,14 @@ def _without_owner(found: Mapping[str, object]) -> Iterator[str]:
                 )
                 % figures
             )
-        if unmoved := _whole(found.get("unowned_unmoved")):
+        if unmoved := (_whole(found.get("unowned_unmoved")) or 0) + (_whole(found.get("unowned_untold")) or 0):
             yield (
                 ngettext(
-                    "%(n)s of them had none before it either, and no handoff in it.",
-                    "%(n)s of them had none before it either, and no handoff in it.",
+                    "%(n)s of them has no handoff in this round.",
+                    "%(n)s of them have no handoff in this round.",
                     unmoved,
                 )
                 % {"n": unmoved}
-            )
-        if untold := _whole(found.get("unowned_untold")):
-            yield (
-                ngettext(
-                    "%(n)s of them is not told by a handoff of this round.",
-                    "%(n)s of them are not told by handoffs of this round.",
-                    untold,
-                )
-                % {"n": untold}
             )
     if perhaps:
         yield (

@@ -63,8 +63,10 @@ class Share:
 
     ``is_lasting``: it has none at the end of what is told; ``is_shared``: it has two then. ``is_doubted``: somebody
     does not answer, and may have it. ``is_older``: it had none for certain before the round too. ``is_cut``: it had two
-    for longer than the round tells, from before it or beyond it. Of a handoff between two looks it may be possible that
-    there was nobody, and that there were two, and neither known.
+    for longer than the round tells, from before it or beyond it; ``overlap_least`` is how long in all, in ms, at least.
+    ``is_unheld``: nobody is known to have had it by then, ever.
+    ``is_since_ever``: nobody knows since when it may have had two, as where the first look saw both. Of a handoff
+    between two looks it may be possible that there was nobody, and that there were two, and neither known.
     """
 
     unowned: Lasted
@@ -74,6 +76,15 @@ class Share:
     is_shared: bool = False
     is_older: bool = False
     is_cut: bool = False
+    is_since_ever: bool = False
+    overlap_least: int = 0
+    is_unheld: bool = False
+
+    @property
+    def overlap_within(self) -> tuple[int, int | None]:
+        """Bound how long two had it, with what was of that before and after the round; None: it has no upper bound."""
+        low = max(self.overlap.low, self.overlap_least if self.is_overlap else 0)
+        return low, None if self.is_since_ever or (self.is_overlap and self.is_cut) else self.overlap.high
 
     @property
     def is_overlap(self) -> bool:
@@ -136,6 +147,9 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     spans, orphans = list(spans), list(orphans)
     nobody, two = _threes(spans, orphans, until, told_until, (gone, _left_at_least(spans, gone, gone_low)))
     nobody = replace(nobody, low={queue: without(own, doubts) for queue, own in nobody.low.items()})
+    first_at: dict[int, int] = {}
+    for span in spans:
+        first_at[span.queue] = min(span.at, first_at.get(span.queue, span.at))
     found: list[dict[int, Share]] = [{} for _ in windows]
     for queue in sorted(nobody.high.keys() | nobody.seen.keys() | two.high.keys()):
         kinds = [(each.seen.get(queue, NONE), each.high.get(queue, NONE)) for each in (nobody, two)]
@@ -153,6 +167,9 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
                 is_shared=high == until and any(end == until for _, end in kinds[1][0][-1:]),
                 is_older=any(begin < window.since < end for begin, end in nobody.low.get(queue, NONE)),
                 is_cut=any(begin < own < end or begin < high < end for begin, end in two.seen.get(queue, NONE)),
+                is_since_ever=any(begin == EVER and end > own for begin, end in two.high.get(queue, NONE)),
+                overlap_least=_whole(two.low.get(queue, NONE), own, high),
+                is_unheld=first_at.get(queue, high) >= high,
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share
@@ -222,6 +239,11 @@ def _wide_begins(window: Window, seen: Intervals, outer: Intervals) -> Iterator[
         if window.has(began):
             yield from (max(low, before) for low, high in outer if EVER < low <= began < high)
         before = ended
+
+
+def _whole(intervals: Intervals, since: int, until: int) -> int:
+    """Add up all of the stretches of which any lies within a time."""
+    return sum(high - low for low, high in intervals if low < until and high > since)
 
 
 def _within(intervals: Intervals, since: int, until: int) -> int:

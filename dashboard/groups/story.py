@@ -102,21 +102,20 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
     """Give the longest time without owner and with two, each with its bounds and the number of queues.
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
-    queue from before it or beyond it, or nobody from before it, the longest is known at least. What is only
-    possible is told apart: in how many queues, and how long at most. ``pause`` is the longest of the queues that were
-    let go, as ``handoffs.longest_pause`` says; of ``pause_unknown`` handoffs its end is not known. A handoff may have
-    begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of all the
-    queues of which shares or lanes say it.
+    queue from before it or beyond it, all of that counts, and as where nobody had one from before it, the longest is
+    known at least. What is only possible is told apart: in how many queues, and how long at most (None: nobody knows).
+    ``pause`` is the longest of the queues that were let go, as ``handoffs.longest_pause`` says; of ``pause_unknown``
+    handoffs its end is not known. A handoff may have begun before the round may: what was possible is told as wide as
+    the widest of ``lanes``, never less, and of all the queues of which shares or lanes say it.
 
     Args:
         shares: as ``owned.shares_in`` gives them, by the rows of the queues.
     """
     gaps = {pk: share.unowned for pk, share in shares.items() if share.is_gap}
-    twos = {pk: share.overlap for pk, share in shares.items() if share.is_overlap}
-    unowned, overlap = list(gaps.values()), list(twos.values())
+    twos = {pk: share.overlap_within for pk, share in shares.items() if share.is_overlap}
+    unowned = list(gaps.values())
     maybe_gaps = {pk: share.unowned.high for pk, share in shares.items() if share.is_perhaps_gap}
-    maybe_twos = {pk: share.overlap.high for pk, share in shares.items() if share.is_perhaps_overlap}
-    perhaps_unowned, perhaps_overlap = list(maybe_gaps.values()), list(maybe_twos.values())
+    maybe_twos = {pk: share.overlap_within[1] for pk, share in shares.items() if share.is_perhaps_overlap}
     maybe_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_perhaps_gap)
     maybe_overlap = _mosts((lane, lane.overlap[1]) for lane in lanes if lane.is_perhaps_overlap)
     wide_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_gap)
@@ -131,15 +130,11 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
             is_open=any(shares[pk].is_older for pk in gaps),
         ),
         "unowned_queues": len(unowned),
-        "unowned_perhaps": max([*perhaps_unowned, *maybe_unowned.values()]) if unowned_perhaps else None,
+        "unowned_perhaps": _most([*maybe_gaps.values(), *maybe_unowned.values()]) if unowned_perhaps else None,
         "unowned_perhaps_queues": unowned_perhaps,
-        "overlap": _longest(
-            [(each.low, each.high) for each in overlap],
-            wide_overlap.values(),
-            is_open=any(shares[pk].is_cut for pk in twos),
-        ),
-        "overlap_queues": len(overlap),
-        "overlap_perhaps": max([*perhaps_overlap, *maybe_overlap.values()]) if overlap_perhaps else None,
+        "overlap": _longest(list(twos.values()), wide_overlap.values()),
+        "overlap_queues": len(twos),
+        "overlap_perhaps": _most([*maybe_twos.values(), *maybe_overlap.values()]) if overlap_perhaps else None,
         "overlap_perhaps_queues": overlap_perhaps,
         "pause": longest_pause([pause for _, pause in pauses]),
         "pause_queues": len({place for place, (low, _) in pauses if low}),
@@ -185,17 +180,12 @@ def _has_pause(lane: Lane) -> bool:
     return lane.dropped_at is not None and not lane.is_gone and not was_kept
 
 
-def places_of(lanes: Iterable[Lane]) -> set[tuple[str, str, int]]:
-    """Name the queues of handoffs: topic, broker and queue id."""
-    return {_place(lane) for lane in lanes}
-
-
 def _place(lane: Lane) -> tuple[str, str, int]:
     return lane.topic, lane.broker, lane.queue_id
 
 
 def _longest(
-    spans: Sequence[tuple[int, int]], mosts: Iterable[int], *, is_open: bool = False
+    spans: Sequence[tuple[int, int | None]], mosts: Iterable[int | None], *, is_open: bool = False
 ) -> tuple[int, int | None] | None:
     """Bound the longest: it is at least the longest lower bound, and at most the highest of all upper ones.
 
@@ -204,15 +194,21 @@ def _longest(
     if not spans:
         return None
     low = max(low for low, _ in spans)
-    return low, None if is_open else max([*(high for _, high in spans), *mosts])
+    return low, None if is_open else _most([*(high for _, high in spans), *mosts])
 
 
-def _mosts(lanes: Iterable[tuple[Lane, int | None]]) -> dict[tuple[str, str, int], int]:
+def _most(highs: Iterable[int | None]) -> int | None:
+    """Give the highest of upper bounds; None: one is unknown."""
+    known = list(highs)
+    return None if None in known else max((each for each in known if each is not None), default=None)
+
+
+def _mosts(lanes: Iterable[tuple[Lane, int | None]]) -> dict[tuple[str, str, int], int | None]:
     """Give how long something of each queue was possible at most, by handoffs that began in the round."""
-    found: dict[tuple[str, str, int], int] = {}
+    found: dict[tuple[str, str, int], int | None] = {}
     for lane, most in lanes:
-        if most is not None and not lane.is_older:
-            found[_place(lane)] = max(most, found.get(_place(lane), 0))
+        if not lane.is_older:
+            found[_place(lane)] = _most([most, found.get(_place(lane), 0)])
     return found
 
 

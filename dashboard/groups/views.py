@@ -14,7 +14,7 @@ from dashboard.clusters.shell import all_clusters
 from dashboard.clusters.silences import answering
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words as in_readers_words
-from dashboard.groups import asking, listing, owned, rounds, story
+from dashboard.groups import asking, beyond, listing, owned, rounds, story
 from dashboard.groups import found as found_now
 from dashboard.groups.backing import backing_away
 from dashboard.groups.drawn import known_of, known_twice, lags_around, plain_lanes, with_queue
@@ -165,6 +165,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "lane_count": len(lanes),
         **known_of(row=latest, lanes=lanes),
         "worst": story.worst(lanes, shares),
+        **beyond.shown(beyond.beyond(shares=shares, lanes=lanes)),
         "rounds": rounds.newest(group=found, most=12, now=now),
         "window": window,
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
@@ -260,8 +261,8 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     lanes = lanes_of(row, now=now, shares=shares)
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
-    unmoved = owned.count_unmoved(shares=shares, moved=story.places_of(lanes))
-    worst = {**story.worst(lanes, shares), "twice": twice.count, **unmoved}
+    rest = beyond.beyond(shares=shares, lanes=lanes)
+    worst = {**story.worst(lanes, shares), "twice": twice.count, **beyond.count_unmoved(rest)}
     queue = request.GET.get("queue", "")[:400]
     page = story.page_of(with_queue(lanes, queue), _number(request.GET.get("handoffs", "")))
     context = {
@@ -270,6 +271,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "moved_so_far": moved_so_far(row, now=now),
         "twice": twice,
         **page,
+        **beyond.shown(rest),
         "handoff_count": len(lanes),
         "queue": queue,
         "worst": worst,

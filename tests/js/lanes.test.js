@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
-import { fitsBeside } from "../../static/js/views/lanes.js";
+import { fitsBeside, verdict } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
@@ -36,4 +36,10 @@ test("queues that all members left are not said to have moved", () => {
   assert.equal(movesIn({ moves: 4, closed_at: 9, is_left: false }), "4 moved");
   assert.equal(movesIn({ moves: 4, closed_at: null, is_left: false }), "4 to move");
   assert.equal(movesIn({ moves: null, closed_at: 9, is_left: true }), "how many queues move is unknown");
+});
+
+test("what two had perhaps since ever is given no length", () => {
+  const lane = { from: "A", unowned: [0, 0], overlap: [0, null], is_perhaps_overlap: true, is_perhaps_gap: false };
+  assert.deepEqual(verdict(lane), ["word-unknown", "perhaps two owners"]);
+  assert.deepEqual(verdict({ ...lane, unowned: [0, 490], is_perhaps_gap: true }), ["word-unknown", "perhaps none or two"]);
 });

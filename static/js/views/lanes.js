@@ -124,6 +124,7 @@ export function verdict(lane) {
 }
 
 function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: isOverlap }) {
+  if (isOverlap && overlap[1] === null) return isGap ? gettext("perhaps none or two") : gettext("perhaps two owners");
   if (isGap && isOverlap) return fill(gettext("perhaps none or two, %(span)s"), { span: between([0, Math.max(unowned[1], overlap[1])]) });
   if (isGap) return fill(gettext("perhaps no owner, %(span)s"), { span: between(unowned) });
   return fill(gettext("perhaps two owners, %(span)s"), { span: between(overlap) });

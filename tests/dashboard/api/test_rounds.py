@@ -10,6 +10,7 @@ from prometheus_client.registry import CollectorRegistry
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.clusters.models import Queue
+from dashboard.groups.beyond import OLDER, UNHELD
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.models import Finding, Group, Handoff, Member, Round
 from dashboard.groups.rebalancing import rebalance_once
@@ -274,5 +275,7 @@ def test_a_queue_without_owner_that_nobody_handed_over_is_told_apart(get: Get, g
     row = get(f"/groups/{group.pk}/rounds/1")
 
     assert (row["unowned_queues"], row["unowned_unmoved_queues"]) == (1, 1)
-    assert "1 of them had none before it either, and no handoff in it." in row["sentence"]
+    assert "1 of them has no handoff in this round." in row["sentence"]
+    assert row["beyond_count"] == len(row["beyond"]) == 1
+    assert row["beyond"][0]["why"] in ([OLDER], [UNHELD])
     assert {move["topic"] for move in get(f"/groups/{group.pk}/rounds/1/moves")["rows"]} == {"orders"}

@@ -1,0 +1,98 @@
+"""Queues that a round's figures count and none of its handoffs tells of: each with its time, and why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from dashboard.groups.lanes import Lane
+from dashboard.groups.owned import places_of
+from dashboard.groups.shares import Share
+
+MOST_SHOWN = 60
+Within = tuple[int, int | None]
+UNHELD = "nobody is known to have had it by then, ever"
+OLDER = "nobody had it before the round either"
+ELSEWHERE = "another round tells of it, or who let it go took it again"
+CUT = "two had it before the round, or go on to have it"
+BESIDE = "another round tells of it, or who took it let it go again"
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """One queue: how long nobody had it, and two, in ms, at least and at most (None: unknown); ``why`` in English."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    unowned: Within
+    overlap: Within
+    is_perhaps_gap: bool
+    is_perhaps_overlap: bool
+    why: tuple[str, ...]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Say why in the reader's language."""
+        words = {
+            UNHELD: _("nobody is known to have had it by then, ever"),
+            OLDER: _("nobody had it before the round either"),
+            ELSEWHERE: _("another round tells of it, or who let it go took it again"),
+            CUT: _("two had it before the round, or go on to have it"),
+            BESIDE: _("another round tells of it, or who took it let it go again"),
+        }
+        return [words[each] for each in self.why]
+
+
+def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond]:
+    """Give the queues of a round that had no owner, or two, or perhaps, and have no handoff in it; longest first.
+
+    Args:
+        shares: as ``owned.shares_in`` gives them, by the rows of the queues.
+        lanes: the round's handoffs.
+    """
+    counted = {pk: share for pk, share in shares.items() if _is_counted(share)}
+    told = {(lane.topic, lane.broker, lane.queue_id) for lane in lanes}
+    rows = [_row(place, counted[pk]) for pk, place in places_of(counted).items() if place not in told]
+    return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
+
+
+def count_unmoved(rows: Sequence[Beyond]) -> dict[str, int]:
+    """Count the queues without owner in a round, for certain, that were not handed over in it.
+
+    ``unowned_unmoved`` of them had nobody before it either for certain, or nobody is known to have had them ever;
+    ``unowned_untold`` are the others: another round tells them, or the same member took them again.
+    """
+    gaps = [not {OLDER, UNHELD}.isdisjoint(row.why) for row in rows if row.unowned[0]]
+    return {"unowned_unmoved": sum(gaps), "unowned_untold": len(gaps) - sum(gaps)}
+
+
+def shown(rows: Sequence[Beyond]) -> dict[str, object]:
+    """Give what a page shows of them."""
+    return {"beyond": rows[:MOST_SHOWN], "beyond_count": len(rows)}
+
+
+def _is_counted(share: Share) -> bool:
+    return share.is_gap or share.is_overlap or share.is_perhaps_gap or share.is_perhaps_overlap
+
+
+def _row(place: tuple[str, str, int], share: Share) -> Beyond:
+    return Beyond(
+        *place,
+        unowned=(share.unowned.low, None if share.is_gap and share.is_older else share.unowned.high),
+        overlap=share.overlap_within,
+        is_perhaps_gap=share.is_perhaps_gap,
+        is_perhaps_overlap=share.is_perhaps_overlap,
+        why=tuple(_why(share)),
+    )
+
+
+def _why(share: Share) -> list[str]:
+    reasons = []
+    if share.is_gap or share.is_perhaps_gap:
+        reasons.append(UNHELD if share.is_unheld else OLDER if share.is_older else ELSEWHERE)
+    if share.is_overlap or share.is_perhaps_overlap:
+        reasons.append(CUT if share.is_cut or share.is_since_ever else BESIDE)
+    return reasons

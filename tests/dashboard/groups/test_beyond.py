@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from dashboard.groups.beyond import (
+    BESIDE,
+    CUT,
+    ELSEWHERE,
+    MOST_SHOWN,
+    OLDER,
+    UNHELD,
+    Beyond,
+    beyond,
+    count_unmoved,
+    shown,
+)
+from dashboard.groups.lanes import lanes_of
+from dashboard.groups.models import Group, Round
+from dashboard.groups.owned import shares_in
+from dashboard.groups.rounds import sentence_of
+from dashboard.groups.shares import Lasted, Share
+from dashboard.groups.story import worst
+from dashboard.people.roles import Role
+from tests.dashboard.groups.test_story import settle, turn
+from tests.dashboard.persons import person
+from tests.dashboard.story import T0, held, joined, route, seen, told
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def never_held() -> Group:
+    """Nobody ever has queue 3; C joins, then D."""
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2]))
+    turn(20)
+    for client, at in (("C", 5_000), ("D", 60_000)):
+        told(joined(client, at, low=at - 500), held(client, at + 100, []))
+        turn(at + 200)
+        told(held("A", at + 1_000, [0]), held("B", at + 1_000, [2]), held("C", at + 1_500, [1]))
+        told(*([held("D", at + 1_500, [])] if client == "D" else []))
+        turn(at + 1_600)
+    return Group.objects.get()
+
+
+def rest_of(number: int, at: int) -> tuple[list[Beyond], str]:
+    """Give a round's queues without a handoff, and its sentence."""
+    row = Round.objects.get(number=number)
+    shares = shares_in(row=row, now=T0 + at)
+    lanes = lanes_of(row, now=T0 + at, shares=shares)
+    rest = beyond(shares=shares, lanes=lanes)
+    return rest, sentence_of(row, {**worst(lanes, shares), **count_unmoved(rest)}, now=T0 + at)
+
+
+def test_a_queue_that_nobody_ever_had_is_said_to_be_that_in_every_round() -> None:
+    group = never_held()
+
+    for number in range(1, Round.objects.filter(group=group).count() + 1):
+        rest, sentence = rest_of(number, 70_000)
+
+        assert [(each.queue_id, each.why) for each in rest] == [(3, (UNHELD,))]
+        assert rest[0].unowned[0] > 0
+        assert "1 of them has no handoff in this round." in sentence
+
+
+def test_each_queue_of_the_figures_has_a_handoff_or_a_row_that_says_why_not(client: Client) -> None:
+    group = never_held()
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get(f"/groups/{group.pk}/rounds/1/").content.decode()
+    answer = client.get(f"/api/v1/groups/{group.pk}/rounds/1").json()
+
+    assert "1 queue of its figures without a handoff in it" in page
+    assert "nobody is known to have had it by then, ever" in page
+    handed = {row["queue_id"] for row in client.get(f"/api/v1/groups/{group.pk}/rounds/1/moves").json()["rows"]}
+    assert (answer["beyond_count"], [row["queue_id"] for row in answer["beyond"]]) == (1, [3])
+    assert handed & {3} == set() and answer["unowned_unmoved_queues"] == 1
+
+
+def test_two_that_had_a_queue_before_the_round_are_told_of_without_a_handoff() -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1, 2]), held("B", 10, [2, 3]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_200, [0, 1, 2]), held("B", 5_200, [2, 3]))
+    turn(5_300)
+
+    rest, sentence = rest_of(1, 5_300)
+
+    assert [(each.queue_id, each.overlap, each.why) for each in rest] == [(2, (5_190, None), (CUT,))]
+    assert "1 queue had two owners, the longest for ≥ 5.2 s so far." in sentence
+
+
+@pytest.mark.parametrize(
+    ("share", "why"),
+    [
+        (Share(Lasted(1, 1, 1), Lasted(), is_older=True), (OLDER,)),
+        (Share(Lasted(1, 1, 1), Lasted()), (ELSEWHERE,)),
+        (Share(Lasted(0, 0, 9), Lasted(2, 2, 2)), (ELSEWHERE, BESIDE)),
+        (Share(Lasted(), Lasted(0, 0, 9), is_since_ever=True), (CUT,)),
+    ],
+)
+def test_each_has_its_reason_in_words(share: Share, why: tuple[str, ...]) -> None:
+    pk = settle().cluster.topics.get(name="orders").queues.get(queue_id=0).pk
+
+    [row] = beyond(shares={pk: share}, lanes=[])
+
+    assert row.why == why
+    assert row.reasons == list(why)
+    is_older = why == (OLDER,)
+    assert count_unmoved([row]) == {
+        "unowned_unmoved": is_older,
+        "unowned_untold": not is_older and bool(row.unowned[0]),
+    }
+
+
+def test_a_page_shows_the_first_and_counts_all() -> None:
+    rows = [Beyond("orders", "east", number, (1, 1), (0, 0), False, False, ()) for number in range(MOST_SHOWN + 5)]
+
+    assert shown(rows) == {"beyond": rows[:MOST_SHOWN], "beyond_count": MOST_SHOWN + 5}
