@@ -74,7 +74,7 @@ def fact_of_end(row: Round) -> Fact:
         group=row.group.name,
         round=row.number,
         members_after=tuple(row.members_after or ()),
-        moves=row.move_count,
+        moves=row.changed_count,
     )
 
 

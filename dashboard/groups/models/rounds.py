@@ -155,8 +155,12 @@ class Round(models.Model):
 
     @property
     def is_left_by_all(self) -> bool:
-        """Whether it ended with nobody a member: what they had is nobody's, and changed hands to none."""
-        return self.closed_at is not None and self.members_after == [] and self.members_before != []
+        """Whether it ended with nobody a member: what they had is nobody's, and changed hands to none.
+
+        What a round left that another superseded is its own to the end, whoever takes it.
+        """
+        is_over = self.closed_at is not None and self.superseded_by is None
+        return is_over and self.members_after == [] and self.members_before != []
 
     @property
     def changed_count(self) -> int | None:

@@ -52,3 +52,10 @@ def test_a_round_ends_by_itself_or_by_the_next(group: Group, columns: dict[str, 
     assert fact.at == T0 + 4_000
     assert getattr(fact, "members_after", ("A",)) == ("A",)
     assert getattr(fact, "by", 2) == 2
+
+
+def test_what_all_members_left_is_not_told_as_moved(group: Group) -> None:
+    fact = fact_of_end(add_round(group, 1, T0, members_before=["A"], members_after=[]))
+
+    assert isinstance(fact, RoundClosed)
+    assert fact.moves == 0

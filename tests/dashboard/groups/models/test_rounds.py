@@ -99,3 +99,16 @@ def test_a_handoff_is_between_two_and_its_bounds_are_in_order(cluster: Cluster) 
         {"queue_id": 2**31},
     )
     assert_unique(Handoff, columns, queue_id=1)
+
+
+def test_what_all_members_left_counts_as_left_unless_another_round_took_over() -> None:
+    ended = {"closed_at": T0, "move_count": 4, "members_before": ["A"], "members_after": []}
+
+    def counts(**columns: object) -> tuple[int | None, int | None]:
+        row = Round(**{**ended, **columns})
+        return row.changed_count, row.left_count
+
+    assert counts() == (0, 4)
+    assert counts(move_count=None) == (0, None)
+    assert counts(superseded_by=2) == counts(members_after=["B"]) == counts(members_before=[]) == (4, 0)
+    assert counts(closed_at=None) == (None, None)
