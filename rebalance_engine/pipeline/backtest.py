@@ -206,7 +206,7 @@ def _pauses_less(best: Replay, current: Replay) -> str:
 def backtest_of(rounds: DataFrame, spans: DataFrame, handoffs: DataFrame, events: DataFrame) -> DataFrame:
     """Replay every group under every strategy that can be tried; one row each, and one as held; the best is marked."""
     group = ["cluster", "group"]
-    steps = rounds.select(*group, "opened_ms", "settled_ms", "members_after", "moves").join(
+    steps = rounds.select(*group, "opened_ms", "settled_ms", "members_after", "causes", "who", "moves").join(
         paused_of(handoffs), on=group, how="left"
     )
     known = known_of(rounds, spans, events)

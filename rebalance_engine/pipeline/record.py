@@ -14,9 +14,12 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.rounds import COMES, GOES
 from rebalance_engine.pipeline.routes import Route, read_route, routes_of
 
 UNKNOWN = "unknown"
+OF_MEMBERS, EXPIRED = frozenset((COMES | GOES).values()), GOES["expired"]
+LOSSES, GOINGS = (GOES["closed"], EXPIRED), frozenset(GOES.values())
 TOLD_AFTER_MS = 2_000  # a result line follows the takes that it tells of
 T = TypeVar("T")
 
@@ -157,19 +160,40 @@ def states_of(rounds: Iterable[dict[str, object]], known: Known) -> list[State]:
     """Say who was there, and which queues there were, after each round.
 
     Args:
-        rounds: opened_ms, settled_ms, members_after of each.
+        rounds: opened_ms, settled_ms, members_after, causes, who of each.
     """
     found = list[State]()
+    ways: dict[str, str] = {}  # how each went last, as causes say: also of who held nothing
     for one in sorted(rounds, key=lambda one: _int(one["opened_ms"])):
+        ways |= _ways(one)
         at = _int(one["settled_ms"] if one["settled_ms"] is not None else one["opened_ms"])
         members = one["members_after"]
         assert isinstance(members, list)
         queues = known.queues_at(at)
         if members and queues != ():
             gone = set(found[-1].members if found else ()).difference(members)
-            lost = frozenset(name for name in gone if known.was_lost(name, at))
+            lost = frozenset(name for name in gone if _is_lost(name, ways.get(name), known, at))
             found.append(State(at, tuple(members), queues, lost))
     return found
+
+
+def _is_lost(name: str, way: str | None, known: Known, at_ms: int) -> bool:
+    return way in LOSSES if way in GOINGS else known.was_lost(name, at_ms)
+
+
+def _ways(one: Mapping[str, object]) -> dict[str, str]:
+    """Say how each whom a round's causes name came or went; nothing where one names nobody, as it may be any."""
+    told = [cause for cause in _texts(one.get("causes")) if cause in OF_MEMBERS]
+    who = _texts(one.get("who"))
+    for causes in (told, [cause for cause in told if cause != EXPIRED]):  # a line of who is given up may name nobody
+        if len(causes) == len(who):
+            return dict(zip(who, causes, strict=True))
+    return {}
+
+
+def _texts(value: object) -> list[str]:
+    assert value is None or isinstance(value, list)
+    return value or []
 
 
 def _int(value: object) -> int:

@@ -46,3 +46,19 @@ def test_states_have_the_queues_that_were_held_where_a_result_counts_just_these(
     told = states_of(ROUNDS, known((0, 0, 99_000), (1, 40_000, 99_000), sizes=sizes))
 
     assert [None if state.queues is None else len(state.queues) for state in told] == [1, None, 2]
+
+
+def test_who_held_nothing_was_lost_where_the_round_in_which_it_went_says_so() -> None:
+    """A was killed, B stopped; C came back before it was lost; of D and E one is given up, and no line says which."""
+    rounds = [
+        opened(1, 1_000, members_after=["A", "B", "C", "D", "E"]),
+        opened(2, 20_000, causes=["connection closed", "route changed"], who=["A"], members_after=["B", "C", "D", "E"]),
+        opened(3, 40_000, causes=["member left"], who=["B"], members_after=["C", "D", "E"]),
+        opened(4, 50_000, causes=["connection closed", "member joined"], who=["C", "C"], members_after=["C", "D", "E"]),
+        opened(5, 60_000, causes=["heartbeat expired", "connection closed"], who=["C"], members_after=["D", "E"]),
+        opened(6, 80_000, causes=["heartbeat expired", "member left"], who=["D"], members_after=["E"]),
+    ]
+
+    told = states_of(rounds, known((0, 0, 99_000), routes={"orders": [(0, {"east": 4})]}))
+
+    assert [sorted(state.lost) for state in told] == [[], ["A"], [], [], ["C"], []]
