@@ -33,6 +33,7 @@ ROUTES = {"route changed": "route changed"}
 BROKERS = {"broker gone": "broker gone", "broker back": "broker back"}
 BY_BROKERS = ("joined", "left", "closed", "expired")
 CAUSES = COMES | GOES | ROUTES | BROKERS
+Held = dict[str, list[tuple[int, int]]]
 LOG_ENDS = "broker's log ends"  # no cause: what that broker lists from then on nobody tells
 SECOND_MS = 1_000  # what a broker's time stamps tell
 STARTS_WITHIN_MS = 60_000  # from a client's first line to its first heartbeat
@@ -99,7 +100,7 @@ class Round:
 
 def rounds_of(holds: Mapping[MessageQueue, Sequence[Hold]], causes: Iterable[Cause]) -> list[Round]:
     """Tell a group's rounds, in order, numbered from 1."""
-    distinct = _distinct(causes)
+    distinct = _distinct(causes, _held(holds))
     changed = sorted(
         {
             at
@@ -134,7 +135,7 @@ def presence_of(
     every = [hold for those in holds.values() for hold in those]
     told = [
         (one.at_ms, one.client, one.what in COMES)
-        for one in _distinct(causes)
+        for one in _distinct(causes, _held(holds))
         if one.client is not None and one.what in COMES | GOES
     ]
     ends = [(hold.until_ms, hold.client, False) for hold in every if hold.ended in ("stopped", "lost")]
@@ -157,10 +158,30 @@ def presence_of(
     return spans
 
 
-def _distinct(causes: Iterable[Cause]) -> list[Cause]:
+def _held(holds: Mapping[MessageQueue, Sequence[Hold]]) -> Held:
+    """Tell from when until when each client held something all the time, in order."""
+    spans = sorted((hold.from_ms, hold.until_ms, hold.client) for those in holds.values() for hold in those)
+    held: Held = {}
+    for begin, end, client in spans:
+        own = held.setdefault(client, [])
+        if own and begin <= own[-1][1]:
+            own[-1] = (own[-1][0], max(end, own[-1][1]))
+        else:
+            own.append((begin, end))
+    return held
+
+
+def _has_held(held: Held, client: str, since_ms: int, until_ms: int) -> bool:
+    own = held.get(client, [])
+    at = bisect_right(own, since_ms, key=lambda span: span[0])
+    return at > 0 and own[at - 1][1] > until_ms
+
+
+def _distinct(causes: Iterable[Cause], held: Held) -> list[Cause]:
     """Take what several brokers and the client itself say of one coming or going as one.
 
-    A connection that ends at one broker only, or comes back to one only, tells of the broker, not of the member.
+    A connection that ends at one broker only, or comes back to one only, tells of the broker, not of the member; also
+    where a broker's log does not say that the member had come to it, or went: what it holds, or lost, tells then.
     Whoever says of a member the same again, and the contrary in between, tells of another time: a member may come and
     go, and be back within seconds, though none of its queues moves meanwhile.
     """
@@ -168,7 +189,7 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
     said: dict[tuple[str, str | None], set[str]] = {}  # who has told the last time of it
     latest: dict[tuple[str, str | None], str] = {}  # which way each says that a client went last
     found: list[Cause] = []
-    for cause in _about_brokers(_registered(sorted(causes, key=lambda cause: cause.at_ms))):
+    for cause in _about_brokers(_registered(sorted(causes, key=lambda cause: cause.at_ms)), held):
         way = "comes" if cause.what in COMES else "goes" if cause.what in GOES else cause.what
         who = cause.by if cause.what in BROKERS else cause.client
         seen = last.get((way, who))
@@ -239,8 +260,8 @@ def _between(causes: Sequence[Cause], since_ms: int, until_ms: int) -> Sequence[
     return causes[begin : bisect_right(causes, until_ms, begin, key=lambda cause: cause.at_ms)]
 
 
-def _about_brokers(causes: Sequence[Cause]) -> Iterable[Cause]:
-    ended = _by_client(causes, ("closed", "left"))
+def _about_brokers(causes: Sequence[Cause], held: Held) -> Iterable[Cause]:
+    ended, own_ends = (_by_client(causes, kinds) for kinds in (("closed", "left"), ("lost", "consumer stopped")))
     there: dict[str, set[str]] = {}
     since: dict[str, int] = {}
     for cause in causes:
@@ -258,6 +279,7 @@ def _about_brokers(causes: Sequence[Cause]) -> Iterable[Cause]:
         brokers = there.setdefault(cause.client, set())
         if cause.what == "joined":
             is_back = bool(brokers) and cause.at_ms - since[cause.client] > SAID_WITHIN_MS
+            is_back |= _has_held(held, cause.client, cause.at_ms - SAID_WITHIN_MS, cause.at_ms)
             if not brokers:
                 since[cause.client] = cause.at_ms
             brokers.add(cause.by)
@@ -266,7 +288,11 @@ def _about_brokers(causes: Sequence[Cause]) -> Iterable[Cause]:
             brokers.discard(cause.by)
             around = cause.at_ms - SAID_WITHIN_MS, cause.at_ms + SAID_WITHIN_MS
             gone = {other.by for other in _between(ended[cause.client], *around)}
-            yield cause if brokers <= gone else replace(cause, what="broker gone", client=None)
+            if _between(own_ends.get(cause.client, ()), *around):
+                is_over = True
+            else:
+                is_over = brokers <= gone and not _has_held(held, cause.client, cause.at_ms, around[1])
+            yield cause if is_over else replace(cause, what="broker gone", client=None)
 
 
 def _open(causes: Sequence[Cause], changed: Sequence[int]) -> list[Round]:

@@ -142,6 +142,34 @@ def test_a_connection_that_ends_at_one_broker_only_tells_of_the_broker() -> None
     assert told[1].members_after == ["A"]
 
 
+def test_who_holds_something_all_the_time_has_not_gone_though_no_broker_that_it_is_known_to_be_at_is_left() -> None:
+    """West's log has a hole when A comes; east goes and comes back."""
+    causes = [
+        Cause(1_000, "joined", "A", "east"),
+        Cause(50_000, "closed", "A", "east"),
+        Cause(90_000, "joined", "A", "east"),
+    ]
+
+    told = rounds_of(holding((0, 2_000, 900_000, "A")), causes)
+
+    assert [one.causes for one in told] == [["member joined"], ["broker gone"], ["broker back"]]
+    assert [one.members_after for one in told] == [["A"]] * 3
+
+
+def test_who_is_lost_has_gone_though_a_broker_does_not_say_so() -> None:
+    """West's log has a hole when A is killed; it comes back under its id."""
+    causes = [
+        *(Cause(1_000, "joined", "A", by) for by in ("east", "west")),
+        Cause(50_000, "closed", "A", "east"),
+        Cause(50_300, "lost", "A"),
+        *(Cause(90_000, "joined", "A", by) for by in ("east", "west")),
+    ]
+
+    told = rounds_of(holding((0, 2_000, 50_300, "A"), (0, 92_000, 900_000, "A")), causes)
+
+    assert [one.causes for one in told] == [["member joined"], ["connection closed"], ["member joined"]]
+
+
 def test_a_broker_whose_log_has_ended_lists_nobody_that_is_known() -> None:
     """West's log was copied at 40,000: A is killed at 50,000, and back at 90,000."""
     causes = [
