@@ -9,8 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline.layouts import BROKER, HISTORY
-from rebalance_engine.pipeline.rounds import BY_BROKERS
+from rebalance_engine.pipeline.silences import tellers_of
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 QUEUE_KEY = ["cluster", "process", "folder", "group", "topic", "broker", "queue_id"]
@@ -90,13 +89,8 @@ def counts_of(events: DataFrame, spans: DataFrame) -> DataFrame:
 def covers_of(events: DataFrame, life: DataFrame) -> DataFrame:
     """Give every group from when until when (``number``) each broker's log, or history, tells who comes and goes.
 
-    A broker whose log never names anybody of a group may have no topic of it, and would not name its members.
+    In a hole of its log a broker tells nothing.
     """
-    process = ["cluster", "process"]
-    own = events.where(F.col("layout").isin(BROKER.name, HISTORY.name))
-    begins = own.groupBy(*process).agg(F.min("at_ms").alias("at_ms"))
-    named = own.where(F.col("what").isin(*BY_BROKERS) & F.col("group").isNotNull())
-    groups = named.select(*process, "group").distinct()
-    ends = life.groupBy(*process).agg(F.max("last_ms").alias("number"))
-    covers = groups.join(begins, on=process, how="inner").join(ends, on=process, how="inner")
-    return covers.select("cluster", "group", F.lit("brokers tell").alias("what"), "at_ms", "process", "number")
+    each = tellers_of(events, life).withColumn("part", F.explode("spoken"))
+    times = F.col("part.from_ms").alias("at_ms"), F.col("part.until_ms").alias("number")
+    return each.select("cluster", "group", F.lit("brokers tell").alias("what"), "process", *times)

@@ -3,7 +3,9 @@
 A log is copied before somebody looks at it, and goes on; a host is renamed while its process runs. What several logs
 tell of one process is one story: none of it ended where one of its logs does, and nothing happened twice. Two logs are
 of one process where they name a client of one id, and tell the same at the same millisecond as far as both reach; or
-where one goes on where the other breaks off. Two processes that use one client id at once tell different things.
+where one goes on where the other breaks off, once or in turns. Two processes that use one client id at once tell
+different things. Logs of brokers are of one where they tell the same of the same connections and locks: no two brokers
+share any.
 """
 
 from __future__ import annotations
@@ -12,19 +14,25 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline.clients import moment
+from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.keeping import computed_once, hash_of
-from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.layouts import BROKER, HISTORY
+from rebalance_engine.pipeline.named import merged
 from rebalance_engine.pipeline.schemas import EVENTS
+from rebalance_engine.pipeline.turns import Pair, Turn, turns_of
 
 Process = tuple[str, str]  # cluster, name
+CONNECTIONS, LOCKS = ("joined", "left", "closed", "producer joined"), ("granted", "released")
 GAP_MS = 60_000  # the most that may be missing between two parts of a log
 BROKERS_SECOND_MS = 1_000
+STARTS_IN_MS = 1_000  # the least that another process takes to start
+OF_BROKERS_LEAST = 3  # as many lines must be the same
 OF_BROKERS = "/(?:broker|filter|lock)$"  # what has such a name is not asked for clients, as their logs are long
 COPIES = "cluster string, process string, as_process string"
+LIVES = "cluster string, process string, host string, spoken array<struct<from_ms: long, until_ms: long>>"
 NOT_SAID = ("cluster", "day", "host", "process", "file", "place")  # of a line: where it stands
 
 
@@ -43,6 +51,32 @@ def copies_of(events: DataFrame, life: DataFrame) -> list[tuple[str, str, str]]:
     Args:
         life: of :func:`rebalance_engine.pipeline.events.signs_of_life`.
     """
+    pairs = [*_of_clients(events, life), *_of_brokers(events)]
+    if not pairs:  # most client ids are of one log
+        return []
+    names = sorted({name for _, _, *both in pairs for name in both})
+    mine = computed_once(_as_one_client(events.where(F.col("process").isin(names))))
+    logs = _logs(mine)
+    goings = _goings(events, {client for _, client, _, _ in pairs if client})
+    turns = _turns(mine, [pair for pair in pairs if pair[1]], logs)
+    apart = {pair for pair in pairs if _goes_on(turns.get(pair, ()), goings, pair)}
+    found = [(cluster, one, other) for cluster, _, one, other in {*apart, *_alike(mine, logs, pairs)}]
+    return _joined(found, logs)
+
+
+def _as_one_client(mine: DataFrame) -> DataFrame:
+    """Let what no two brokers share be of one client, without a name, by which their logs are compared."""
+    is_broker = F.col("layout") == BROKER.name
+    client = F.when(~is_broker, F.col("client_id")).when(_is_own(), F.lit(""))
+    return mine.withColumn("client_id", client)
+
+
+def _is_own() -> Column:
+    return (F.col("what").isin(*CONNECTIONS) & F.col("other").isNotNull()) | F.col("what").isin(*LOCKS)
+
+
+def _of_clients(events: DataFrame, life: DataFrame) -> list[Pair]:
+    """Give the pairs of logs of one pid, or without one, that name a client of one id."""
     pid = F.regexp_extract("process", r"/(\d+)$", 1)  # another pid is another process; where there is none, any may be
     seen = life.where(~F.col("process").rlike(OF_BROKERS)).select("cluster", "process", pid.alias("pid"))
     several = seen.groupBy("cluster", "pid").agg(F.countDistinct("process").alias("logs")).where(F.col("logs") > 1)
@@ -56,23 +90,27 @@ def copies_of(events: DataFrame, life: DataFrame) -> list[tuple[str, str, str]]:
     of_id = Window.partitionBy("cluster", "pid", "client_id")
     met = named.withColumns({"least": F.min("process").over(of_id), "most": F.max("process").over(of_id)})
     shared = met.where(F.col("least") < F.col("most")).select("cluster", "process", "client_id", "pid").collect()
-    if not shared:  # most client ids are of one log
-        return []
     by_id: dict[tuple[str, str, str], list[str]] = {}
     for row in shared:
         by_id.setdefault((row["cluster"], row["pid"], row["client_id"]), []).append(row["process"])
-    pairs = [
+    return [
         (cluster, client, one, other)
         for (cluster, _, client), those in by_id.items()
         for one, other in combinations(sorted(those), 2)
     ]
-    names = sorted({name for _, _, *both in pairs for name in both})
-    mine = computed_once(events.where(F.col("process").isin(names)))
-    logs = _logs(mine)
-    goings = _goings(events, {client for _, client, _, _ in pairs})
-    apart = {pair for pair in pairs if _goes_on(logs, goings, *pair)}
-    found = [(cluster, one, other) for cluster, _, one, other in {*apart, *_alike(mine, logs, pairs)}]
-    return _joined(found, logs)
+
+
+def _of_brokers(events: DataFrame) -> list[Pair]:
+    """Give the pairs of brokers' logs that tell in one second the same of one connection, or of the lock of one queue.
+
+    No two brokers share any of these.
+    """
+    told = events.where((F.col("layout") == BROKER.name) & _is_own())
+    line = ["cluster", "at_ms", "what", "group", "client_id", "other", *QUEUE_KEY]
+    several = told.groupBy(*line).agg(F.collect_set("process").alias("logs")).where(F.size("logs") > 1)
+    found = several.select("cluster", F.array_sort("logs").alias("logs")).distinct().collect()
+    pairs = {(row["cluster"], *pair) for row in found for pair in combinations(row["logs"], 2)}
+    return [(cluster, "", one, other) for cluster, one, other in sorted(pairs)]
 
 
 def _logs(mine: DataFrame) -> dict[Process, Log]:
@@ -95,23 +133,41 @@ def _goings(events: DataFrame, clients: Collection[str]) -> set[tuple[str, str, 
     return {(row["cluster"], row["client_id"], row["at_ms"]) for row in mine.collect()}
 
 
-def _goes_on(
-    logs: Mapping[Process, Log], goings: Iterable[tuple[str, str, int]], cluster: str, client: str, *names: str
-) -> bool:
-    """Ask whether one log ends where the other begins, and the client goes on over it."""
-    earlier, later = sorted((logs[cluster, name] for name in names), key=lambda log: (log.from_ms, log.until_ms))
-    begins_ms, first, _, _ = later.clients[client]
-    _, _, ends_ms, last = earlier.clients[client]
-    if earlier.until_ms > later.from_ms or begins_ms - ends_ms > GAP_MS:
-        return False
-    between = range(ends_ms - BROKERS_SECOND_MS, begins_ms)
-    is_gone = any((cluster, client) == (where, who) and at in between for where, who, at in goings)
-    return first != "instance made" and last != "instance stopped" and not is_gone
+def _turns(mine: DataFrame, pairs: Iterable[Pair], logs: Mapping[Process, Log]) -> dict[Pair, list[Turn]]:
+    """Tell where the one log of a pair begins behind the other, or where they take turns."""
+    turns: dict[Pair, list[Turn]] = {}
+    woven = []
+    for pair in pairs:
+        cluster, client, *names = pair
+        earlier, later = sorted((logs[cluster, name] for name in names), key=lambda log: (log.from_ms, log.until_ms))
+        if earlier.until_ms > later.from_ms:
+            woven.append(pair)
+            continue
+        begins_ms, first, _, _ = later.clients[client]
+        _, _, ends_ms, last = earlier.clients[client]
+        turns[pair] = [Turn(ends_ms, last, begins_ms, first)]
+    for pair, turn in turns_of(mine, woven) if woven else ():
+        turns.setdefault(pair, []).append(turn)
+    return turns
 
 
-def _alike(
-    mine: DataFrame, logs: Mapping[Process, Log], pairs: Sequence[tuple[str, str, str, str]]
-) -> set[tuple[str, str, str, str]]:
+def _goes_on(turns: Iterable[Turn], goings: Collection[tuple[str, str, int]], pair: Pair) -> bool:
+    """Ask whether the client goes on over a turn of its logs: also in its shutdown, when brokers have seen it leave."""
+    return any(
+        turn.begins_ms - turn.ends_ms <= GAP_MS
+        and turn.first != "instance made"
+        and turn.last != "instance stopped"
+        and not any(
+            turn.begins_ms - turn.ends_ms >= STARTS_IN_MS
+            and pair[:2] == (where, who)
+            and turn.ends_ms - BROKERS_SECOND_MS <= at < turn.begins_ms
+            for where, who, at in goings
+        )
+        for turn in turns
+    )
+
+
+def _alike(mine: DataFrame, logs: Mapping[Process, Log], pairs: Sequence[Pair]) -> set[Pair]:
     """Give the pairs that tell mostly the same of their client while both tell anything."""
     both = [
         (*pair, max(log.from_ms for log in those), min(log.until_ms for log in those))
@@ -133,10 +189,9 @@ def _alike(
         F.sum(F.col("in_one") * F.col("in_other")).alias("same"),
         F.least(F.sum("in_one"), F.sum("in_other")).alias("fewer"),
     )
-    return {
-        (row["cluster"], row["client_id"], row["one"], row["other"])
-        for row in counted.where((F.col("same") > 0) & (2 * F.col("same") >= F.col("fewer"))).collect()
-    }
+    enough = F.when(F.col("client_id") == "", F.lit(OF_BROKERS_LEAST)).otherwise(1)
+    is_same = (F.col("same") >= enough) & (2 * F.col("same") >= F.col("fewer"))
+    return {(row["cluster"], row["client_id"], row["one"], row["other"]) for row in counted.where(is_same).collect()}
 
 
 def _joined(pairs: Iterable[tuple[str, str, str]], logs: Mapping[Process, Log]) -> list[tuple[str, str, str]]:
@@ -150,6 +205,18 @@ def _joined(pairs: Iterable[tuple[str, str, str]], logs: Mapping[Process, Log]) 
         return logs[process].from_ms, -logs[process].until_ms, process
 
     return [(*process, min(whole, key=place)[1]) for process, whole in sorted(parts.items())]
+
+
+def _one_life(lives: DataFrame) -> DataFrame:
+    """Put together when several logs of one process speak: where one has a hole another may have none."""
+    of_one: dict[Process, tuple[str, list[tuple[int, int]]]] = {}
+    for row in lives.collect():
+        host, spoken = of_one.get((row["cluster"], row["as_process"]), (row["host"], []))
+        parts = [(part["from_ms"], part["until_ms"]) for part in row["spoken"]]
+        of_one[row["cluster"], row["as_process"]] = min(host, row["host"]), [*spoken, *parts]
+    rows = [(*process, host, merged(spoken)) for process, (host, spoken) in of_one.items()]
+    told = lives.sparkSession.createDataFrame(rows, LIVES)
+    return told.withColumn("last_ms", F.array_max("spoken.until_ms"))
 
 
 def as_one(events: DataFrame, copies: Sequence[tuple[str, str, str]]) -> DataFrame:
@@ -167,10 +234,7 @@ def as_one(events: DataFrame, copies: Sequence[tuple[str, str, str]]) -> DataFra
     rest = events.join(known, on=process, how="left_anti").select(*events.columns)
     mine = events.join(known, on=process, how="inner")
     if "last_ms" in events.columns:
-        latest = mine.groupBy("cluster", F.col("as_process").alias("process")).agg(
-            F.min("host").alias("host"), F.max("last_ms").alias("last_ms")
-        )
-        return rest.unionByName(latest)
+        return rest.unionByName(_one_life(mine).select(*events.columns))
     told = mine.withColumn("line", hash_of(EVENTS, *NOT_SAID))
     in_log = Window.partitionBy(*process, "at_ms", "line").orderBy("file", "place")
     among_logs = Window.partitionBy("cluster", "as_process", "at_ms", "line", "time").orderBy(

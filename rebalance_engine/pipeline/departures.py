@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 from rebalance_engine.pipeline.clients import KEY, moment
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.rounds import BY_BROKERS
 
 MEMBER = [*KEY, "client_id"]
 LAST_WORD_MS = 1_000  # a broker's second may begin before the client's last line
@@ -22,6 +23,8 @@ FOREVER_MS = 1 << 53  # it never starts again
 
 def last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Give every member's last line before it starts anew, or of all: its process's, or its own where others share it.
+
+    Its first one, ``came_ms``, stands beside.
 
     A log without pids is one process's here, whoever writes into it. What follows the last line that names anybody is
     of whom that names, as far as it comes soon: an end of many lines names nobody, as that of a client that is stopped.
@@ -38,8 +41,8 @@ def last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFram
     is_alone = (F.col("members") == 1) & F.coalesce(F.col("clients") <= 1, F.lit(True))
     asked = computed_once(asked.withColumn("is_alone", is_alone))
     restarts = asked.where(F.col("reborn_ms") != FOREVER_MS)
-    own_at_end = own.groupBy(*MEMBER).agg(F.max("at_ms").alias("own_ms")).withColumn("reborn_ms", F.lit(FOREVER_MS))
-    spoken = own_at_end
+    of_member = own.groupBy(*MEMBER).agg(F.min("at_ms").alias("came_ms"), F.max("at_ms").alias("own_ms"))
+    spoken = of_member.drop("came_ms").withColumn("reborn_ms", F.lit(FOREVER_MS))
     written = life.select(*process, F.lit(FOREVER_MS).alias("reborn_ms"), F.col("last_ms").alias("process_ms"))
     if not restarts.isEmpty():
         spoken = spoken.unionByName(_last_before(own, restarts, MEMBER, "own_ms"))
@@ -49,8 +52,9 @@ def last_words(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFram
     last = F.when(is_its_own, F.greatest("process_ms", "own_ms")).otherwise(F.col("own_ms"))
     return (
         asked.join(spoken, on=[*MEMBER, "reborn_ms"], how="left")
+        .join(of_member.drop("own_ms"), on=MEMBER, how="left")
         .join(written, on=[*process, "reborn_ms"], how="left")
-        .select(*MEMBER, "reborn_ms", "is_alone", last.alias("last_ms"))
+        .select(*MEMBER, "reborn_ms", "is_alone", "came_ms", last.alias("last_ms"))
     )
 
 
@@ -84,7 +88,7 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
     """Find how brokers saw a member go between its last line and its next start: left_ms, else closed_ms, or None.
 
     A broker tells a second: it was not before gone_after_ms. Where no broker's log tells, heard_ms is when
-    the others were told of a change soon after its last line, which no other member's coming or going explains.
+    the others were told of a change soon after its last line, which nobody's coming or going explains.
 
     Its next start may also be that of another process with its client id: whatever goes later is that one.
     """
@@ -146,8 +150,8 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def _notifications(events: DataFrame) -> DataFrame:
-    """Give what members are told of changes of their group: peer, told_ms; is_explained: a member's log tells why."""
-    whys = ("consumer started", "consumer stopped", "unregistered")
+    """Give what members are told of changes of their group: peer, told_ms; is_explained: a log tells why."""
+    whys = ("consumer started", "consumer stopped", "unregistered", *BY_BROKERS)
     around = Window.partitionBy("cluster", "group").orderBy("at_ms").rangeBetween(-EXPLAINED_MS, EXPLAINED_MS // 10)
     those = events.where(F.col("what").isin("notified", *whys) & F.col("group").isNotNull())
     return (

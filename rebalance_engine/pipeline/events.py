@@ -26,6 +26,7 @@ from rebalance_engine.pipeline.naming import (
     persisting_client,
 )
 from rebalance_engine.pipeline.schemas import EVENTS, day_of, shaped
+from rebalance_engine.pipeline.silences import spoken_of
 from rebalance_engine.pipeline.templates import QUEUE
 
 QUEUE_DATA = r"QueueData \[brokerName=([^,]+), readQueueNums=(\d+), writeQueueNums=\d+, perm=(\d+)"
@@ -77,9 +78,8 @@ def _day_of() -> Column:
 
 
 def signs_of_life(lines: DataFrame, zones: DataFrame) -> DataFrame:
-    """Give the last line of every process: host, process, last_ms."""
-    known = _in_utc(with_second_hours(lines.where(F.col("wall_ms").isNotNull()), zones), zones)
-    return known.groupBy("cluster", "host", "process").agg(F.max("at_ms").alias("last_ms"))
+    """Give the last line of every process, and when its log speaks: host, process, last_ms, spoken."""
+    return spoken_of(_in_utc(with_second_hours(lines.where(F.col("wall_ms").isNotNull()), zones), zones))
 
 
 def refused_hosts(lines: DataFrame, zones: DataFrame) -> DataFrame:

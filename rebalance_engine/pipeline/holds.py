@@ -23,9 +23,10 @@ from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.logends import ends_of_logs
 from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_results, takes_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
+from rebalance_engine.pipeline.silences import WATCHES_FOR_MS, watched_of
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
-SILENT_MS = 30_000  # several times as long as a consumer goes without persisting
+SILENT_MS = WATCHES_FOR_MS  # several times as long as a consumer goes without persisting
 TAKEN_BEFORE_MS = 1_000  # brokers tell the second of an end; what others take then they take because of it
 SILENT_WHILE_CONNECTED_MS = 150_000  # heartbeats of 30 s, expiry of 120 s: no broker would still have it
 # How a hold ended that no line of its own log ended.
@@ -174,6 +175,8 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     is_inside = first.isNull() | (F.col("next_left") < first)
     left_ms = F.when(is_inside, F.col("next_left.at_ms"))
     known = begun.withColumns({"how": how, "end_ms": first["at_ms"], "is_stopping": is_stopping, "left_ms": left_ms})
+    # A line that stands there twice, as a logger with two appenders writes it, is one take.
+    known = known.where(~((F.col("how") == "begin") & (F.col("end_ms") == F.col("at_ms"))).eqNullSafe(True))
     told = _with_lost_drops(known, events, life)
     closed = told.where(F.col("how").isin("remove", "stop", "begin", "left"))
     ended = (
@@ -224,15 +227,21 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     begun = told.withColumn("reborn_ms", restart)
     joined = (
         begun.join(last_words(begun, events, life), on=[*MEMBER, "reborn_ms"], how="left")
-        .join(_ends_of_input(life, events), on="cluster", how="left")
+        .join(life.groupBy("cluster").agg(F.max("last_ms").alias("input_end_ms")), on="cluster", how="left")
         .withColumn(
             "last_ms", F.greatest("last_ms", "at_ms", F.when(F.col("is_stopping"), F.col("next_stopping.at_ms")))
         )
     )
-    gone = departures_of(joined.select(*MEMBER, "last_ms", "reborn_ms", "is_alone").dropDuplicates(), events)
+    asked = joined.groupBy(*MEMBER, "last_ms", "reborn_ms", "is_alone").agg(
+        F.min(F.least("came_ms", "at_ms")).alias("came_ms")
+    )
+    gone = departures_of(asked.drop("came_ms"), events)
     seen = joined.join(gone, on=[*MEMBER, "last_ms", "reborn_ms"], how="left")
+    watched = watched_of(asked.select(*MEMBER, "last_ms", "came_ms"), events, life).withColumn("is_told", F.lit(True))
+    seen = seen.join(watched.drop("came_ms"), on=[*MEMBER, "last_ms"], how="left")
     silent = F.col("input_end_ms") - F.col("last_ms")
-    is_watched = F.coalesce(F.col("broker_end_ms") >= F.col("last_ms") + SILENT_MS, F.lit(False))
+    # That the others were told of what no broker's log has shows that these lack lines.
+    is_watched = F.col("is_told").isNotNull() & F.col("heard_ms").isNull()
     has_own_log = F.col("layout") != HISTORY.name  # only changes are facts: who says nothing goes on
     is_silent = has_own_log & F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
     is_reborn = F.col("next_ms") != FOREVER_MS
@@ -264,11 +273,6 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
             "first_seen_ms": F.col("at_ms"),
         }
     )
-
-
-def _ends_of_input(life: DataFrame, events: DataFrame) -> DataFrame:
-    brokers = events.where(F.col("layout") == "broker").groupBy("cluster").agg(F.max("at_ms").alias("broker_end_ms"))
-    return life.groupBy("cluster").agg(F.max("last_ms").alias("input_end_ms")).join(brokers, on="cluster", how="left")
 
 
 def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:

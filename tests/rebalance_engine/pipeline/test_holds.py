@@ -339,3 +339,62 @@ def test_what_another_takes_after_a_log_was_cut_was_let_go_by_then(spark: SparkS
         *((0, "A", 40, "released"), (0, "C", 70.5, "lost"), (0, "D", 70.5, "lost"), (0, "G", 50.5, "stopped")),
         *((1, "A", 70.5, "lost"), (1, "C", 70.5, "lost"), (1, "D", 70.5, "lost"), (1, "G", 50.5, "stopped")),
     ]
+
+
+def registers(*seconds: float) -> list[str]:
+    return [broker(second, "register broker[0]to name server 10.0.0.8:9876 OK") for second in seconds]
+
+
+def test_a_line_that_stands_there_twice_is_one_take(spark: SparkSession, tmp_path: Path) -> None:
+    one = java5(1, added("g", Q0))
+    put(tmp_path, "web1/a.log", one, one, java5(1.1, result("g", "A", [Q0])), java5(20, persisted("g", "A", Q0, 4)))
+
+    assert told(spark, tmp_path) == [(0, "A", 1, 20, "open")]
+
+
+@pytest.mark.parametrize(
+    ("log", "is_watched"),
+    [
+        ([broker(0, joined("g", "A")), *registers(*range(10, 101, 30))], True),
+        ([broker(0, joined("h", "C")), *registers(*range(10, 101, 30))], False),
+        ([broker(0, joined("g", "B")), *registers(*range(10, 101, 30))], False),
+        ([*registers(25, 55, 85), broker(100, joined("g", "B"))], True),
+        ([*registers(-30), broker(0, joined("g", "A")), *registers(100)], False),
+        ([*registers(-30), broker(0, joined("g", "A")), broker(100, joined("g", "B"))], False),
+        ([broker(0, joined("g", "A")), broker(100, joined("g", "B"))], True),
+    ],
+    ids=["names it", "another group", "others", "began later", "a hole", "a hole, then others", "says little"],
+)
+def test_a_broker_watches_a_member_where_its_log_would_tell_its_end(
+    spark: SparkSession, tmp_path: Path, log: list[str], *, is_watched: bool
+) -> None:
+    """Who falls silent may have been lost; a broker that says nothing of it shows that its log was cut instead."""
+    put(tmp_path, "web1/a.log", java5(20, added("g", Q0)), java5(30, persisted("g", "A", Q0, 4)))
+    put(tmp_path, "east/broker.log", *log)
+
+    assert told(spark, tmp_path) == [(0, "A", 20, 100 if is_watched else 30, "open" if is_watched else "lost")]
+
+
+def test_a_notification_that_no_broker_explains_shows_that_their_logs_lack_lines(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A is killed at 31; where a broker says that C comes then, nothing tells that it was."""
+    told_of_change = (
+        "receive broker's notification[10.0.0.9:10911], the consumer group: g changed, rebalance immediately"
+    )
+    put(tmp_path, "web1/a.log", java5(2, added("g", Q0)), java5(30, persisted("g", "A", Q0, 4)))
+    both = [java5(2, result("g", "B", [])), java5(31.2, told_of_change), java5(90, persisted("g", "B", Q1, 4))]
+    put(tmp_path, "web2/b.log", *both)
+    lines = [broker(0, joined("g", "A")), broker(0, joined("g", "B")), *registers(10, 40, 70, 100)]
+    put(tmp_path, "east/broker.log", *lines)
+    put(tmp_path / "explained", "web1/a.log", (tmp_path / "web1/a.log").read_text())
+    put(tmp_path / "explained", "web2/b.log", *both)
+    put(tmp_path / "explained", "east/broker.log", *sorted([*lines, broker(31, joined("g", "C"))]))
+
+    def of_a(folder: Path) -> list[tuple[Any, ...]]:
+        return [hold for hold in told(spark, folder) if hold[1] == "A"]
+
+    assert of_a(tmp_path / "explained") == [(0, "A", 2, 100, "open")]
+    for part in ("web1/a.log", "web2/b.log", "east/broker.log"):
+        (tmp_path / "explained" / part).unlink()
+    assert of_a(tmp_path) == [(0, "A", 2, 31.2, "lost")]

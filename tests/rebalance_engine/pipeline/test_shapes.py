@@ -116,7 +116,8 @@ def write_named(place: Path, name: str) -> None:
 def write_parted(place: Path, name: str) -> None:
     """Let the host of c1 be renamed within a line, and lie a piece of its log, of before and after, under a third name.
 
-    Of c2's log there is the beginning once more; of that of c3, which is killed, the end.
+    Of c2's log there is the beginning once more; of that of c3, which is killed, the end. The middle of c4's lies under
+    another name alone.
     """
     for host, log, text in texts(name):
         folder, size = place / f"parted-{name}-{host}", len(text)
@@ -127,6 +128,10 @@ def write_parted(place: Path, name: str) -> None:
             parts["-copy"] = text[: 2 * size // 3]
         elif host == "c3":
             parts["-copy"] = text[size // 2 :]
+        elif host == "c4":
+            whole = records(text)
+            third = len(whole) // 3
+            parts = {"": b"".join(whole[:third] + whole[2 * third :]), "-now": b"".join(whole[third : 2 * third])}
         for more, part in parts.items():
             put(folder.with_name(folder.name + more) / log, part)
 
