@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.audit.operations import append
 from dashboard.clusters.models import Cluster, Command
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Round
 from dashboard.people.models import Grant
 from tests.browser.elsewhere import elsewhere, told
 from tests.dashboard.groups.test_receipts import ordered
@@ -172,6 +172,11 @@ def test_on_a_phone_a_group_begins_with_its_map_and_what_comes_later_is_folded(t
     expect(page.locator("#map .map")).to_be_visible()
     map_box, faults = page.locator("#map").bounding_box(), page.locator("[data-part=faults]").bounding_box()
     assert map_box is not None and faults is not None and map_box["y"] < faults["y"] and map_box["y"] < 700
+    assert page.locator(".of-causes [data-rare]").count() == 6
+    expect(page.locator(".of-causes [data-rare]:visible")).to_have_count(0)
+    elsewhere(lambda: Round.objects.update(cause="held changed"))
+    page.reload()
+    expect(page.locator(".of-causes [data-rare]:visible")).to_have_text(["held changed"])
     members = page.get_by_role("button", name="Members", exact=True)
     expect(members).to_have_attribute("aria-expanded", "false")
     expect(page.locator("[data-part=members] table")).to_be_hidden()

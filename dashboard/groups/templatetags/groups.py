@@ -34,13 +34,15 @@ LEGEND = (
     Cause.BROKER_GONE,
     Cause.BROKER_BACK,
     Cause.ROUTE_CHANGED,
+    Cause.UNKNOWN,
+)
+RARE = (
     Cause.SUBSCRIPTION_CHANGED,
     Cause.STRATEGY_CHANGED,
     Cause.CONFIG_CHANGED,
     Cause.PLAN_CHANGED,
     Cause.HELD_CHANGED,
     Cause.MANUAL,
-    Cause.UNKNOWN,
 )
 
 
@@ -52,8 +54,8 @@ def cause(value: str | None) -> str:
 
 @register.inclusion_tag("groups/_causes.html")
 def causes_legend() -> dict[str, object]:
-    """Say what the heads of rounds mean, the most frequent first."""
-    return {"causes": [each.value for each in LEGEND]}
+    """Say what the heads of rounds mean; rare ones where the time bar has one (``time-bar.js``)."""
+    return {"causes": [each.value for each in LEGEND], "rare": [each.value for each in RARE]}
 
 
 @register.filter

@@ -24,6 +24,8 @@ export function drawTimeBar(host, time, { until, base, isShared = false, at = nu
   const x = scale(at ?? until);
   svg.append(draw("path", { class: "now-line", d: `M${x} 4V${NONE + 8}` }), draw("path", { class: "now-head", d: `M${x - 5} 0h10l-5 6z` }));
   host.replaceChildren(svg);
+  const causes = new Set(time.rounds.map((round) => round.cause));
+  for (const item of host.parentElement.querySelectorAll("[data-rare]")) item.hidden = !causes.has(item.dataset.rare);
 }
 
 /** When queues had two owners, and none; and what of that is not known. */
