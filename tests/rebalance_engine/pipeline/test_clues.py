@@ -72,19 +72,28 @@ def test_processes_of_one_pid_in_one_folder_of_a_host_are_told_apart(spark: Spar
 def test_a_line_is_of_the_group_that_it_names_and_of_nobody_knows_which_where_it_names_none(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """And a group is told for what time a broker's log names who comes and goes, where it names any of its members."""
+    """And a group is told for what time a broker's log names who comes and goes, where it names any of its members.
+
+    It has a hole of two and a half minutes.
+    """
     late = java5(31, f"processQueue is dropped without process consume result. messageQueue={Q}, msgs=[MessageExt [x]]")
     (tmp_path / "web").mkdir()
     both = life_of("g", "A", 1, 20, 10) + life_of("h", "A", 22, 30, 90) + late
     (tmp_path / "web" / "rocketmq_client.log").write_text(both)
 
     (tmp_path / "east").mkdir()
-    (tmp_path / "east" / "broker.log").write_text(broker(3, joined("k", "K")) + broker(50, closed("g", "A")))
+    seen = broker(3, joined("k", "K")) + broker(50, closed("g", "A"))
+    registers = broker(200, "register broker[0]to name server 10.0.0.8:9876 OK")
+    (tmp_path / "east" / "broker.log").write_text(seen + registers)
 
     told = clues(spark, tmp_path, "pull ended", "persisted all", "uncommitted", "brokers tell")
 
     covers = [(row["group"], row["at_ms"], row["number"]) for row in told if row["what"] == "brokers tell"]
-    assert sorted(covers) == [(group, MIDNIGHT_MS + 3_000, MIDNIGHT_MS + 50_000) for group in "gk"]
+    assert sorted(covers) == [
+        (group, MIDNIGHT_MS + since, MIDNIGHT_MS + until)
+        for group in "gk"
+        for since, until in ((3_000, 50_000), (200_000, 200_000))
+    ]
     assert sorted((row["group"], row["what"], row["number"]) for row in told if row["what"] != "brokers tell") == [
         ("g", "persisted all", 9),
         ("g", "pull ended", 10),
