@@ -25,7 +25,8 @@ from rebalance_engine.pipeline.schemas import EVENTS
 from rebalance_engine.pipeline.turns import Pair, Turn, turns_of
 
 Process = tuple[str, str]  # cluster, name
-CONNECTIONS, LOCKS = ("joined", "left", "closed", "producer joined"), ("granted", "released")
+CONNECTIONS = ("joined", "left", "closed", "producer joined")
+LOCKS = ("granted", "granted expired", "refused", "released")
 GAP_MS = 60_000  # the most that may be missing between two parts of a log
 BROKERS_SECOND_MS = 1_000
 STARTS_IN_MS = 1_000  # the least that another process takes to start

@@ -34,6 +34,7 @@ OF_SESSION = ("first", "last", "gone", "came", "again")
 _WAYS = (("before", "after"), ("after", "before"))
 WAVE_GAP_MS, WAVE_MEMBERS = RESTARTED_WITHIN_MS, 2
 OF_OTHERS = ("not in list", "granted expired", "refused")  # whose client id need not be of the log's own host
+OF_LOCKS = "/(?:filter|lock)$"  # what a broker writes into its other logs is of locks only
 
 
 def costs_of(
@@ -329,7 +330,8 @@ def looked_of(events: DataFrame) -> DataFrame:
         "sends": sends,
         "isolations": sends & ~layout.isin(*SILENT_ON_ISOLATION),
         "heartbeats": is_java,
-        "expiries": (layout == "broker") | (is_own & what.isin("joined", "left", "closed", "expired")),
+        "expiries": ((layout == "broker") & ~F.col("process").rlike(OF_LOCKS))
+        | (is_own & what.isin("joined", "left", "closed", "expired")),
     }
     by_process = events.groupBy("cluster", "day", "process").agg(
         *(F.max(F.when(F.coalesce(would, F.lit(False)), 1).otherwise(0)).alias(name) for name, would in told.items())

@@ -284,7 +284,8 @@ def test_who_would_have_told_of_what_is_counted(spark: SparkSession) -> None:
         "sends": 1, "isolations": 1, "heartbeats": 1, "holds": 1, "offsets": 1,
     }  # fmt: skip
     assert looked({"what": "heartbeat data", "queues": [], "layout": "java4"}) == {"sends": 1, "heartbeats": 1}
-    assert looked({"what": "joined", "layout": "broker"}) == {"expiries": 1}
+    locks: dict[str, object] = {"what": "granted", "layout": "broker", "process": "east/filter"}
+    assert looked({"what": "joined", "layout": "broker", "process": "east/broker"}, locks) == {"expiries": 1}
 
 
 def test_lost_heartbeats_are_counted_by_host_and_what_the_others_would_tell_is_unknown(spark: SparkSession) -> None:
