@@ -9,6 +9,7 @@ from django.db.models import Min
 
 from dashboard.groups.before import held_before
 from dashboard.groups.models import Handoff, Round
+from dashboard.groups.owned import began_at
 from dashboard.groups.past import shown_at
 from dashboard.push.messages import GroupSnapshot, GroupState, decode
 from dashboard.push.runs import count
@@ -45,7 +46,7 @@ def pictures_of(row: Round) -> dict[str, object]:
 
     ``large``: there is one, too large for a map; ``first``: nothing was shown of the group before its first round;
     ``unknown``: it was not kept. ``before_at`` is the instant of the first: when the round was seen to begin, or, where
-    that was earlier, when the first queue was let go or taken.
+    that was earlier, when the first queue was let go or taken, or may have been by one who did not answer any more.
     """
     stored = {"before": bytes(row.before), "after": bytes(row.after)}
     states = {name: state_json(each) for name, each in stored.items()}
@@ -60,13 +61,26 @@ def pictures_of(row: Round) -> dict[str, object]:
 def _before(row: Round) -> tuple[GroupState | None, int]:
     """Give what was shown before anything of a round changed hands, and when the first of it did, or the round opened.
 
-    None: nothing is kept of it.
+    None: nothing is kept of it. Where one that was lost in it did not answer then, it is what was shown when he told
+    last, if that was in the time of the round: what he had is known until he may have been lost.
     """
     first = _first_change(row) if row.before else None
     shown = None if first is None else shown_at(group=row.group, at=first - 1)
-    if first is None or shown is None:
-        return _state(bytes(row.before)), row.opened_at
-    return shown.state, first
+    state, at = (_state(bytes(row.before)), row.opened_at) if first is None or shown is None else (shown.state, first)
+    told = None if state is None else _told_last(row, state)
+    if told is None or told >= at:
+        return state, at
+    shown = shown_at(group=row.group, at=told)
+    return (state, at) if shown is None else (shown.state, told + 1)
+
+
+def _told_last(row: Round, state: GroupState) -> int | None:
+    """Say when the first of those told last of whom a state does not know what they had, and who had some of it."""
+    silent = [cell.client for cell in state.members if cell.held is None]
+    if not silent:
+        return None
+    lost = Handoff.objects.filter(round=row, from_client__in=silent, dropped_low__gte=began_at(row))
+    return lost.order_by("dropped_low").values_list("dropped_low", flat=True).first()
 
 
 def _first_change(row: Round) -> int | None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dashboard.groups import pictured, rounds
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.pictured import Load, loads_of, pictures_of, state_json
-from tests.dashboard.groups.test_rounds import begun, close
-from tests.dashboard.story import T0
+from rebalance_engine.events import Exactness
+from tests.dashboard.groups.test_rounds import begun, close, turn
+from tests.dashboard.story import T0, held, left, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -38,6 +41,33 @@ def test_before_a_round_is_before_its_first_handoff_where_that_came_before_its_b
 
     assert [(load.client, load.before) for load in loads_of(row)] == [("A", 2), ("B", 2), ("C", None)]
     assert pictures_of(row)["before_at"] == T0 + 4_500
+
+
+def lost() -> Round:
+    """B was killed, did not answer the look after that, and is seen to be gone."""
+    told(missed("B", 60_000), held("A", 60_000, [0, 1]))
+    turn(60_100)
+    gone = replace(left("B", 61_000), exactness=Exactness.between(T0 + 59_000, T0 + 61_000))
+    told(gone, held("A", 62_000, [0, 1, 2, 3]))
+    turn(62_100)
+    return Round.objects.latest("number")
+
+
+@pytest.mark.parametrize(("told_last", "had"), [(59_500, 2), (20, None)])
+def test_what_a_lost_one_had_is_known_where_it_told_so_until_it_may_have_been_lost(
+    told_last: int, had: int | None
+) -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    told(held("B", told_last, [2, 3]))
+    turn(told_last + 10)
+
+    row = lost()
+
+    assert [(load.client, load.before) for load in loads_of(row)] == [("A", 2), ("B", had)]
+    before = pictures_of(row)["before"]
+    assert isinstance(before, dict)
+    assert [cell["held"] is None for cell in before["members"]] == [False, had is None]
 
 
 def test_states_of_a_round_are_plain_values(group: Group) -> None:
