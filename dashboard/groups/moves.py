@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.db.models import F, Max, Min, Q
+from django.conf import settings
+from django.db.models import F, Max, Min, OuterRef, Q, Subquery
 
 from dashboard.clusters.columns import Pks
 from dashboard.clusters.models import Queue
@@ -22,6 +23,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.rounds import SAME_CAUSE_MS
 
 NEVER = 2**62
+DAY_MS = 24 * 60 * 60 * 1000
 FIRST_TAKEN_WITHIN_MS = 60_000  # clients ask for routes every 30 s, and divide every 20 s
 # A span began after its member was there: a look before did not show it, or it said so itself.
 IS_MOVE = Q(at_low__lt=F("at"), at_low__gt=0, at_low__gte=F("member__at")) | Q(
@@ -76,21 +78,33 @@ def moves_since_the_last_round(group: Group, members: Sequence[Member], taken: T
 
 
 def first_taken(group: Group, takes: Iterable[tuple[MessageQueue, int]]) -> set[MessageQueue]:
-    """Give the queues, of those that nobody had when they were taken, that had come just then: who has them is no move.
+    """Give the queues, of those that nobody had when they were taken, that nobody ever had: who has them is no move.
+
+    That is known of what came after the group was known, and of which nothing is forgotten yet: it got its first owner,
+    however long that took. A queue that came back is not new by that.
 
     Args:
         takes: queues, each with when it was taken.
     """
-    taken = list(takes)
+    taken = dict[MessageQueue, int]()
+    for queue, at in takes:
+        taken[queue] = min(at, taken.get(queue, at))
     if not taken:
         return set()
-    came = {
-        MessageQueue(topic, broker, number): since
-        for topic, broker, number, since in Queue.objects.filter(
-            topic__cluster=group.cluster_id, since__gte=min(at for _, at in taken) - FIRST_TAKEN_WITHIN_MS
-        ).values_list("topic__name", "broker", "queue_id", "since")
-    }
-    return {queue for queue, at in taken if queue in came and at <= came[queue] + FIRST_TAKEN_WITHIN_MS}
+    topics, brokers = {queue.topic for queue in taken}, {queue.broker for queue in taken}
+    spans = Holding.objects.filter(group=group, queue=OuterRef("pk")).order_by("at", "pk")
+    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=brokers)
+    columns = ("topic__name", "broker", "queue_id", "since", "absences", "first")
+    new = set[MessageQueue]()
+    for topic, broker, number, since, absences, first in rows.annotate(
+        first=Subquery(spans.values("at")[:1])
+    ).values_list(*columns):
+        queue, came = MessageQueue(topic, broker, number), absences[0][1] if absences else since
+        if queue not in taken or (first is not None and first < taken[queue]):
+            continue
+        if came > max(group.added_at, taken[queue] - settings.RETENTION_DAYS * DAY_MS):
+            new.add(queue)
+    return new
 
 
 def _is_move(members: Sequence[Member], taken: Taken) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -159,13 +159,21 @@ class Route(Sourced):
 
 
 class Queue(models.Model):
-    """One queue that is, or was, in some route; ``gone_at`` is set while it is in none."""
+    """One queue that is, or was, in some route since ``since``; ``gone_at`` is set while it is in none.
+
+    It went between ``gone_low`` (NULL: unknown) and ``gone_at``. ``absences`` are those that ended, the last ones, as
+    it was seen: not before when it went, when it was gone; not before when it came, when it was back.
+    """
 
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="queues")
     broker = NameField()
     queue_id = models.BigIntegerField()
     since = AtField()
     gone_at = AtField(null=True, blank=True)
+    gone_low = AtField(null=True, blank=True)
+    absences = models.JSONField(
+        null=True, blank=True, help_text="[[gone low, gone at, back low, back at], …], the last ones; NULL: none"
+    )
 
     class Meta:
         """A topic has a queue id once on each broker."""
@@ -176,6 +184,7 @@ class Queue(models.Model):
             not_empty("broker", "queue_has_a_broker"),
             instant("since", "queue_since_is_an_instant"),
             in_order("since", "gone_at", "queue_goes_after_it_came"),
+            in_order("gone_low", "gone_at", "queue_gone_bounds_are_in_order"),
         ]
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.rewriting import split_addresses
 
 TOGETHER_MS = 60_000  # a broker that goes takes its queues along: both are seen within this time
-MOST_ABSENCES = 16  # of a broker, that are kept
+MOST_ABSENCES = 16  # of a broker, or a queue, that are kept
 FEW = 1_000  # queues on one broker, below which they are asked for one by one
 
 
@@ -41,6 +42,7 @@ class RouteChange:
 
 Place = tuple[str, int]  # of a queue within its topic: broker and id
 Key = int | Name  # of a queue: its row, or, while it has none, its name
+CELL = ("since", "gone_at", "gone_low", "absences")
 
 
 @dataclass(slots=True)
@@ -50,7 +52,25 @@ class _Cell:
     pk: int | None
     since: int
     gone_at: int | None
+    gone_low: int | None = None
+    absences: list[list[int | None]] | None = None
     is_changed: bool = False
+
+    def go(self, at: int, low: int | None) -> None:
+        """Leave all routes, between two instants; ``low`` None: nobody knows since when."""
+        self.gone_at, self.is_changed = max(at, self.since), True
+        self.gone_low = None if low is None else min(low, self.gone_at)
+
+    def come(self, at: int, low: int | None) -> None:
+        """Come back into a route, and keep how long it was away."""
+        away = [self.gone_low, self.gone_at, low, at]
+        self.absences = [*(self.absences or ()), away][-MOST_ABSENCES:]
+        self.gone_at, self.gone_low, self.since, self.is_changed = None, None, at, True
+
+    @property
+    def columns(self) -> bulk.Values:
+        """What changes of its row: the columns of ``CELL`` in their order."""
+        return self.since, self.gone_at, self.gone_low, None if self.absences is None else json.dumps(self.absences)
 
 
 @dataclass
@@ -133,12 +153,12 @@ class RouteBook:
             pk = self._topic(topic).pk if cells else None
             for (broker, number), cell in cells.items():
                 if cell.pk is None:
-                    new.append((pk, broker, number, cell.since, cell.gone_at))
+                    new.append((pk, broker, number, *cell.columns))
                 elif cell.is_changed:
-                    changed.append((cell.since, cell.gone_at, cell.pk))
-        new += [(self._topic(name[0]).pk, name[1], name[2], at, at) for name, at in self.gone.items()]
-        bulk.insert(Queue, ("topic", "broker", "queue_id", "since", "gone_at"), new)
-        bulk.update(Queue, ("since", "gone_at"), changed)
+                    changed.append((*cell.columns, cell.pk))
+        new += [(self._topic(name[0]).pk, name[1], name[2], at, at, None, None) for name, at in self.gone.items()]
+        bulk.insert(Queue, ("topic", "broker", "queue_id", *CELL), new)
+        bulk.update(Queue, CELL, changed)
 
     # ---- one method for each kind of fact; each tells whether anything changed ----
 
@@ -255,15 +275,16 @@ class RouteBook:
             sizes[route.broker] = max(sizes.get(route.broker, 0), route.readable_queues)
         routed = {(broker, number) for broker, size in sizes.items() for number in range(size)}
         cells = self.divided.setdefault(topic.name, {})
+        low = None if is_quiet else _low_of(fact)
         came = went = 0
         for place, cell in cells.items():
             if place in routed:
                 routed.discard(place)
                 if cell.gone_at is not None:
-                    cell.gone_at, cell.since, cell.is_changed = None, fact.at, True
+                    cell.come(fact.at, low)
                     came += 1
             elif cell.gone_at is None:
-                cell.gone_at, cell.is_changed = max(fact.at, cell.since), True
+                cell.go(fact.at, low)
                 went += 1
         for place in sorted(routed):
             cells[place] = _Cell(None, fact.at, None)
@@ -277,6 +298,12 @@ class RouteBook:
         else:  # one NameServer says something else now, and all together the same
             self.changes.append(RouteChange(fact, Cause.ROUTE_CHANGED, "", topic.name, is_first=True))
         return True
+
+
+def _low_of(fact: Fact) -> int | None:
+    """Give since when what a fact tells may have been so; None: nobody knows."""
+    low = source_columns(fact)["at_low"]
+    return low if isinstance(low, int) else None
 
 
 def _route_key(row: Route) -> tuple[str, str]:
@@ -295,11 +322,9 @@ def _routes(told: Mapping[int, Topic]) -> dict[str, Rows[tuple[str, str], Route]
 def _cells(told: Mapping[int, Topic]) -> dict[str, dict[Place, _Cell]]:
     """Read all queues that topics have or had."""
     cells: dict[str, dict[Place, _Cell]] = {topic.name: {} for topic in told.values()}
-    columns = ("pk", "topic_id", "broker", "queue_id", "since", "gone_at")
-    for pk, topic, broker, number, since, gone_at in (
-        Queue.objects.filter(topic__in=told).values_list(*columns) if told else ()
-    ):
-        cells[told[topic].name][broker, number] = _Cell(pk, since, gone_at)
+    columns = ("pk", "topic_id", "broker", "queue_id", *CELL)
+    for pk, topic, broker, number, *cell in Queue.objects.filter(topic__in=told).values_list(*columns) if told else ():
+        cells[told[topic].name][broker, number] = _Cell(pk, *cell)
     return cells
 
 

@@ -79,6 +79,7 @@ COLUMNS = {
     "first_pull_at": pgettext_lazy("column", "first pull at"),
     "from_client": pgettext_lazy("column", "from client"),
     "gone_at": pgettext_lazy("column", "gone at"),
+    "gone_low": pgettext_lazy("column", "gone at the earliest"),
     "good_bye_at": pgettext_lazy("column", "good-bye at"),
     "group": pgettext_lazy("column", "group"),
     "group_name": pgettext_lazy("column", "group"),

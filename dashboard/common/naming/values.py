@@ -73,6 +73,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("JSON, byte for byte as it was digested"),
         gettext_noop("NULL: of before the first round nothing is known"),
         gettext_noop("[[gone at, back at], …], the last ones; NULL: none"),
+        gettext_noop("[[gone low, gone at, back low, back at], …], the last ones; NULL: none"),
         gettext_noop("[[since, until, whether queues went], …]; NULL: none"),
         gettext_noop("batches of facts that wait to be stored"),
         gettext_noop("broker -> topics that it is set to give by POP; NULL: none told of any"),

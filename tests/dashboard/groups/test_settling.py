@@ -115,6 +115,34 @@ def test_a_queue_that_comes_with_a_round_gets_its_first_owner_and_changes_none()
     assert Handoff.objects.get(topic=retry.topic).to_client == "A"
 
 
+@pytest.mark.parametrize("late", [1_000, 59_000, 61_000, 300_000])
+def test_a_queue_gets_its_first_owner_however_long_that_takes(late: int) -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(route(5, 6_000))
+    rebalance(6_100)
+    told(held("A", 6_000 + late - 500, [0, 1, 2, 3]), held("A", 6_000 + late, [0, 1, 2, 3, 4]))
+    rebalance(6_100 + late)
+
+    assert counts() == [0]
+    assert Handoff.objects.get().to_client == "A"
+
+
+@pytest.mark.parametrize("late", [1_000, 61_000])
+def test_a_queue_that_had_owners_before_its_broker_went_gets_no_first_one_when_it_is_back(late: int) -> None:
+    told(route(2), *seen("A"), *seen("B"), held("A", 10, [0]), held("B", 10, [1]))
+    rebalance(20)
+    told(route(1, 6_000), held("A", 7_000, [0]), held("B", 7_000, []))
+    rebalance(7_100)
+    told(route(2, 400_000))
+    rebalance(400_100)
+    told(held("A", 399_500 + late, [0]), held("B", 399_500 + late, []))
+    told(held("A", 400_000 + late, [0]), held("B", 400_000 + late, [1]))
+    rebalance(400_100 + late)
+
+    assert counts()[-1] == 1
+
+
 def test_browsers_get_a_round_as_it_is_told_only_where_they_saw_it_otherwise() -> None:
     told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
     rebalance(20)

@@ -59,7 +59,8 @@ def test_a_name_server_says_one_thing_of_a_topic_on_a_broker(topic: Topic) -> No
 def test_a_queue_is_there_once_and_goes_after_it_came(topic: Topic) -> None:
     columns = {"topic": topic, "broker": "east", "queue_id": 0, "since": T0}
 
-    assert_refused(Queue, columns, {"queue_id": -2}, {"queue_id": 2**31}, {"broker": ""}, {"gone_at": T0 - 1})
+    wrong: list[dict[str, object]] = [{"queue_id": -2}, {"queue_id": 2**31}, {"broker": ""}, {"gone_at": T0 - 1}]
+    assert_refused(Queue, columns, *wrong, {"gone_low": T0 + 2, "gone_at": T0 + 1})
     assert_unique(Queue, columns, queue_id=1)
 
 

@@ -1,11 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic
 from dashboard.clusters.recording.routes import MOST_ABSENCES
 from dashboard.groups.models import RoundCause
-from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Origin, RouteMissing, RouteSeen, Source
+from rebalance_engine.events import (
+    EXACT,
+    BrokerGone,
+    BrokerQueues,
+    BrokerSeen,
+    Exactness,
+    Origin,
+    RouteMissing,
+    RouteSeen,
+    Source,
+)
 from tests.dashboard.story import NAMESRV, T0, held, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -119,6 +131,22 @@ def test_when_a_broker_was_away_is_kept_the_last_times_of_it() -> None:
     kept = Broker.objects.get().absences
 
     assert kept == [[T0 + 100 * number + 10, T0 + 100 * number + 60] for number in range(2, MOST_ABSENCES + 2)]
+
+
+def test_when_a_queue_was_in_no_route_is_kept_the_last_times_of_it() -> None:
+    told(route(2))
+    for number in range(MOST_ABSENCES + 2):
+        gone, back = 100 * number + 10, 100 * number + 60
+        told(replace(route(1, gone), exactness=Exactness.between(T0 + gone - 5, T0 + gone)))
+        told(replace(route(2, back), exactness=Exactness.between(T0 + back - 7, T0 + back)))
+    told(replace(route(1, 9_000), exactness=Exactness.at_most(T0 + 9_000)))
+
+    stayed, went = Queue.objects.order_by("queue_id")
+
+    assert (stayed.since, stayed.gone_at, stayed.absences) == (T0, None, None)
+    assert (went.gone_low, went.gone_at) == (None, T0 + 9_000)
+    times = [T0 + 100 * number for number in range(2, MOST_ABSENCES + 2)]
+    assert went.absences == [[at + 5, at + 10, at + 53, at + 60] for at in times]
 
 
 def test_a_queue_that_is_held_though_no_route_has_it_is_known_as_gone() -> None:
