@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 EVER, FOREVER = -(2**62), 2**62
-NOTHING: Mapping[int, int] = {}
 Intervals = Sequence[tuple[int, int]]
 Stretches = dict[int, list[tuple[int, int]]]  # of each queue, in order, apart from each other
 
@@ -52,13 +51,44 @@ class Bounded:
     told_until: int
 
 
+@dataclass(frozen=True, slots=True)
+class Away:
+    """A queue left all routes between ``low`` (None: unknown) and ``at``; it was back between the other two.
+
+    ``back_at`` None: it is in none still; ``back_low`` None: nobody knows.
+    """
+
+    low: int | None
+    at: int
+    back_low: int | None = None
+    back_at: int | None = None
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        """From when to when it was seen to be in none."""
+        return self.at, FOREVER if self.back_at is None else self.back_at
+
+    @property
+    def surely(self) -> tuple[int, int]:
+        """From when to when it was in none for certain."""
+        if self.back_at is None:
+            return self.seen
+        return self.at, self.at if self.back_low is None else max(self.at, min(self.back_low, self.back_at))
+
+
+Gone = Mapping[int, Sequence[Away]]
+NOTHING: Gone = {}
+NOWHERE: Mapping[int, Intervals] = {}
+
+
 def sweep(
     spans: Iterable[Bounded],
     *,
     since: int,
     until: int,
     orphans: Iterable[Held] = (),
-    gone: Mapping[int, int] = NOTHING,
+    gone: Gone = NOTHING,
+    sure_until: int = FOREVER,
 ) -> tuple[list[Step], list[Step], list[Step]]:
     """Give the steps without owner, those perhaps without (as ``gaps`` does), and those with two or more, in a window.
 
@@ -67,8 +97,8 @@ def sweep(
     seen that nobody has it.
     """
     spans = list(spans)
-    nobody, perhaps = gaps(spans, until=until, orphans=list(orphans), gone=gone)
-    _, two = stretches(map(as_told, spans), until=until, gone=gone)
+    nobody, perhaps = gaps(spans, until=until, orphans=list(orphans), gone=gone, sure_until=sure_until)
+    _, two = stretches(map(as_told, spans), until=until, gone=as_seen_gone(gone))
     return _pile(_since(nobody, since)), _pile(_since(perhaps, since)), _pile(_since(two, since))
 
 
@@ -126,37 +156,93 @@ def _is_told_at(span: Bounded, at: int) -> bool:
     return told.at <= at and told.until is not None and told.until >= at
 
 
-def gaps(
-    spans: Sequence[Bounded], *, until: int, orphans: Sequence[Held] = (), gone: Mapping[int, int] = NOTHING
-) -> tuple[Stretches, Stretches]:
-    """Give when each queue had nobody for certain, and when perhaps, until an instant, or until it had ``gone``.
+def as_seen_gone(gone: Gone) -> dict[int, Intervals]:
+    """Give when queues were seen to be in no route."""
+    return {queue: [each.seen for each in own] for queue, own in gone.items()}
 
-    Perhaps: between the last look that saw it held and the first that saw it let go, or taken; and while who had it is
-    lost without a word.
+
+def as_surely_gone(gone: Gone) -> dict[int, Intervals]:
+    """Give when queues were in no route for certain."""
+    return {queue: [each.surely for each in own] for queue, own in gone.items()}
+
+
+def as_perhaps_gone(gone: Gone, spans: Iterable[Bounded]) -> dict[int, Intervals]:
+    """Give when queues may have been in no route: where nobody knows since when, since somebody had them last."""
+    unknown = {queue for queue, own in gone.items() if any(each.low is None for each in own)}
+    had: dict[int, list[tuple[int, int]]] = {}
+    for span in spans:
+        if span.queue in unknown:
+            had.setdefault(span.queue, []).append((span.at, span.at if span.until is None else span.until))
+    return {queue: [_perhaps(each, had.get(queue, ())) for each in own] for queue, own in gone.items()}
+
+
+def _perhaps(away: Away, had: Intervals) -> tuple[int, int]:
+    low, end = away.low, away.seen[1]
+    if low is None:
+        low = max((min(until, away.at) for at, until in had if at <= away.at), default=EVER)
+    return low, end
+
+
+def gaps(
+    spans: Sequence[Bounded],
+    *,
+    until: int,
+    orphans: Sequence[Held] = (),
+    gone: Gone = NOTHING,
+    sure_until: int = FOREVER,
+) -> tuple[Stretches, Stretches]:
+    """Give when each queue had nobody for certain, and when perhaps, until an instant; none while it was ``gone``.
+
+    Perhaps: between the last look that saw it held and the first that saw it let go, or taken; while who had it is
+    lost without a word; between the last look that saw it in a route and the first that did not, and back; and what
+    lasts after ``sure_until``, when the oldest look was on which all rests.
     """
-    seen, _ = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
-    sure, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=gone)
+    seen, _ = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=as_seen_gone(gone))
+    away = as_perhaps_gone(gone, spans)
+    sure, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=away)
+    sure = surely_lasting(sure, until=until, sure_until=sure_until, gone=away)
     perhaps = {queue: without(own, sure.get(queue, ())) for queue, own in seen.items()}
     return {queue: without(own, perhaps[queue]) for queue, own in seen.items()}, perhaps
 
 
+def surely_lasting(
+    times: Stretches, *, until: int, sure_until: int, gone: Mapping[int, Intervals] = NOWHERE
+) -> Stretches:
+    """Cut what lasts until an instant, or until it was ``gone``, to when it was certain: somebody may have it since."""
+    if sure_until >= until:
+        return times
+    cut: Stretches = {}
+    for queue, own in times.items():
+        open_ends = {until, *(low for low, _ in gone.get(queue, ()))}
+        told = [(low, min(high, sure_until) if high in open_ends else high) for low, high in own]
+        cut[queue] = [(low, high) for low, high in told if low < high]
+    return cut
+
+
 def stretches(
-    spans: Iterable[Held], *, until: int, orphans: Iterable[Held] = (), gone: Mapping[int, int] = NOTHING
+    spans: Iterable[Held], *, until: int, orphans: Iterable[Held] = (), gone: Mapping[int, Intervals] = NOWHERE
 ) -> tuple[Stretches, Stretches]:
-    """Give when each queue had no owner, and when two or more, in order, until an instant, or until it had ``gone``."""
+    """Give when each queue had no owner, and when two or more, in order, until an instant; but not while ``gone``."""
     by_queue: dict[int, list[Held]] = {}
     for span in spans:
         by_queue.setdefault(span.queue, []).append(span)
     nobody: Stretches = {}
     two: Stretches = {}
     for queue, low, high in _never_owned(orphans, {queue: min(x.at for x in own) for queue, own in by_queue.items()}):
-        if low < (end := min(high, gone.get(queue, until), until)):
+        if low < (end := min(high, until)):
             nobody.setdefault(queue, []).append((low, end))
     for queue, own in by_queue.items():
-        for low, high, owners in _counts(own, min(until, gone.get(queue, until))):
+        for low, high, owners in _counts(own, until):
             if owners != 1:
                 _append((two if owners else nobody).setdefault(queue, []), low, high)
-    return nobody, two
+    return _there(nobody, gone), _there(two, gone)
+
+
+def _there(times: Stretches, gone: Mapping[int, Intervals]) -> Stretches:
+    """Leave out when queues were in no route; queues of which nothing stays are left out too."""
+    for queue in times.keys() & gone.keys():
+        times[queue] = without(times[queue], gone[queue])
+    return {queue: own for queue, own in times.items() if own}
 
 
 def without(intervals: Intervals, others: Intervals) -> list[tuple[int, int]]:

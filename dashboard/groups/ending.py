@@ -13,6 +13,7 @@ from django.db.models import Q
 from dashboard.clusters import outbox
 from dashboard.common import bulk
 from dashboard.groups.handoffs import Bounds, Part, Story, pause_of, tell
+from dashboard.groups.leaving import without_absences
 from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
 from dashboard.groups.pairing import Instant, Span, Way
 from dashboard.groups.recording.held import LATE_MS
@@ -169,7 +170,8 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
         )
         for topic, broker, number, client, at, low, high, until, until_low, until_high, pull, seen_at in holdings
     )
-    return {row.number: stories for row, stories in zip(rows, tell(spans, parts, before=before), strict=True)}
+    told = tell(spans, parts, before=before)
+    return {row.number: without_absences(row.group, stories) for row, stories in zip(rows, told, strict=True)}
 
 
 def _parts(rows: Sequence[Round]) -> list[Part]:
@@ -273,14 +275,16 @@ def _facts_of(row: Round, story: Story, source: Source) -> Iterator[Fact]:
     )
     gap = story.taken.at - story.dropped.at
     if story.unowned is not None and story.unowned.high != 0:
-        exactness = _of_duration(story.unowned, max(gap, 0))
+        most = gap if story.unowned.high is None else story.unowned.high
+        length = max(story.unowned.low, min(gap, most))  # less than the gap: the queue was in no route for a while
+        exactness = _of_duration(story.unowned, length)
         yield Unowned(
             at=story.dropped.at,
             source=source,
             exactness=exactness,
             group=row.group.name,
             queue=story.queue,
-            duration_ms=max(gap, 0),
+            duration_ms=length,
             has_ended=True,
             round=row.number,
         )

@@ -15,6 +15,7 @@ from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, told_until_of
 from dashboard.groups.pairing import Instant
+from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.shares import Share
 from rebalance_engine.model import MessageQueue
 
@@ -86,8 +87,10 @@ def lanes_of(round_row: Round, *, now: int, shares: Mapping[int, Share] | None =
     """Give the handoffs of a round, worst first; ``shares`` as ``owned.shares_in`` gives them, where they are read."""
     if round_row.told_at is None:  # open, or its handoffs are told in a moment
         told_until, stories = told_until_of(round_row.group_id), stories_of(round_row)
-        ends = ends_of(round_row, [story.queue for story in stories if story.taken is None])
-        lanes = [_lane(story, now, told_until, ends.get(story.queue)) for story in stories]
+        drops = {story: (story.queue, story.dropped.at) for story in stories if story.dropped and not story.taken}
+        ends = ends_of(round_row, drops.values())
+        known = now, _sure(round_row, now), told_until
+        lanes = [_lane(story, known, ends.get(drops[story]) if story in drops else None) for story in stories]
         lanes = _with_those_who_had(round_row, lanes)
     else:
         lanes = _told_lanes(round_row, _stored(round_row), now)
@@ -131,14 +134,23 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
         held.setdefault(row.queue.message_queue, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
     closed = round_row.closed_at or now
-    ends = ends_of(round_row, [_queue_of(each) for each in handoffs if each.taken_at is None])
+    ends = ends_of(round_row, [_drop_of(each) for each in handoffs if each.taken_at is None])
     told_until = told_until_of(round_row.group_id)
-    lanes = [_until(each, held.get(_queue_of(each), []), ends.get(_queue_of(each)), closed, now) for each in handoffs]
+    times = closed, _sure(round_row, now), now
+    lanes = [_until(each, held.get(_queue_of(each), []), ends.get(_drop_of(each)), times) for each in handoffs]
     return [_doubted(lane, told_until, each.dropped_high) for lane, each in zip(lanes, handoffs, strict=True)]
+
+
+def _sure(row: Round, now: int) -> int:
+    return min(now, sure_until_of(groups=[row.group_id]).get(row.group_id, now))
 
 
 def _queue_of(row: Handoff) -> MessageQueue:
     return MessageQueue(row.topic, row.broker, row.queue_id)
+
+
+def _drop_of(row: Handoff) -> tuple[MessageQueue, int]:
+    return _queue_of(row), row.dropped_at or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +163,8 @@ class _Hold:
     until: int | None
 
 
-def _until(row: Handoff, held: Sequence[_Hold], end: End | None, closed: int, now: int) -> Lane:
+def _until(row: Handoff, held: Sequence[_Hold], end: End | None, times: tuple[int, int, int]) -> Lane:
+    closed, sure, now = times
     lane, dropped = _told_lane(row), row.dropped_at
     if row.taken_at is not None or dropped is None:
         return lane
@@ -161,16 +174,16 @@ def _until(row: Handoff, held: Sequence[_Hold], end: End | None, closed: int, no
         return replace(lane, to_client=kept.client, taken_at=dropped, unowned=(0, 0))
     came = next((hold for hold in later if hold.at >= closed), None)
     if end is not None and end.at <= (now if came is None else came.at):
-        return _ended(lane, end, Instant(dropped, row.dropped_low, row.dropped_high))
-    low, high = (now, now) if came is None else (came.at_low, came.at)
+        return _ended(lane, end, Instant(dropped, row.dropped_low, row.dropped_high), sure)
+    low, high = (sure, now) if came is None else (came.at_low, came.at)
     at_least = max(0, low - row.dropped_high) if low is not None and row.dropped_high is not None else 0
     at_most = max(at_least, high - (row.dropped_low or dropped))
     return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
 
 
-def _ended(lane: Lane, end: End, dropped: Instant) -> Lane:
+def _ended(lane: Lane, end: End, dropped: Instant, sure: int) -> Lane:
     """Let a queue that left the route be waited for no longer: nobody had it until then."""
-    at_least = 0 if end.low is None or dropped.high is None else max(0, end.low - dropped.high)
+    at_least = 0 if end.low is None or dropped.high is None else max(0, min(end.low, sure) - dropped.high)
     at_most = max(at_least, end.at - (dropped.low or dropped.at))
     return replace(lane, unowned=(at_least, at_most), is_waiting=False, is_gone=True, gone_at=end.gone_at)
 
@@ -305,12 +318,13 @@ def _less(lane: Lane, doubts: Doubts) -> Lane:
     return replace(lane, unowned=unowned, pause=pause)
 
 
-def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> Lane:
+def _lane(story: Story, known: tuple[int, int, int | None], end: End | None) -> Lane:
+    now, sure, told_until = known
     dropped, taken = story.dropped, story.taken
     is_waiting = taken is None and dropped is not None
     unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
     if is_waiting and dropped is not None:
-        at_least = 0 if dropped.high is None else max(0, now - dropped.high)  # who was lost may have it still
+        at_least = 0 if dropped.high is None else max(0, sure - dropped.high)  # who was lost may have it still
         unowned = (at_least, max(0, now - (dropped.low or dropped.at)))
     overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)
     pause = pause_of(story)
@@ -330,7 +344,7 @@ def _lane(story: Story, now: int, told_until: int | None, end: End | None) -> La
         taken=_within(taken),
     )
     if is_waiting and dropped is not None and end is not None and end.gone_at is not None:
-        lane = _ended(lane, end, dropped)
+        lane = _ended(lane, end, dropped, sure)
     return _doubted(lane, told_until, dropped.high if dropped else None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
@@ -10,10 +10,13 @@ from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, surely
-from dashboard.groups.leaving import lows_of
-from dashboard.groups.models import Handoff, Holding
+from dashboard.groups.leaving import End, ends_of_each
+from dashboard.groups.models import Handoff, Holding, Round
+from dashboard.groups.proofs import sure_until_of
+from rebalance_engine.model import MessageQueue
 
-COLUMNS = ("is_kept", "came_at", "came_low", "gone_at", "since")
+QUEUE = ("topic", "broker", "queue_id")
+COLUMNS = ("pk", "round", "dropped_at", "first_dropped", "dropped_high", "is_kept", "came_at", "came_low", *QUEUE)
 
 
 def lasting_pauses(*, rounds: Collection[int], now: int) -> dict[int, int]:
@@ -65,60 +68,55 @@ def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, Lasting]
         .filter(Exists(queues))
         .annotate(is_kept=Exists(kept))
         .annotate(came_at=_first(spans, "at"), came_low=_first(spans, "at_low"))
-        .annotate(gone_at=Subquery(queues.values("gone_at")[:1]), since=Subquery(queues.values("since")[:1]))
         .annotate(first_dropped=Coalesce("dropped_low", "dropped_at"))
-        .values_list("pk", "round", "round__group", "round__closed_at", "first_dropped", "dropped_high", *COLUMNS)
     )
-    found = [_Row(*row) for row in rows]
-    groups = {row.group for row in found}
-    doubts = all_doubts_of(
-        groups=groups, since=min((row.dropped_high for row in found if row.dropped_high), default=now)
-    )
-    lows = _lows(found)
-    return {row.pk: _lasted(row, lows, doubts.get(row.group, NO_DOUBTS), now) for row in found}
+    found: list[_Open] = [
+        _Open(pk, number, MessageQueue(*queue), dropped, low, high, is_kept, came, came_low)
+        for pk, number, dropped, low, high, is_kept, came, came_low, *queue in rows.values_list(*COLUMNS)
+    ]
+    of = Round.objects.filter(pk__in={each.round for each in found}).select_related("group").defer("before", "after")
+    in_rounds = {row.pk: row for row in of}
+    group_of = {pk: row.group_id for pk, row in in_rounds.items()}
+    groups = set(group_of.values())
+    doubts = all_doubts_of(groups=groups, since=min((each.high for each in found if each.high), default=now))
+    sure = sure_until_of(groups=groups) if found else {}
+    ends = ends_of_each([(in_rounds[each.round], each.queue, each.dropped_at) for each in found])
+    lasting: dict[int, Lasting] = {}
+    for each, end in zip(found, ends, strict=True):
+        group = group_of[each.round]
+        looked = min(now, sure.get(group, now))
+        lasting[each.pk] = _lasted(each, end, doubts.get(group, NO_DOUBTS), looked=looked, now=now)
+    return lasting
 
 
-class _Row(NamedTuple):
-    """A handoff of a queue, and what is known of the queue since; ``since`` and ``gone_at`` are of the route."""
+def _lasted(each: _Open, end: End | None, doubts: Doubts, *, looked: int, now: int) -> Lasting:
+    if each.is_kept:
+        return Lasting(each.round, 0, 0, is_waited_for=False)
+    last, least = (now, looked) if each.came_at is None else (each.came_at, each.came_low)
+    is_gone = end is not None and end.at <= last
+    if end is not None and is_gone:
+        last, least = end.at, end.low
+    low = 0
+    if least is not None and each.high is not None and least > each.high:
+        low = surely(each.high, least - each.high, doubts)
+    return Lasting(each.round, low, max(low, last - each.low), is_waited_for=not is_gone)
+
+
+class _Open(NamedTuple):
+    """A handoff that nobody took: its row and its round's, when it was let go, and when somebody was seen with it.
+
+    ``is_kept``: somebody else had it all the time.
+    """
 
     pk: int
     round: int
-    group: int
-    closed_at: int | None
-    dropped_low: int
-    dropped_high: int | None
+    queue: MessageQueue
+    dropped_at: int
+    low: int
+    high: int | None
     is_kept: bool
     came_at: int | None
     came_low: int | None
-    gone_at: int | None
-    since: int
-
-    @property
-    def left_at(self) -> int | None:
-        """When it had left the route, as ``leaving.ends_of`` says."""
-        return self.since if self.closed_at is not None and self.since > self.closed_at else self.gone_at
-
-
-def _lasted(row: _Row, lows: Mapping[tuple[int, int], int | None], doubts: Doubts, now: int) -> Lasting:
-    if row.is_kept:
-        return Lasting(row.round, 0, 0, is_waited_for=False)
-    came_at, came_low = (now, now) if row.came_at is None else (row.came_at, row.came_low)
-    is_gone = row.left_at is not None and row.left_at <= came_at
-    if is_gone and row.left_at is not None:
-        came_at, came_low = row.left_at, lows.get((row.group, row.left_at))
-    low = 0
-    if came_low is not None and row.dropped_high is not None and came_low > row.dropped_high:
-        low = surely(row.dropped_high, came_low - row.dropped_high, doubts)
-    return Lasting(row.round, low, max(low, came_at - row.dropped_low), is_waited_for=not is_gone)
-
-
-def _lows(rows: Collection[_Row]) -> dict[tuple[int, int], int | None]:
-    """Say since when each queue that left may have been gone, by group and by when that was seen."""
-    times: dict[int, set[int]] = {}
-    for row in rows:
-        if row.gone_at is not None and row.left_at == row.gone_at:
-            times.setdefault(row.group, set()).add(row.gone_at)
-    return {(group, at): low for group, seen in times.items() for at, low in lows_of(group=group, times=seen).items()}
 
 
 def _first(spans: QuerySet[Holding], column: str) -> Subquery:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from django.db.models import Count, F, Max, Q, Value
 from django.db.models.functions import Coalesce
 
-from dashboard.clusters.models import Queue
 from dashboard.clusters.silences import is_silent
-from dashboard.groups.bands import FOREVER, Bounded, Held, Step, sweep
+from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep
 from dashboard.groups.doubts import certain_steps
 from dashboard.groups.lag import Waiting, waiting_of
+from dashboard.groups.leaving import away_since, disputed
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.owned import BOUNDS, disputes_of, doubts_of_each, ended_at, orphans_of, told_until_of_each
 from dashboard.groups.proofs import answered_at_of
@@ -66,7 +66,11 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     busy = set(_with_rounds(by_pk, since))
     restless = {pk for pk, row in by_pk.items() if _is_divided(row) and (pk in busy or _has_faults(row))}
     few, many = _few_and_many(restless, since)
-    spans, orphans, gone = _spans(few, by_pk, since), orphans_of(groups=few, since=since), _gone(by_pk, since)
+    spans, orphans, gone = (
+        _spans(few, by_pk, since),
+        orphans_of(groups=few, since=since),
+        _gone(by_pk, since) if few else {},
+    )
     doubts = doubts_of_each(groups=few, since=since) if few else {}
     found: dict[int, Lately] = {}
     for pk, row in by_pk.items():
@@ -77,9 +81,9 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
             each = _added_up(
                 spans.get(pk, []),
                 orphans.get(pk, []),
-                gone,
+                disputed(gone, row),
                 (since, until),
-                told_until.get(pk),
+                (told_until.get(pk), _sure_until(row, answered.get(pk), until)),
                 [*doubts.get(pk, []), *disputes_of(row, since=since)],
             )
             each = _with_the_rest(each, row, spans.get(pk, []), since)
@@ -94,6 +98,12 @@ def _listed_at(row: Group) -> int | None:
     """Say when everybody had told who is a member: all that is known of a group in which nobody answers."""
     watch = getattr(row.cluster, "watch", None)
     return None if watch is None or row.rebalanced_at is None else watch.lists_at
+
+
+def _sure_until(row: Group, answered: int | None, until: int) -> int:
+    """Say until when nobody had what nobody said to have, as ``proofs.sure_until_of`` does."""
+    listed = getattr(getattr(row.cluster, "watch", None), "lists_at", None)
+    return min(each for each in (answered, listed, until) if each is not None)
 
 
 def _is_divided(row: Group) -> bool:
@@ -167,24 +177,31 @@ def _read(which: Q) -> dict[int, list[Bounded]]:
     return found
 
 
-def _gone(by_pk: Mapping[int, Group], since: int) -> dict[int, int]:
-    clusters = {row.cluster_id for row in by_pk.values()}
-    rows = Queue.objects.filter(topic__cluster__in=clusters, gone_at__gt=since - BEFORE_MS)
-    return {pk: at for pk, at in rows.values_list("pk", "gone_at") if at is not None}
+def _gone(by_pk: Mapping[int, Group], since: int) -> Gone:
+    return away_since(clusters={row.cluster_id for row in by_pk.values()}, since=since - BEFORE_MS)
 
 
 def _added_up(
     spans: list[Bounded],
     orphans: list[Held],
-    gone: Mapping[int, int],
+    gone: Gone,
     window: tuple[int, int],
-    told_until: int | None,
+    known: tuple[int | None, int],
     doubts: Sequence[tuple[int, int]],
 ) -> Lately:
-    since, until = window
+    (since, until), (told_until, sure_until) = window, known
     whole = Window(since, until, wave=1, limit=until)
-    [shares] = shares_of(spans, [whole], until=until, orphans=orphans, gone=gone, told_until=told_until, doubts=doubts)
-    nobody, perhaps, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone)
+    [shares] = shares_of(
+        spans,
+        [whole],
+        until=until,
+        orphans=orphans,
+        gone=gone,
+        told_until=told_until,
+        sure_until=sure_until,
+        doubts=doubts,
+    )
+    nobody, perhaps, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone, sure_until=sure_until)
     in_doubt = doubts if told_until is None else [*doubts, (told_until, until)]  # who does not answer may have any
     return Lately(
         until,

@@ -1,17 +1,20 @@
-"""When queues left the route, of which a round tells that nobody has taken them: nobody waits for them since."""
+"""When queues were in no route: nobody waits for what a round tells that nobody has taken, once it has left."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import Q
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.models import Group, Round, RoundCause
-from rebalance_engine.events import Cause
+from dashboard.groups.bands import EVER, FOREVER, Away, without
+from dashboard.groups.handoffs import Bounds, Story
+from dashboard.groups.models import Group, Round
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.rounds import BROKERS_CHANGE
 
-CAUSES = [Cause.ROUTE_CHANGED.value, *(each.value for each in BROKERS_CHANGE)]
+Aways = Mapping[int, Sequence[Away]]  # by a queue's row
+COLUMNS = ("gone_low", "gone_at", "absences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,37 +29,118 @@ class End:
     gone_at: int | None
 
 
-def ends_of(row: Round, queues: Collection[MessageQueue]) -> dict[MessageQueue, End]:
-    """Give those of a round's queues that are in no route now, or that came into one after the round had closed."""
-    if not queues:
-        return {}
-    topics, brokers = {queue.topic for queue in queues}, {queue.broker for queue in queues}
-    rows = Queue.objects.filter(topic__cluster=row.group.cluster_id, topic__name__in=topics, broker__in=brokers)
-    columns = rows.values_list("topic__name", "broker", "queue_id", "since", "gone_at")
-    stored = {MessageQueue(topic, broker, number): (since, gone) for topic, broker, number, since, gone in columns}
-    lows = lows_of(group=row.group_id, times={gone for _, gone in stored.values() if gone is not None})
-    found: dict[MessageQueue, End] = {}
-    for queue in queues:
-        since, gone_at = stored.get(queue, (0, None))
-        if row.closed_at is not None and since > row.closed_at:
-            found[queue] = End(None, since, None)
-        elif gone_at is not None:
-            found[queue] = End(lows.get(gone_at), gone_at, gone_at)
-    return found
+def ends_of(row: Round, drops: Iterable[tuple[MessageQueue, int]]) -> dict[tuple[MessageQueue, int], End]:
+    """Say when each of a round's queues, that was let go at an instant, was in no route first from then on.
 
-
-def lows_of(*, group: int, times: Collection[int]) -> dict[int, int | None]:
-    """Give since when each of these changes of routes may have been, as far as the group's causes tell.
-
-    Where NameServers disagreed before they told the same, that is since the first of them may have told it.
+    That it comes back later changes nothing of it. Those that have been in a route ever since are left out.
     """
-    if not times:
+    wanted = sorted(set(drops))
+    return {
+        drop: end
+        for drop, end in zip(wanted, ends_of_each([(row, *drop) for drop in wanted]), strict=True)
+        if end is not None
+    }
+
+
+def ends_of_each(wanted: Sequence[tuple[Round, MessageQueue, int]]) -> list[End | None]:
+    """Say the same of queues of several rounds, with one query; None: it has been in a route ever since."""
+    stored = _stored({(row.group.cluster_id, queue) for row, queue, _ in wanted})
+    ends: list[End | None] = []
+    for row, queue, dropped in wanted:
+        since, away = stored.get((row.group.cluster_id, queue), (0, []))
+        ends.append(_end(row, dropped, since, _disputed(away, _disputes(row.group))))
+    return ends
+
+
+def without_absences(group: Group, stories: Iterable[Story]) -> list[Story]:
+    """Count as time without owner no time in which a queue was in no route: then there was none to have."""
+    told = list(stories)
+    handed = {each.queue for each in told if _has_gap(each)}
+    stored, times = _stored({(group.cluster_id, queue) for queue in handed}), _disputes(group)
+    away = {queue: _disputed(own, times) for (_, queue), (_, own) in stored.items() if own}
+    return [_less(each, away[each.queue]) if each.queue in away and _has_gap(each) else each for each in told]
+
+
+def _has_gap(story: Story) -> bool:
+    """Whether somebody took a queue that another one had let go, and nobody may have had it in between."""
+    return bool(story.dropped and story.taken and story.unowned and story.unowned.high != 0)
+
+
+def away_since(*, clusters: Collection[int], since: int) -> dict[int, list[Away]]:
+    """Say when queues of clusters were in no route, by their rows: those that were at some time after ``since``."""
+    lately = Q(gone_at__gt=since) | Q(absences__isnull=False, since__gt=since)
+    rows = Queue.objects.filter(lately, topic__cluster__in=clusters).values_list("pk", *COLUMNS)
+    return {pk: times_away(*away) for pk, *away in rows}
+
+
+def times_away(
+    gone_low: int | None, gone_at: int | None, absences: Sequence[Sequence[int | None]] | None
+) -> list[Away]:
+    """Give when a queue was in no route by the columns of its row, in order."""
+    ended = [Away(low, at, back_low, back) for low, at, back_low, back in absences or () if at is not None]
+    return ended if gone_at is None else [*ended, Away(gone_low, gone_at)]
+
+
+def disputed(away: Aways, group: Group) -> Aways:
+    """Let queues that went while NameServers disagreed be gone perhaps since the first of them may have told it."""
+    times = _disputes(group)
+    return {pk: _disputed(own, times) for pk, own in away.items()} if times else away
+
+
+def _disputes(group: Group) -> list[tuple[int, int]]:
+    ended = [(begin, end) for begin, end, _ in group.disputes or ()]
+    return ended if group.disputed_since is None else [*ended, (group.disputed_since, FOREVER)]
+
+
+def _disputed(away: Sequence[Away], times: Sequence[tuple[int, int]]) -> list[Away]:
+    return [
+        each
+        if each.low is None
+        else replace(each, low=min([each.low, *(begin for begin, end in times if begin <= each.at <= end)]))
+        for each in away
+    ]
+
+
+def _stored(wanted: Collection[tuple[int, MessageQueue]]) -> dict[tuple[int, MessageQueue], tuple[int, list[Away]]]:
+    """Give since when queues of clusters are in their routes, and when they were in none."""
+    if not wanted:
         return {}
-    causes = RoundCause.objects.filter(group=group, cause__in=CAUSES, at__in=list(times)[:500]).order_by("pk")
-    found = dict(causes.values_list("at", "at_low"))
-    row = Group.objects.only("disputes", "disputed_since").get(pk=group)
-    for at, low in found.items():
-        begins = [begin for begin, end, _ in row.disputes or () if begin <= at <= end]
-        begins += [row.disputed_since] if row.disputed_since is not None and row.disputed_since <= at else []
-        found[at] = None if low is None else min([low, *begins])
+    topics, brokers = {queue.topic for _, queue in wanted}, {queue.broker for _, queue in wanted}
+    clusters = {cluster for cluster, _ in wanted}
+    rows = Queue.objects.filter(topic__cluster__in=clusters, topic__name__in=topics, broker__in=brokers)
+    columns = ("topic__cluster", "topic__name", "broker", "queue_id", "since", *COLUMNS)
+    found: dict[tuple[int, MessageQueue], tuple[int, list[Away]]] = {}
+    for cluster, topic, broker, number, since, *away in rows.values_list(*columns):
+        key = cluster, MessageQueue(topic, broker, number)
+        if key in wanted:
+            found[key] = since, times_away(*away)
     return found
+
+
+def _end(row: Round, dropped: int, since: int, away: Sequence[Away]) -> End | None:
+    for each in away:
+        if each.back_at is None or each.back_at > dropped:
+            return End(each.low, each.at, each.at)
+    if not away and row.closed_at is not None and since > row.closed_at:
+        return End(None, since, None)
+    return None
+
+
+def _less(story: Story, away: Sequence[Away]) -> Story:
+    dropped, taken, unowned = story.dropped, story.taken, story.unowned
+    assert dropped is not None
+    assert taken is not None
+    assert unowned is not None
+    widest = [(EVER if each.low is None else each.low, each.seen[1]) for each in away]
+    low = 0
+    if dropped.high is not None and taken.low is not None:
+        low = _length(without([(dropped.high, taken.low)], widest))
+    high = unowned.high
+    if high is not None and dropped.low is not None and taken.high is not None:
+        high = _length(without([(dropped.low, taken.high)], [each.surely for each in away]))
+    low = min(unowned.low, low)
+    return replace(story, unowned=Bounds(low, None if high is None else max(low, high)))
+
+
+def _length(intervals: Iterable[tuple[int, int]]) -> int:
+    return sum(max(0, high - low) for low, high in intervals)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from django.db.models import Exists, F, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Broker, Queue
-from dashboard.groups.bands import FOREVER, Bounded, Held, Step, sweep
+from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep
 from dashboard.groups.ending import low_of, since_of
 from dashboard.groups.kinds import is_proxied
-from dashboard.groups.leaving import lows_of
+from dashboard.groups.leaving import away_since, disputed
 from dashboard.groups.models import Finding, Group, Holding, Member, MemberList, Round
+from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.shares import Share, Window, shares_of
 from rebalance_engine.findings import FindingKind
 
@@ -37,7 +38,9 @@ def bands_of(*, group: Group, since: int, now: int) -> Bands:
     if group.model == "BROADCASTING":
         return Bands([], [], [], is_whole=True)
     spans, gone, is_whole = spans_of(group, since, now)
-    return Bands(*sweep(spans, since=since, until=now, orphans=_orphans(group, since), gone=gone), is_whole)
+    sure = sure_until_of(groups=[group.pk]).get(group.pk, now)
+    steps = sweep(spans, since=since, until=now, orphans=_orphans(group, since), gone=gone, sure_until=sure)
+    return Bands(*steps, is_whole)
 
 
 def shares_in(*, row: Round, now: int) -> dict[int, Share]:
@@ -65,8 +68,8 @@ def shares_by_round(
         until=now,
         orphans=_orphans(group, since),
         gone=gone,
-        gone_low=gone_low_of(group=group.pk, gone=gone),
         told_until=told_until_of(group.pk),
+        sure_until=sure_until_of(groups=[group.pk]).get(group.pk, now),
         doubts=[*doubts_of(group=group.pk, since=since), *dispute_of(group)],
         once=once,
     )
@@ -132,8 +135,8 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     return found
 
 
-def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[int, int], bool]:
-    """Read who had what since an instant, and which queues have gone when.
+def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], Gone, bool]:
+    """Read who had what since an instant, and when queues were in no route.
 
     Of before it gives when each queue was had last: nobody has it since. Who was seen to have a queue only after
     ``until`` may have had it by then, if nothing shows that he had not.
@@ -149,20 +152,13 @@ def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], dict[
     lost = Max("until", filter=Q(until_high=None))
     ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"), lost=lost)
     spans.extend(ended_at(row["queue_id"], row["last"], row["lost"]) for row in ended[:MOST_SPANS])
-    left = Queue.objects.filter(topic__cluster=group.cluster_id, gone_at__gt=since).values_list("pk", "gone_at")
-    gone = {pk: at for pk, at in left if at is not None}
+    gone = disputed(away_since(clusters=[group.cluster_id], since=since), group)
     return spans, gone, len(spans) < MOST_SPANS
 
 
 def ended_at(queue: int, last: int, lost: int | None) -> Bounded:
     """Give the end of what is known of a queue's owners: who had it last let go then, or was ``lost``."""
     return Bounded(queue, 0, last, last, last, last, last, None if lost == last else last, told_until=last)
-
-
-def gone_low_of(*, group: int, gone: Mapping[int, int]) -> dict[int, int | None]:
-    """Say since when each of these queues may have been gone, by when that was seen; None: nobody knows."""
-    lows = lows_of(group=group, times=set(gone.values()))
-    return {queue: lows.get(at) for queue, at in gone.items()}
 
 
 def _orphans(group: Group, since: int) -> list[Held]:

@@ -8,10 +8,11 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.bands import Bounded, Stretches, as_told, gaps, stretches
+from dashboard.groups.bands import Bounded, Stretches, as_seen_gone, as_told, gaps, stretches
 from dashboard.groups.doubts import merged
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owned import doubts_of, orphans_of, spans_of, told_until_of
+from dashboard.groups.proofs import sure_until_of
 
 MOST_LANES = 300  # of more queues those are shown that changed hands
 MOST_BARS = 12_000
@@ -29,8 +30,9 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     spans, gone, is_whole = spans_of(group, since, until)
     orphans = orphans_of(groups=[group.pk], since=since).get(group.pk, [])
     is_shared = group.model == "BROADCASTING"
-    nobody, perhaps = gaps(spans, until=until, orphans=orphans, gone=gone)
-    _, two = stretches(map(as_told, spans), until=until, gone=gone)
+    sure = sure_until_of(groups=[group.pk]).get(group.pk, until)
+    nobody, perhaps = gaps(spans, until=until, orphans=orphans, gone=gone, sure_until=sure)
+    _, two = stretches(map(as_told, spans), until=until, gone=as_seen_gone(gone))
     shown = [span for span in spans if span.client and (span.until is None or span.until > since)]
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     changed = {span.queue for span in shown if span.at > since or span.until is not None} | two.keys()

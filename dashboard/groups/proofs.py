@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.db.models import Min
+from django.db.models import Min, Q
 
-from dashboard.groups.models import Member
+from dashboard.groups.models import Group, Member
 from rebalance_engine.findings import FindingKind
 
 BY_HELD = frozenset(  # what members tell that they hold proves these
@@ -34,6 +34,18 @@ def answered_at_of(*, groups: Collection[int]) -> dict[int, int]:
     members = Member.objects.filter(group__in=groups, left_at=None, held_seen_at__isnull=False, missing=None)
     told = members.values_list("group").annotate(first=Min("held_seen_at")).order_by()
     return {group: at for group, at in told if at is not None}
+
+
+def sure_until_of(*, groups: Collection[int]) -> dict[int, int]:
+    """Say until when it is certain, of each group, that nobody had what nobody said to have: a moment ago.
+
+    Since the oldest answer of a member somebody may have taken it, or have come since the member lists were told.
+    """
+    of_member = Min("members__held_seen_at", filter=Q(members__left_at=None, members__missing=None))
+    rows = Group.objects.filter(pk__in=groups).annotate(first=of_member)
+    told = {pk: (first, lists) for pk, first, lists in rows.values_list("pk", "first", "cluster__watch__lists_at")}
+    known = {pk: [at for at in times if at is not None] for pk, times in told.items()}
+    return {pk: min(times) for pk, times in known.items() if times}
 
 
 def proven_at(kind: str, seen_at: int | None) -> int | None:

@@ -7,27 +7,32 @@ bound them: nobody had a queue for certain while nobody can have had it, and at 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dashboard.groups.bands import (
     EVER,
+    FOREVER,
     NOTHING,
     Bounded,
+    Gone,
     Held,
     Intervals,
     Stretches,
     as_certain,
     as_kept,
+    as_perhaps_gone,
     as_possible,
     as_seen,
+    as_seen_gone,
+    as_surely_gone,
     as_told,
     stretches,
+    surely_lasting,
     without,
 )
 
 NONE: Intervals = ()
-UNKNOWN: Mapping[int, int | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +130,9 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     *,
     until: int,
     orphans: Iterable[Held] = (),
-    gone: Mapping[int, int] = NOTHING,
-    gone_low: Mapping[int, int | None] = UNKNOWN,
+    gone: Gone = NOTHING,
     told_until: int | None = None,
+    sure_until: int = FOREVER,
     doubts: Intervals = NONE,
     once: bool = False,
 ) -> list[dict[int, Share]]:
@@ -138,14 +143,17 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
         windows: the rounds, in order.
         until: what is told ends then.
         orphans: when it was seen that nobody had a queue, also of such that nobody ever had.
-        gone: when it was seen that queues are not there any more: nothing is told of them since.
-        gone_low: since when each of them may have been gone, None: nobody knows; so long nobody had it for certain.
+        gone: when queues were in no route: nothing is told of then, and nothing for certain of when they may have been.
         told_until: when the first of those who do not answer told last; None: all answer.
+        sure_until: when the oldest look was on which all rests: what lasts is certain no longer.
         doubts: when somebody who is gone since had not answered: he may have had then what nobody else had.
         once: what a round of a wave told to the end is not told by a later one of it: figures that are added up.
     """
     spans, orphans = list(spans), list(orphans)
-    nobody, two = _threes(spans, orphans, until, told_until, (gone, _left_at_least(spans, gone, gone_low)))
+    told = until if told_until is None else min(until, told_until)
+    nobody, two = _threes(spans, orphans, until, told, gone)
+    away = as_perhaps_gone(gone, spans)
+    nobody = replace(nobody, low=surely_lasting(nobody.low, until=until, sure_until=sure_until, gone=away))
     nobody = replace(nobody, low={queue: without(own, doubts) for queue, own in nobody.low.items()})
     first_at: dict[int, int] = {}
     for span in spans:
@@ -176,33 +184,15 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     return found
 
 
-def _left_at_least(
-    spans: Iterable[Bounded], gone: Mapping[int, int], gone_low: Mapping[int, int | None]
-) -> dict[int, int]:
-    """Say until when queues were there for certain: where nobody knows, until somebody had them last."""
-    had: dict[int, int] = {}
-    for span in spans:
-        had[span.queue] = max(span.at if span.until is None else span.until, had.get(span.queue, EVER))
-    left = {queue: had.get(queue, EVER) if low is None else low for queue, low in gone_low.items()}
-    return {**gone, **left}
-
-
-def _threes(
-    spans: list[Bounded],
-    orphans: list[Held],
-    until: int,
-    told_until: int | None,
-    went: tuple[Mapping[int, int], Mapping[int, int]],
-) -> tuple[_Three, _Three]:
-    """Tell what is so at least, as seen, and at most; ``went``: when it was seen that queues went, and the earliest."""
-    gone, gone_low = went
-    known = until if told_until is None else min(until, told_until)
-    seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=gone)
-    least_none, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=gone_low)
-    _, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=gone)
-    most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=gone)
-    _, least_two = stretches(map(as_told, spans), until=until, gone=gone)
-    nobody = _Three(_until(least_none, known), _until(seen_none, known), most_none)
+def _threes(spans: list[Bounded], orphans: list[Held], until: int, told: int, gone: Gone) -> tuple[_Three, _Three]:
+    """Tell what is so at least, as seen, and at most; that nobody had a queue until all had ``told``."""
+    seen, surely, perhaps = as_seen_gone(gone), as_surely_gone(gone), as_perhaps_gone(gone, spans)
+    seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=seen)
+    least_none, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=perhaps)
+    _, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=surely)
+    most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=surely)
+    _, least_two = stretches(map(as_told, spans), until=until, gone=perhaps)
+    nobody = _Three(_until(least_none, told), _until(seen_none, told), most_none)
     return nobody, _Three(least_two, seen_two, most_two)
 
 

@@ -7,7 +7,7 @@ from django.test import Client
 
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups.lately import lately_of
-from dashboard.groups.leaving import lows_of
+from dashboard.groups.leaving import away_since, disputed
 from dashboard.groups.models import Finding, Group, Round, RoundCause
 from dashboard.groups.past_spans import put_together
 from dashboard.groups.rebalancing import rebalance_once
@@ -222,7 +222,10 @@ def test_what_was_disputed_had_no_owner_for_certain_only_if_it_is_there_still() 
 
     assert group.disputes is not None
     assert group.disputes[-1] == [T0 + 140_510 - ROUTES_AGAIN_MS, T0 + 151_010, True]
-    assert lows_of(group=group.pk, times={T0 + 150_000}) == {T0 + 150_000: T0 + 140_510 - ROUTES_AGAIN_MS}
+    away = disputed(away_since(clusters=[group.cluster_id], since=T0), group)
+    assert {(each.low, each.at) for own in away.values() for each in own} == {
+        (T0 + 140_510 - ROUTES_AGAIN_MS, T0 + 150_000)
+    }
     bar = time_bar(group=group, since=T0, now=T0 + 152_000)
     assert bar["none"] == []
 

@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.clusters.models import Cluster, Queue
+from dashboard.clusters.models import Cluster, Queue, Watch
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_pauses
 from dashboard.groups.lately import lately_of
 from dashboard.groups.models import Handoff, Round
+from dashboard.groups.owned import bands_of, shares_in
 from dashboard.pauses.costs import Between, Sum
 from dashboard.pauses.queries import pauses_of
 from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import settle, turn
-from tests.dashboard.story import T0, held, joined, left, missed, told
+from tests.dashboard.story import T0, held, joined, left, listed, missed, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -101,3 +102,24 @@ def test_of_queues_that_are_gone_there_is_none() -> None:
     Queue.objects.update(gone_at=T0 + 6_000)
 
     assert lasting(65_000) == {}
+
+
+def test_what_lasts_is_certain_until_the_oldest_of_the_last_looks() -> None:
+    settle()
+    told(left("A", 5_000, Departure.UNREGISTERED), held("B", 5_050, [2, 3]), listed(5_000, "B"))
+    turn(5_100)
+    told(held("B", 20_000, [2, 3]), at=20_000)
+    for lists_at, certain in ((None, 15_000), (18_000, 13_000), (60_000, 15_000)):
+        Watch.objects.all().delete()
+        Watch.objects.create(cluster=Cluster.objects.get(), at=T0, lists_at=lists_at and T0 + lists_at)
+        row, now = Round.objects.get(), T0 + 65_000
+        Cluster.objects.update(watched_at=now)
+        shares, bands = shares_in(row=row, now=now), bands_of(group=row.group, since=T0, now=now)
+
+        assert {lane.unowned for lane in lanes_of(row, now=now)} == {(certain, 64_990)}
+        assert {(share.unowned.low, share.unowned.high) for share in shares.values()} == {(certain, 64_990)}
+        assert [(step.until - step.since, step.queues) for step in bands.nobody] == [(certain, 2)]
+        assert [(step.until - T0, step.queues) for step in bands.perhaps_nobody] == [(65_000, 2)]
+        lately = lately_of(groups=[row.group_id], now=now)[row.group_id].unowned
+        assert lately is not None
+        assert lately.low == 2 * certain

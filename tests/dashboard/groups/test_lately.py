@@ -8,7 +8,7 @@ from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups import lately
 from dashboard.groups.bands import Step
 from dashboard.groups.lately import WINDOW_MS, Lately, lately_of
-from dashboard.groups.models import Finding, Group
+from dashboard.groups.models import Finding, Group, Member
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.shares import Lasted
 from rebalance_engine.events import Departure
@@ -78,6 +78,7 @@ def test_queues_that_nobody_has_for_long_count_for_the_whole_window(
 ) -> None:
     told(left("B", 60_000, departure), listed(60_000, "A"), held("A", 60_050, [0, 1]))
     turn(60_100)
+    Member.objects.filter(client_id="A").update(held_seen_at=NOW)
 
     by_findings = lately_at(NOW)
     Finding.objects.all().delete()

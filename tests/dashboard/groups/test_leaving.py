@@ -4,8 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.clusters.models import Queue
+from dashboard.groups import story
 from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.models import Round
+from dashboard.groups.owned import bands_of, shares_in
 from dashboard.groups.past_story import cut_at
 from rebalance_engine.events import Departure, Exactness, RouteSeen
 from tests.dashboard.groups.test_story import join, settle, turn
@@ -43,8 +47,8 @@ def test_a_queue_that_leaves_the_route_is_waited_for_no_longer() -> None:
 
     assert (told_of[1].is_waiting, told_of[1].is_gone, told_of[1].gone_at) == (True, False, None)
     assert (told_of[3].is_waiting, told_of[3].is_gone, told_of[3].gone_at) == (False, True, T0 + 65_000)
-    assert told_of[3].unowned == (0, 61_000)  # of a group without members no cause is kept, nor its bounds
-    assert told_of[3].is_perhaps_gap
+    assert told_of[3].unowned == (30_000, 61_000)  # also of a group without members, of which no cause is kept
+    assert told_of[3].is_gap
     assert lanes(row, 900_000)[3] == told_of[3]
 
 
@@ -68,21 +72,74 @@ def test_a_queue_that_leaves_the_route_while_the_round_is_open_is_waited_for_no_
     told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, []))
     turn(6_100)
     told(shrunk(16_000, 11_000))
+    told(held("A", 16_500, [0, 1]), held("B", 16_500, [2]), held("C", 16_500, []))
 
     told_of = lanes(Round.objects.get(), 60_000)
 
     assert (told_of[3].is_gone, told_of[3].is_waiting, told_of[3].unowned) == (True, False, (5_000, 15_990))
 
 
-def test_a_queue_that_came_back_after_its_round_had_ended_had_been_gone() -> None:
+def all_that_is_told(row: Round, at: int) -> list[object]:
+    """What lanes, sentence, figures, pauses and the time bar say of the past, looked at later."""
+    now, since = T0 + at, T0
+    shares = {pk: (each.unowned, each.overlap) for pk, each in shares_in(row=row, now=now).items()}
+    told_lanes = [lane for lane in lanes_of(row, now=now) if lane.queue_id == 3]
+    pauses = lasting_handoffs(rounds=[row.pk], now=now)
+    gone = Queue.objects.get(queue_id=3).pk
+    worst = story.worst(told_lanes, {})
+    bar = bands_of(group=row.group, since=since, now=T0 + 79_000)
+    return [told_lanes, shares.get(gone), worst, len(pauses), bar.nobody, bar.perhaps_nobody]
+
+
+def test_what_is_told_of_a_round_does_not_change_because_a_queue_comes_back() -> None:
     row = leave()
     told(shrunk(65_000, 35_000))
-    told(route(4, 80_000))
+    before = all_that_is_told(row, 79_000)
+    told(replace(route(4, 80_000), exactness=Exactness.between(T0 + 79_500, T0 + 80_000)))
     turn(80_100)
 
     lane = lanes(row, 300_000)[3]
 
+    assert (lane.is_gone, lane.gone_at, lane.is_waiting) == (True, T0 + 65_000, False)
+    assert lane.unowned == (30_000, 61_000)
+    assert all_that_is_told(row, 300_000)[:4] == before[:4]
+    assert all_that_is_told(row, 79_000)[4:] == before[4:]
+    told(*seen("C", 90_000)[1:], joined("C", 90_000), held("C", 91_000, [0, 1, 2, 3]))
+    turn(91_100)
+    assert all_that_is_told(row, 300_000)[:4] == before[:4]
+    told(shrunk(95_000, 94_000))
+    assert all_that_is_told(row, 300_000)[:4] == before[:4]
+
+
+def test_what_nobody_kept_of_before_is_told_as_unknown() -> None:
+    row = leave()
+    Queue.objects.filter(queue_id=3).update(since=T0 + 80_000)
+
+    lane = lanes(row, 300_000)[3]
+
     assert (lane.is_gone, lane.gone_at, lane.is_waiting, lane.unowned) == (True, None, False, (0, 76_000))
+
+
+def test_a_queue_has_nobody_only_while_it_is_in_a_route() -> None:
+    settle()
+    told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
+    told(shrunk(5_000, 4_500))
+    turn(5_100)
+    told(held("A", 6_000, [0]), held("B", 6_000, [1]))
+    turn(6_100)
+    told(replace(route(4, 80_000), exactness=Exactness.between(T0 + 79_000, T0 + 80_000)))
+    turn(80_100)
+    told(held("A", 82_000, [0, 1]), held("B", 83_000, [1]), held("B", 84_000, [2, 3]))
+    turn(84_100)
+    first, second = Round.objects.order_by("number")
+
+    lane, again = lanes(first, 300_000)[3], lanes(second, 300_000)[3]
+
+    assert (lane.is_gone, lane.gone_at, lane.unowned) == (True, T0 + 5_000, (0, 1_000))
+    assert (again.taken_at, again.unowned) == (T0 + 84_000, (3_000, 5_000))
+    assert second.move_count == 3  # the two that came back had owners before
+    bar = bands_of(group=first.group, since=T0, now=T0 + 85_000)
+    assert [(step.since - T0, step.until - T0, step.queues) for step in bar.nobody] == [(80_000, 83_000, 2)]
 
 
 def test_who_took_a_queue_before_it_left_the_route_ended_the_time_without_owner() -> None:
@@ -102,6 +159,7 @@ def test_while_somebody_does_not_answer_no_more_is_certain_of_a_queue_that_left(
     told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, []), missed("C", 7_500))
     turn(7_600)
     told(shrunk(16_000, 11_000))
+    told(held("A", 16_500, [0, 1]), held("B", 16_500, [2]))
 
     lane = lanes(Round.objects.get(), 60_000)[3]
 

@@ -5,7 +5,7 @@ import pytest
 from dashboard.clusters.models import Queue
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
-from dashboard.groups.models import Group, Handoff, Holding, Member, Round, RoundCause
+from dashboard.groups.models import Group, Handoff, Holding, Member, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.past import shown_at
 from dashboard.groups.past_story import lanes_at, shares_at
@@ -13,7 +13,6 @@ from dashboard.groups.rounds import sentence_of
 from dashboard.groups.shares import Share
 from dashboard.groups.story import time_bar, worst
 from dashboard.push.models import Step
-from rebalance_engine.events import Cause
 from tests.dashboard.groups.test_story import join, settle, turn
 from tests.dashboard.story import T0, held, told
 
@@ -74,6 +73,7 @@ def test_what_a_round_tells_of_an_instant_is_so_whenever_in_its_bounds_a_queue_w
     of_queue.update(**ends, until_origin="admin answer", reason="unknown")
     had("C", 3, 20_000, None)
     of_queue.filter(member__client_id="C").update(at_low=T0 + 12_000)
+    Member.objects.update(held_seen_at=T0 + 30_000)
     told_of = Round.objects.get()
 
     then, at_last = (by_queue(shares_in(row=told_of, now=T0 + at))[3] for at in (ms, 30_000))
@@ -156,12 +156,10 @@ def test_a_queue_that_went_has_certainly_nobody_until_it_may_have_gone(low: int 
     settle()
     told(held("B", 1_000, [2]))
     join()
+    Member.objects.update(held_seen_at=T0 + 5_150)
     before = by_queue(shares_in(row=Round.objects.latest("number"), now=T0 + 5_150))[3].unowned
-    Queue.objects.filter(queue_id=3).update(gone_at=T0 + 5_150)
-    cause = RoundCause.objects.latest("pk")
-    cause.pk, cause.cause, cause.at, cause.at_high = None, Cause.ROUTE_CHANGED.value, T0 + 5_150, T0 + 5_150
-    cause.at_low = None if low is None else T0 + low
-    cause.save(force_insert=True)
+    gone_low = None if low is None else T0 + low
+    Queue.objects.filter(queue_id=3).update(gone_at=T0 + 5_150, gone_low=gone_low)
 
     after = by_queue(shares_in(row=Round.objects.latest("number"), now=T0 + 60_000))[3].unowned
 

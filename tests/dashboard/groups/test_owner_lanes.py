@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups import owner_lanes as lanes
-from dashboard.groups.models import Group
+from dashboard.groups.models import Group, Member
 from dashboard.groups.owner_lanes import owner_lanes
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
 
@@ -36,6 +36,7 @@ def test_each_queue_tells_its_owners_in_their_order(group: Group) -> None:
 
 
 def test_gaps_and_overlaps_are_times_of_their_own(group: Group) -> None:
+    Member.objects.update(held_seen_at=T0 + 20_000)
     found = told_at(group, 5_000, 20_000)
 
     assert found[1]["none"] == [[T0 + 15_000, T0 + 20_000]]
@@ -44,9 +45,11 @@ def test_gaps_and_overlaps_are_times_of_their_own(group: Group) -> None:
 
 
 def test_a_queue_that_nobody_has_since_before_the_window_is_there(group: Group) -> None:
+    Member.objects.update(held_seen_at=T0 + 80_000)
     found = told_at(group, 60_000, 90_000)
 
-    assert (found[1]["bars"], found[1]["none"]) == ([], [[T0 + 60_000, T0 + 90_000]])
+    assert (found[1]["bars"], found[1]["none"]) == ([], [[T0 + 60_000, T0 + 80_000]])
+    assert found[1]["perhaps"] == [[T0 + 80_000, T0 + 90_000]]  # somebody may have taken it since the last look
 
 
 def test_of_many_queues_those_are_shown_that_changed_hands(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.groups.bands import Bounded, Held, sweep
+from dashboard.groups.bands import Away, Bounded, Held, sweep
 from dashboard.groups.shares import Lasted, Share, Window, shares_of
 
 END = 60
@@ -82,7 +82,7 @@ def test_nobody_is_said_to_have_a_queue_for_certain_no_longer_than_all_answer() 
 
 
 def test_a_queue_that_went_has_nobody_no_more() -> None:
-    [found] = shares_of([had(1, 0, 10)], [ALONE], until=END, gone={7: 22})
+    [found] = shares_of([had(1, 0, 10)], [ALONE], until=END, gone={7: [Away(22, 22)]})
 
     assert found[7].unowned == exactly(12)
 
@@ -91,7 +91,7 @@ def test_a_queue_that_went_has_nobody_for_certain_until_it_may_have_gone() -> No
     spans = [had(1, 0, 10), had(2, 15, 18)]
 
     def lasted(low: int | None) -> Lasted:
-        [found] = shares_of(spans, [ALONE], until=END, gone={7: 22}, gone_low={7: low})
+        [found] = shares_of(spans, [ALONE], until=END, gone={7: [Away(low, 22)]})
         return found[7].unowned
 
     assert [lasted(22), lasted(20), lasted(None)] == [Lasted(9, 9, 9), Lasted(7, 9, 9), Lasted(5, 9, 9)]

@@ -45,7 +45,7 @@ def test_a_queue_that_nobody_has_is_waited_for() -> None:
     join()
     told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, []))
     turn(6_100)
-
+    told(held("A", 16_000, [0, 1]), held("B", 16_000, [2]), held("C", 16_000, []))
     [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
 
     assert (lane.from_client, lane.to_client, lane.is_waiting, lane.is_gap) == ("B", "", True, True)
@@ -79,7 +79,7 @@ def test_a_queue_that_somebody_may_have_who_does_not_answer_is_not_said_to_have_
     join()
     told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, []), missed("C", 7_500))
     turn(7_600)
-
+    told(held("A", 16_000, [0, 1]), held("B", 16_000, [2]))
     [lane] = lanes_of(Round.objects.get(), now=T0 + 16_000)
 
     assert (lane.is_waiting, lane.is_unknown, lane.is_gap) == (False, True, True)
@@ -209,8 +209,8 @@ def test_the_time_bar_has_rounds_and_bands() -> None:
 
 def test_a_queue_that_lost_its_owner_before_the_window_is_still_without() -> None:
     settle()
-    told(held("B", 3_000, [2]))
-    group = turn(3_100)
+    told(held("B", 3_000, [2]), held("A", 60_000, [0, 1]), held("B", 60_000, [2]))
+    group = turn(60_100)
 
     assert time_bar(group=group, since=T0 + 50_000, now=T0 + 60_000)["none"] == [[T0 + 50_000, T0 + 60_000, 1]]
 
@@ -231,6 +231,7 @@ def test_a_queue_that_had_nobody_before_the_window_and_then_somebody_was_without
 def test_queues_that_nobody_ever_had_are_in_the_time_bar() -> None:
     told(route(4), *seen("A"), held("A", 10, [0, 1]))
     group = turn(20)
+    told(held("A", 10_000, [0, 1]))
 
     assert time_bar(group=group, since=T0, now=T0 + 10_000)["none"] == [[T0 + 10, T0 + 10_000, 2]]
 
