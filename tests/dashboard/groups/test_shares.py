@@ -221,3 +221,64 @@ def test_a_queue_that_had_nobody_before_the_round_is_told_from_one_that_lost_its
     [share] = only([had(1, 0, 10), had(2, 40, None)], within)
     assert share is not None
     assert not share.is_older
+
+
+@st.composite
+def absences(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[Away]]:
+    """When a queue was in no route, and what looks at the route told of it; of some nobody knows since when."""
+    marks = sorted(draw(st.lists(st.integers(0, END - 1), unique=True, max_size=12)))
+    marks = marks[: len(marks) // 6 * 6]
+    was, told = list[tuple[int, int]](), list[Away]()
+    for low, went, at, back_low, came, back in zip(*[iter(marks)] * 6, strict=True):
+        lasts = back == marks[-1] and draw(st.booleans())
+        known = (low if draw(st.booleans()) else None, at)
+        was.append((went, END if lasts else came))
+        told.append(Away(*known) if lasts else Away(*known, back_low if draw(st.booleans()) else None, back))
+    return was, told
+
+
+@given(st.lists(st.tuples(st.integers(0, END - 1), st.integers(1, 20)), min_size=1, max_size=4), absences())
+def test_bounds_contain_the_time_in_which_a_queue_was_in_a_route_and_nobody_had_it(
+    holds: list[tuple[int, int]], away: tuple[list[tuple[int, int]], list[Away]]
+) -> None:
+    was, told = away
+    spans = [had(client, at, min(END, at + length)) for client, (at, length) in enumerate(holds)]
+    first = min(at for at, _ in holds)
+
+    [found] = shares_of(spans, [ALONE], until=END, gone={7: told})
+    nobody, perhaps, _ = sweep(spans, since=0, until=END, gone={7: told})
+
+    alone = {
+        at
+        for at in range(first, END)
+        if not any(low <= at < min(END, low + length) for low, length in holds)
+        and not any(low <= at < high for low, high in was)
+    }
+    share = found.get(7, Share(Lasted(), Lasted()))
+    assert share.unowned.low <= len(alone) <= share.unowned.high
+    surely = {at for step in nobody for at in range(step.since, step.until)}
+    assert surely <= alone
+    assert len(surely) == share.unowned.low
+    assert not surely & {at for step in perhaps for at in range(step.since, step.until)}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, END - 1), st.integers(1, 20)), min_size=1, max_size=4),
+    absences(),
+    st.integers(1, END),
+)
+def test_a_return_changes_nothing_of_what_was_told_before_it(
+    holds: list[tuple[int, int]], away: tuple[list[tuple[int, int]], list[Away]], until: int
+) -> None:
+    spans = [had(client, at, min(END, at + length)) for client, (at, length) in enumerate(holds)]
+    before = [
+        replace(each, back_low=None, back_at=None) for each in away[1] if each.at <= until <= (each.back_at or END)
+    ]
+    before = [*(each for each in away[1] if each.back_at is not None and each.back_at < until), *before]
+    after = [each for each in away[1] if each.at <= until]
+
+    window = Window(0, until, 1, until)
+
+    assert shares_of(spans, [window], until=until, gone={7: before}) == shares_of(
+        spans, [window], until=until, gone={7: after}
+    )
