@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
 from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
-from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, told_until_of
+from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until, told_until_of
 from dashboard.groups.pairing import Instant
 from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.shares import Share
@@ -286,20 +287,34 @@ def _with_gaps_before(round_row: Round, lanes: list[Lane], shares: Mapping[int, 
     if all(lane.from_client or lane.taken_at is None for lane in lanes):
         return lanes
     shares = shares_in(row=round_row, now=now) if shares is None else shares
-    gaps = {
-        pk: (share.unowned.low, None if share.is_older else share.unowned.high)
-        for pk, share in shares.items()
-        if share.is_gap
-    }
-    found = {place: gaps[pk] for pk, place in places_of(gaps).items()}
+    places = places_of(pk for pk, share in shares.items() if share.is_gap)
+    shares = {**shares, **shares_until(row=round_row, times=_taken_before(lanes, places), now=now)}
+    found = {place: _gap(shares[pk]) for pk, place in places.items() if shares[pk].is_gap}
     return [
-        replace(lane, unowned=gap)
-        if not lane.from_client
-        and lane.taken_at is not None
-        and (gap := found.get((lane.topic, lane.broker, lane.queue_id))) is not None
-        else lane
+        replace(lane, unowned=gap) if _is_of_nobody(lane) and (gap := found.get(_place(lane))) is not None else lane
         for lane in lanes
     ]
+
+
+def _gap(share: Share) -> Within:
+    return share.unowned.low, None if share.is_older else share.unowned.high
+
+
+def _is_of_nobody(lane: Lane) -> bool:
+    return not lane.from_client and lane.taken_at is not None
+
+
+def _place(lane: Lane) -> tuple[str, str, int]:
+    return lane.topic, lane.broker, lane.queue_id
+
+
+def _taken_before(lanes: Sequence[Lane], places: Mapping[int, tuple[str, str, int]]) -> dict[int, int]:
+    """Give when queues were taken that were let go again in the round, by row: what followed is another lane's."""
+    counts = Counter(map(_place, lanes))
+    taken = {
+        _place(lane): lane.taken_at for lane in reversed(lanes) if _is_of_nobody(lane) and counts[_place(lane)] > 1
+    }
+    return {pk: at for pk, place in places.items() if (at := taken.get(place)) is not None}
 
 
 def _with_doubts(round_row: Round, lanes: list[Lane]) -> list[Lane]:

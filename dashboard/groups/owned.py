@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from django.db.models import Exists, F, Max, OuterRef, Q
@@ -74,6 +74,41 @@ def shares_by_round(
         once=once,
     )
     return dict(zip(windows, found, strict=True)), is_whole
+
+
+def shares_until(*, row: Round, times: Mapping[int, int], now: int) -> dict[int, Share]:
+    """Give the same of single queues of a round, by their rows, up to when each was taken: not what followed that."""
+    windows = _windows(row.group, row.number, row.number, now, once=False)
+    if not times or row.number not in windows:
+        return {}
+    window = windows[row.number]
+    spans, gone, _ = spans_of(row.group, window.since, now)
+    orphans, told = _orphans(row.group, window.since), told_until_of(row.group_id)
+    sure = sure_until_of(groups=[row.group_id]).get(row.group_id, now)
+    doubts = [*doubts_of(group=row.group_id, since=window.since), *dispute_of(row.group)]
+    own: dict[int, tuple[list[Bounded], list[Held]]] = {queue: ([], []) for queue in times}
+    for span in spans:
+        if span.queue in own:
+            own[span.queue][0].append(span)
+    for orphan in orphans:
+        if orphan.queue in own:
+            own[orphan.queue][1].append(orphan)
+    found: dict[int, Share] = {}
+    for queue, until in times.items():
+        held, nobodys = own[queue]
+        away = {queue: gone[queue]} if queue in gone else {}
+        (shares,) = shares_of(
+            held,
+            [window],
+            until=min(now, until),
+            orphans=nobodys,
+            gone=away,
+            told_until=told,
+            sure_until=sure,
+            doubts=doubts,
+        )
+        found |= shares
+    return found
 
 
 def places_of(queues: Iterable[int]) -> dict[int, tuple[str, str, int]]:

@@ -7,7 +7,7 @@ from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Handoff, Round
 from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import join, settle, turn, worst_at
-from tests.dashboard.story import T0, held, joined, left, told
+from tests.dashboard.story import T0, held, joined, left, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -140,3 +140,24 @@ def test_a_round_that_has_just_ended_has_the_handoffs_that_are_stored_a_moment_l
 
     assert [(lane.queue_id, lane.from_client, lane.to_client) for lane in at_once] == [(3, "B", "C")]
     assert [(lane.pause, lane.unowned) for lane in at_once] == [(lane.pause, lane.unowned) for lane in told_later]
+
+
+def test_what_was_let_go_after_it_was_taken_from_nobody_is_another_lanes() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2]))
+    turn(20)
+    told(held("A", 1_000, [0, 1, 2]))
+    turn(1_100)
+    told(joined("B", 5_000, low=4_000), held("B", 5_050, []))
+    turn(5_100)
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
+    told(held("B", 7_000, [2]), held("A", 7_000, [0, 1]))  # and lets it go again: nobody takes it
+    turn(7_100)
+
+    def lanes(at: int) -> dict[str, tuple[int | None, int | None]]:
+        told(held("A", at, [0, 1]), held("B", at, [2]))
+        found = lanes_of(Round.objects.first() or Round(), now=T0 + at)
+        return {lane.from_client: lane.unowned for lane in found if lane.queue_id == 3}
+
+    soon, late = lanes(8_000), lanes(60_000)
+    assert soon[""] == late[""] == (4_050, None)
+    assert (late["B"][0] or 0) - (soon["B"][0] or 0) == 52_000
