@@ -33,9 +33,20 @@ def all_doubts_of(*, groups: Collection[int], since: int) -> dict[int, Doubts]:
     return found
 
 
-def surely(since: int, lasted: int, doubts: Doubts) -> int:
-    """Give how much of a time, in ms, is certain: what lies in no doubt."""
-    return sum(high - low for low, high in without([(since, since + lasted)], doubts))
+def surely(since: int, lasted: int, doubts: Doubts, *, until: int | None = None) -> int:
+    """Give how much of a time, in ms, is certain: what lies in no doubt.
+
+    With ``until`` the time lies somewhere between the two, in parts, as where a queue was in no route meanwhile: no
+    more than all doubts between them is uncertain of it.
+    """
+    end = since + lasted
+    if until is None or until <= end:
+        return _length(without([(since, end)], doubts))
+    return max(0, lasted - (until - since - _length(without([(since, until)], doubts))))
+
+
+def _length(intervals: Iterable[tuple[int, int]]) -> int:
+    return sum(high - low for low, high in intervals)
 
 
 def doubted(handoffs: Iterable[Handoff], *, group: int) -> list[Handoff]:
@@ -52,7 +63,7 @@ def less(row: Handoff, doubts: Doubts) -> Handoff:
         return row
     since = row.dropped_at if row.dropped_high is None else row.dropped_high
     if row.unowned_low:
-        row.unowned_low = surely(since, row.unowned_low, doubts)
+        row.unowned_low = surely(since, row.unowned_low, doubts, until=row.taken_low)
     if row.pause_low:
         row.pause_low = surely(since, row.pause_low, doubts)
     return row

@@ -92,12 +92,11 @@ def lanes_of(round_row: Round, *, now: int, shares: Mapping[int, Share] | None =
         ends = ends_of(round_row, drops.values())
         known = now, _sure(round_row, now), told_until
         lanes = [_lane(story, known, ends.get(drops[story]) if story in drops else None) for story in stories]
-        lanes = _with_those_who_had(round_row, lanes)
+        lanes = _with_doubts(round_row, _with_those_who_had(round_row, lanes))
     else:
         lanes = _told_lanes(round_row, _stored(round_row), now)
     lanes = _with_what_was_known(round_row, _with_those_who_keep(round_row, lanes, now))
     lanes = _with_gaps_before(round_row, _with_what_is_older(round_row, lanes), shares, now)
-    lanes = _with_doubts(round_row, lanes)
     return sorted(lanes, key=lambda lane: lane.weight, reverse=True)
 
 
@@ -139,7 +138,9 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     told_until = told_until_of(round_row.group_id)
     times = closed, _sure(round_row, now), now
     lanes = [_until(each, held.get(_queue_of(each), []), ends.get(_drop_of(each)), times) for each in handoffs]
-    return [_doubted(lane, told_until, each.dropped_high) for lane, each in zip(lanes, handoffs, strict=True)]
+    lanes = [_doubted(lane, told_until, each.dropped_high) for lane, each in zip(lanes, handoffs, strict=True)]
+    less = _with_doubts(round_row, lanes)  # of what was taken they are left out already: ``_stored``
+    return [own if each.taken_at is None else lane for lane, own, each in zip(lanes, less, handoffs, strict=True)]
 
 
 def _sure(row: Round, now: int) -> int:
@@ -326,11 +327,15 @@ def _with_doubts(round_row: Round, lanes: list[Lane]) -> list[Lane]:
 
 
 def _less(lane: Lane, doubts: Doubts) -> Lane:
-    since = lane.dropped_at
+    since = lane.dropped_at if lane.dropped[1] is None else lane.dropped[1]
     if since is None:
         return lane
-    unowned, pause = ((surely(since, low, doubts) if low else low, high) for low, high in (lane.unowned, lane.pause))
-    return replace(lane, unowned=unowned, pause=pause)
+    (unowned, most), (pause, longest) = lane.unowned, lane.pause
+    if unowned:
+        unowned = surely(since, unowned, doubts, until=lane.taken[0])
+    if pause:
+        pause = surely(since, pause, doubts)
+    return replace(lane, unowned=(unowned, most), pause=(pause, longest))
 
 
 def _lane(story: Story, known: tuple[int, int, int | None], end: End | None) -> Lane:

@@ -101,3 +101,23 @@ def test_doubts_of_several_members_are_one_time() -> None:
     assert surely(0, 100, [(10, 20), (15, 30), (90, 200)]) == 70
     assert merged([(50, 70), (10, 30), (20, 40), (95, 99)], since=15, until=60) == [[15, 40], [50, 60]]
     assert all_doubts_of(groups=[], since=0) == {}
+
+
+def test_what_is_in_doubt_is_left_out_once(row: Round) -> None:
+    when = dict.fromkeys(("at", "at_low", "at_high", "observed_at"), T0 + 15_000)
+    gone = {"left_at": T0 + 24_000, "departure": "heartbeat expired"}
+    Member.objects.create(group=Group.objects.get(), client_id="D", origin="admin answer", **when, **gone)
+
+    lane = next(each for each in lanes_of(row, now=NOW) if each.queue_id == 3)
+    (stored,) = doubted(Handoff.objects.filter(queue_id=3), group=row.group_id)
+
+    assert lane.unowned[0] == stored.unowned_low == 6_000
+
+
+def test_of_a_time_in_parts_all_doubts_between_its_ends_are_left_out() -> None:
+    doubts = [(50, 60), (90, 110)]
+    assert surely(0, 40, doubts) == 40
+    assert surely(0, 70, doubts) == 60
+    assert surely(0, 40, doubts, until=100) == 20, "20 of the 100 ms are in doubt, and may be of these 40"
+    assert surely(0, 100, doubts, until=100) == surely(0, 100, doubts) == 80
+    assert surely(0, 10, doubts, until=100) == 0
