@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from dashboard.clusters import outbox
 from dashboard.common import bulk
+from dashboard.groups.confirming import groups_to_tell, reopen_confirmed
 from dashboard.groups.handoffs import Bounds, Part, Story, pause_of, tell
 from dashboard.groups.leaving import without_absences
 from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
@@ -61,10 +62,11 @@ def tell_ended(*, group: int, now: int, then: Callable[[Round], None] | None = N
         now: the time.
         then: called with each round that was told, in the same transaction.
     """
-    if not Round.objects.filter(UNTOLD, group=group).exists():
+    if not Round.objects.filter(UNTOLD, group=group).exists() and not groups_to_tell(now=now, group=group).exists():
         return 0
     with transaction.atomic():
         Group.objects.select_for_update(no_key=True).get(pk=group)  # one teller at a time
+        reopen_confirmed(group=group, now=now)
         waves = Round.objects.filter(UNTOLD, group=group).order_by("wave").values_list("wave", flat=True).distinct()
         told = sum(_try_wave(group, wave, now, then) for wave in list(waves))
         show_latest(group=group, now=now)

@@ -15,6 +15,7 @@ from redis import Redis
 
 from dashboard.groups import storing
 from dashboard.groups.belated import happening, past_of
+from dashboard.groups.confirming import groups_to_tell
 from dashboard.groups.deciding import Decision, decide
 from dashboard.groups.ending import UNTOLD, tell_ended
 from dashboard.groups.fingerprints import fingerprint
@@ -126,7 +127,8 @@ def read_inputs(*, group: int, fence: int, now: int) -> Read:
 def _due(now: int) -> storing.Groups:
     untold = Round.objects.filter(UNTOLD).values("group")
     is_time = Q(due_at__lte=now) | Q(due_at__lte=F("cluster__watched_at"))
-    return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | is_time | Q(pk__in=untold))
+    is_untold = Q(pk__in=untold) | Q(pk__in=groups_to_tell(now=now))
+    return Group.objects.filter(Q(inputs_version__gt=F("done_version")) | is_time | is_untold)
 
 
 def rebalance_all(*, redis: Redis, groups: Sequence[int], clock: Clock) -> int:
