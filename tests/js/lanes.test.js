@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
-import { fitsBeside, verdict } from "../../static/js/views/lanes.js";
+import { fitsBeside, pullIn, verdict } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
@@ -42,4 +42,11 @@ test("what two had perhaps since ever is given no length", () => {
   const lane = { from: "A", unowned: [0, 0], overlap: [0, null], is_perhaps_overlap: true, is_perhaps_gap: false };
   assert.deepEqual(verdict(lane), ["word-unknown", "perhaps two owners"]);
   assert.deepEqual(verdict({ ...lane, unowned: [0, 490], is_perhaps_gap: true }), ["word-unknown", "perhaps none or two"]);
+});
+
+test("a first pull is marked where the lane has its time, and nowhere else", () => {
+  assert.equal(pullIn({ first_pull_at: 50 }, 10, 90), 50);
+  assert.equal(pullIn({ first_pull_at: 5 }, 10, 90), null);
+  assert.equal(pullIn({ first_pull_at: 95 }, 10, 90), null);
+  assert.equal(pullIn({ first_pull_at: null }, 10, 90), null);
 });

@@ -99,10 +99,14 @@ function drawLane(lane, y, scale, first, last, end) {
     bar("lane-unknown", known, end, 3, WHOLE);
   } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end), 3, WHOLE);
   else if (lane.is_gap && taken !== null) bar("lane-none", taken - lane.unowned[0], taken, 3, WHOLE);
-  if (lane.first_pull_at !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(lane.first_pull_at)} ${y + 2}V${y + ROW - 2}` }));
-  if (lane.twice && lane.first_pull_at !== null) group.append(draw("circle", { class: "lane-again", cx: scale(lane.first_pull_at), cy: y + ROW / 2, r: 3 }, draw("title", {}, gettext("consumed again from here"))));
+  const pull = pullIn(lane, first, last);
+  if (pull !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(pull)} ${y + 2}V${y + ROW - 2}` }));
+  if (lane.twice && pull !== null) group.append(draw("circle", { class: "lane-again", cx: scale(pull), cy: y + ROW / 2, r: 3 }, draw("title", {}, gettext("consumed again from here"))));
   return group;
 }
+
+/** When the new owner pulled first, where the lane has that time: who had the queue long since began before it. */
+export const pullIn = ({ first_pull_at: at }, first, last) => (at !== null && at >= first && at <= last ? at : null);
 
 /** What a handoff came to: known where there is a lower bound, perhaps where nothing but an upper one is. */
 export function verdict(lane) {
