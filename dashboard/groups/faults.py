@@ -1,12 +1,19 @@
-"""Findings over time: suspected at one look, confirmed by another one more than 20 s later, cleared when gone."""
+"""Findings over time: suspected at one look, confirmed by another one more than 20 s later, cleared when gone.
+
+That nobody has a queue is gone where somebody is seen with it, or it is in no route: a look at which that cannot be
+judged, since a broker or a member did not tell, leaves the finding as it is.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from dashboard.common.fields import printable
 from dashboard.groups.models import Finding, Group
+from dashboard.groups.owned import NOBODYS
 from dashboard.groups.queries import Look
 from rebalance_engine.events import (
     EXACT,
@@ -20,6 +27,7 @@ from rebalance_engine.events import (
 from rebalance_engine.findings import Finding as Found
 from rebalance_engine.findings import FindingKind, spell
 from rebalance_engine.findings.flow import STUCK_MS
+from rebalance_engine.model import MessageModel
 
 MOST_FAULTS = 500  # rows of a group; a group that nobody consumes would have one for each queue
 AGAIN_MS = 10_000  # after a look that confirmed nothing, another one is waited for
@@ -61,6 +69,7 @@ def keep_faults(
             row.save()
         faults.append(row)
     Finding.objects.bulk_create(new, batch_size=2_000)
+    kept = _still_open(group, look, stored)
     for row in stored.values():
         end = max(when, row.confirmed_at or row.suspected_at, now if row.kind in NO_LOOK else 0)
         Finding.objects.filter(pk=row.pk).update(cleared_at=end)
@@ -71,7 +80,22 @@ def keep_faults(
     due = [at if at > now else now + AGAIN_MS for at in due]  # who is to tell again has not yet
     due += [each.over_at + 1 for each in found if each.over_at is not None]
     due += _unripe(look)
-    return faults, min(due, default=None), news
+    return [*faults, *kept], min(due, default=None), news
+
+
+def _still_open(group: Group, look: Look, stored: dict[tuple[str, str], Finding]) -> list[Finding]:
+    """Take out of what is not found any more what this look cannot judge: that nobody has queues.
+
+    They are in a route and nobody is seen with them, and not everybody has told, or NameServers disagree.
+    """
+    view = look.view
+    named = [place for place in stored if place[0] in NOBODYS]
+    if not named or group.gone_at is not None or look.is_empty or view.model is MessageModel.BROADCASTING:
+        return []
+    is_whole = view.everybody_answered and len(view.clients) > 0
+    numbers = view.perhaps_unowned if is_whole else np.concatenate([view.perhaps_unowned, view.unowned])
+    unjudged = {subject_key(spell(queue)) for queue in view.queues.take(numbers)}
+    return [stored.pop(place) for place in named if place[1] in unjudged]
 
 
 def _told_again(each: Found, told_at: Mapping[str, int], looked: int) -> int:

@@ -51,7 +51,7 @@ def note_gone(
             return 0
         gone = [group for group in differing if group.gone_at is None]
         back = [group for group in differing if group.gone_at is not None]
-        Group.objects.filter(pk__in=[group.pk for group in gone]).update(gone_at=now)
+        Group.objects.filter(pk__in=[group.pk for group in gone]).update(gone_at=now, due_at=now)  # its findings end
         Group.objects.filter(pk__in=[group.pk for group in back]).update(gone_at=None)
         publish_rows(
             cluster=row.pk, put=tuple(map(row_of, back)), gone=tuple(group.pk for group in gone), at=now
