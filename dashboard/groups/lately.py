@@ -66,11 +66,8 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     busy = set(_with_rounds(by_pk, since))
     restless = {pk for pk, row in by_pk.items() if _is_divided(row) and (pk in busy or _has_faults(row))}
     few, many = _few_and_many(restless, since)
-    spans, orphans, gone = (
-        _spans(few, by_pk, since),
-        orphans_of(groups=few, since=since),
-        _gone(by_pk, since) if few else {},
-    )
+    spans, orphans = _spans(few, by_pk, since), orphans_of(groups=few, since=since)
+    gone = _gone(by_pk, [*spans.values(), *orphans.values()], since)
     doubts = doubts_of_each(groups=few, since=since) if few else {}
     found: dict[int, Lately] = {}
     for pk, row in by_pk.items():
@@ -177,8 +174,10 @@ def _read(which: Q) -> dict[int, list[Bounded]]:
     return found
 
 
-def _gone(by_pk: Mapping[int, Group], since: int) -> Gone:
-    return away_since(clusters={row.cluster_id for row in by_pk.values()}, since=since - BEFORE_MS)
+def _gone(by_pk: Mapping[int, Group], owners: Iterable[Sequence[Bounded | Held]], since: int) -> Gone:
+    queues = {each.queue for own in owners for each in own}
+    clusters = {row.cluster_id for row in by_pk.values()}
+    return away_since(clusters=clusters, queues=queues, since=since - BEFORE_MS)
 
 
 def _added_up(

@@ -15,6 +15,7 @@ from rebalance_engine.model import MessageQueue
 
 Aways = Mapping[int, Sequence[Away]]  # by a queue's row
 COLUMNS = ("gone_low", "gone_at", "absences")
+MOST_NAMED = 500  # queues that are named in a query; of more, all of their clusters are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,18 @@ def _has_gap(story: Story) -> bool:
     return bool(story.dropped and story.taken and story.unowned and story.unowned.high != 0)
 
 
-def away_since(*, clusters: Collection[int], since: int) -> dict[int, list[Away]]:
-    """Say when queues of clusters were in no route, by their rows: those that were at some time after ``since``."""
-    lately = Q(gone_at__gt=since) | Q(absences__isnull=False, since__gt=since)
-    rows = Queue.objects.filter(lately, topic__cluster__in=clusters).values_list("pk", *COLUMNS)
-    return {pk: times_away(*away) for pk, *away in rows}
+def away_since(*, clusters: Collection[int], queues: Collection[int], since: int) -> dict[int, list[Away]]:
+    """Say when queues of clusters were in no route, by their rows: of such as are in none now, or were after ``since``.
+
+    Since when one is in none does not matter: who had it may have let it go long after that.
+    """
+    if not queues:
+        return {}
+    lately = Q(gone_at__isnull=False) | Q(absences__isnull=False, since__gt=since)
+    rows = Queue.objects.filter(lately, topic__cluster__in=clusters)
+    if len(queues) <= MOST_NAMED:
+        rows = rows.filter(pk__in=queues)
+    return {pk: times_away(*away) for pk, *away in rows.values_list("pk", *COLUMNS)}
 
 
 def times_away(

@@ -37,9 +37,10 @@ def bands_of(*, group: Group, since: int, now: int) -> Bands:
     """Give when queues had no owner, and when two, within a window; and whether all spans of it were read."""
     if group.model == "BROADCASTING":
         return Bands([], [], [], is_whole=True)
-    spans, gone, is_whole = spans_of(group, since, now)
+    orphans = _orphans(group, since)
+    spans, gone, is_whole = spans_of(group, since, now, orphans)
     sure = sure_until_of(groups=[group.pk]).get(group.pk, now)
-    steps = sweep(spans, since=since, until=now, orphans=_orphans(group, since), gone=gone, sure_until=sure)
+    steps = sweep(spans, since=since, until=now, orphans=orphans, gone=gone, sure_until=sure)
     return Bands(*steps, is_whole)
 
 
@@ -61,12 +62,13 @@ def shares_by_round(
     if not windows or group.model == "BROADCASTING":
         return {}, True
     since = min(window.since for window in windows.values())
-    spans, gone, is_whole = spans_of(group, since, now)
+    orphans = _orphans(group, since)
+    spans, gone, is_whole = spans_of(group, since, now, orphans)
     found = shares_of(
         spans,
         list(windows.values()),
         until=now,
-        orphans=_orphans(group, since),
+        orphans=orphans,
         gone=gone,
         told_until=told_until_of(group.pk),
         sure_until=sure_until_of(groups=[group.pk]).get(group.pk, now),
@@ -82,8 +84,8 @@ def shares_until(*, row: Round, times: Mapping[int, int], now: int) -> dict[int,
     if not times or row.number not in windows:
         return {}
     window = windows[row.number]
-    spans, gone, _ = spans_of(row.group, window.since, now)
     orphans, told = _orphans(row.group, window.since), told_until_of(row.group_id)
+    spans, gone, _ = spans_of(row.group, window.since, now, orphans)
     sure = sure_until_of(groups=[row.group_id]).get(row.group_id, now)
     doubts = [*doubts_of(group=row.group_id, since=window.since), *dispute_of(row.group)]
     own: dict[int, tuple[list[Bounded], list[Held]]] = {queue: ([], []) for queue in times}
@@ -170,8 +172,8 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     return found
 
 
-def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], Gone, bool]:
-    """Read who had what since an instant, and when queues were in no route.
+def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ()) -> tuple[list[Bounded], Gone, bool]:
+    """Read who had what since an instant, and when these queues, and ``orphans``, were in no route.
 
     Of before it gives when each queue was had last: nobody has it since. Who was seen to have a queue only after
     ``until`` may have had it by then, if nothing shows that he had not.
@@ -187,7 +189,8 @@ def spans_of(group: Group, since: int, until: int) -> tuple[list[Bounded], Gone,
     lost = Max("until", filter=Q(until_high=None))
     ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"), lost=lost)
     spans.extend(ended_at(row["queue_id"], row["last"], row["lost"]) for row in ended[:MOST_SPANS])
-    gone = disputed(away_since(clusters=[group.cluster_id], since=since), group)
+    queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
+    gone = disputed(away_since(clusters=[group.cluster_id], queues=queues, since=since), group)
     return spans, gone, len(spans) < MOST_SPANS
 
 

@@ -27,8 +27,8 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     when that is certain, null for all of it: who answers no more may have let go any time since. Of a group that
     broadcasts there is none: every member has every queue.
     """
-    spans, gone, is_whole = spans_of(group, since, until)
     orphans = orphans_of(groups=[group.pk], since=since).get(group.pk, [])
+    spans, gone, is_whole = spans_of(group, since, until, orphans)
     is_shared = group.model == "BROADCASTING"
     sure = sure_until_of(groups=[group.pk]).get(group.pk, until)
     nobody, perhaps = gaps(spans, until=until, orphans=orphans, gone=gone, sure_until=sure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from dashboard.clusters.models import Cluster, Watch
+from dashboard.clusters.models import Cluster, Queue, Watch
 from dashboard.groups.lately import lately_of
 from dashboard.groups.leaving import away_since, disputed
 from dashboard.groups.models import Finding, Group, Round, RoundCause
@@ -222,7 +222,8 @@ def test_what_was_disputed_had_no_owner_for_certain_only_if_it_is_there_still() 
 
     assert group.disputes is not None
     assert group.disputes[-1] == [T0 + 140_510 - ROUTES_AGAIN_MS, T0 + 151_010, True]
-    away = disputed(away_since(clusters=[group.cluster_id], since=T0), group)
+    queues = set(Queue.objects.values_list("pk", flat=True))
+    away = disputed(away_since(clusters=[group.cluster_id], queues=queues, since=T0), group)
     assert {(each.low, each.at) for own in away.values() for each in own} == {
         (T0 + 140_510 - ROUTES_AGAIN_MS, T0 + 150_000)
     }

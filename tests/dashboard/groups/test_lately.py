@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups import lately
 from dashboard.groups.bands import Step
-from dashboard.groups.lately import WINDOW_MS, Lately, lately_of
+from dashboard.groups.lately import BEFORE_MS, WINDOW_MS, Lately, lately_of
 from dashboard.groups.models import Finding, Group, Member
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.shares import Lasted
-from rebalance_engine.events import Departure
+from rebalance_engine.events import Departure, Exactness
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
 
 NOW = T0 + 2 * WINDOW_MS  # what was before is in no window any more
@@ -190,3 +192,21 @@ def test_a_row_is_of_the_oldest_answer_and_where_nobody_answers_of_when_all_list
     turn(100_100)
 
     assert lately_at(NOW).looked_at == T0 + 90_000
+
+
+def test_who_lets_go_of_a_queue_long_after_it_left_all_routes_leaves_it_to_nobody(group: Group) -> None:
+    gone_at = WINDOW_MS
+    told(replace(route(3, gone_at), exactness=Exactness.between(T0 + gone_at - 500, T0 + gone_at)))
+    turn(gone_at + 100)
+    let_go_at = gone_at + 15_000
+    told(held("A", let_go_at, [0, 1]), held("B", let_go_at, [2]))
+    turn(let_go_at + 100)
+    for ago in (0, 10_000, BEFORE_MS - 10_000, BEFORE_MS, BEFORE_MS + 10_000, BEFORE_MS + 20_000):
+        now = gone_at + WINDOW_MS + ago
+        told(held("A", now - 1_000, [0, 1]), held("B", now - 1_000, [2]))
+        answering(T0 + now)
+
+        each = lately_at(T0 + now)
+
+        assert (each.unowned, each.nobody, each.perhaps_nobody) == (Lasted(), (), ()), ago
+    del group
