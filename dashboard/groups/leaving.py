@@ -58,8 +58,13 @@ def without_absences(group: Group, stories: Iterable[Story]) -> list[Story]:
     told = list(stories)
     handed = {each.queue for each in told if _has_gap(each)}
     stored, times = _stored({(group.cluster_id, queue) for queue in handed}), _disputes(group)
-    away = {queue: _disputed(own, times) for (_, queue), (_, own) in stored.items() if own}
-    return [_less(each, away[each.queue]) if each.queue in away and _has_gap(each) else each for each in told]
+    away = {queue: _disputed(_routed(own, since), times) for (_, queue), (since, own) in stored.items()}
+    return [_less(each, away[each.queue]) if away.get(each.queue) and _has_gap(each) else each for each in told]
+
+
+def _routed(away: Sequence[Away], since: int) -> list[Away]:
+    """Leave out what is no absence: of a queue that somebody said to have before its route was known."""
+    return [each for each in away if each.low is not None or each.at != since]
 
 
 def _has_gap(story: Story) -> bool:

@@ -154,3 +154,6 @@ def test_a_queue_that_is_held_though_no_route_has_it_is_known_as_gone() -> None:
 
     assert here() == {0}
     assert Queue.objects.get(queue_id=7).gone_at == T0 + 10
+
+    told(route(8, 20))
+    assert Queue.objects.get(queue_id=7).absences is None  # it is not known to have been in no route
