@@ -94,13 +94,13 @@ def first_taken(group: Group, takes: Iterable[tuple[MessageQueue, int]]) -> set[
     topics, brokers = {queue.topic for queue in taken}, {queue.broker for queue in taken}
     spans = Holding.objects.filter(group=group, queue=OuterRef("pk")).order_by("at", "pk")
     rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=brokers)
-    columns = ("topic__name", "broker", "queue_id", "since", "absences", "first")
+    columns = ("topic__name", "broker", "queue_id", "came_at", "first")
     new = set[MessageQueue]()
-    for topic, broker, number, since, absences, first in rows.annotate(
-        first=Subquery(spans.values("at")[:1])
-    ).values_list(*columns):
-        queue, came = MessageQueue(topic, broker, number), absences[0][1] if absences else since
-        if queue not in taken or (first is not None and first < taken[queue]):
+    for topic, broker, number, came, first in rows.annotate(first=Subquery(spans.values("at")[:1])).values_list(
+        *columns
+    ):
+        queue = MessageQueue(topic, broker, number)
+        if queue not in taken or came is None or (first is not None and first < taken[queue]):
             continue
         if came > max(group.added_at, taken[queue] - settings.RETENTION_DAYS * DAY_MS):
             new.add(queue)

@@ -162,13 +162,15 @@ class Queue(models.Model):
     """One queue that is, or was, in some route since ``since``; ``gone_at`` is set while it is in none.
 
     It went between ``gone_low`` (NULL: unknown) and ``gone_at``. ``absences`` are those that ended, the last ones, as
-    it was seen: not before when it went, when it was gone; not before when it came, when it was back.
+    it was seen: not before when it went, when it was gone; not before when it came, when it was back. ``came_at`` is
+    when it was first known, in a route or as somebody's; no return changes that.
     """
 
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="queues")
     broker = NameField()
     queue_id = models.BigIntegerField()
     since = AtField()
+    came_at = AtField(null=True, blank=True, help_text="when it was first known; NULL: nobody kept it")
     gone_at = AtField(null=True, blank=True)
     gone_low = AtField(null=True, blank=True)
     absences = models.JSONField(

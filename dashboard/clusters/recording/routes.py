@@ -158,7 +158,7 @@ class RouteBook:
                 elif cell.is_changed:
                     changed.append((*cell.columns, cell.pk))
         new += [(self._topic(name[0]).pk, name[1], name[2], at, at, None, None) for name, at in self.gone.items()]
-        bulk.insert(Queue, ("topic", "broker", "queue_id", *CELL), new)
+        bulk.insert(Queue, ("topic", "broker", "queue_id", *CELL, "came_at"), [(*row, row[3]) for row in new])
         bulk.update(Queue, CELL, changed)
 
     # ---- one method for each kind of fact; each tells whether anything changed ----

@@ -30,6 +30,7 @@ COLUMNS = {
     "broker_id": pgettext_lazy("column", "broker id"),
     "brokers": pgettext_lazy("column", "brokers"),
     "calls": pgettext_lazy("column", "calls"),
+    "came_at": pgettext_lazy("column", "came at"),
     "cause": pgettext_lazy("column", "cause"),
     "changed_at": pgettext_lazy("column", "changed at"),
     "changed_by": pgettext_lazy("column", "changed by"),

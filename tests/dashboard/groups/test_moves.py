@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.clusters.models import Queue
 from dashboard.groups.models import Group
-from dashboard.groups.moves import NO_MOVES, Moves
+from dashboard.groups.moves import NO_MOVES, Moves, first_taken
 from dashboard.groups.queries import look_at
 from dashboard.groups.rebalancing import rebalance_once
 from rebalance_engine.events import (
@@ -128,3 +129,25 @@ def test_a_queue_without_a_route_is_a_change_of_routes_and_broadcasts_move_nothi
     model = MessageModel.BROADCASTING
     told(MemberSeen(at=T0 + 6_000, source=EAST, exactness=EXACT, group="g", client="A", message_model=model))
     assert moves() == NO_MOVES
+
+
+@pytest.mark.parametrize("returns", [0, 1, 20])
+def test_whether_a_queue_got_its_first_owner_does_not_depend_on_its_returns(returns: int) -> None:
+    """Queue 3 was there before the group was known, and queue 4 came after it; nobody had either."""
+    told(route(4), *seen("A", 10), held("A", 10, [0, 1, 2]))
+    told(route(5, 1_000))
+    for number in range(returns):
+        at = 10_000 * (number + 1)
+        told(route(3, at), route(5, at + 5_000))
+    taken_at = T0 + 300_000
+    told(held("A", 299_000, [0, 1, 2]), held("A", 300_000, [0, 1, 2, 3, 4]))
+
+    assert first_taken(Group.objects.get(), [(queue(3), taken_at), (queue(4), taken_at)]) == {queue(4)}
+
+
+def test_of_a_queue_of_which_nobody_kept_when_it_came_it_is_unknown_whether_it_is_new() -> None:
+    told(route(4), *seen("A", 10), held("A", 10, [0, 1, 2, 3]))
+    told(route(5, 1_000), held("A", 2_000, [0, 1, 2, 3, 4]))
+    Queue.objects.update(came_at=None)
+
+    assert first_taken(Group.objects.get(), [(queue(4), T0 + 2_000)]) == set()
