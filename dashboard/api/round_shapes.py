@@ -100,8 +100,9 @@ class RoundOut(RoundRow):
     handoff in it: ``beyond`` are the longest 200 of them, each with the reason.
 
     ``longest_pause`` is from letting go to the first pull, of all queues that were let go; where no first pull is
-    known, at least as long as nobody had it. 0 to 0: there was none; null is unknown, and ``unknown`` says why. It is
-    known of ``pause_queues`` that nobody pulled them for a while; of ``pause_unknown`` handoffs the end is not known.
+    known, at least as long as nobody had it, and so where nobody had a queue that has no handoff in it. 0 to 0: there
+    was none; null is unknown, and ``unknown`` says why. It is known of ``pause_queues`` that nobody pulled them for a
+    while; of ``pause_unknown`` handoffs the end is not known.
 
     ``twice`` messages at least were consumed twice; ``twice_unknown`` is the number of handoffs of which it is unknown.
     """

@@ -15,7 +15,7 @@ from dashboard.groups.handoffs import NO_PAUSE, longest_pause, stood_still
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
 from dashboard.groups.owned import bands_of, disputes_of, doubts_of, told_until_of
-from dashboard.groups.shares import Share
+from dashboard.groups.shares import Lasted, Share
 from dashboard.groups.whose import cause_with_names, whose
 from dashboard.groups.words import cause_words, departure_words
 
@@ -104,9 +104,10 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
     Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
     queue from before it or beyond it, all of that counts, and as where nobody had one from before it, the longest is
     known at least. What is only possible is told apart: in how many queues, and how long at most (None: nobody knows).
-    ``pause`` is the longest of the queues that were let go, as ``handoffs.longest_pause`` says; of ``pause_unknown``
-    handoffs its end is not known. A handoff may have begun before the round may: what was possible is told as wide as
-    the widest of ``lanes``, never less, and of all the queues of which shares or lanes say it.
+    ``pause`` is the longest of the queues that were let go, as ``handoffs.longest_pause`` says, and at least as long as
+    nobody had a queue of which no lane tells; of ``pause_unknown`` handoffs its end is not known. A handoff may have
+    begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of all the
+    queues of which shares or lanes say it.
 
     Args:
         shares: as ``owned.shares_in`` gives them, by the rows of the queues.
@@ -123,6 +124,8 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
     unowned_perhaps = _count_of_either(maybe_gaps, maybe_unowned, known=gaps)
     overlap_perhaps = _count_of_either(maybe_twos, maybe_overlap, known=twos)
     pauses = [(_place(lane), stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
+    unmoved = {place: (low, None) for place, low in _unmoved(gaps, lanes).items()}
+    still = [*pauses, *unmoved.items()]
     return {
         "unowned": _longest(
             [(each.low, each.high) for each in unowned],
@@ -136,14 +139,21 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
         "overlap_queues": len(twos),
         "overlap_perhaps": _most([*maybe_twos.values(), *maybe_overlap.values()]) if overlap_perhaps else None,
         "overlap_perhaps_queues": overlap_perhaps,
-        "pause": longest_pause([pause for _, pause in pauses]),
-        "pause_queues": len({place for place, (low, _) in pauses if low}),
+        "pause": longest_pause([pause for _, pause in still]),
+        "pause_queues": len({place for place, (low, _) in still if low}),
         "pause_unknown": sum(high is None for _, (_, high) in pauses),
         "handoffs": len(lanes),
         "unknown_queues": sum(lane.is_unknown for lane in lanes),
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares.values()),
         "is_shared": any(share.is_overlap and share.is_shared for share in shares.values()),
     }
+
+
+def _unmoved(gaps: Mapping[int, Lasted], lanes: Sequence[Lane]) -> dict[object, int]:
+    """Give how long nobody had each queue of which no lane tells, in ms, at least: nobody could pull it either."""
+    moved = {_place(lane) for lane in lanes}
+    places = owned.places_of(gaps) if moved else {}
+    return {place: each.low for pk, each in gaps.items() if (place := places.get(pk, pk)) not in moved}
 
 
 def _count_of_either(

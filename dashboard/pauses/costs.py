@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dashboard.groups.handoffs import longest_pause, stood_still
 
@@ -57,6 +57,14 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Unmoved:
+    """A queue that nobody had for a while in a round, and of which no handoff tells."""
+
+    queue: str
+    unowned: Between
+
+
+@dataclass(frozen=True, slots=True)
 class Sum:
     """Durations added up over queues: ``low`` and ``high`` as far as known, and of how many one bound is not.
 
@@ -96,6 +104,28 @@ def without(cost: Cost, queues: int) -> Cost:
         Sum(each.low, None, each.unknown + queues) for each in (cost.paused, cost.unowned, cost.overlap)
     )
     return Cost(cost.queues, Between(cost.longest.low or None), paused, unowned, overlap)
+
+
+def with_unmoved(cost: Cost, unmoved: Sequence[Unmoved]) -> Cost:
+    """Add what queues cost that nobody had and of which no handoff tells: nobody pulled them at least so long."""
+    if not unmoved:
+        return cost
+    lows = dict.fromkeys((each.queue for each in unmoved), 0)
+    for each in unmoved:
+        lows[each.queue] += each.unowned.low or 0
+    open_ended = len({each.queue for each in unmoved if each.unowned.high is None})
+    unowned = sum_of(each.unowned for each in unmoved)
+    return replace(
+        cost,
+        longest=longest_of([cost.longest, *(Between(low, None) for low in lows.values())]),
+        paused=Sum(cost.paused.low + unowned.low, None, cost.paused.unknown + len(lows)),
+        unowned=_both(cost.unowned, replace(unowned, unknown=open_ended)),
+    )
+
+
+def _both(one: Sum, other: Sum) -> Sum:
+    high = None if one.high is None or other.high is None else one.high + other.high
+    return Sum(one.low + other.low, high, one.unknown + other.unknown)
 
 
 @dataclass(frozen=True, slots=True)

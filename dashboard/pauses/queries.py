@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Q
@@ -11,7 +11,8 @@ from dashboard.groups.doubts import doubted
 from dashboard.groups.lasting import Lasting, lasting_handoffs
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.whose import whose
-from dashboard.pauses.costs import Between, Cost, Told, cost_of, pause_of, without
+from dashboard.pauses.costs import Between, Cost, Told, Unmoved, cost_of, pause_of, with_unmoved, without
+from dashboard.pauses.unmoved import unmoved_in
 from rebalance_engine.events import Cause
 from rebalance_engine.rounds import MEMBERS_CHANGE
 
@@ -35,7 +36,7 @@ class RoundCost:
     ``came`` and ``went`` are the members whose joining and leaving it is of, ``last_cause_at`` when the last was seen;
     ``before`` and ``after`` who was a member (None: unknown, or it is not over). ``moves`` is how many queues changed
     owner, ``left`` how many lost theirs because all members had left; of one that is not over nobody knows, and as many
-    as ``to_move`` are to change owner.
+    as ``to_move`` are to change owner. ``unmoved`` are the queues without owner of which no handoff tells.
     """
 
     number: int
@@ -53,6 +54,7 @@ class RoundCost:
     went: frozenset[str] = frozenset()
     before: frozenset[str] | None = None
     after: frozenset[str] | None = None
+    unmoved: tuple[Unmoved, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +108,14 @@ def pauses_of(*, group: Group, since: int, now: int) -> Pauses:
         by_round.setdefault(each.round, []).append(each)
     names, changes = whose(rounds=Round.objects.filter(pk__in=by_pk)), _changes(by_pk)
     kept = [row for row in rows if row.pk not in left_out]
+    unmoved, is_all = unmoved_in(group=group, rounds=kept, handoffs=handoffs, now=now)
     costs = tuple(
-        replace(_cost(row, names.get(row.pk, ""), by_round.get(row.number, [])), came=came, went=went)
+        replace(_cost(row, names.get(row.pk, ""), by_round.get(row.number, []), unmoved), came=came, went=went)
         for row in kept
         for came, went in [changes.get(row.pk, NOBODY)]
     )
     worst = _worst_first(handoffs)
-    return Pauses(since, now, costs, handoffs, worst[:MOST_QUEUES], len(worst), is_whole and not left_out)
+    return Pauses(since, now, costs, handoffs, worst[:MOST_QUEUES], len(worst), is_whole and is_all and not left_out)
 
 
 def _changes(rounds: Collection[int]) -> dict[int, tuple[frozenset[str], frozenset[str]]]:
@@ -168,6 +171,7 @@ def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told])
     numbers = {each.number for each in rounds}
     ends = [each.closed_at for each in rounds]
     cost = cost_of([each for each in handoffs if each.round in numbers])
+    cost = with_unmoved(cost, [queue for each in rounds for queue in each.unmoved])
     untold = [each.to_move or 1 for each in rounds if each.cost is None]
     return CauseCost(
         cause=cause,
@@ -189,8 +193,9 @@ def _dear(each: CauseCost) -> int:
     return each.cost.paused.high if each.cost.paused.high is not None else each.cost.paused.low
 
 
-def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
+def _cost(row: Round, who: str, handoffs: Sequence[Told], unmoved: Mapping[int, Sequence[Unmoved]]) -> RoundCost:
     is_told = row.told_at is not None
+    own = tuple(unmoved.get(row.number, ())) if is_told else ()
     return RoundCost(
         number=row.number,
         wave=row.wave,
@@ -199,7 +204,8 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told]) -> RoundCost:
         opened_at=row.opened_at,
         closed_at=row.closed_at,
         moves=row.changed_count if is_told else None,
-        cost=cost_of(handoffs) if is_told else None,
+        cost=with_unmoved(cost_of(handoffs), own) if is_told else None,
+        unmoved=own,
         left=row.left_count if is_told else None,
         to_move=row.move_count,
         last_cause_at=row.last_cause_at,

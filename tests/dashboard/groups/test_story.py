@@ -173,6 +173,14 @@ def test_a_queue_that_another_one_had_all_the_time_is_not_without_owner() -> Non
     assert (lane.to_client, lane.is_waiting, lane.is_gap, lane.unowned) == ("C", False, False, (0, 0))
 
 
+def test_who_had_no_owner_and_was_not_handed_over_stood_still_at_least_so_long() -> None:
+    shares = {1: Share(Lasted(5_000, 5_500, 6_000), Lasted()), 2: Share(Lasted(0, 0, 9_000), Lasted())}
+
+    found = worst([], shares)
+
+    assert (found["pause"], found["pause_queues"], found["pause_unknown"]) == ((5_000, None), 1, 0)
+
+
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
     assert worst([], {}) == {
         "unowned": None,
