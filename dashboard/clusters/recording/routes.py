@@ -62,7 +62,7 @@ class _Cell:
         self.gone_low = None if low is None else min(low, self.gone_at)
 
     def come(self, at: int, low: int | None) -> None:
-        """Come into a route, and keep how long it was in none; what was held before its route was known was not away."""
+        """Come into a route; keep how long it was in none. What was held before its route was known was not away."""
         if self.absences or self.gone_low is not None or self.gone_at != self.since:
             away = [self.gone_low, self.gone_at, low, at]
             self.absences = [*(self.absences or ()), away][-MOST_ABSENCES:]
