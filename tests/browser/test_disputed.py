@@ -28,7 +28,7 @@ def test_what_name_servers_disagree_on_is_marked_until_they_agree(turn: Turn, pa
     expect(signs).to_have_count(2)
     expect(page.locator("#map .column-none")).to_have_count(0)
     expect(page.locator("#figures")).to_contain_text("NameServers disagree on 2 of 6 queues")
-    page.get_by_text("Each queue in words").click()
+    page.locator("summary", has_text="Each queue in words").click()
     expect(page.locator('tr[data-kind="disputed"]').first).to_contain_text("NameServers disagree whether it is there")
 
     told(replace(route(4, 2_000), source=OTHER), held("A", 2_100, [0, 1]), held("B", 2_100, [2, 3]))
