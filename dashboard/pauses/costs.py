@@ -107,20 +107,22 @@ def without(cost: Cost, queues: int) -> Cost:
 
 
 def with_unmoved(cost: Cost, unmoved: Sequence[Unmoved]) -> Cost:
-    """Add what queues cost that nobody had and of which no handoff tells: nobody pulled them at least so long."""
-    if not unmoved:
-        return cost
-    lows = dict.fromkeys((each.queue for each in unmoved), 0)
-    for each in unmoved:
+    """Add what queues cost that nobody had and of which no handoff tells: nobody pulled them at least so long.
+
+    Where nobody only may have had one, it is in no pause, as on the page of its round.
+    """
+    certain = [each for each in unmoved if each.unowned.low or each.unowned.high is None]
+    lows = dict.fromkeys((each.queue for each in certain), 0)
+    for each in certain:
         lows[each.queue] += each.unowned.low or 0
-    open_ended = len({each.queue for each in unmoved if each.unowned.high is None})
     unowned = sum_of(each.unowned for each in unmoved)
-    return replace(
-        cost,
-        longest=longest_of([cost.longest, *(Between(low, None) for low in lows.values())]),
-        paused=Sum(cost.paused.low + unowned.low, None, cost.paused.unknown + len(lows)),
-        unowned=_both(cost.unowned, replace(unowned, unknown=open_ended)),
-    )
+    open_ended = len({each.queue for each in unmoved if each.unowned.high is None})
+    cost = replace(cost, unowned=_both(cost.unowned, replace(unowned, unknown=open_ended)))
+    if not certain:
+        return cost
+    longest = longest_of([cost.longest, *(Between(low, None) for low in lows.values())])
+    paused = Sum(cost.paused.low + sum(lows.values()), None, cost.paused.unknown + len(lows))
+    return replace(cost, longest=longest, paused=paused)
 
 
 def _both(one: Sum, other: Sum) -> Sum:
