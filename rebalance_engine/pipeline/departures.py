@@ -87,8 +87,9 @@ def _last_before(lines: DataFrame, restarts: DataFrame, key: list[str], name: st
 def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
     """Find how brokers saw a member go between its last line and its next start: left_ms, else closed_ms, or None.
 
-    A broker tells a second: it was not before gone_after_ms. Where no broker's log tells, heard_ms is when
-    the others were told of a change soon after its last line, which nobody's coming or going explains.
+    A broker tells a second: it was not before gone_after_ms, and no later than left_ms or closed_ms, the second's end
+    unless the others were told sooner. Where no broker's log tells, heard_ms is when the others were told of a change
+    soon after its last line, which nobody's coming or going explains.
 
     Its next start may also be that of another process with its client id: whatever goes later is that one.
     """
@@ -133,10 +134,8 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
             F.min(F.when(is_next & is_unseen & is_other, F.col("told_ms"))).alias("heard_ms"),
         )
     )
-    latest = second + F.col("within_ms") - 1
-    exact = F.when(F.col("told_ms").isNotNull(), F.least(F.col("told_ms"), latest))
-    middle = F.greatest(F.col("last_ms"), second + F.floor(F.col("within_ms") / 2))
-    gone_ms, has_left = F.coalesce(exact, middle), F.col("left_second").isNotNull()
+    latest = F.greatest(F.col("last_ms"), second + F.col("within_ms") - 1)
+    gone_ms, has_left = F.least(F.col("told_ms"), latest), F.col("left_second").isNotNull()
     return told_after.select(
         *key,
         "next_ms",

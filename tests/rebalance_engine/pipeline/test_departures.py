@@ -8,6 +8,7 @@ from tests.rebalance_engine.pipeline.frames import (
     QUEUE,
     added,
     broker,
+    closed,
     java4,
     java5,
     joined,
@@ -79,6 +80,23 @@ def test_without_brokers_logs_who_is_killed_ends_when_the_others_are_told(spark:
         "told late": (None, 5, "lost"),
         "not told": (None, 5, "lost"),
     }
+
+
+def test_who_is_killed_while_nobody_is_told_ends_within_the_second_of_the_broker(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Nobody knows when in that second; a last line or a notification in it bounds it."""
+    put(tmp_path, "web1/a.log", *member("1", 5))
+    put(tmp_path, "web2/a.log", *member("2", 7.4))
+    put(tmp_path, "web3/a.log", *member("3", 7.4))
+    put(tmp_path, "peer3/a.log", *peer("g3", (7.6, NOTIFIED)))
+    names = ("1", "2", "3")
+    there = [broker(1, joined(f"g{name}", name)) for name in names]
+    gone = [broker(7, closed(f"g{name}", name)) for name in names]
+    put(tmp_path, "east/broker.log", *there, *gone, broker(60, joined("h", "x")))
+
+    found = ends(spark, tmp_path)
+    assert [found[name] for name in names] == [(7, 7.999, "lost"), (7.4, 7.999, "lost"), (7.4, 7.6, "lost")]
 
 
 def test_the_end_of_a_log_that_several_share_is_of_whom_it_names_last(spark: SparkSession, tmp_path: Path) -> None:
