@@ -55,7 +55,8 @@ def presence_of_uncounted(told: Iterable[Counted], there: Presence, holds: Holds
     """Tell when there were more members than are known, by names of their own: *1 more*, *2 more*, and so on.
 
     Who may still have been listed though it was gone is counted: this finds no more than are certain. What was said
-    counts while a member is there that would say otherwise: of whoever had nothing, its going is not said.
+    counts while a member is there that would say otherwise: of whoever had nothing, its going is not said. Who was more
+    all that time is there still when the last of those goes, until others say how many they are.
 
     Args:
         there: when members were there of whom that is known.
@@ -68,13 +69,18 @@ def presence_of_uncounted(told: Iterable[Counted], there: Presence, holds: Holds
     heard_until, unsaid = _heard_until(results, lives), _unsaid(lives, holds)
     marks = {*edges, *times, *(at - SEEN_WITHIN_MS for at in times), *heard_until, *(end for end, _ in unsaid), end_ms}
     found: Spans = {}
+    stays, latest = 0, 0
     for begin, end in pairwise(mark for mark in sorted(marks) if mark <= end_ms):
-        said, now = bisect_right(times, begin), 0
+        said = bisect_right(times, begin)
+        if said != latest:
+            stays, latest = more[said - 1], said
+        now = stays
         if said and begin < heard_until[said - 1]:
             last = results[said - 1]
             since = unsaid[bisect_right(unsaid, (last.at_ms, end_ms)) : bisect_right(unsaid, (begin, end_ms))]
             gone = sum(came <= last.at_ms for _, came in since)
             now = last.members - gone - known[bisect_right(edges, begin)]
+            stays = min(now, stays)
         soon = more[said] if said < len(times) and times[said] <= begin + SEEN_WITHIN_MS else 0
         for number in range(1, 1 + max(now, soon)):
             _go_on(found.setdefault(f"{number} more", []), begin, end)

@@ -119,6 +119,19 @@ def test_queues_of_a_group_that_has_no_member_left_are_deserted_from_its_last_go
     assert told(idle) == [(0, 60_000, 90_000, True, False), (1, 70_000, 90_000, True, False)]
 
 
+def test_queues_are_not_deserted_while_a_member_that_was_only_counted_may_have_them() -> None:
+    """A is the only member whose log is there; by its last result there are two, or it is alone."""
+    spans = [span("A", 1_000, 60_000, ended="stopped")]
+
+    def told(members: int) -> list[tuple[object, ...]]:
+        clues = [clue("counted", 1_500, client_id="A", number=members), clue("input ends", 900_000)]
+        rows = kinds(list(tell(spans, clues)), "stretch")
+        return [(row["at_ms"], row["until_ms"], row["is_deserted"], row["unheard"]) for row in rows]
+
+    assert told(1) == [(60_000, 900_000, True, 0)]
+    assert told(2) == [(60_000, 900_000, False, 1)]
+
+
 def test_time_in_which_a_group_is_off_is_no_pause() -> None:
     """A stops, and hours later B is started. Where A is killed, that is an outage."""
     clues = [clue("joined", 500, client_id="A"), clue("joined", 9_000_000, client_id="B")]

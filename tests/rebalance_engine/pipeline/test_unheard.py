@@ -100,6 +100,18 @@ def test_what_members_counted_ends_with_them() -> None:
     assert presence_of_uncounted(told, {}, held, END_MS) == {}
 
 
+def test_who_is_counted_and_not_known_stays_when_the_last_that_told_of_it_goes() -> None:
+    """A is the only one whose log is there; it counts two, and stops. C comes later, and counts who is there then."""
+    had = {QUEUE: [Hold(1_000, 60_000, "A", "stopped")]}
+    told = [Counted(30_000, "A", 2)]
+    later = {QUEUE: [*had[QUEUE], Hold(150_000, END_MS, "C", "open")]}
+    short = [*told, Counted(59_000, "A", 1)]
+
+    assert presence_of_uncounted(told, {}, had, END_MS) == {"1 more": [(9_000, END_MS)]}
+    assert presence_of_uncounted([*told, Counted(150_000, "C", 1)], {}, later, END_MS) == {"1 more": [(9_000, 150_000)]}
+    assert presence_of_uncounted(short, {}, had, END_MS) == {"1 more": [(9_000, 59_000)]}
+
+
 def test_who_had_nothing_goes_without_a_word_of_the_others() -> None:
     """A's share is the same without B; but where B had a queue, somebody else is counted who may have got it."""
     there = {"A": [(0, END_MS)], "B": [(10_000, 100_000)]}
