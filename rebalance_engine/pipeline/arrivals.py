@@ -15,7 +15,8 @@ from rebalance_engine.pipeline.rounds import SECOND_MS, STARTS_WITHIN_MS, Cause
 from rebalance_engine.pipeline.sweep import Hold
 
 Times = dict[tuple[str, str | None], list[int]]
-START, STOP = "consumer started", "consumer stopped"
+START, GOOD_BYE, STOP = "consumer started", "unregistered", "consumer stopped"
+OWN = (START, GOOD_BYE, STOP)
 ANYBODY = ""  # no process and no client has this name
 
 
@@ -23,6 +24,8 @@ def arrived(
     causes: Iterable[Cause], holds: Mapping[MessageQueue, Sequence[Hold]], signs: Iterable[Cause]
 ) -> list[Cause]:
     """Let who starts come when it first reached a broker; who did not until it stopped neither comes nor goes.
+
+    A stop begins with its first good-bye to a broker, and is told by that and by its end.
 
     Who was not seen to start was there before. A start without a client is of its process's only one.
 
@@ -32,14 +35,21 @@ def arrived(
     takes = [Cause(hold.from_ms, "taken", hold.client, hold.process) for those in holds.values() for hold in those]
     clients = _clients_of([*causes], [*signs, *takes])
     told = _named([*causes], clients)
-    own = [cause for cause in told if cause.what in (START, STOP)]
+    own = [cause for cause in told if cause.what in OWN]
     evidence = _times([*signs, *takes, *(replace(one, by=ANYBODY) for one in told if one.what == "joined")])
     starts = _times(replace(cause, by=ANYBODY) for cause in own if cause.what == START)
     stops = _times(cause for cause in own if cause.what == STOP)
-    found = [cause for cause in told if cause.what not in (START, STOP)]
+    found = [cause for cause in told if cause.what not in OWN]
     since: dict[tuple[str, str | None], bool] = {}  # whether its last start came to a broker
+    parting: set[tuple[str, str | None]] = set()
     for cause in sorted(own, key=lambda one: (one.at_ms, one.what == STOP)):
         key = (cause.by, cause.client)
+        if cause.what == GOOD_BYE:
+            is_first = cause.client is not None and key not in parting and since.get(key, True)
+            found += [cause] if is_first else []
+            parting.add(key)
+            continue
+        parting.discard(key)
         if cause.what == STOP:
             found += [cause] if since.pop(key, True) else []
             continue

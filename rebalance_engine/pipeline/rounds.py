@@ -24,6 +24,7 @@ SETTLES_WITHIN_MS = 160_000  # a broker gives up who is silent after 120 s, look
 COMES = {"joined": "member joined", "consumer started": "member joined"}
 GOES = {
     "left": "member left",
+    "unregistered": "member left",
     "consumer stopped": "member left",
     "closed": "connection closed",
     "lost": "connection closed",
@@ -31,6 +32,7 @@ GOES = {
 }
 ROUTES = {"route changed": "route changed"}
 BROKERS = {"broker gone": "broker gone", "broker back": "broker back"}
+STOPS = ("unregistered", "consumer stopped")  # by its own log: its first good-bye to a broker, and its shutdown's end
 BY_BROKERS = ("joined", "left", "closed", "expired")
 CAUSES = COMES | GOES | ROUTES | BROKERS
 Held = dict[str, list[tuple[int, int]]]
@@ -193,7 +195,7 @@ def _distinct(causes: Iterable[Cause], held: Held) -> list[Cause]:
         way = "comes" if cause.what in COMES else "goes" if cause.what in GOES else cause.what
         who = cause.by if cause.what in BROKERS else cause.client
         seen = last.get((way, who))
-        if cause.what == "consumer stopped" and seen is not None and seen > last.get(("comes", who), seen - 1):
+        if cause.what in STOPS and seen is not None and seen > last.get(("comes", who), seen - 1):
             continue  # it said good-bye before, and its shutdown took its time
         if cause.what == "expired" and _told_by_silence(found, cause, last):
             continue
@@ -261,7 +263,7 @@ def _between(causes: Sequence[Cause], since_ms: int, until_ms: int) -> Sequence[
 
 
 def _about_brokers(causes: Sequence[Cause], held: Held) -> Iterable[Cause]:
-    ended, own_ends = (_by_client(causes, kinds) for kinds in (("closed", "left"), ("lost", "consumer stopped")))
+    ended, own_ends = (_by_client(causes, kinds) for kinds in (("closed", "left"), ("lost", *STOPS)))
     there: dict[str, set[str]] = {}
     since: dict[str, int] = {}
     for cause in causes:

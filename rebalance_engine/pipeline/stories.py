@@ -30,7 +30,7 @@ from rebalance_engine.pipeline.models import models_of
 from rebalance_engine.pipeline.named import without_named
 from rebalance_engine.pipeline.offs import Spans as Offs
 from rebalance_engine.pipeline.offs import cut_where_off, is_off, off_or_restarted, off_within, times_without_members
-from rebalance_engine.pipeline.rounds import BY_BROKERS, Cause, Round, presence_of, rounds_of
+from rebalance_engine.pipeline.rounds import BY_BROKERS, STOPS, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import gone, route_clues
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sorting import Clues, known, queue_of, sorted_out, whole
@@ -84,7 +84,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
     alone = alone_in_folder(changes)
     of_queue = of_groups(events.where(F.col("what").isin(*QUEUE_CLUES)), members, alone)
     by_group = events.where(F.col("what").isin(*BY_BROKERS) & F.col("group").isNotNull())
-    own = changes.where(F.col("what").isin("consumer stopped", "consumer starting"))
+    own = changes.where(F.col("what").isin(*STOPS, "consumer starting"))
     changed = (
         events.where((F.col("what") == "route changed") & (F.col("number") == 1))
         .drop("group")

@@ -55,6 +55,17 @@ def test_who_was_not_seen_to_start_goes() -> None:
     assert arrived([STOP], NO_HOLDS, []) == [STOP]
 
 
+def test_a_stop_begins_with_its_first_good_bye_to_a_broker() -> None:
+    """Whose good-byes nobody knows, and those of one that never was a member, are no going."""
+    byes = [Cause(at, "unregistered", "A", "web1") for at in (80_000, 81_000)]
+    again = [Cause(at, "unregistered", "A", "web1") for at in (190_000, 191_000)]
+
+    assert arrived([STOP, *byes], NO_HOLDS, []) == [byes[0], STOP]
+    assert arrived([STOP, *again, *byes], NO_HOLDS, []) == [byes[0], STOP, again[0]]
+    assert arrived([START, *byes, STOP], NO_HOLDS, []) == []
+    assert arrived([Cause(80_000, "unregistered", None, "web1"), STOP], NO_HOLDS, []) == [STOP]
+
+
 def test_others_of_the_process_say_nothing_of_one() -> None:
     """Nor does what a broker told the process then, which may have been for the other."""
     other, nobody = (Cause(65_000, "reached", client, "web1") for client in ("B", None))

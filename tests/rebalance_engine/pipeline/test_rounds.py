@@ -119,6 +119,23 @@ def test_a_shutdown_that_takes_long_after_its_good_bye_is_no_second_going() -> N
     ]
 
 
+def test_what_others_take_from_the_good_bye_on_is_of_the_round_of_the_stop() -> None:
+    """No broker tells of A's stop, which ends 12 s after its first good-bye; B was told, and takes what A had."""
+    holds = holding(
+        (0, 1_500, 900_000, "B"), (1, 2_000, 72_000, "A"), (2, 2_000, 72_000, "A"),
+        (1, 60_400, 900_000, "B"), (2, 60_400, 900_000, "B"),
+    )  # fmt: skip
+    causes = [
+        *(Cause(1_000, "joined", client, "east") for client in "AB"),
+        Cause(60_000, "unregistered", "A", "web1"),
+        Cause(72_000, "consumer stopped", "A", "web1"),
+    ]
+
+    told = [(one.cause, one.opened_ms, one.members_after) for one in rounds_of(holds, causes)]
+
+    assert told == [("member joined", 1_000, ["A", "B"]), ("member left", 60_000, ["B"])]
+
+
 def test_a_later_cause_supersedes_a_round_that_is_not_quiet() -> None:
     causes = [Cause(1_000, "joined", "A", "east"), Cause(5_000, "joined", "B", "east")]
     holds = holding((0, 4_000, 900_000, "A"), (1, 8_000, 900_000, "B"))
