@@ -62,10 +62,17 @@ def _ends(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
     )
 
 
-def input_ends_of(spans: DataFrame, life: DataFrame) -> DataFrame:
-    """Tell every group when its input ends: what was given up and not taken until then nobody has."""
-    ends = life.groupBy("cluster").agg(F.max("last_ms").alias("at_ms"))
-    groups = spans.select("cluster", "group").distinct()
-    return groups.join(ends, on="cluster", how="inner").select(
-        "cluster", "group", F.lit("input ends").alias("what"), "at_ms"
-    )  # fmt: skip
+def input_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Tell every group when its input ends: what was given up and not taken until then nobody has.
+
+    That is when the last log ends that names the group, a member's or a broker's, or what is told of its last hold.
+    Others' logs may go on for long: who came to the group then they would not say.
+    """
+    group = ["cluster", "group"]
+    groups = spans.select(*group).distinct()
+    named = events.where(F.col("group").isNotNull()).select(*group, "process").distinct()
+    logs = named.join(groups, on=group, how="left_semi").join(life, on=["cluster", "process"], how="inner")
+    ends = logs.select(*group, F.col("last_ms").alias("at_ms"))
+    held = spans.select(*group, F.col("until_ms").alias("at_ms"))
+    last = ends.unionByName(held).groupBy(*group).agg(F.max("at_ms").alias("at_ms"))
+    return last.select(*group, F.lit("input ends").alias("what"), "at_ms")

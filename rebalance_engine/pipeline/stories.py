@@ -114,7 +114,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         route_clues(events, spans),
         counts_of(events, spans),
         covers_of(events, life),
-        input_ends_of(spans, life),
+        input_ends_of(events, spans, life),
         log_ends_of(events, spans, life),
         ownerless.distinct(),
     ):

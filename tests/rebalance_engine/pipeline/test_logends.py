@@ -3,8 +3,21 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rebalance_engine.pipeline.logends import log_ends_of
-from tests.rebalance_engine.pipeline.frames import MIDNIGHT_MS, QUEUE, added, java5, persisted, read_events, result
+from rebalance_engine.pipeline.events import signs_of_life
+from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    broker,
+    java5,
+    joined,
+    no_zones,
+    persisted,
+    read_events,
+    read_lines,
+    result,
+)
 
 Q0 = QUEUE.format("east", 0)
 
@@ -38,3 +51,27 @@ def test_a_members_log_ends_with_the_last_line_of_all_that_its_host_writes_there
     ends = {row["client_id"]: (row["at_ms"] - MIDNIGHT_MS) // 1_000 for row in found}
     assert ends == {"A": 60, "B": 60, "C": 31, "E": 9}
     assert {(row["cluster"], row["group"], row["what"]) for row in found} == {("default", "g", "log ends")}
+
+
+@pytest.mark.spark
+def test_a_groups_input_ends_with_the_last_log_that_names_it(spark: SparkSession, tmp_path: Path) -> None:
+    """Two groups on brokers of their own, one of which speaks for hours; of a third group no broker's log tells."""
+    hosts = {
+        "web1/rocketmq_client.log": [java5(1, result("g", "A", [Q0])), java5(60, "the consumer [g] shutdown OK")],
+        "web2/rocketmq_client.log": [java5(2, result("h", "B", [Q0])), java5(50, "the consumer [h] shutdown OK")],
+        "web3/rocketmq_client.log": [java5(3, result("i", "C", [Q0]))],
+        "east/broker.log": [broker(1, joined("g", "A")), broker(75, joined("x", "X"))],
+        "west/broker.log": [broker(2, joined("h", "B")), broker(9_000, joined("x", "X"))],
+    }
+    for name, lines in hosts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("".join(lines))
+    columns = "cluster string, group string, client_id string, until_ms long"
+    ends = {"A": ("g", 60), "B": ("h", 50), "C": ("i", 9_000)}
+    rows = [("default", group, client, MIDNIGHT_MS + second * 1_000) for client, (group, second) in ends.items()]
+    spans, life = spark.createDataFrame(rows, columns), signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
+
+    found = input_ends_of(read_events(spark, tmp_path), spans, life).collect()
+
+    told = {row["group"]: (row["at_ms"] - MIDNIGHT_MS) // 1_000 for row in found}
+    assert told == {"g": 75, "h": 9_000, "i": 9_000}
