@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from django.db.models import Exists, F, Max, OuterRef, Q
@@ -61,21 +62,9 @@ def shares_by_round(
     }
     if not windows or group.model == "BROADCASTING":
         return {}, True
-    since = min(window.since for window in windows.values())
-    orphans = _orphans(group, since)
-    spans, gone, is_whole = spans_of(group, since, now, orphans)
-    found = shares_of(
-        spans,
-        list(windows.values()),
-        until=now,
-        orphans=orphans,
-        gone=gone,
-        told_until=told_until_of(group.pk),
-        sure_until=sure_until_of(groups=[group.pk]).get(group.pk, now),
-        doubts=[*doubts_of(group=group.pk, since=since), *dispute_of(group)],
-        once=once,
-    )
-    return dict(zip(windows, found, strict=True)), is_whole
+    known = _known(group, min(window.since for window in windows.values()), now)
+    found = known.shares(list(windows.values()), until=now, once=once)
+    return dict(zip(windows, found, strict=True)), known.is_whole
 
 
 def shares_until(*, row: Round, times: Mapping[int, int], now: int) -> dict[int, Share]:
@@ -84,33 +73,60 @@ def shares_until(*, row: Round, times: Mapping[int, int], now: int) -> dict[int,
     if not times or row.number not in windows:
         return {}
     window = windows[row.number]
-    orphans, told = _orphans(row.group, window.since), told_until_of(row.group_id)
-    spans, gone, _ = spans_of(row.group, window.since, now, orphans)
-    sure = sure_until_of(groups=[row.group_id]).get(row.group_id, now)
-    doubts = [*doubts_of(group=row.group_id, since=window.since), *dispute_of(row.group)]
-    own: dict[int, tuple[list[Bounded], list[Held]]] = {queue: ([], []) for queue in times}
-    for span in spans:
-        if span.queue in own:
-            own[span.queue][0].append(span)
-    for orphan in orphans:
-        if orphan.queue in own:
-            own[orphan.queue][1].append(orphan)
+    known = _known(row.group, window.since, now)
     found: dict[int, Share] = {}
-    for queue, until in times.items():
-        held, nobodys = own[queue]
-        away = {queue: gone[queue]} if queue in gone else {}
-        (shares,) = shares_of(
-            held,
-            [window],
-            until=min(now, until),
-            orphans=nobodys,
-            gone=away,
-            told_until=told,
-            sure_until=sure,
-            doubts=doubts,
-        )
-        found |= shares
+    for queue, own in known.of_each(times).items():
+        found |= own.shares([window], until=min(now, times[queue]))[0]
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What is known of queues of a group, as ``shares_of`` takes it."""
+
+    spans: list[Bounded]
+    orphans: list[Held]
+    gone: Gone
+    told_until: int | None
+    sure_until: int
+    doubts: list[tuple[int, int]]
+    is_whole: bool
+
+    def shares(self, windows: Sequence[Window], *, until: int, once: bool = False) -> list[dict[int, Share]]:
+        """Give each round's queues that had no owner, or two, or may have had."""
+        return shares_of(
+            self.spans,
+            windows,
+            until=until,
+            orphans=self.orphans,
+            gone=self.gone,
+            told_until=self.told_until,
+            sure_until=self.sure_until,
+            doubts=self.doubts,
+            once=once,
+        )
+
+    def of_each(self, queues: Iterable[int]) -> dict[int, _Known]:
+        """Give what is known of single queues."""
+        parts = {
+            queue: replace(self, spans=[], orphans=[], gone={queue: self.gone[queue]} if queue in self.gone else {})
+            for queue in queues
+        }
+        for span in self.spans:
+            if span.queue in parts:
+                parts[span.queue].spans.append(span)
+        for orphan in self.orphans:
+            if orphan.queue in parts:
+                parts[orphan.queue].orphans.append(orphan)
+        return parts
+
+
+def _known(group: Group, since: int, now: int) -> _Known:
+    orphans = _orphans(group, since)
+    spans, gone, is_whole = spans_of(group, since, now, orphans)
+    sure = sure_until_of(groups=[group.pk]).get(group.pk, now)
+    doubts = [*doubts_of(group=group.pk, since=since), *dispute_of(group)]
+    return _Known(spans, orphans, gone, told_until_of(group.pk), sure, doubts, is_whole)
 
 
 def places_of(queues: Iterable[int]) -> dict[int, tuple[str, str, int]]:

@@ -115,3 +115,11 @@ def test_a_page_shows_the_first_and_counts_all() -> None:
     rows = [Beyond("orders", "east", number, (1, 1), (0, 0), False, False, ()) for number in range(MOST_SHOWN + 5)]
 
     assert shown(rows) == {"beyond": rows[:MOST_SHOWN], "beyond_count": MOST_SHOWN + 5}
+
+
+def test_who_had_no_owner_and_was_not_handed_over_stood_still_at_least_so_long() -> None:
+    shares = {1: Share(Lasted(5_000, 5_500, 6_000), Lasted()), 2: Share(Lasted(0, 0, 9_000), Lasted())}
+
+    found = worst([], shares)
+
+    assert (found["pause"], found["pause_queues"], found["pause_unknown"]) == ((5_000, None), 1, 0)

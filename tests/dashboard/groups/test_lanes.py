@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.clusters.models import Cluster
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Handoff, Round
@@ -142,7 +143,9 @@ def test_a_round_that_has_just_ended_has_the_handoffs_that_are_stored_a_moment_l
     assert [(lane.pause, lane.unowned) for lane in at_once] == [(lane.pause, lane.unowned) for lane in told_later]
 
 
-def test_what_was_let_go_after_it_was_taken_from_nobody_is_another_lanes() -> None:
+@pytest.fixture
+def taken_from_nobody(cluster: Cluster) -> None:  # noqa: ARG001 - facts are of a cluster that is there
+    """B joins and takes queue 3, which nobody had, and queue 2, which was A's."""
     told(route(4), *seen("A"), held("A", 10, [0, 1, 2]))
     turn(20)
     told(held("A", 1_000, [0, 1, 2]))
@@ -150,6 +153,21 @@ def test_what_was_let_go_after_it_was_taken_from_nobody_is_another_lanes() -> No
     told(joined("B", 5_000, low=4_000), held("B", 5_050, []))
     turn(5_100)
     told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
+
+
+@pytest.mark.usefixtures("taken_from_nobody")
+def test_what_nobody_had_before_it_was_taken_had_nobody_in_its_lane_too() -> None:
+    turn(6_100)
+
+    lane = {lane.queue_id: lane for lane in lanes_of(Round.objects.get(), now=T0 + 6_200)}[3]
+    share = worst_at(6_200)
+
+    assert lane.is_gap
+    assert lane.unowned == share["unowned"] == (4_050, None), "before the round, too: as long at least"
+
+
+@pytest.mark.usefixtures("taken_from_nobody")
+def test_what_was_let_go_after_it_was_taken_from_nobody_is_another_lanes() -> None:
     told(held("B", 7_000, [2]), held("A", 7_000, [0, 1]))  # and lets it go again: nobody takes it
     turn(7_100)
 

@@ -173,14 +173,6 @@ def test_a_queue_that_another_one_had_all_the_time_is_not_without_owner() -> Non
     assert (lane.to_client, lane.is_waiting, lane.is_gap, lane.unowned) == ("C", False, False, (0, 0))
 
 
-def test_who_had_no_owner_and_was_not_handed_over_stood_still_at_least_so_long() -> None:
-    shares = {1: Share(Lasted(5_000, 5_500, 6_000), Lasted()), 2: Share(Lasted(0, 0, 9_000), Lasted())}
-
-    found = worst([], shares)
-
-    assert (found["pause"], found["pause_queues"], found["pause_unknown"]) == ((5_000, None), 1, 0)
-
-
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
     assert worst([], {}) == {
         "unowned": None,
@@ -370,23 +362,6 @@ def test_all_handoffs_of_a_round_are_on_its_pages_worst_first() -> None:
     ]
     assert [*pages[1]["lanes"], *pages[2]["lanes"]] == lanes
     assert page_of([], 1)["lane_pages"] == 1
-
-
-def test_what_nobody_had_before_it_was_taken_had_nobody_in_its_lane_too() -> None:
-    told(route(4), *seen("A"), held("A", 10, [0, 1, 2]))
-    turn(20)
-    told(held("A", 1_000, [0, 1, 2]))
-    turn(1_100)
-    told(joined("B", 5_000, low=4_000), held("B", 5_050, []))
-    turn(5_100)
-    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]))
-    turn(6_100)
-
-    lane = {lane.queue_id: lane for lane in lanes_of(Round.objects.get(), now=T0 + 6_200)}[3]
-    share = worst_at(6_200)
-
-    assert lane.is_gap
-    assert lane.unowned == share["unowned"] == (4_050, None), "before the round, too: as long at least"
 
 
 def test_no_time_without_owner_is_certain_while_another_one_did_not_answer_though_he_left_since() -> None:

@@ -65,18 +65,6 @@ def test_of_a_broadcasting_group_no_figures_of_owners_are_given(viewer: Client) 
     assert orphans is not None and 'data-mark="none"' in orphans[1] and "n/a" in orphans[1]
 
 
-def test_a_broadcasting_group_without_a_round_does_not_say_that_no_route_changed(viewer: Client) -> None:
-    Round.objects.all().delete()
-    address = f"/groups/{Group.objects.get().pk}/"
-
-    assert "and no route changed, since this group is watched" in viewer.get(address).content.decode()
-
-    Group.objects.update(model="BROADCASTING")
-    page = viewer.get(address).content.decode()
-    assert "so that a changed route makes no round" in page
-    assert "no route changed" not in page
-
-
 def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
     add_cluster("another")
     Cluster.objects.filter(name="shop").update(is_demo=True, watched_at=T0)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from dashboard.clusters.models import Cluster, Queue, Topic
-from dashboard.groups.models import Finding, Group
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group
 from dashboard.pauses import queries
 from dashboard.pauses.costs import Between, Sum
 from dashboard.pauses.queries import DEPLOY_GAP_MS, WINDOWS_MS, by_cause, deploys, pauses_of, window_of
@@ -145,57 +145,6 @@ def test_what_is_too_much_is_left_out_whole_rounds_at_a_time(group: Group, monke
 
     assert ([each.number for each in some.rounds], len(some.handoffs), some.is_whole) == ([1, 3], 2, False)
     assert ([each.number for each in few.rounds], few.is_whole) == ([3], False)
-
-
-def without_owner(group: Group, number: int, at: int) -> Queue:
-    """A queue that nobody has ever, which was seen at ``at``."""
-    topic, _ = Topic.objects.get_or_create(cluster=group.cluster, name="orders")
-    queue = Queue.objects.create(topic=topic, broker="east", queue_id=number, since=at)
-    Finding.objects.create(
-        cluster=group.cluster,
-        group=group,
-        kind="orphan queue",
-        subject=f"orders/east/{number}",
-        subject_key=f"orders/east/{number}",
-        sentence="Nobody.",
-        proof=["A"],
-        origin="derived",
-        suspected_at=at,
-    )
-    return queue
-
-
-def test_queues_without_owner_of_which_no_handoff_tells_cost_at_least_their_time(group: Group) -> None:
-    for number in (1, 2):
-        add_round(group, number, T0 + number * 10_000, cause="broker gone")
-    without_owner(group, 7, T0 + 5_000)
-
-    read = pauses_of(group=group, since=T0, now=T0 + 100_000)
-
-    first, second = (each.cost for each in read.rounds)
-    assert first is not None
-    assert second is not None
-    assert (first.longest.low, first.longest.high) == (first.unowned.low, None)
-    assert first.unowned.low > 0
-    for cost in (first, second, by_cause(read.rounds, read.handoffs)[0].cost):
-        assert (cost.unowned.high, cost.paused.high, cost.longest.high) == (None, None, None)
-        assert (cost.unowned.unknown, cost.paused.unknown) == (1, 1)
-        assert (cost.overlap.high, cost.overlap.unknown) == (0, 0)
-    assert by_cause(read.rounds, read.handoffs)[0].cost.unowned.low <= 95_000
-
-
-def test_a_queue_of_which_a_handoff_tells_counts_once(group: Group) -> None:
-    row = add_round(group, 1, T0 + 10_000)
-    without_owner(group, 7, T0 + 10_000)
-    add_handoff(row, 7, **pulled(row, 1_000, 1_000), from_client="")
-    add_round(group, 2, T0 + 10_500)
-
-    first, second = (each.cost for each in pauses_of(group=group, since=T0, now=T0 + 100_000).rounds)
-
-    assert first is not None
-    assert second is not None
-    assert (first.unowned, first.paused) == (Sum(800, 1_200, 0), Sum(1_000, 1_000, 0))
-    assert (second.unowned, second.paused) == (Sum(0, 0, 0), Sum(0, 0, 0))
 
 
 def test_questions_do_not_grow_with_the_rounds(
