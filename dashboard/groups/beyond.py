@@ -54,7 +54,7 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
         lanes: the round's handoffs.
     """
     counted = {pk: share for pk, share in shares.items() if _is_counted(share)}
-    told = {(lane.topic, lane.broker, lane.queue_id) for lane in lanes}
+    told = {lane.place for lane in lanes}
     rows = [_row(place, counted[pk]) for pk, place in places_of(counted).items() if place not in told]
     return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
 

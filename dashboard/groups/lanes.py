@@ -55,6 +55,11 @@ class Lane:
     taken: Within = (None, None)
 
     @property
+    def place(self) -> tuple[str, str, int]:
+        """Its queue: topic, broker and number."""
+        return self.topic, self.broker, self.queue_id
+
+    @property
     def is_overlap(self) -> bool:
         """Whether two had it for certain."""
         return bool(self.overlap[0])
@@ -207,7 +212,7 @@ def _with_those_who_had(round_row: Round, lanes: list[Lane]) -> list[Lane]:
         "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at"
     )
     has = {(topic, broker, number): (client, at) for topic, broker, number, client, at in rows[:MOST_SPANS]}
-    return [_had(lane, has.get((lane.topic, lane.broker, lane.queue_id))) for lane in lanes]
+    return [_had(lane, has.get(lane.place)) for lane in lanes]
 
 
 def _had(lane: Lane, has: tuple[str, int] | None) -> Lane:
@@ -233,7 +238,7 @@ def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[
         told = max(at, told_at or at) if until is None else until if until_low is None else until_low
         last = None if until is None else max(until, until_high or until)
         has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, last))
-    return [_kept(lane, has.get((lane.topic, lane.broker, lane.queue_id), []), now) for lane in lanes]
+    return [_kept(lane, has.get(lane.place, []), now) for lane in lanes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +297,7 @@ def _with_gaps_before(round_row: Round, lanes: list[Lane], shares: Mapping[int, 
     shares = {**shares, **shares_until(row=round_row, times=_taken_before(lanes, places), now=now)}
     found = {place: _gap(shares[pk]) for pk, place in places.items() if shares[pk].is_gap}
     return [
-        replace(lane, unowned=gap) if _is_of_nobody(lane) and (gap := found.get(_place(lane))) is not None else lane
+        replace(lane, unowned=gap) if _is_of_nobody(lane) and (gap := found.get(lane.place)) is not None else lane
         for lane in lanes
     ]
 
@@ -305,16 +310,10 @@ def _is_of_nobody(lane: Lane) -> bool:
     return not lane.from_client and lane.taken_at is not None
 
 
-def _place(lane: Lane) -> tuple[str, str, int]:
-    return lane.topic, lane.broker, lane.queue_id
-
-
 def _taken_before(lanes: Sequence[Lane], places: Mapping[int, tuple[str, str, int]]) -> dict[int, int]:
     """Give when queues were taken that were let go again in the round, by row: what followed is another lane's."""
-    counts = Counter(map(_place, lanes))
-    taken = {
-        _place(lane): lane.taken_at for lane in reversed(lanes) if _is_of_nobody(lane) and counts[_place(lane)] > 1
-    }
+    counts = Counter(lane.place for lane in lanes)
+    taken = {lane.place: lane.taken_at for lane in reversed(lanes) if _is_of_nobody(lane) and counts[lane.place] > 1}
     return {pk: at for pk, place in places.items() if (at := taken.get(place)) is not None}
 
 

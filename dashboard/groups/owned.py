@@ -55,16 +55,23 @@ def shares_by_round(
     *, group: Group, first: int, last: int, now: int, once: bool = False
 ) -> tuple[dict[int, dict[int, Share]], bool]:
     """Give the same by round, and whether all spans were read; ``once``: to add up, nothing is told by two rounds."""
-    windows = {
-        number: window
-        for number, window in _windows(group, first, last, now, once=once).items()
-        if first <= number <= last
-    }
-    if not windows or group.model == "BROADCASTING":
+    windows = _windows_of(group, first, last, now, once=once)
+    if not windows:
         return {}, True
     known = _known(group, min(window.since for window in windows.values()), now)
-    found = known.shares(list(windows.values()), until=now, once=once)
-    return dict(zip(windows, found, strict=True)), known.is_whole
+    return known.by_round(windows, until=now, once=once), known.is_whole
+
+
+def shares_both_ways(
+    *, group: Group, first: int, last: int, now: int
+) -> tuple[dict[int, dict[int, Share]], dict[int, dict[int, Share]], bool]:
+    """Give the same ``once``, and as each round tells it, of one reading."""
+    windows = _windows_of(group, first, last, now, once=False)
+    if not windows:
+        return {}, {}, True
+    known = _known(group, min(window.since for window in windows.values()), now)
+    single = known.by_round(_windows_of(group, first, last, now, once=True), until=now, once=True)
+    return single, known.by_round(windows, until=now), known.is_whole
 
 
 def shares_until(*, row: Round, times: Mapping[int, int], now: int) -> dict[int, Share]:
@@ -105,6 +112,10 @@ class _Known:
             doubts=self.doubts,
             once=once,
         )
+
+    def by_round(self, windows: Mapping[int, Window], *, until: int, once: bool = False) -> dict[int, dict[int, Share]]:
+        """Give the same by the numbers of the rounds."""
+        return dict(zip(windows, self.shares(list(windows.values()), until=until, once=once), strict=True))
 
     def of_each(self, queues: Iterable[int]) -> dict[int, _Known]:
         """Give what is known of single queues."""
@@ -239,6 +250,14 @@ def orphans_of(*, groups: Iterable[int], since: int) -> dict[int, list[Held]]:
         if (cluster, subject) in keys and group is not None:
             orphans.setdefault(group, []).append(Held(keys[cluster, subject], at, cleared))
     return orphans
+
+
+def _windows_of(group: Group, first: int, last: int, now: int, *, once: bool) -> dict[int, Window]:
+    """Give the time of each of these rounds alone; of a broadcasting group none: nobody hands anything over."""
+    if group.model == "BROADCASTING":
+        return {}
+    windows = _windows(group, first, last, now, once=once)
+    return {number: window for number, window in windows.items() if first <= number <= last}
 
 
 def _windows(group: Group, first: int, last: int, now: int, *, once: bool) -> dict[int, Window]:

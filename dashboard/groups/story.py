@@ -123,7 +123,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
     wide_overlap = _mosts((lane, lane.overlap[1]) for lane in lanes if lane.is_overlap)
     unowned_perhaps = _count_of_either(maybe_gaps, maybe_unowned, known=gaps)
     overlap_perhaps = _count_of_either(maybe_twos, maybe_overlap, known=twos)
-    pauses = [(_place(lane), stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
+    pauses = [(lane.place, stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
     unmoved = {place: (low, None) for place, low in _unmoved(gaps, lanes).items()}
     still = [*pauses, *unmoved.items()]
     return {
@@ -151,7 +151,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
 
 def _unmoved(gaps: Mapping[int, Lasted], lanes: Sequence[Lane]) -> dict[object, int]:
     """Give how long nobody had each queue of which no lane tells, in ms, at least: nobody could pull it either."""
-    moved = {_place(lane) for lane in lanes}
+    moved = {lane.place for lane in lanes}
     places = owned.places_of(gaps) if moved else {}
     return {place: each.low for pk, each in gaps.items() if (place := places.get(pk, pk)) not in moved}
 
@@ -190,10 +190,6 @@ def _has_pause(lane: Lane) -> bool:
     return lane.dropped_at is not None and not lane.is_gone and not was_kept
 
 
-def _place(lane: Lane) -> tuple[str, str, int]:
-    return lane.topic, lane.broker, lane.queue_id
-
-
 def _longest(
     spans: Sequence[tuple[int, int | None]], mosts: Iterable[int | None], *, is_open: bool = False
 ) -> tuple[int, int | None] | None:
@@ -218,7 +214,7 @@ def _mosts(lanes: Iterable[tuple[Lane, int | None]]) -> dict[tuple[str, str, int
     found: dict[tuple[str, str, int], int | None] = {}
     for lane, most in lanes:
         if not lane.is_older:
-            found[_place(lane)] = _most([most, found.get(_place(lane), 0)])
+            found[lane.place] = _most([most, found.get(lane.place, 0)])
     return found
 
 

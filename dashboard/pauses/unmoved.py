@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from dashboard.groups.models import Group, Round
-from dashboard.groups.owned import places_of, shares_by_round
+from dashboard.groups.owned import places_of, shares_both_ways
 from dashboard.groups.shares import Share
 from dashboard.pauses.costs import LONGEST_MS, Between, Told, Unmoved
 
@@ -31,10 +31,9 @@ def unmoved_in(
     for each in handoffs:
         own.add((each.round, each.queue))
         times.setdefault(each.queue, []).append(_time_of(each))
-    shares, is_whole = shares_by_round(group=group, first=first, last=last, now=now, once=True)
+    shares, every, is_whole = shares_both_ways(group=group, first=first, last=last, now=now)
     counted = _gaps(rounds, shares)
     if counted:
-        every, _ = shares_by_round(group=group, first=first, last=last, now=now)
         counted = dict.fromkeys(_gaps(rounds, every, only_certain=True)) | counted
     names = {pk: f"{topic}/{broker}/{number}" for pk, (topic, broker, number) in _places(counted).items()}
     windows = {row.number: (row.opened_low or row.opened_at, row.closed_at or now) for row in rounds}

@@ -153,5 +153,5 @@ def test_questions_do_not_grow_with_the_rounds(
     for number in range(1, 6):
         add_handoff(add_round(group, number, T0 + number * 10_000), 0)
 
-    with django_assert_max_num_queries(45):
+    with django_assert_max_num_queries(32):
         pauses_of(group=group, since=T0, now=T0 + 100_000)
