@@ -113,6 +113,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("when any server answered last; NULL is never"),
         gettext_noop("when anything of it answered last"),
         gettext_noop("when it must end by itself, where that is known"),
+        gettext_noop("when it was first known; NULL: nobody kept it"),
         gettext_noop("when its handoffs were told; after its end"),
         gettext_noop("when what was held had last changed, as it closed"),
         gettext_noop("why it cannot be said whether held is target"),
