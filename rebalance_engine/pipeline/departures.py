@@ -87,9 +87,10 @@ def _last_before(lines: DataFrame, restarts: DataFrame, key: list[str], name: st
 def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
     """Find how brokers saw a member go between its last line and its next start: left_ms, else closed_ms, or None.
 
-    A broker tells a second: it was not before gone_after_ms, and no later than left_ms or closed_ms, the second's end
-    unless the others were told sooner. Where no broker's log tells, heard_ms is when the others were told of a change
-    soon after its last line, which nobody's coming or going explains.
+    A broker tells a second: it was not before gone_after_ms, and no later than gone_before_ms, the second's end, or
+    when the others were told; left_ms and closed_ms are when they were told, or the middle of what is possible. Where
+    no broker's log tells, heard_ms is when the others were told of a change soon after its last line, which nobody's
+    coming or going explains.
 
     Its next start may also be that of another process with its client id: whatever goes later is that one.
     """
@@ -134,16 +135,19 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
             F.min(F.when(is_next & is_unseen & is_other, F.col("told_ms"))).alias("heard_ms"),
         )
     )
+    earliest = F.greatest(second, F.col("last_ms"))
     latest = F.greatest(F.col("last_ms"), second + F.col("within_ms") - 1)
-    gone_ms, has_left = F.least(F.col("told_ms"), latest), F.col("left_second").isNotNull()
+    by_then = F.least(F.col("told_ms"), latest)
+    middle = earliest + F.ceil((latest - earliest) / 2).cast("bigint")
+    gone_ms = F.when(F.col("told_ms").isNotNull(), by_then).otherwise(middle)
+    has_left = F.col("left_second").isNotNull()
     return told_after.select(
         *key,
         "next_ms",
         F.when(has_left, gone_ms).alias("left_ms"),
         F.when(second.isNotNull() & ~has_left, gone_ms).alias("closed_ms"),
-        F.when(second.isNotNull() & (F.col("within_ms") > 1), F.greatest(second, F.col("last_ms"))).alias(
-            "gone_after_ms"
-        ),
+        F.when(second.isNotNull() & (F.col("within_ms") > 1), earliest).alias("gone_after_ms"),
+        F.when(second.isNotNull(), by_then).alias("gone_before_ms"),
         "heard_ms",
     )
 

@@ -246,7 +246,7 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     is_silent = has_own_log & F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
     is_reborn = F.col("next_ms") != FOREVER_MS
     is_stopped = F.col("is_stopping") | F.col("left_ms").isNotNull()
-    is_bounded = F.col("gone_after_ms") < F.coalesce("left_ms", "closed_ms")
+    is_bounded = F.col("gone_after_ms") < F.col("gone_before_ms")
     return seen.withColumns(
         {
             "ended": F.when(is_stopped, "stopped")
@@ -260,6 +260,7 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
             "until_after_ms": F.when(F.col("is_stopping"), F.col("next_stopping.at_ms"))
             .when(is_bounded, F.col("gone_after_ms"))
             .when((is_reborn | is_silent) & F.col("heard_ms").isNotNull(), F.col("last_ms")),
+            "until_before_ms": F.when(~F.col("is_stopping") & is_bounded, F.col("gone_before_ms")),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
             .when(F.col("left_ms").isNotNull(), LEFT)
             .when(F.col("closed_ms").isNotNull(), CLOSED)
@@ -311,6 +312,7 @@ def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> Data
     instead = {
         "until_ms": F.col("taken_ms"),
         "until_after_ms": F.col("log_end_ms"),
+        "until_before_ms": F.lit(None).cast("long"),
         "ended": F.lit("released"),
         "evidence": F.lit("another took it; its own log had ended before"),
     }

@@ -73,6 +73,6 @@ def input_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataF
     named = events.where(F.col("group").isNotNull()).select(*group, "process").distinct()
     logs = named.join(groups, on=group, how="left_semi").join(life, on=["cluster", "process"], how="inner")
     ends = logs.select(*group, F.col("last_ms").alias("at_ms"))
-    held = spans.select(*group, F.col("until_ms").alias("at_ms"))
+    held = spans.select(*group, F.coalesce("until_before_ms", "until_ms").alias("at_ms"))
     last = ends.unionByName(held).groupBy(*group).agg(F.max("at_ms").alias("at_ms"))
     return last.select(*group, F.lit("input ends").alias("what"), "at_ms")

@@ -85,13 +85,14 @@ FILED_HOLDS = StructType([*_schema(cluster=TEXT, day=TEXT).fields, *HOLDS.fields
 # The same, and holds whose beginning lies before the input (from_ms is None), and what it rests on. from_after_ms,
 # until_after_ms: it began or ended no sooner. Where only a look tells, of the look before; where a client's shutdown
 # ended it, of its first good-bye to a broker; where only a broker saw its process die, the broker's second. None where
-# one line tells the very moment.
+# one line tells the very moment. until_before_ms: it ended no later; None where until_ms says so, which else is the
+# best single figure: of a broker's second the middle.
 SPANS = StructType(
     [
         *_schema(cluster=TEXT, day=TEXT).fields,
         *HOLDS.fields,
         *_schema(host=TEXT, process=TEXT, layout=TEXT, from_place=LONG, first_seen_ms=LONG, evidence=TEXT).fields,
-        *_schema(from_after_ms=LONG, until_after_ms=LONG).fields,
+        *_schema(from_after_ms=LONG, until_after_ms=LONG, until_before_ms=LONG).fields,
     ]
 )
 

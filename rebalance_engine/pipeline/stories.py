@@ -174,7 +174,8 @@ def _tellers() -> str:
 
 def _told_from(spans: DataFrame) -> DataFrame:
     return spans.select(
-        "cluster", "group", "topic", "broker", "queue_id", "client_id", "process", "layout", "ended", "until_ms",
+        "cluster", "group", "topic", "broker", "queue_id", "client_id", "process", "layout", "ended",
+        F.coalesce("until_before_ms", "until_ms").alias("until_ms"),
         F.coalesce("from_ms", "first_seen_ms").alias("from_ms"), "from_after_ms", "until_after_ms",
     )  # fmt: skip
 

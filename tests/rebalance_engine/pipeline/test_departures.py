@@ -42,6 +42,12 @@ def ends(spark: SparkSession, folder: Path, given: str | None = None) -> dict[st
     }
 
 
+def latest(spark: SparkSession, folder: Path) -> dict[str, float]:
+    """Give by client until when at most it held the first queue."""
+    rows = read_holds(spark, folder).where("queue_id = 0").collect()
+    return {row["client_id"]: ((row["until_before_ms"] or row["until_ms"]) - MIDNIGHT_MS) / 1000 for row in rows}
+
+
 def member(client: str, last: float) -> list[str]:
     """Write the log of a member that goes without a word, up to its last line."""
     return [
@@ -85,7 +91,7 @@ def test_without_brokers_logs_who_is_killed_ends_when_the_others_are_told(spark:
 def test_who_is_killed_while_nobody_is_told_ends_within_the_second_of_the_broker(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Nobody knows when in that second; a last line or a notification in it bounds it."""
+    """Nobody knows when in that second, so its middle is told; a last line or a notification in it bounds it."""
     put(tmp_path, "web1/a.log", *member("1", 5))
     put(tmp_path, "web2/a.log", *member("2", 7.4))
     put(tmp_path, "web3/a.log", *member("3", 7.4))
@@ -96,7 +102,25 @@ def test_who_is_killed_while_nobody_is_told_ends_within_the_second_of_the_broker
     put(tmp_path, "east/broker.log", *there, *gone, broker(60, joined("h", "x")))
 
     found = ends(spark, tmp_path)
-    assert [found[name] for name in names] == [(7, 7.999, "lost"), (7.4, 7.999, "lost"), (7.4, 7.6, "lost")]
+    assert [found[name] for name in names] == [(7, 7.5, "lost"), (7.4, 7.7, "lost"), (7.4, 7.6, "lost")]
+    assert latest(spark, tmp_path) == {"1": 7.999, "2": 7.999, "3": 7.6}
+
+
+def test_who_is_seen_to_stop_by_a_broker_alone_ends_in_the_middle_of_its_second(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    channel = "[id: 0x1a2b3c4d, L:/10.0.0.1:10911 - R:/10.0.0.2:51234]"
+    channel = f"ClientChannelInfo [channel={channel}, clientId=1, language=JAVA, x]"
+    put(tmp_path, "web1/a.log", *member("1", 5))
+    put(
+        tmp_path,
+        "east/broker.log",
+        broker(1, joined("g1", "1")),
+        broker(7, f"unregister a consumer[g1] from consumerGroupInfo {channel}"),
+        broker(60, joined("h", "x")),
+    )
+    assert ends(spark, tmp_path) == {"1": (7, 7.5, "stopped")}
+    assert latest(spark, tmp_path) == {"1": 7.999}
 
 
 def test_the_end_of_a_log_that_several_share_is_of_whom_it_names_last(spark: SparkSession, tmp_path: Path) -> None:
