@@ -27,6 +27,7 @@ from rebalance_engine.pipeline.templates import ADDS, POPS, REMOVES
 OF_DAY = ["cluster", "day", "group"]
 OF_GROUP = ["cluster", "group"]
 FLAP_WITHIN_MS = 60_000
+UNSURE = "unknown"  # pause_is of a handoff between whose owners another may have had the queue
 STORM_GAP_MS, STORM_ROUNDS = 60_000, 4  # one process that is replaced makes two rounds
 STORM_ROUNDS_MORE = 2  # than comings and goings explain: somebody came and went again
 COME_AND_GO = ("member joined", "member left", "connection closed", "heartbeat expired")
@@ -72,9 +73,14 @@ def costs_of(
         F.sum(F.when(is_sure & F.col("is_open"), lasted).otherwise(0)).alias("unowned_open_ms"),
         F.sum(F.when(is_deserted, lasted).otherwise(0)).alias("deserted_ms"),
         F.sum(F.when(F.size("clients") == 0, 0).otherwise(lasted)).alias("overlap_ms"),
+        F.sum(F.when(F.size("clients") > 0, F.coalesce("surely_ms", lasted))).alias("overlap_least_ms"),
         F.sum("stopping_ms").alias("overlap_stopping_ms"),
     )
-    told = rounds.groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("rounds"), F.sum("above_fewest").alias("above_fewest"))
+    told = rounds.groupBy(*OF_DAY).agg(
+        F.count(F.lit(1)).alias("rounds"),
+        F.sum("above_fewest").alias("above_fewest"),
+        F.count(F.when(F.col("above_fewest").isNull(), 1)).alias("above_fewest_unknown"),
+    )
     flapped = flaps_of(handoffs).groupBy(*OF_DAY).agg(F.count(F.lit(1)).alias("flaps"))
     idle = member_loads.groupBy(*OF_DAY).agg(F.sum("idle_ms").alias("idle_ms"), F.sum("present_ms").alias("present_ms"))
     unheard = F.coalesce("unheard", F.lit(0)).alias("unheard")
@@ -99,10 +105,12 @@ def costs_of(
         "unowned_open_ms",
         "deserted_ms",
         "overlap_ms",
+        "overlap_least_ms",
         "overlap_stopping_ms",
         "overlap_unmoved_ms",
         "unheard",
         "above_fewest",
+        "above_fewest_unknown",
         "flaps",
     )
     return shaped(whole.fillna(0, subset=[*counts, "duplicates_unbounded", "silence_unbounded"]), COSTS)
@@ -124,17 +132,27 @@ def _locked() -> Column:
 
 
 def flaps_of(handoffs: DataFrame) -> DataFrame:
-    """Find handoffs from A to B whose queue had come from B to A within a minute."""
+    """Find handoffs from A to B whose queue had come from B to A within a minute.
+
+    Not where another may have had it in between, of whom nobody tells.
+    """
     queue = Window.partitionBy("cluster", "group", "topic", "broker", "queue_id").orderBy("taken_ms")
     back = handoffs.withColumns(
         {
             "was_from": F.lag("from_client").over(queue),
             "was_to": F.lag("to_client").over(queue),
             "was_taken_ms": F.lag("taken_ms").over(queue),
+            "was_sure": F.lag(_is_sure()).over(queue),
         }
     )
     is_back = (F.col("was_from") == F.col("to_client")) & (F.col("was_to") == F.col("from_client"))
-    return back.where(is_back & (F.col("taken_ms") - F.col("was_taken_ms") <= FLAP_WITHIN_MS))
+    is_soon = F.col("taken_ms") - F.col("was_taken_ms") <= FLAP_WITHIN_MS
+    return back.where(is_back & is_soon & _is_sure() & F.col("was_sure"))
+
+
+def _is_sure() -> Column:
+    """Tell that nobody had the queue between its two owners of whom nobody tells what it held."""
+    return ~F.col("pause_is").eqNullSafe(UNSURE)
 
 
 def storms_of(rounds: DataFrame, moved: DataFrame, bare: DataFrame | None = None) -> DataFrame:

@@ -131,8 +131,9 @@ ROUNDS = _filed(
     members_after=TEXTS,
     moves=INT,
     handoffs=INT,
-    above_fewest=INT,
-    unowned=INT,
+    above_fewest=INT,  # None: somebody was there of whom nobody tells what it held
+    unowned=INT,  # at least; unowned_most: if whoever was there of whom nobody tells what it held had nothing
+    unowned_most=INT,
     begun_by=TEXT,  # a member, or a broker
 )
 HANDOFFS = _filed(
@@ -160,12 +161,14 @@ HANDOFFS = _filed(
     duplicates_most=LONG,
     round=INT,
 )
-# Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down. is_open: it
+# Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down; surely_ms:
+# of it, while several surely held, whenever those let go of whom it is not known to the moment. is_open: it
 # went on when the input ended. is_deserted: the group had no member left, until then or until it was started again.
 # unheard: members that were there meanwhile, of whom no log tells what they held.
 STRETCHES = _filed(
-    **_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG, is_open=BOOL, is_deserted=BOOL, unheard=INT
-)
+    **_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG, surely_ms=LONG, is_open=BOOL, is_deserted=BOOL,
+    unheard=INT,
+)  # fmt: skip
 MEMBER_LOADS = _filed(client=TEXT, present_ms=LONG, idle_ms=LONG, queue_ms=LONG)
 GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE, unheard=INT)
 
@@ -187,7 +190,8 @@ COSTS = _schema(
     unowned_most_ms=LONG,
     unowned_open_ms=LONG,  # of unowned_ms, of queues that nobody had taken when the input ended
     deserted_ms=LONG,  # not of unowned_ms: nobody held queues of a group that was off, without any member
-    overlap_ms=LONG,
+    overlap_ms=LONG,  # at most, as far as it is known of members; overlap_least_ms: at least
+    overlap_least_ms=LONG,
     overlap_stopping_ms=LONG,
     overlap_unmoved_ms=LONG,  # of overlap_ms, of queues that were not handed over: no line bounds what came twice
     refused_pulls=LONG,
@@ -196,8 +200,9 @@ COSTS = _schema(
     duplicates_least=LONG,
     duplicates_most=LONG,
     duplicates_unbounded=LONG,
-    above_fewest=LONG,
-    flaps=LONG,
+    above_fewest=LONG,  # at least: of the rounds of which it is known; above_fewest_unknown: the others
+    above_fewest_unknown=LONG,
+    flaps=LONG,  # at least, where there are members of whom no log tells what they held
     max_over_mean=DOUBLE,
     idle_ms=LONG,
     present_ms=LONG,

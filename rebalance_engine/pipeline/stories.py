@@ -41,6 +41,7 @@ from rebalance_engine.pipeline.sweep import (
     left_alone,
     stopping_ms,
     stretches,
+    surely_ms,
     while_there,
     with_holds,
 )
@@ -52,6 +53,7 @@ from rebalance_engine.pipeline.unheard import (
     presence_of_strangers,
     presence_of_uncounted,
     there_meanwhile,
+    there_within,
 )
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
@@ -173,6 +175,7 @@ def _tellers() -> str:
 
 
 def _told_from(spans: DataFrame) -> DataFrame:
+    """Let a hold end as late as it may have: what is told from it are bounds."""
     return spans.select(
         "cluster", "group", "topic", "broker", "queue_id", "client_id", "process", "layout", "ended",
         F.coalesce("until_before_ms", "until_ms").alias("until_ms"),
@@ -217,11 +220,11 @@ def tell(
     reached = arrived(found.causes, holds, found.signs)
     causes = [*reached, *_losses(holds)]
     rounds = rounds_of(holds, causes)
-    yield from (("round", _round_row(one)) for one in rounds)
     unheard = presence_of_strangers(found.unheard, found.causes, found.end_ms or 0)
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
     unheard |= _uncounted(found, holds, presence_of(holds, causes, found.end_ms or 0) | unheard)
+    yield from (("round", _round_row(one) | _unsure_of_round(one, unheard)) for one in rounds)
     sure = let_go(holds, cut)
     present = presence_of(holds, causes, found.end_ms or 0)
     off, restarts = off_or_restarted(times_without_members(holds, present, unheard))
@@ -244,7 +247,9 @@ def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str,
     if any(clue["what"] == "ownerless" for clue in clues):
         return
     found = sorted_out(clues)
-    yield from (("bare round", _round_row(one)) for one in rounds_of({}, arrived(found.causes, {}, found.signs)))
+    unknown = dict.fromkeys(("moves", "handoffs", "above_fewest", "unowned", "unowned_most"))
+    for one in rounds_of({}, arrived(found.causes, {}, found.signs)):
+        yield "bare round", _round_row(one) | unknown
 
 
 def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]:
@@ -273,7 +278,13 @@ def _losses(holds: dict[MessageQueue, list[Hold]]) -> list[Cause]:
 
 
 def _round_row(one: Round) -> dict[str, object]:
-    return {"at_ms": one.opened_ms, **asdict(one), "cause": one.cause}
+    return {"at_ms": one.opened_ms, **asdict(one), "unowned_most": one.unowned, "cause": one.cause}
+
+
+def _unsure_of_round(one: Round, unheard: Presence) -> dict[str, object]:
+    """Say what is not known of a round while somebody was there of whom nobody tells what it held."""
+    is_unsure = there_within(one.opened_ms, max(one.last_cause_ms, one.settled_ms or 0), unheard)
+    return {"above_fewest": None, "unowned": 0} if is_unsure else {}
 
 
 def _away_ms(one: Handoff, clues: Clues) -> int:
@@ -366,6 +377,7 @@ def _stretch_rows(
                         "until_ms": stretch.until_ms,
                         "clients": list(stretch.clients),
                         "stopping_ms": stopping_ms(stretch, holding),
+                        "surely_ms": surely_ms(stretch, holding),
                         "is_open": stretch.until_ms == clues.end_ms
                         or (not stretch.clients and stretch.until_ms == left_ms),
                         "is_deserted": not stretch.clients

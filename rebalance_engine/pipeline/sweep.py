@@ -41,6 +41,11 @@ class Hold:
         """Until when its client was there to stay: it was not shutting down yet."""
         return self.until_ms if self.until_after_ms is None or self.ended != "stopped" else self.until_after_ms
 
+    @property
+    def early_ms(self) -> int:
+        """When its client may have let it go, at the earliest."""
+        return self.until_ms if self.until_after_ms is None else self.until_after_ms
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -68,18 +73,14 @@ class Change:
     @property
     def unowned_most_ms(self) -> int:
         """How long nobody had it if the giver let it go as early as can be."""
-        early = self._early_ms
+        early = self.giver.early_ms
         return self.unowned_ms + max(0, min(self.giver.until_ms, self.taker.from_ms) - early)
 
     @property
     def overlap_least_ms(self) -> int:
         """How long several had it, even if the giver let it go as early as can be."""
-        late = self.giver.until_ms - max(self._early_ms, self.taker.from_ms)
+        late = self.giver.until_ms - max(self.giver.early_ms, self.taker.from_ms)
         return max(0, self.overlap_ms - max(0, late))
-
-    @property
-    def _early_ms(self) -> int:
-        return self.giver.until_ms if self.giver.until_after_ms is None else self.giver.until_after_ms
 
 
 def stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
@@ -179,6 +180,22 @@ def stopping_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:
         return 0
     several_until_ms = sorted(stays.values())[-2]
     return stretch.until_ms - min(max(several_until_ms, stretch.from_ms), stretch.until_ms)
+
+
+def surely_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:
+    """Tell how much of a stretch passed while several surely held: as if each had let go as early as can be.
+
+    Args:
+        holds: those that last all through it.
+    """
+    ends: dict[tuple[str, str], int] = {}
+    is_twice = len(set(stretch.clients)) < len(stretch.clients)
+    for hold, process in zip(holds, _processes(holds), strict=True):
+        key = hold.client, process if is_twice else ""
+        ends[key] = max(ends.get(key, 0), hold.early_ms)
+    if len(ends) < 2:
+        return 0
+    return max(0, min(sorted(ends.values())[-2], stretch.until_ms) - stretch.from_ms)
 
 
 class _Ends:

@@ -246,3 +246,8 @@ def there_meanwhile(stretch: Stretch, unheard: Presence) -> int:
     return sum(
         any(begin < stretch.until_ms and stretch.from_ms < end for begin, end in spans) for spans in unheard.values()
     )
+
+
+def there_within(begin_ms: int, end_ms: int, unheard: Presence) -> bool:
+    """Ask whether any of them was there at some moment of a time, its two ends too."""
+    return any(begin <= end_ms and begin_ms <= end for spans in unheard.values() for begin, end in spans)

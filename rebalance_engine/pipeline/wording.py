@@ -164,15 +164,16 @@ def skew(row: Row) -> str:
 
 
 def overlap(row: Row) -> str:
-    """Say for how long queues had two owners, apart from what a member still held while it shut down.
+    """Say for how long queues had two owners, apart from what a member still held while it shut down: two bounds.
 
     Of members of whom nobody tells what they held nobody tells it either.
     """
-    stopping, both = number(row["overlap_stopping_ms"]), row["overlap_staying_ms"]
-    if row.get("unheard") and not both:
-        both = None
+    stopping, most = number(row["overlap_stopping_ms"]), row["overlap_staying_ms"]
+    least = most if row.get("overlap_least_ms") is None else row["overlap_least_ms"]
     apart = f", and {lasting(stopping)} while one shut down" if stopping else ""
-    return f"{'at least ' if row.get('unheard') and both else ''}{lasting(both)}{apart}"
+    if row.get("unheard"):
+        return f"{f'at least {lasting(least)}' if least else lasting(None)}{apart}"
+    return f"{between(least, most)}{apart}"
 
 
 def twice(row: Row) -> str:
@@ -209,6 +210,20 @@ def handed_over(row: Row) -> str:
     back = number(row.get("returns"))
     returns = f", {counted(back, 'return')} to the same member" if back else ""
     return f"{counted(number(row['handoffs']), 'handoff')}{returns}"
+
+
+def flaps(row: Row) -> object:
+    """Count how often a queue went back and forth: at least, where members were there of whom nobody tells."""
+    if not row.get("unheard"):
+        return row["flaps"]
+    return f"at least {number(row['flaps']):.0f}" if row["flaps"] else None
+
+
+def above_fewest(row: Row) -> object:
+    """Count the moves above the fewest: at least, where it is unknown of some rounds; None where it is of all."""
+    if not row.get("above_fewest_unknown"):
+        return row["above_fewest"]
+    return f"at least {number(row['above_fewest']):.0f}" if row["above_fewest"] else None
 
 
 def unheard(row: Row) -> str:

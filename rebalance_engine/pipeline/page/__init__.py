@@ -13,7 +13,7 @@ from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.page.tables import tables_of
 from rebalance_engine.pipeline.reports import Report, by_group, total
 from rebalance_engine.pipeline.summary import found, missing
-from rebalance_engine.pipeline.wording import Row, between, counted, has_unbounded, lasting, number
+from rebalance_engine.pipeline.wording import Row, between, counted, has_unbounded, lasting, number, overlap
 
 NOTE = (
     "Pauses are lower bounds unless a first pull was logged. Skew is the largest load over the mean one, weighted by"
@@ -67,8 +67,9 @@ def _wrong(report: Report) -> str:
 
 def _facts(report: Report) -> str:
     groups = by_group(report.costs)
-    names = ("pause_ms", "unowned_ms", "unowned_most_ms", "unowned_open_ms", "overlap_staying_ms", "unheard")
-    paused, least, most, still, both, unheard = (total(groups, name) for name in names)
+    names = ("pause_ms", "unowned_ms", "unowned_most_ms", "unowned_open_ms")
+    paused, least, most, still = (total(groups, name) for name in names)
+    both = {name: total(groups, name) for name in ("overlap_staying_ms", "overlap_least_ms", "unheard")}
     locked = total(groups, "pause_locked_ms")
     restarted = total(groups, "pause_restart_ms")
     waiting = f"; {lasting(restarted)} of it while groups had no member" if restarted else ""
@@ -82,11 +83,7 @@ def _facts(report: Report) -> str:
             between(least, most),
             (f"{lasting(still)} of it not taken since" if still else "until somebody took it") + left,
         ),
-        (
-            "two owners",
-            lasting(both or (None if unheard else both)),
-            f"{'at least, ' if unheard else ''}both there to stay",
-        ),
+        ("two owners", overlap({**both, "overlap_stopping_ms": 0}), "both there to stay"),
         ("consumed twice", *_twice(groups)),
         ("worst group", escape(str(groups[0]["group"])), f"paused {lasting(groups[0]['pause_ms'])}"),
     ]

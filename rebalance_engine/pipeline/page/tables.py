@@ -9,7 +9,9 @@ from rebalance_engine.pipeline.reports import Report, avoided, bursts, by_group,
 from rebalance_engine.pipeline.summary import NOBODY_LOOKED, unknown_in, without_owners
 from rebalance_engine.pipeline.wording import (
     Row,
+    above_fewest,
     counted,
+    flaps,
     idle,
     lasting,
     left_out,
@@ -40,7 +42,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         for row in rows
     ]  # fmt: skip
     moves: list[tuple[object, ...]] = [
-        (row["group"], row["rounds"], row["above_fewest"], row["flaps"], _some(row["returns"]), row["refused_pulls"],
+        (row["group"], row["rounds"], above_fewest(row), flaps(row), _some(row["returns"]), row["refused_pulls"],
          silent(row), skew(row), idle(row), _lost(row))
         for row in rows
     ]  # fmt: skip
