@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.loads import Presence
-from rebalance_engine.pipeline.rounds import COMES, GOES, LOG_ENDS, SAID_WITHIN_MS, Cause, presence_of
+from rebalance_engine.pipeline.rounds import COMES, GOES, LOG_ENDS, SAID_WITHIN_MS, SECOND_MS, Cause, presence_of
 from rebalance_engine.pipeline.sweep import Hold, Stretch
 
 WRITES_WITHIN_MS = 6_000  # offsets are persisted every 5 s
@@ -166,7 +166,8 @@ def cut_off(holds: Holds, causes: Sequence[Cause], log_ends: Mapping[str, int], 
     """Tell from when until when members were there of whom their own logs say nothing any more.
 
     Where nothing tells that a member ended, it is there until the input ends. A time in which nobody else takes or lets
-    go anything is left out: nothing that was told of it depends on this member.
+    go anything is left out: nothing that was told of it depends on this member. So is one of a member that had nothing
+    when its log ended, and writes nothing then as long as it gets nothing, while no queue was free that it may have had.
 
     Args:
         causes: what is told of comings and goings, by logs alone: that a log ends is none.
@@ -178,7 +179,8 @@ def cut_off(holds: Holds, causes: Sequence[Cause], log_ends: Mapping[str, int], 
     for client, last_ms in log_ends.items():
         for begin, end in there.get(client, ()):
             until = _lost_ms(holds, client, end)
-            if until > last_ms + WRITES_WITHIN_MS and _changes(edges, client, max(begin, last_ms), end):
+            is_silent = until > last_ms + WRITES_WITHIN_MS and _changes(edges, client, max(begin, last_ms), end)
+            if is_silent and (_has(holds, client, last_ms) or _may_have(holds, max(begin, last_ms), until, end_ms)):
                 found.setdefault(client, []).append((max(begin, last_ms), until))
     return found
 
@@ -233,6 +235,35 @@ def _changes(edges: Sequence[tuple[int, str]], client: str, since_ms: int, until
     """Tell whether another takes or lets go something in a time."""
     begin = bisect_right(edges, since_ms, key=lambda edge: edge[0])
     return any(who != client for _, who in edges[begin : bisect_right(edges, until_ms, key=lambda edge: edge[0])])
+
+
+def _has(holds: Holds, client: str, at_ms: int) -> bool:
+    return any(
+        hold.client == client and hold.from_ms <= at_ms < hold.until_ms for those in holds.values() for hold in those
+    )
+
+
+def _may_have(holds: Holds, since_ms: int, until_ms: int, end_ms: int) -> bool:
+    """Ask whether a queue was free that who took it unheard may have had until it ended, or for a round and longer.
+
+    What is free for less went from one of the others to the next: who takes a queue has it until the next round.
+    """
+    return any(
+        min(end, until_ms) - begin > SECOND_MS and (end >= until_ms or end - begin > SEEN_WITHIN_MS)
+        for those in holds.values()
+        for begin, end in _free(those, since_ms, end_ms)
+    )
+
+
+def _free(holds: Sequence[Hold], since_ms: int, end_ms: int) -> Iterable[tuple[int, int]]:
+    """Give from when until when nobody had a queue, from a moment on until the input's end."""
+    free_ms = since_ms
+    for hold in sorted(holds, key=lambda hold: hold.from_ms):
+        if hold.from_ms > free_ms:
+            yield free_ms, hold.from_ms
+        free_ms = max(free_ms, hold.until_ms)
+    if free_ms < end_ms:
+        yield free_ms, end_ms
 
 
 def _lost_ms(holds: Holds, client: str, end_ms: int) -> int:

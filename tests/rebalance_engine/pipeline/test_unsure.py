@@ -92,3 +92,18 @@ def test_an_overlap_is_said_with_two_bounds() -> None:
 
     assert overlap(row) == "300 ms to 900 ms, and 20 ms while one shut down"
     assert overlap({**row, "unheard": 1}) == "at least 300 ms, and 20 ms while one shut down"
+
+
+def test_who_had_no_queue_and_was_killed_leaves_the_skew_known() -> None:
+    """E writes its last line when D comes; B lets a queue go after that, and C has it soon. E ends at 80,000."""
+    came = [clue("joined", at, client_id=name) for at, name in ((500, "E"), (20_000, "C"))]
+    silent = [clue("closed", 80_000, client_id="E"), clue("log ends", 20_100, client_id="E")]
+    clues = [*came, *silent, clue("input ends", 99_000)]
+    rest = [span("A", 1_000, 99_000, ended="open"), span("B", 1_000, 20_200, queue_id=1)]
+
+    def unheard(*more: dict[str, object]) -> list[int]:
+        return [row["unheard"] for row in kinds(list(tell([*rest, *more], clues)), "group load")]
+
+    assert unheard(span("C", 20_400, 99_000, queue_id=1, ended="open")) == [0]
+    assert unheard(span("C", 80_700, 99_000, queue_id=1, ended="open")) == [1]
+    assert unheard(span("C", 20_400, 99_000, queue_id=1, ended="open"), span("B", 50_000, 99_000, queue_id=2)) == [1]
