@@ -93,6 +93,15 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
     if more:
         parts.append(ngettext("And %(n)s more change.", "And %(n)s more changes.", more) % {"n": more})
     parts.append(_duration(row, now))
+    if gone := _whole(found.get("gone_queues")):
+        parts.append(
+            ngettext(
+                "%(n)s queue left its route, and nobody had taken it.",
+                "%(n)s queues left their routes, and nobody had taken them.",
+                gone,
+            )
+            % {"n": gone}
+        )
     parts += [*_with_two(found), *_without_owner(found)]
     if row.closed_at is not None and (found["is_shared"] or found["is_waiting"]):
         parts.append(_("That lasts beyond the end of the round."))

@@ -9,6 +9,7 @@ from django.db.models import Max
 
 from dashboard.groups.gone import publish_row
 from dashboard.groups.handoffs import Story
+from dashboard.groups.leaving import ends_of
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.moves import first_taken
 from dashboard.groups.pairing import Way
@@ -36,15 +37,24 @@ def count_moved(row: Round, stories: Sequence[Story], *, is_all_told: bool) -> i
     """Count the queues that changed owner by handoffs of a round; None: it is unknown.
 
     A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then. One that
-    came with the round, and was nobody's before, changed no owner: it has got its first.
+    came with the round, and was nobody's before, changed no owner: it has got its first. Nor did one change owner that
+    left its route before anybody took it.
     """
     if row.group.model == MessageModel.BROADCASTING.value:  # every member has every queue
         return 0
     takes = [(each.queue, each.taken.at) for each in stories if each.taken and not each.dropped and each.is_known]
     new = first_taken(row.group, takes)
     moved = [each for each in stories if each.way is not Way.BESIDE and (each.dropped or each.queue not in new)]
+    moved = _without_those_that_left(row, moved)
     known = {story.queue for story in moved if story.is_known}
     return len(known) if is_all_told and known.issuperset(story.queue for story in moved) else None
+
+
+def _without_those_that_left(row: Round, moved: Sequence[Story]) -> list[Story]:
+    """Leave out what was let go and taken by nobody until it had left its route."""
+    waiting = {each: (each.queue, each.dropped.at) for each in moved if each.dropped and not each.taken}
+    ends = ends_of(row, waiting.values())
+    return [each for each in moved if each not in waiting or waiting[each] not in ends]
 
 
 def _lasted_low(row: Round, stories: Sequence[Story]) -> int:

@@ -144,6 +144,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
         "pause_unknown": sum(high is None for _, (_, high) in pauses),
         "handoffs": len(lanes),
         "unknown_queues": sum(lane.is_unknown for lane in lanes),
+        "gone_queues": len({lane.place for lane in lanes if lane.is_gone}),
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares.values()),
         "is_shared": any(share.is_overlap and share.is_shared for share in shares.values()),
     }

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.rebalancing import due_groups, rebalance_once
+from dashboard.groups.rounds import sentence_of
+from dashboard.groups.story import worst
 from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Exactness, Fact, HeldSeen, RouteSeen
 from rebalance_engine.model import MessageQueue
 from tests.dashboard.story import EAST, NAMESRV, T0, joined, queue, seen, subscribes, told
@@ -234,3 +237,14 @@ def test_queues_that_two_topics_lose_are_one_round_while_it_may_have_been_at_onc
     turn(120_100)
 
     assert [(state, len(causes)) for _, state, _, causes in rounds()[before:]] == [("superseded", 2), ("open", 1)]
+
+
+def test_queues_that_left_their_route_before_anybody_took_them_have_changed_no_owner() -> None:
+    one()
+
+    row = Round.objects.select_related("group").get()
+    found = worst(lanes_of(row, now=T0 + 160_000), {})
+    sentence = sentence_of(row, {**found, "twice": None}, now=T0 + 160_000)
+    assert row.move_count == 1
+    assert "1 queue changed owner in" in sentence
+    assert "2 queues left their routes, and nobody had taken them." in sentence
