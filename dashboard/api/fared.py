@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dashboard.api.unknown import NO_LAG, NO_OFFSETS, NOT_KEPT, NOT_YET, SHARED
-from dashboard.groups.lately import WINDOW_MS, Lately
+from dashboard.groups.lately import Lately
 from dashboard.groups.shares import Lasted
 
 TIMES = ("unowned_ms_low", "unowned_ms_high", "overlap_ms_low", "overlap_ms_high")
@@ -30,7 +30,7 @@ def fared(each: Lately | None) -> Fared:
         "lag_at": waiting.observed_at if waiting is not None else None,
         "waits_since": waiting.waits_since if waiting is not None else None,
         "duplicate_messages": each.twice,
-        "lately_since": each.known_until - WINDOW_MS if each.unowned is not None else None,
+        "lately_since": each.known_since if each.unowned is not None else None,
         "lately_until": each.known_until if each.unowned is not None else None,
         **_bounds("unowned_ms", each.unowned, is_open=each.is_open),
         **_bounds("overlap_ms", each.overlap, is_open=each.is_open or each.is_since_ever),

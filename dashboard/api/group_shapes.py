@@ -39,7 +39,7 @@ class GroupRow(Schema):
     on a broker that is gone. ``lag_low`` so many at least, of the queues of which it is known; none of them came before
     ``waits_since``. ``duplicate_messages`` how many were consumed twice, at least, in handoffs of which both members
     reported. From ``lately_since`` until ``lately_until`` its queues, added up, had no owner and two for ``unowned_ms``
-    and ``overlap_ms``: at least and at most.
+    and ``overlap_ms``: at least and at most. That are 10 min, or as long as the group is looked at.
     """
 
     id: int

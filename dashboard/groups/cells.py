@@ -68,7 +68,12 @@ def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = Tr
     if not has_most and not lasted.low:
         return _cell("–", "unknown", note)
     words, mark = between(lasted.low, lasted.high if has_most else None)
-    return _cell("0" if not lasted.low and lasted.high == 0 else _breakable(words), mark, note)
+    text = "0" if not lasted.low and lasted.high == 0 else _breakable(words)
+    if each.first_at is None or each.known_since < each.first_at:
+        return _cell(text, mark, note)
+    first = clock(each.first_at, millis=False)
+    note = _("%(note)s; known only since its first look at %(at)s UTC") % {"note": note, "at": first}
+    return _cell(text, "bound", note, _("since %(at)s") % {"at": first})
 
 
 def _breakable(words: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, F, Max, Q, Value
+from django.db.models import Count, F, Max, Min, Q, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.silences import is_silent
@@ -35,6 +35,7 @@ FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", "disputed_
 class Lately:
     """One group. Times are ms added up over its queues, within ``WINDOW_MS``, until ``known_until``; None is unknown.
 
+    ``first_at``: when its members were looked at first, where that is within the window; nothing is told of before.
     ``nobody``, ``perhaps_nobody`` and ``two`` say when. ``is_open``: all may be more, because somebody does not answer.
     ``is_since_ever``: nobody knows since when queues may have had two owners, so that their time has no upper bound.
     ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as
@@ -54,6 +55,12 @@ class Lately:
     twice: int | None = None
     waiting: Waiting | None = None
     looked_at: int | None = None
+    first_at: int | None = None
+
+    @property
+    def known_since(self) -> int:
+        """Since when its times are added up."""
+        return max(self.known_until - WINDOW_MS, self.first_at or 0)
 
 
 def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
@@ -70,8 +77,11 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     gone = _gone(by_pk, [*spans.values(), *orphans.values()], since)
     doubts = doubts_of_each(groups=few, since=since) if few else {}
     found: dict[int, Lately] = {}
+    firsts = _first_looks(by_pk, since)
     for pk, row in by_pk.items():
-        until = _until(row, now)
+        until, begin = _until(row, now), max(since, firsts.get(pk, since))
+        if until is not None and pk in firsts and until <= begin:
+            until = None  # it was not looked at by then
         if not _is_divided(row) or until is None or pk in many:
             each = Lately(until or since, None, None, is_too_much=pk in many, is_shared=row.model == "BROADCASTING")
         elif pk in few:
@@ -79,16 +89,26 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
                 spans.get(pk, []),
                 orphans.get(pk, []),
                 disputed(gone, row),
-                (since, until),
+                (begin, until),
                 (told_until.get(pk), _sure_until(row, answered.get(pk), until)),
                 [*doubts.get(pk, []), *disputes_of(row, since=since)],
             )
-            each = _with_the_rest(each, row, spans.get(pk, []), since)
+            each = _with_the_rest(each, row, spans.get(pk, []), begin)
         else:
             each = Lately(until, NONE, NONE, is_open=pk in told_until or row.disputed_since is not None)
         looked_at = answered.get(pk, _listed_at(row))
-        found[pk] = replace(each, twice=row.duplicate_messages, waiting=waiting.get(pk), looked_at=looked_at)
+        each = replace(each, waiting=waiting.get(pk), looked_at=looked_at, first_at=firsts.get(pk))
+        found[pk] = replace(each, twice=row.duplicate_messages)
     return found
+
+
+def _first_looks(groups: Mapping[int, Group], since: int) -> dict[int, int]:
+    """Say when groups that became known within the window were looked at first: of before nothing is known."""
+    young = {pk: row.added_at for pk, row in groups.items() if row.added_at > since}
+    if not young:
+        return {}
+    held = Holding.objects.filter(group__in=young).values_list("group").annotate(first=Min("at"))
+    return {**young, **{pk: max(young[pk], first) for pk, first in held}}
 
 
 def _listed_at(row: Group) -> int | None:
@@ -219,17 +239,25 @@ def _sum(times: Sequence[Lasted]) -> Lasted:
 
 
 def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: int) -> Lately:
-    """Add queues that nobody has, of which nothing is known to have ended: nobody had them in all of the window.
+    """Add queues that nobody has, of which nothing is known to have ended: perhaps nobody had them in all of the time.
 
-    How many nobody has was counted by the last rebalance: it says nothing of what was taken since.
+    How many nobody has was counted by the last rebalance: it is certain since then, and says nothing of what was taken
+    since.
     """
     if any(span.at > (row.rebalanced_at or 0) for span in spans):
         return each
     lasting = sum(step.queues for step in (*each.nobody, *each.perhaps_nobody) if step.until == each.known_until)
-    rest = (row.orphan_count or 0) - lasting
-    begin = max(since, row.added_at)
-    if rest <= 0 or each.unowned is None or begin >= each.known_until:
+    rest, until = (row.orphan_count or 0) - lasting, each.known_until
+    if rest <= 0 or each.unowned is None or since >= until:
         return each
-    more = rest * (each.known_until - begin)
-    unowned = Lasted(*(time + more for time in (each.unowned.low, each.unowned.seen, each.unowned.high)))
-    return replace(each, unowned=unowned, nobody=(Step(begin, each.known_until, rest), *each.nobody))
+    sure = min(until, max(since, row.rebalanced_at or 0))
+    low, most = rest * (until - sure), rest * (until - since)
+    unowned = Lasted(each.unowned.low + low, each.unowned.seen + most, each.unowned.high + most)
+    nobody, perhaps = (_first(begin, end, rest) for begin, end in ((sure, until), (since, sure)))
+    return replace(
+        each, unowned=unowned, nobody=(*nobody, *each.nobody), perhaps_nobody=(*perhaps, *each.perhaps_nobody)
+    )
+
+
+def _first(begin: int, end: int, queues: int) -> tuple[Step, ...]:
+    return (Step(begin, end, queues),) if begin < end else ()

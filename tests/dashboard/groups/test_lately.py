@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups import lately
 from dashboard.groups.bands import Step
+from dashboard.groups.cells import cells_of
 from dashboard.groups.lately import BEFORE_MS, WINDOW_MS, Lately, lately_of
 from dashboard.groups.models import Finding, Group, Member
 from dashboard.groups.rebalancing import rebalance_once
@@ -209,4 +210,33 @@ def test_who_lets_go_of_a_queue_long_after_it_left_all_routes_leaves_it_to_nobod
         each = lately_at(T0 + now)
 
         assert (each.unowned, each.nobody, each.perhaps_nobody) == (Lasted(), (), ()), ago
+    del group
+
+
+def test_of_before_the_first_look_at_a_group_nothing_is_told(cluster: Cluster) -> None:
+    first = 2 * WINDOW_MS - 60_000
+    told(route(4, first), *seen("A", first), listed(first, "A"), at=first)
+    answering(NOW)
+    told(held("A", first + 500, [0, 1]), at=first + 500)
+    turn(first + 600)
+
+    each = lately_at(NOW)
+
+    assert (each.first_at, each.known_since) == (T0 + first + 500, T0 + first + 500)
+    assert cells_of(each)["overlap"]["text"] == "0"
+    assert (cells_of(each)["overlap"]["mark"], cells_of(each)["overlap"]["below"]) == ("bound", "since 22:32:20")
+    assert lately_at(NOW + WINDOW_MS).first_at is None
+    Cluster.objects.update(watched_at=T0 + first)
+    assert lately_at(NOW).unowned is None
+    del cluster
+
+
+def test_that_nobody_had_queues_before_they_were_counted_is_no_certainty(group: Group) -> None:
+    counted = NOW - 60_000
+    Group.objects.update(orphan_count=3, rebalanced_at=counted)
+
+    each = lately_at(NOW)
+
+    assert each.unowned == Lasted(3 * 60_000, 3 * WINDOW_MS, 3 * WINDOW_MS)
+    assert (each.nobody, each.perhaps_nobody) == ((Step(counted, NOW, 3),), (Step(NOW - WINDOW_MS, counted, 3),))
     del group
