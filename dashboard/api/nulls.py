@@ -66,6 +66,7 @@ MEANINGS: Mapping[str, str] = {
     "unowned_perhaps_most": "null: of no queue it is possible besides",
     "overlap_perhaps_most": "null: of no queue it is possible besides, or since when is unknown",
     "unowned_unmoved_queues": TOLD,
+    "left_open": "null: what somebody holds, or should, is unknown; or it is told of a past instant",
     **dict.fromkeys(("previous", "next"), "null: there is no such round that is kept"),
     "ended_at": "null: a round of it is not over, as `unknown` says",
     **dict.fromkeys(("group_id", "group"), "null: it is of the whole cluster"),

@@ -99,6 +99,9 @@ class RoundOut(RoundRow):
     among its ``handoffs``, the number of rows of ``/moves``. Of the queues of these figures ``beyond_count`` have no
     handoff in it: ``beyond`` are the longest 200 of them, each with the reason.
 
+    While it is open ``left_open`` queues besides those ``to_move`` are still to change owner by earlier rounds, which it
+    superseded.
+
     ``longest_pause`` is from letting go to the first pull, of all queues that were let go; where no first pull is
     known, at least as long as nobody had it, and so where nobody had a queue that has no handoff in it. 0 to 0: there
     was none; null is unknown, and ``unknown`` says why. It is known of ``pause_queues`` that nobody pulled them for a
@@ -112,6 +115,7 @@ class RoundOut(RoundRow):
     waits_for: Text | None
     members_before: list[Text] | None
     members_after: list[Text] | None
+    left_open: int | None
     unsettled: list[Text]
     unknown_members: list[Text]
     causes: list[CauseOut]

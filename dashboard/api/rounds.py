@@ -34,6 +34,7 @@ from dashboard.groups.beyond import Beyond, beyond, count_unmoved
 from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
+from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.pictured import loads_of
 from dashboard.groups.twice import Totals, add_up, twice_in
@@ -73,7 +74,7 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
         lanes = lanes_of(row, now=now, shares=shares)
         twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
         rest = beyond(shares=shares, lanes=lanes)
-        worst = {**story.worst(lanes, shares), "twice": twice.count, **count_unmoved(rest)}
+        worst = {**story.worst(lanes, shares), "twice": twice.count, **count_unmoved(rest), "left_open": left_open(row)}
         return _round(row, worst, read.causes_of(row), rest, now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     lanes, shares = past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at)
@@ -121,6 +122,7 @@ def _round(
         waits_for=(row.waits_for or None) if row.closed_at is None else None,
         members_before=row.members_before,
         members_after=row.members_after,
+        left_open=_most(worst.get("left_open")),
         unsettled=row.unsettled,
         unknown_members=row.unknown_members,
         causes=[cause_out(each) for each in causes],

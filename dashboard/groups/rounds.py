@@ -93,6 +93,15 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
     if more:
         parts.append(ngettext("And %(n)s more change.", "And %(n)s more changes.", more) % {"n": more})
     parts.append(_duration(row, now))
+    if left := _whole(found.get("left_open")):
+        parts.append(
+            ngettext(
+                "%(n)s queue more is still to change owner by an earlier round, which this one superseded.",
+                "%(n)s queues more are still to change owner by an earlier round, which this one superseded.",
+                left,
+            )
+            % {"n": left}
+        )
     if gone := _whole(found.get("gone_queues")):
         parts.append(
             ngettext(

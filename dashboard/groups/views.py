@@ -23,6 +23,7 @@ from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.lag import told_plainly
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.leanest import division_of
+from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
 from dashboard.groups.pictured import loads_of, pictures_of
@@ -158,6 +159,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         ),
         "round": latest,
         "moved_so_far": moved_so_far(latest, now=now) if latest else None,
+        "left_open": left_open(latest) if latest else 0,
         "loads": loads_of(latest)[: story.MOST_LANES] if latest else [],
         "causes": rounds.causes_of(latest, most=MOST_CAUSES) if latest else [],
         "more_causes": max(0, latest.causes.count() - MOST_CAUSES) if latest else 0,
@@ -262,13 +264,19 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
     rest = beyond.beyond(shares=shares, lanes=lanes)
-    worst = {**story.worst(lanes, shares), "twice": twice.count, **beyond.count_unmoved(rest)}
+    worst = {
+        **story.worst(lanes, shares),
+        "twice": twice.count,
+        **beyond.count_unmoved(rest),
+        "left_open": left_open(row),
+    }
     queue = request.GET.get("queue", "")[:400]
     page = story.page_of(with_queue(lanes, queue), _number(request.GET.get("handoffs", "")))
     context = {
         "group": found,
         "round": row,
         "moved_so_far": moved_so_far(row, now=now),
+        "left_open": worst["left_open"],
         "twice": twice,
         **page,
         **beyond.shown(rest),
