@@ -99,7 +99,7 @@ class RoundOut(RoundRow):
     among its ``handoffs``, the number of rows of ``/moves``. Of the queues of these figures ``beyond_count`` have no
     handoff in it: ``beyond`` are the longest 200 of them, each with the reason.
 
-    While it is open ``left_open`` queues besides those ``to_move`` are still to change owner by earlier rounds, which it
+    While it is open ``left_open`` queues besides those ``to_move`` are still to change owner by earlier rounds that it
     superseded.
 
     ``longest_pause`` is from letting go to the first pull, of all queues that were let go; where no first pull is

@@ -22,6 +22,7 @@ from django.utils.translation import get_language, to_locale
 DOMAIN = "sayings"
 LONGEST = 4_000  # characters of a sentence that is turned
 DEEPEST = 4  # sayings in sayings
+MOST_IN_A_ROW = 40  # sayings of a list
 PLAIN = 4  # letters of its own that tell a template from others
 NUMBER = "n"  # what this hole has is one
 HOLE = re.compile(r"\{(\w+)\}")
@@ -66,12 +67,15 @@ class Sayings:
         self._by_start: dict[str, list[Template]] = {}
         for each in every:
             self._by_start.setdefault(each.texts[0][:1], []).append(each)
+        self._rows = [each for each in every if any("; " in text for text in each.texts)]
         self._added = [each for each in every if JOINT.match(each.texts[0])]
 
     def turn(self, sentence: str, depth: int = DEEPEST) -> str:
         """Put a sentence into the other language; what fits no template stays."""
         if depth < 0:
             return sentence
+        if (listed := self._as_list(sentence, depth)) is not None:
+            return listed
         templates = self._by_start.get(sentence[:1], ()) if sentence else ()
         whole = self._by_one(sentence, (*templates, *self._by_start.get("", ())), depth)
         return self._in_parts(sentence, depth) if whole is None else whole
@@ -85,6 +89,17 @@ class Sayings:
             if each.is_plain or all(map(_is_name, found.values())):
                 return _put(each.translation, values)
         return None
+
+    def _as_list(self, sentence: str, depth: int) -> str | None:
+        """Turn sayings in a row, if each is one by itself: one template may take some of them for names."""
+        parts = sentence.split("; ")
+        if not 2 <= len(parts) <= MOST_IN_A_ROW or depth < 1:
+            return None
+        if (whole := self._by_one(sentence, self._rows, depth)) is not None:
+            return whole
+        turned = [self.turn(part, depth - 1) for part in parts]
+        is_each = all(one != other for one, other in zip(parts, turned, strict=True))
+        return "\uff1b".join(turned) if is_each else None
 
     def _in_parts(self, sentence: str, depth: int) -> str:
         """Turn a saying that is added to something, or some in a row."""

@@ -107,7 +107,12 @@ async def _recompute(
     since = notified_at + round(HAD_TIME_S * 1_000)
     await _settle(group, probe.reached, watcher, since=since, within_s=(order.deadline - now() - ENDS_MS) / 1_000)
     receipts = {
-        client: receipt(client in probe.reached, before.get(client), _held_since(watcher, group, client, since))
+        client: receipt(
+            client in probe.reached,
+            before.get(client),
+            _held_since(watcher, group, client, since),
+            is_told=probe.is_told_of(client),
+        )
         for client in sorted(probe.reached | before.keys())
     }
     return Done(CommandOutcome.DONE, told, receipts)

@@ -84,12 +84,13 @@ class Receipt:
 
     def answers(self) -> dict[str, ReceiptAnswer]:
         """Give what it did to each member, of those before and after."""
-        reached = self.probe.reached if self.probe else frozenset[str]()
+        probe = self.probe or Probe({})
+        reached = probe.reached
         if self.is_uncertain:
             return dict.fromkeys(sorted(held_of(self.before)), ReceiptAnswer.UNKNOWN)
         was, now = held_of(self.before), {} if self.after is None else held_of(self.after)
         return {
-            client: receipt(client in reached, was.get(client), now.get(client))
+            client: receipt(client in reached, was.get(client), now.get(client), is_told=probe.is_told_of(client))
             for client in sorted(reached | was.keys())
         }
 
@@ -271,6 +272,7 @@ def _lines(done: Receipt) -> Iterator[str]:
             yield f"{broker} notified {count(len(ids), 'member')}."
         if done.why_not:
             yield f"Not all could be notified: {safe(done.why_not)}"
+        yield from (f"Broker {safe(words)}" for words in done.probe.left_out)
         yield _membership(done)
     answers = done.answers()
     if done.was_taken and answers:

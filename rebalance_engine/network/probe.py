@@ -11,9 +11,10 @@ Source: ``broker/.../client/ConsumerManager.java`` (``unregisterConsumer``).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NoReturn
 
 from rebalance_engine.effects import Address, Failure
 from rebalance_engine.events import ReceiptAnswer
@@ -46,17 +47,25 @@ class Obstacle(Enum):
 class Probe:
     """What came of it: the brokers that notified, with the members each had; or what stood in the way.
 
-    ``trouble`` says why a later broker could not be asked, so that its members may not have been notified.
+    ``trouble`` says why brokers could not be asked to notify, so that their members may not have been notified.
+    ``left_out`` says of each broker that could not be looked at why; members that it alone knows are not known.
+    ``perhaps`` are the members at brokers that were asked and did not answer.
     """
 
     notified: dict[Address, frozenset[str]]
     obstacle: Obstacle | None = None
     trouble: str = ""
+    left_out: tuple[str, ...] = ()
+    perhaps: frozenset[str] = frozenset()
 
     @property
     def reached(self) -> frozenset[str]:
         """The members that some broker notified."""
         return frozenset[str]().union(*self.notified.values())
+
+    def is_told_of(self, client: str) -> bool:
+        """Whether it is known if a member was notified."""
+        return client in self.reached or client not in self.perhaps
 
 
 class NobodyNotified(Exception):
@@ -80,29 +89,48 @@ class Prober:
             claim: says whether others who probe this group let it happen now too; asked last, before the first notice.
 
         Raises:
-            NobodyNotified: a group could not be looked at, or the first broker not be asked to notify its members.
-            NoAnswer: the first broker was asked, and did not answer: whether it notified anybody is not known.
+            NobodyNotified: no broker could be looked at, or be asked to notify the group's members.
+            NoAnswer: brokers were asked, and none answered: whether one notified anybody is not known.
         """
-        try:
-            members = await self._members(group, brokers)
-        except (NoAnswer, Denied, RemotingError) as error:
-            raise NobodyNotified(str(error)) from error
-        if isinstance(members, Obstacle):
-            return Probe({}, members)
+        looks, left_out = await self._looks(group, brokers)
+        members = {broker: found for broker, found in looks.items() if not isinstance(found, Obstacle)}
+        obstacle = None if members else _worst(looks.values())
+        if left_out and obstacle in {Obstacle.UNKNOWN_GROUP, Obstacle.NOBODY_ONLINE}:
+            raise NobodyNotified("; ".join(left_out))  # it may be otherwise there
+        if obstacle is not None:
+            return Probe({}, obstacle)
         if not self._claim(group) or (claim is not None and not claim()):
             return Probe({}, Obstacle.TOO_SOON)
-        notified: dict[Address, frozenset[str]] = {}
-        for broker in _cover(members):
+        notified, errors = await self._notify(group, members)
+        if not notified:
+            _raise(list(errors.values()))
+        unsure = [members[broker] for broker, error in errors.items() if _may_have_notified(error)]
+        return Probe(
+            notified,
+            trouble="; ".join(map(str, errors.values())),
+            left_out=tuple(f"left out: {words}" for words in left_out),
+            perhaps=frozenset[str]().union(*unsure),
+        )
+
+    async def _notify(
+        self, group: str, members: dict[Address, frozenset[str]]
+    ) -> tuple[dict[Address, frozenset[str]], dict[Address, NoAnswer | Denied]]:
+        """Ask brokers until every member is reached, first the one that reaches most of those left."""
+        notified, errors, able = dict[Address, frozenset[str]](), dict[Address, NoAnswer | Denied](), dict(members)
+        left = frozenset[str]().union(*members.values())
+        while able and left:
+            broker = max(able, key=lambda each: len(able[each] & left))
+            reached = able.pop(broker)
+            if not reached & left:
+                break
             try:
                 await self._admin.unregister(broker, group, CLIENT)
             except (NoAnswer, Denied) as error:
-                if notified:
-                    return Probe(notified, trouble=str(error))
-                if isinstance(error, Denied | NotAsked) or error.failure is Failure.NOT_CONNECTED:
-                    raise NobodyNotified(str(error)) from error
-                raise
-            notified[broker] = members[broker]
-        return Probe(notified)
+                errors[broker] = error
+                continue
+            notified[broker] = reached
+            left -= reached
+        return notified, errors
 
     def _claim(self, group: str) -> bool:
         """Say that it is done now, unless it was lately; nothing is awaited here: two at a time are one too many."""
@@ -112,17 +140,17 @@ class Prober:
         self._probed_at[group] = now
         return True
 
-    async def _members(self, group: str, brokers: Sequence[Address]) -> dict[Address, frozenset[str]] | Obstacle:
-        """Give the members at each broker that can be probed."""
-        members: dict[Address, frozenset[str]] = {}
-        obstacle = Obstacle.UNKNOWN_GROUP
+    async def _looks(
+        self, group: str, brokers: Sequence[Address]
+    ) -> tuple[dict[Address, frozenset[str] | Obstacle], list[str]]:
+        """Give the members at each broker that can be probed, or why it cannot; and who could not be looked at."""
+        found, left_out = dict[Address, frozenset[str] | Obstacle](), list[str]()
         for broker in brokers:
-            found = await self._look(group, broker)
-            if isinstance(found, Obstacle):
-                obstacle = found if found is not Obstacle.UNKNOWN_GROUP else obstacle
-            else:
-                members[broker] = found
-        return members or obstacle
+            try:
+                found[broker] = await self._look(group, broker)
+            except (NoAnswer, Denied, RemotingError) as error:
+                left_out.append(str(error))
+        return found, left_out
 
     async def _look(self, group: str, broker: Address) -> frozenset[str] | Obstacle:
         config = (await self._admin.group_configs(broker)).subscription_group_table.get(group)
@@ -144,8 +172,15 @@ class Prober:
             return False
 
 
-def receipt(is_reached: bool, before: Collection[object] | None, after: Collection[object] | None) -> ReceiptAnswer:
-    """Say what a probe did to one member, from what it held before and when it had settled; None is unknown."""
+def receipt(
+    is_reached: bool, before: Collection[object] | None, after: Collection[object] | None, *, is_told: bool = True
+) -> ReceiptAnswer:
+    """Say what a probe did to one member, from what it held before and when it had settled; None is unknown.
+
+    ``is_told``: it is known whether it was reached.
+    """
+    if not is_told:
+        return ReceiptAnswer.UNKNOWN
     if not is_reached:
         return ReceiptAnswer.NOT_ASKED
     if before is None or after is None:
@@ -162,7 +197,8 @@ def told_of(probe: Probe) -> str:
     told = [_notified(broker, len(members)) for broker, members in notified[:MOST_NAMED]]
     if len(notified) > 1:
         told.insert(0, _notified(count_of(len(notified), "broker", "brokers"), len(probe.reached)))
-    return "; ".join([*told, *([probe.trouble] if told and probe.trouble else [])])
+    more = [probe.trouble, *probe.left_out] if told else []
+    return "; ".join([*told, *filter(None, more)])
 
 
 def _notified(brokers: str, members: int) -> str:
@@ -170,12 +206,20 @@ def _notified(brokers: str, members: int) -> str:
     return f"{brokers} notified {reached}"
 
 
-def _cover(members: dict[Address, frozenset[str]]) -> list[Address]:
-    """Choose brokers until every member is reached, first the one that reaches most of those left."""
-    left = frozenset[str]().union(*members.values())
-    chosen: list[Address] = []
-    while left:
-        best = max(members, key=lambda broker: len(members[broker] & left))
-        chosen.append(best)
-        left -= members[best]
-    return chosen
+def _worst(looks: Iterable[frozenset[str] | Obstacle]) -> Obstacle:
+    """Say what stands in the way at all brokers: what the last one said of a group that it knows."""
+    known = [each for each in looks if isinstance(each, Obstacle) and each is not Obstacle.UNKNOWN_GROUP]
+    return known[-1] if known else Obstacle.UNKNOWN_GROUP
+
+
+def _raise(errors: Sequence[NoAnswer | Denied]) -> NoReturn:
+    """Say that nobody was notified, or that it is not known."""
+    unsure = next((error for error in errors if _may_have_notified(error)), None)
+    if unsure is not None:
+        raise unsure
+    raise NobodyNotified("; ".join(map(str, errors))) from errors[0]
+
+
+def _may_have_notified(error: NoAnswer | Denied) -> bool:
+    """Whether a broker that did not answer may have done what it was asked."""
+    return not isinstance(error, Denied | NotAsked) and error.failure is not Failure.NOT_CONNECTED

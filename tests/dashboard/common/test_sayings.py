@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.utils import translation
 
 from dashboard.common.sayings import Sayings, in_words, together
+from rebalance_engine.effects import Failure
+from rebalance_engine.network.link import NoAnswer
+from rebalance_engine.network.probe import Probe, told_of
 
 GERMAN = Sayings(
     [
@@ -84,3 +89,24 @@ def test_a_sentence_beyond_all_bounds_is_left_alone() -> None:
 def test_chinese_sentences_stand_together_and_english_ones_apart() -> None:
     assert together(["A joined.", "It took 2 s."]) == "A joined. It took 2 s."
     assert together(["A 加入。", "用时 2 s。"]) == "A 加入。用时 2 s。"
+
+
+def test_sayings_in_a_row_are_turned_however_many_there_are() -> None:
+    row = "; ".join(["all 2 members answered", *(f"q{n} by {n}" for n in range(1, 9)), "not asked: once"])
+
+    assert GERMAN.turn(row) == "\uff1b".join(
+        ["alle 2 antworteten", *(f"{n} mal q{n}" for n in range(1, 9)), "nicht gefragt: einmal"]
+    )
+
+
+def test_a_receipt_of_several_brokers_is_chinese_as_a_whole() -> None:
+    told = Probe(
+        {f"127.0.0.1:{port}": frozenset("AB") for port in (1, 2, 3)},
+        trouble=str(NoAnswer(Failure.TIMEOUT, "127.0.0.1:4")),
+        left_out=("left out: 127.0.0.1:5: the connection could not be made (refused)",),
+    )
+    with translation.override("zh-hans"):
+        words = in_words(told_of(told))
+
+    assert not {"notified", "members", "brokers", "left", "answer", "connection"} & set(re.findall("[a-z]+", words))
+    assert words.count("\uff1b") == 5

@@ -3,9 +3,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from rebalance_engine.effects import Failure
 from rebalance_engine.events import ReceiptAnswer
 from rebalance_engine.model import MessageModel
 from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.probe import MOST_NAMED, NobodyNotified, Obstacle, Probe, Prober, receipt, told_of
 from rebalance_engine.remoting.bodies.clients import Connection, ConsumerConnection
 from rebalance_engine.remoting.bodies.settings import SubscriptionGroupConfig, SubscriptionGroupWrapper
@@ -15,7 +17,7 @@ from rebalance_engine.remoting.requests.membership import UnregisterClient
 from tests.rebalance_engine.network.answers import Answer, Answering
 from tests.rebalance_engine.network.virtual import run
 
-EAST, WEST = "east:10911", "west:10911"
+EAST, WEST, NORTH = "east:10911", "west:10911", "north:10911"
 
 
 @dataclass
@@ -28,12 +30,24 @@ class Cluster:
     group_switch: bool = True
     settings: str | None = "notifyConsumerIdsChangedEnable=true\n"
     refusing: frozenset[str] = frozenset()
+    away: frozenset[str] = frozenset()
+    mute: frozenset[str] = frozenset()  # where notifying is concerned
     calls: Answering = field(init=False)
 
     def __post_init__(self) -> None:
         self.calls = Answering(self._answer)
 
     def _answer(self, address: str, request: Request[Response]) -> Answer:
+        trouble = self._trouble(address, request)
+        return self._said(address, request) if trouble is None else trouble
+
+    def _trouble(self, address: str, request: Request[Response]) -> NoAnswer | None:
+        if address in self.away:
+            return NoAnswer(Failure.NOT_CONNECTED, address)
+        is_mute = address in self.mute and isinstance(request, UnregisterClient)
+        return NoAnswer(Failure.TIMEOUT, address) if is_mute else None
+
+    def _said(self, address: str, request: Request[Response]) -> Answer:
         if isinstance(request, brokers.GetAllSubscriptionGroupConfig):
             config = SubscriptionGroupConfig(group_name="G", notify_consumer_ids_changed_enable=self.group_switch)
             table = {"G": config} if self.is_known else {}
@@ -85,8 +99,39 @@ def test_what_was_notified_before_a_broker_refused_is_told() -> None:
 
     assert told.notified == {EAST: frozenset("ABC")}
     assert WEST in told.trouble
-    with pytest.raises(NobodyNotified):
-        run(probe(Cluster(both, refusing=frozenset({EAST})), EAST, WEST))
+    with pytest.raises(NobodyNotified, match=f"{EAST} refused .*; {WEST} refused"):
+        run(probe(Cluster(both, refusing=frozenset({EAST, WEST})), EAST, WEST))
+
+
+def test_a_broker_that_refuses_does_not_keep_others_from_being_asked() -> None:
+    told = run(probe(Cluster({EAST: "ABC", WEST: "BCD"}, refusing=frozenset({EAST})), EAST, WEST))
+
+    assert (told.notified, told.perhaps) == ({WEST: frozenset("BCD")}, frozenset())
+    assert EAST in told.trouble
+
+
+def test_brokers_that_answer_are_asked_while_another_one_is_away_and_it_is_told_who_was_left_out() -> None:
+    cluster = Cluster({EAST: "AB", WEST: "AB", NORTH: "AB"}, away=frozenset({WEST}))
+
+    told = run(probe(cluster, EAST, WEST, NORTH))
+
+    assert (told.notified, cluster.probed) == ({EAST: frozenset("AB")}, [EAST])
+    assert told_of(told) == f"{EAST} notified 2 members; left out: {WEST}: the connection could not be made"
+
+
+def test_who_is_nobodys_member_at_brokers_that_answer_may_be_one_at_a_broker_that_is_away() -> None:
+    with pytest.raises(NobodyNotified, match=f"^{WEST}: the connection could not be made$"):
+        run(probe(Cluster({WEST: "AB"}, away=frozenset({WEST})), EAST, WEST))
+
+
+def test_whether_members_of_a_broker_that_did_not_answer_were_notified_is_unknown() -> None:
+    told = run(probe(Cluster({EAST: "ABC", WEST: "CD"}, mute=frozenset({EAST})), EAST, WEST))
+
+    assert (told.reached, told.perhaps) == (frozenset("CD"), frozenset("ABC"))
+    assert [told.is_told_of(client) for client in "ABCD"] == [False, False, True, True]
+    assert receipt(False, "12", "12", is_told=False) is ReceiptAnswer.UNKNOWN
+    with pytest.raises(NoAnswer):
+        run(probe(Cluster({EAST: "ABC"}, mute=frozenset({EAST})), EAST))
 
 
 def test_settings_that_may_not_be_read_are_no_obstacle() -> None:
