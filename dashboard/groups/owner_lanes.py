@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.bands import Bounded, Stretches, as_seen_gone, as_told, gaps, stretches
+from dashboard.groups.bands import FOREVER, Bounded, Intervals, as_seen_gone, as_told, gaps, stretches
 from dashboard.groups.doubts import merged
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owned import doubts_of, orphans_of, spans_of, told_until_of
@@ -32,7 +32,8 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     is_shared = group.model == "BROADCASTING"
     sure = sure_until_of(groups=[group.pk]).get(group.pk, until)
     nobody, perhaps = gaps(spans, until=until, orphans=orphans, gone=gone, sure_until=sure)
-    _, two = stretches(map(as_told, spans), until=until, gone=as_seen_gone(gone))
+    away = as_seen_gone(gone)
+    _, two = stretches(map(as_told, spans), until=until, gone=away)
     shown = [span for span in spans if span.client and (span.until is None or span.until > since)]
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     changed = {span.queue for span in shown if span.at > since or span.until is not None} | two.keys()
@@ -62,6 +63,7 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
                 "none": _within(nobody, pk, since),
                 "perhaps": _within(perhaps, pk, since),
                 "two": _within(two, pk, since),
+                "away": _within(away, pk, since, until),
             }
             for pk in lanes
         ],
@@ -103,5 +105,5 @@ def _clients(members: Iterable[int]) -> dict[int, str]:
     return dict(rows.values_list("pk", "client_id"))
 
 
-def _within(times: Stretches, queue: int, since: int) -> list[list[int]]:
-    return [[max(low, since), high] for low, high in times.get(queue, []) if high > since]
+def _within(times: Mapping[int, Intervals], queue: int, since: int, until: int = FOREVER) -> list[list[int]]:
+    return [[max(low, since), min(high, until)] for low, high in times.get(queue, ()) if high > since and low < until]

@@ -38,6 +38,11 @@ class LagOverTime:
     peaks: tuple[Peak, ...]
     is_whole: bool
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known of any time in the window."""
+        return any(value is not None for _at, value in self.points)
+
     def at(self, instant: int) -> int | None:
         """Give how far the group was behind at an instant; None is unknown."""
         found = bisect_right(self.points, instant, key=lambda point: point[0])

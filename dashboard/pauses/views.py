@@ -33,6 +33,7 @@ def pauses(request: HttpRequest, pk: int) -> HttpResponse:
         "windows": [(name, f"?window={name}") for name in queries.WINDOWS_MS],
         "pauses": read,
         "rounds": present.rows_of(read.rounds, over_time, now),
+        "stood_still": any(each.pause.high != 0 for each in read.handoffs),
         "untold": [each for each in read.rounds if each.cost is None],
         "causes": present.costs_of(queries.by_cause(read.rounds, read.handoffs)),
         "deploys": present.costs_of(waves),

@@ -117,7 +117,7 @@ export function deploys(facts, ink) {
   const x = waves.map((wave) => `${wave.number}–${wave.last}`);
   const low = waves.map((wave) => wave.paused[0] / 1000);
   const more = waves.map((wave) => (wave.paused[1] === null ? 0 : (wave.paused[1] - wave.paused[0]) / 1000));
-  const open = waves.map((wave) => (wave.paused[1] === null ? "≥" : ""));
+  const open = waves.map((wave) => (wave.paused[1] !== null ? "" : wave.paused[0] ? "≥" : "–"));
   const bar = (y, marker, text) => ({
     type: "bar",
     x,

@@ -59,7 +59,7 @@ const doubtsOf = ({ doubts = [], told_until: told }) => (told === null ? doubts 
 const SILENT = (client) => fill(gettext("perhaps %(client)s, who did not answer"), { client: shown(client) });
 const NOBODY = (isKnown) => (isKnown ? gettext("no owner") : gettext("unknown: no answer"));
 
-function laneOf({ id, bars, none, perhaps, two }, told, y, scale, until, looked) {
+function laneOf({ id, bars, none, perhaps, two, away = [] }, told, y, scale, until, looked) {
   const { clients, told_until: toldUntil, until: read } = told;
   const group = draw("g", {}, draw("text", { class: "lane-id", x: LEFT - 8, y: y + 11, "text-anchor": "end" }, String(id)));
   group.append(draw("rect", { class: "band-ground", x: LEFT, y: y + 2, width: scale(until) - LEFT, height: LANE - 4 }));
@@ -69,6 +69,7 @@ function laneOf({ id, bars, none, perhaps, two }, told, y, scale, until, looked)
     group.append(draw("rect", { class: look, x, y: y + 2, width: wide, height: LANE - 4 }, draw("title", {}, words)));
     return [x, wide];
   };
+  for (const [from, to] of away) box("owner-away", from, to, during(gettext("in no route"), from, to, until));
   bars.forEach(([client, from, to, certain], i) => {
     const name = clients[client];
     const [x, wide] = box(i % 2 ? "owner-bar is-next" : "owner-bar", from, certain ?? to ?? until, during(shown(name), from, certain ?? to, until));
@@ -102,9 +103,9 @@ function heldIn([client, from, to, certain], clients) {
 function tabulate(details, told) {
   const build = () => {
     const head = make("tr", {}, ...[gettext("queue"), gettext("owner"), gettext("from"), gettext("until")].map((words) => make("th", {}, words)));
-    const rows = told.queues.flatMap(({ topic, broker, id, bars, none, perhaps, two }) => {
+    const rows = told.queues.flatMap(({ topic, broker, id, bars, none, perhaps, two, away = [] }) => {
       const name = shown(`${topic}/${broker}/${id}`, 80);
-      const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown)])), ...two.map(([from, to]) => [from, to, gettext("two owners")])];
+      const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown)])), ...two.map(([from, to]) => [from, to, gettext("two owners")]), ...away.map(([from, to]) => [from, to, gettext("in no route")])];
       return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, clock(from)), make("td", {}, to === null ? gettext("now") : clock(to))));
     });
     const table = make("table", { class: "table" }, make("thead", {}, head), make("tbody", {}, ...rows.slice(0, 2000)));

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups import owner_lanes as lanes
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owner_lanes import owner_lanes
+from rebalance_engine.events import Exactness
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
 
 
@@ -94,3 +97,15 @@ def test_what_a_silent_member_had_last_is_certain_until_it_told_so(group: Group)
     assert found[0]["bars"] == [[0, T0 + 12_000, None, None]]
     told(left("B", 80_000))
     assert told_at(group, 30_000, 90_000)[2]["bars"] == [[1, T0 + 30_000, T0 + 80_000, T0 + 30_000]]
+
+
+def test_a_queue_that_is_in_no_route_says_so_and_is_no_blank(group: Group) -> None:
+    told(replace(route(2, 30_000), exactness=Exactness.between(T0 + 29_000, T0 + 30_000)))
+    told(held("A", 31_000, [0, 1]), held("B", 31_000, []))
+    told(route(3, 50_000), held("B", 55_000, [2]))
+
+    found = told_at(group, 5_000, 60_000)
+
+    assert (found[2]["away"], found[0]["away"]) == ([[T0 + 30_000, T0 + 50_000]], [])
+    assert told_at(group, 5_000, 40_000)[2]["away"] == [[T0 + 30_000, T0 + 40_000]]
+    assert told_at(group, 35_000, 60_000)[2]["away"] == [[T0 + 35_000, T0 + 50_000]]

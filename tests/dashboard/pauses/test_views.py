@@ -6,6 +6,8 @@ from django.test import Client
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Flow, Group
+from dashboard.pauses import views
+from dashboard.pauses.lagging import LagOverTime
 from dashboard.people.roles import Role
 from tests.dashboard.pauses.rows import add_handoff, add_round, pulled
 from tests.dashboard.persons import person
@@ -71,3 +73,31 @@ def test_of_a_broadcasting_group_no_broker_knows_the_lag_and_why_is_said(client:
     page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
     assert page.count("each member keeps its offsets itself, so that no broker knows") == 2
     assert "No broker has told offsets" not in page and 'data-chart="lag"' not in page
+
+
+def test_where_no_queue_stood_still_words_stand_instead_of_an_empty_chart(client: Client, group: Group) -> None:
+    row = add_round(group, 1, now_ms() - 60_000)
+    page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
+    assert "No handoff is told of this time." in page
+    assert 'data-chart="queues"' not in page
+
+    handoff = add_handoff(row, 0, **pulled(row, 0, 0))
+    page = client.get(f"/groups/{group.pk}/pauses/").content.decode()
+    assert "No queue that was handed over in this time stood still" in page
+    assert 'data-chart="queues"' not in page
+
+    handoff.pause_high = 5
+    handoff.save()
+    assert 'data-chart="queues"' in client.get(f"/groups/{group.pk}/pauses/").content.decode()
+
+
+def test_where_no_lag_is_known_of_any_time_words_stand_instead_of_an_empty_chart(
+    client: Client, group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def known(*points: tuple[int, int | None]) -> str:
+        over_time = LagOverTime(points, (), is_whole=True)
+        monkeypatch.setattr(views, "lag_over", lambda **_: over_time)
+        return client.get(f"/groups/{group.pk}/pauses/").content.decode()
+
+    assert "No broker has told offsets of this group in this time" in known((now_ms() - 9_000, None))
+    assert 'data-chart="lag"' in known((now_ms() - 9_000, 0))
