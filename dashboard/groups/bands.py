@@ -37,7 +37,8 @@ class Step:
 class Bounded:
     """A member had a queue; each end within its bounds. ``at_low`` None: it may have begun any time before.
 
-    ``until`` None: it has it still, and told so last at ``told_until``.
+    ``until`` None: it has it still, and told so last at ``told_until``. ``silences``: when it told nothing, and then
+    again.
     """
 
     queue: int
@@ -49,6 +50,7 @@ class Bounded:
     until_low: int | None
     until_high: int | None
     told_until: int
+    silences: Intervals = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def sweep(
     """
     spans = list(spans)
     nobody, perhaps = gaps(spans, until=until, orphans=list(orphans), gone=gone, sure_until=sure_until)
-    _, two = stretches(map(as_told, spans), until=until, gone=as_seen_gone(gone))
+    _, two = stretches(all_told(spans), until=until, gone=as_seen_gone(gone))
     return _pile(_since(nobody, since)), _pile(_since(perhaps, since)), _pile(_since(two, since))
 
 
@@ -111,6 +113,26 @@ def as_told(span: Bounded) -> Held:
     """Shorten it to the time of which its holder told."""
     certain = as_certain(span)
     return certain if certain.until is not None else replace(certain, until=max(certain.at, span.told_until))
+
+
+def all_told(spans: Iterable[Bounded]) -> Iterator[Held]:
+    """Shorten spans to the times of which their holders told: in silences they may have let go, and taken again."""
+    for span in spans:
+        yield from _parts(as_told(span), span)
+
+
+def all_certain(spans: Iterable[Bounded]) -> Iterator[Held]:
+    """Shorten spans to what is certain, without the silences that are over."""
+    for span in spans:
+        yield from _parts(as_certain(span), span)
+
+
+def _parts(held: Held, span: Bounded) -> Iterator[Held]:
+    if not span.silences or (span.until is not None and span.until_low == span.until):  # by its own word until then
+        yield held
+        return
+    for low, high in without([(held.at, FOREVER if held.until is None else held.until)], span.silences):
+        yield replace(held, at=low, until=None if high == FOREVER else high)
 
 
 def as_certain(span: Bounded) -> Held:
@@ -152,8 +174,7 @@ def _passed_on(span: Bounded, lost: int, spans: Sequence[Bounded]) -> int | None
 
 
 def _is_told_at(span: Bounded, at: int) -> bool:
-    told = as_told(span)
-    return told.at <= at and told.until is not None and told.until >= at
+    return any(told.at <= at and told.until is not None and told.until >= at for told in all_told([span]))
 
 
 def as_seen_gone(gone: Gone) -> dict[int, Intervals]:
@@ -252,6 +273,17 @@ def without(intervals: Intervals, others: Intervals) -> list[tuple[int, int]]:
         parts = [part for low, high in left for part in ((low, min(high, since)), (max(low, until), high))]
         left = [(low, high) for low, high in parts if low < high]
     return left
+
+
+def joined_up(intervals: Intervals) -> list[tuple[int, int]]:
+    """Put times in order, and those together that overlap or follow each other."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(intervals):
+        if found and low <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], high))
+        else:
+            found.append((low, high))
+    return found
 
 
 def _append(intervals: list[tuple[int, int]], low: int, high: int) -> None:

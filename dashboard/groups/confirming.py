@@ -39,8 +39,10 @@ def _confirmed(now: int) -> QuerySet[Handoff]:
     is_seen = Q(until=None, member__held_seen_at__gte=OuterRef("dropped_low"), member__held_seen_at__gt=told_at) | Q(
         until_low__gte=OuterRef("dropped_low"), until__gt=told_at
     )
+    had_told = Q(member__silent_until=None) | Q(member__silent_until__lte=Coalesce(OuterRef("taken_at"), 0))
     spans = Holding.objects.filter(
         is_seen,
+        had_told,  # no look bounds closer what was so in a silence
         group=OuterRef("round__group"),
         queue__topic__name=OuterRef("topic"),
         queue__broker=OuterRef("broker"),

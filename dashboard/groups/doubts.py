@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from dashboard.groups.bands import FOREVER, Step, without
 from dashboard.groups.models import Group, Handoff
-from dashboard.groups.owned import dispute_of, doubts_of_each, told_until_of_each
+from dashboard.groups.owned import dispute_of
+from dashboard.groups.silences import doubts_of_each, told_until_of_each
 
 Doubts = Sequence[tuple[int, int]]
 NO_DOUBTS: Doubts = ()

@@ -20,6 +20,7 @@ from dashboard.groups.pairing import Instant, Span, Way
 from dashboard.groups.recording.held import LATE_MS
 from dashboard.groups.round_facts import fact_of_end, fact_of_opening
 from dashboard.groups.settling import count_moved, settle, show_latest
+from dashboard.groups.silences import silences_of
 from rebalance_engine.events import (
     EXACT,
     Cause,
@@ -156,7 +157,8 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
     if before is not None:
         window &= Q(at__lt=before)
     columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "at_high")
-    ends = ("until", "until_low", "until_high", "first_pull_at", "member__held_seen_at")
+    ends = ("until", "until_low", "until_high", "first_pull_at", "member__held_seen_at", "member")
+    silences = silences_of(groups=[rows[0].group_id], since=parts[0].since)
     of_group = Holding.objects.filter(group=rows[0].group_id)
     changed = of_group.filter(window)
     throughout = Q(until=None, at__lt=parts[0].since, queue__in=changed.values("queue"))
@@ -166,11 +168,12 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
             MessageQueue(topic, broker, number),
             client,
             Instant(at, low, high if high is not None else at),
-            None if until is None else Instant(until, until_low, until_high),
+            None if until is None else Instant(until, *end),
             pull,
             max(at, seen_at or at),
+            silences.get(member, ()),
         )
-        for topic, broker, number, client, at, low, high, until, until_low, until_high, pull, seen_at in holdings
+        for topic, broker, number, client, at, low, high, until, *end, pull, seen_at, member in holdings
     )
     told = tell(spans, parts, before=before)
     return {row.number: without_absences(row.group, stories) for row, stories in zip(rows, told, strict=True)}

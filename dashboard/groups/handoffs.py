@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from dashboard.groups.bands import without
 from dashboard.groups.pairing import Instant, Span, Way, pairs
 from rebalance_engine.model import MessageQueue
 
@@ -126,7 +127,8 @@ def _story(lost: Span | None, got: Span | None, way: Way) -> Story:
     if way is not Way.HANDED and lost is not None and got is not None:
         unowned, overlap = Bounds(0, 0), _both(lost, got)
     elif overlap is not None and got is not None:
-        overlap = _as_told(overlap, got)
+        owners = (got,) if lost is None else (lost, got)
+        overlap = _while_told(overlap, got.since, got.certain_until, owners)
     return Story(
         queue=known.queue,
         from_client=lost.client if lost else None,
@@ -150,15 +152,25 @@ def _both(one: Span, other: Span) -> Bounds | None:
     lasted = _after(began, _as_member(min(ends, key=_at, default=None)))
     if lasted is None:
         return None
-    told = [end - (began.high or began.at) for span in (one, other) if (end := span.certain_until) is not None]
-    return replace(lasted, low=max(0, min([lasted.low, *told])))
+    told = [end for span in (one, other) if (end := span.certain_until) is not None]
+    return _while_told(lasted, began, min(told, default=None), (one, other))
 
 
-def _as_told(overlap: Bounds, got: Span) -> Bounds:
-    """Say that both had a queue only as long as the new owner told of it: who answers no more may have let it go."""
-    if got.certain_until is None:
-        return overlap
-    return replace(overlap, low=max(0, min(overlap.low, got.certain_until - (got.since.high or got.since.at))))
+def _while_told(overlap: Bounds, began: Instant, told: int | None, owners: Iterable[Span]) -> Bounds:
+    """Say that both had a queue only as long as both told of it: who answers no more may have let it go.
+
+    In a silence that is over too: nobody knows that he did not, and took it again.
+    """
+    since = began.at if began.high is None else began.high
+    until = since + overlap.low if told is None else min(since + overlap.low, told)
+    silent = [each for span in owners if not _is_of_his_word(span) for each in span.silences]
+    lasted = without([(since, until)] if since < until else [], silent)
+    return replace(overlap, low=sum(high - low for low, high in lasted))
+
+
+def _is_of_his_word(span: Span) -> bool:
+    """Whether who let a queue go said so himself: then he had it until then, silent to looks or not."""
+    return span.until is not None and span.until.low == span.until.at
 
 
 def _as_member(end: Instant | None) -> Instant | None:

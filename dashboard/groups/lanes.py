@@ -14,10 +14,11 @@ from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
 from dashboard.groups.leaving import End, ends_of
 from dashboard.groups.models import Handoff, Holding, Round
-from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until, told_until_of
+from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until
 from dashboard.groups.pairing import Instant
 from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.shares import Share
+from dashboard.groups.silences import silences_of, told_until_of
 from rebalance_engine.model import MessageQueue
 
 Within = tuple[int | None, int | None]
@@ -231,19 +232,24 @@ def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[
     lasted = Q(until=None) | Q(until__gt=min(taken))
     rows = Holding.objects.filter(lasted, group=round_row.group_id, at__lte=max(taken)).order_by("at").values_list(
         "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low",
-        "until", "until_low", "until_high", "member__held_seen_at",
+        "until", "until_low", "until_high", "member__held_seen_at", "member",
     )  # fmt: skip
+    silences = silences_of(groups=[round_row.group_id], since=min(taken))
     has: dict[tuple[str, str, int], list[_Has]] = {}
-    for topic, broker, number, client, at, low, until, until_low, until_high, told_at in rows[:MOST_SPANS]:
+    for topic, broker, number, client, at, low, until, until_low, until_high, told_at, member in rows[:MOST_SPANS]:
         told = max(at, told_at or at) if until is None else until if until_low is None else until_low
         last = None if until is None else max(until, until_high or until)
-        has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, last))
+        own = () if until is not None and until_low == until else silences.get(member, ())
+        has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, last, own))
     return [_kept(lane, has.get(lane.place, []), now) for lane in lanes]
 
 
 @dataclass(frozen=True, slots=True)
 class _Has:
-    """A member had a queue from ``at`` to ``until`` (None: has it), until ``told_at`` for certain, ``last`` at most."""
+    """A member had a queue from ``at`` to ``until`` (None: has it), until ``told_at`` for certain, ``last`` at most.
+
+    ``silences``: when it did not tell, and then again.
+    """
 
     client: str
     at: int
@@ -251,6 +257,7 @@ class _Has:
     until: int | None
     told_at: int
     last: int | None
+    silences: Doubts
 
 
 def _kept(lane: Lane, has: Sequence[_Has], now: int) -> Lane:
@@ -264,6 +271,7 @@ def _kept(lane: Lane, has: Sequence[_Has], now: int) -> Lane:
         return lane
     ends = [each.last for each in (mine, keeper) if each.last is not None]
     low = max(0, min(mine.told_at, keeper.told_at, now) - mine.at)
+    low = surely(mine.at, low, [*mine.silences, *keeper.silences])
     high = None if mine.at_low is None else max(low, min([now, *ends]) - mine.at_low)
     return replace(lane, from_client=keeper.client, overlap=(low, high), is_shared=not ends, is_first_seen=False)
 

@@ -13,14 +13,15 @@ from django.db.models import Count, F, Max, Min, Q, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.silences import is_silent
-from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep
-from dashboard.groups.doubts import certain_steps
+from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep, without
+from dashboard.groups.doubts import Doubts, certain_steps
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.leaving import away_since, disputed
 from dashboard.groups.models import Group, Holding, Round
-from dashboard.groups.owned import BOUNDS, disputes_of, doubts_of_each, ended_at, orphans_of, told_until_of_each
+from dashboard.groups.owned import BOUNDS, disputes_of, ended_at, orphans_of
 from dashboard.groups.proofs import answered_at_of
 from dashboard.groups.shares import Lasted, Window, shares_of
+from dashboard.groups.silences import doubts_of_each, silences_of, silent_lately, told_until_of_each, with_silences
 
 WINDOW_MS = 10 * 60_000
 BEFORE_MS = 60_000  # what ended shortly before: nobody has it since
@@ -69,11 +70,14 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     by_pk = {row.pk: row for row in rows}
     since = now - WINDOW_MS
     told_until, waiting = told_until_of_each(groups=list(by_pk)), waiting_of(groups=list(by_pk))
+    silent = silent_lately(groups=list(by_pk), since=since)
     answered = answered_at_of(groups=list(by_pk))
     busy = set(_with_rounds(by_pk, since))
     restless = {pk for pk, row in by_pk.items() if _is_divided(row) and (pk in busy or _has_faults(row))}
     few, many = _few_and_many(restless, since)
     spans, orphans = _spans(few, by_pk, since), orphans_of(groups=few, since=since)
+    silences = silences_of(groups=few & silent, since=since) if few & silent else {}
+    spans = {pk: with_silences(own, silences) for pk, own in spans.items()}
     gone = _gone(by_pk, [*spans.values(), *orphans.values()], since)
     doubts = doubts_of_each(groups=few, since=since) if few else {}
     found: dict[int, Lately] = {}
@@ -85,20 +89,23 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
         if not _is_divided(row) or until is None or pk in many:
             each = Lately(until or since, None, None, is_too_much=pk in many, is_shared=row.model == "BROADCASTING")
         elif pk in few:
+            sure = _sure_until(row, answered.get(pk), until)
+            in_doubt = [*doubts.get(pk, []), *disputes_of(row, since=since)]
             each = _added_up(
                 spans.get(pk, []),
                 orphans.get(pk, []),
                 disputed(gone, row),
                 (begin, until),
-                (told_until.get(pk), _sure_until(row, answered.get(pk), until)),
-                [*doubts.get(pk, []), *disputes_of(row, since=since)],
+                (told_until.get(pk), sure),
+                in_doubt,
             )
-            each = _with_the_rest(each, row, spans.get(pk, []), begin)
+            each = _with_the_rest(each, row, spans.get(pk, []), begin, (sure, in_doubt))
         else:
-            each = Lately(until, NONE, NONE, is_open=pk in told_until or row.disputed_since is not None)
+            each = Lately(until, NONE, NONE)
         looked_at = answered.get(pk, _listed_at(row))
-        each = replace(each, waiting=waiting.get(pk), looked_at=looked_at, first_at=firsts.get(pk))
-        found[pk] = replace(each, twice=row.duplicate_messages)
+        is_open = each.unowned is not None and (pk in told_until or pk in silent or row.disputed_since is not None)
+        each = replace(each, is_open=is_open, twice=row.duplicate_messages, waiting=waiting.get(pk))
+        found[pk] = replace(each, looked_at=looked_at, first_at=firsts.get(pk))
     return found
 
 
@@ -229,7 +236,6 @@ def _added_up(
         tuple(certain_steps(nobody, in_doubt)),
         tuple(certain_steps(perhaps, in_doubt)),
         tuple(two),
-        is_open=told_until is not None or any(high == FOREVER for _, high in doubts),
         is_since_ever=any(each.is_since_ever and each.overlap.low < each.overlap.high for each in shares.values()),
     )
 
@@ -238,11 +244,11 @@ def _sum(times: Sequence[Lasted]) -> Lasted:
     return Lasted(*(sum(getattr(each, name) for each in times) for name in ("low", "seen", "high")))
 
 
-def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: int) -> Lately:
+def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: int, known: tuple[int, Doubts]) -> Lately:
     """Add queues that nobody has, of which nothing is known to have ended: perhaps nobody had them in all of the time.
 
-    How many nobody has was counted by the last rebalance: it is certain since then, and says nothing of what was taken
-    since.
+    How many nobody has was counted by the last rebalance: it is certain since then until the oldest look, and not in
+    doubts (``known``), and says nothing of what was taken since.
     """
     if any(span.at > (row.rebalanced_at or 0) for span in spans):
         return each
@@ -250,14 +256,13 @@ def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: in
     rest, until = (row.orphan_count or 0) - lasting, each.known_until
     if rest <= 0 or each.unowned is None or since >= until:
         return each
-    sure = min(until, max(since, row.rebalanced_at or 0))
-    low, most = rest * (until - sure), rest * (until - since)
+    sure, in_doubt = min(until, known[0]), known[1]
+    begin = max(since, row.rebalanced_at or 0)
+    steps = certain_steps([Step(begin, sure, rest)] if begin < sure else [], in_doubt)
+    surely = [(step.since, step.until) for step in steps]
+    perhaps = [Step(low, high, rest) for low, high in without([(since, until)], surely)]
+    most, low = rest * (until - since), rest * sum(high - low for low, high in surely)
     unowned = Lasted(each.unowned.low + low, each.unowned.seen + most, each.unowned.high + most)
-    nobody, perhaps = (_first(begin, end, rest) for begin, end in ((sure, until), (since, sure)))
     return replace(
-        each, unowned=unowned, nobody=(*nobody, *each.nobody), perhaps_nobody=(*perhaps, *each.perhaps_nobody)
+        each, unowned=unowned, nobody=(*steps, *each.nobody), perhaps_nobody=(*perhaps, *each.perhaps_nobody)
     )
-
-
-def _first(begin: int, end: int, queues: int) -> tuple[Step, ...]:
-    return (Step(begin, end, queues),) if begin < end else ()

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from django.db.models import Exists, F, Max, OuterRef, Q
-from django.db.models.functions import Coalesce
+from django.db.models import F, Max, Q
 
-from dashboard.clusters.models import Broker, Queue
+from dashboard.clusters.models import Queue
 from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep
 from dashboard.groups.ending import low_of, since_of
-from dashboard.groups.kinds import is_proxied
 from dashboard.groups.leaving import away_since, disputed
-from dashboard.groups.models import Finding, Group, Holding, Member, MemberList, Round
+from dashboard.groups.models import Finding, Group, Holding, Round
 from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.shares import Share, Window, shares_of
+from dashboard.groups.silences import doubts_of, silences_of, told_until_of, with_silences
 from rebalance_engine.findings import FindingKind
 
 MOST_SPANS = 60_000
 NOBODYS = (FindingKind.ORPHAN_QUEUE.value, FindingKind.RETRY_UNOWNED.value)
-WHO = ("client_id", "strategy")
 BOUNDS = ("at", "at_low", "at_high", "until", "until_low", "until_high")
 
 
@@ -147,25 +145,6 @@ def places_of(queues: Iterable[int]) -> dict[int, tuple[str, str, int]]:
     return {pk: (topic, broker, number) for pk, topic, broker, number in rows}
 
 
-def doubts_of(*, group: int, since: int) -> list[tuple[int, int]]:
-    """Say from when to when each member did not answer that has left since: nobody knows what it had then."""
-    return doubts_of_each(groups=[group], since=since).get(group, [])
-
-
-def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tuple[int, int]]]:
-    """Say the same of groups, by their numbers; those without doubts are left out.
-
-    Who seems to come through a proxy never answers, and owns no queues: of that there is no doubt.
-    """
-    found: dict[int, list[tuple[int, int]]] = {}
-    silent = Member.objects.filter(Q(missing__isnull=False) | Q(held_seen_at=None), group__in=groups, left_at__gt=since)
-    times = silent.order_by("at", "pk").values_list("group", Coalesce("held_seen_at", "at"), "left_at", *WHO)
-    for group, told, left, client, strategy in times:
-        if left is not None and told < left and not is_proxied(client, strategy=strategy, is_silent=True):
-            found.setdefault(group, []).append((told, left))
-    return found
-
-
 def dispute_of(group: Group) -> list[tuple[int, int]]:
     """Say since when NameServers disagree on queues of a group: what nobody has is perhaps not there."""
     return [] if group.disputed_since is None else [(group.disputed_since, FOREVER)]
@@ -175,28 +154,6 @@ def disputes_of(group: Group, *, since: int) -> list[tuple[int, int]]:
     """Say the same of before too: when they disagreed on queues that went with that."""
     ended = [(begin, end) for begin, end, has_lost in group.disputes or () if has_lost and end > since]
     return [*ended, *dispute_of(group)]
-
-
-def told_until_of(group: int) -> int | None:
-    """Say until when everybody had told what they hold; None: all do. Who does not answer may have taken any since."""
-    return told_until_of_each(groups=[group]).get(group)
-
-
-def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
-    """Say the same of several groups; those of which all tell are left out."""
-    is_silent = Q(missing__isnull=False) | Q(held_seen_at=None)
-    silent = Member.objects.filter(is_silent, group__in=groups, left_at=None)
-    rows = silent.values_list("group", Coalesce("held_seen_at", "at"), *WHO)
-    told = [
-        (group, at) for group, at, client, strategy in rows if not is_proxied(client, strategy=strategy, is_silent=True)
-    ]
-    lost = Broker.objects.filter(cluster=OuterRef("group__cluster"), name=OuterRef("broker"), broker_id=0)
-    untold = MemberList.objects.filter(~Exists(lost.filter(gone_at__isnull=False)), group__in=groups)
-    lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_at", 0))
-    found: dict[int, int] = {}
-    for group, at in [*told, *lists]:  # a broker told of changes until its answer was missing
-        found[group] = min(at, found.get(group, at))
-    return found
 
 
 def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ()) -> tuple[list[Bounded], Gone, bool]:
@@ -213,6 +170,7 @@ def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ())
         Bounded(queue, member, at, at_low, at_high, end, end_low, end_high, at if told is None else told)
         for queue, member, at, at_low, at_high, end, end_low, end_high, told in rows[:MOST_SPANS]
     ]
+    spans = with_silences(spans, silences_of(groups=[group.pk], since=since))
     lost = Max("until", filter=Q(until_high=None))
     ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"), lost=lost)
     spans.extend(ended_at(row["queue_id"], row["last"], row["lost"]) for row in ended[:MOST_SPANS])

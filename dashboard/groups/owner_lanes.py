@@ -8,11 +8,12 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.bands import FOREVER, Bounded, Intervals, as_seen_gone, as_told, gaps, stretches
+from dashboard.groups.bands import FOREVER, Bounded, Intervals, all_told, as_seen_gone, gaps, stretches
 from dashboard.groups.doubts import merged
 from dashboard.groups.models import Group, Member
-from dashboard.groups.owned import doubts_of, orphans_of, spans_of, told_until_of
+from dashboard.groups.owned import orphans_of, spans_of
 from dashboard.groups.proofs import sure_until_of
+from dashboard.groups.silences import doubts_of, told_until_of
 
 MOST_LANES = 300  # of more queues those are shown that changed hands
 MOST_BARS = 12_000
@@ -33,7 +34,7 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     sure = sure_until_of(groups=[group.pk]).get(group.pk, until)
     nobody, perhaps = gaps(spans, until=until, orphans=orphans, gone=gone, sure_until=sure)
     away = as_seen_gone(gone)
-    _, two = stretches(map(as_told, spans), until=until, gone=away)
+    _, two = stretches(all_told(spans), until=until, gone=away)
     shown = [span for span in spans if span.client and (span.until is None or span.until > since)]
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     changed = {span.queue for span in shown if span.at > since or span.until is not None} | two.keys()

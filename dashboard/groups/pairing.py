@@ -24,7 +24,10 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A member had a queue from ``since`` until ``until``; None: has it still, and said so last at ``told_at``."""
+    """A member had a queue from ``since`` until ``until``; None: has it still, and said so last at ``told_at``.
+
+    ``silences``: when it said nothing, and then again.
+    """
 
     queue: MessageQueue
     client: str
@@ -32,6 +35,7 @@ class Span:
     until: Instant | None
     first_pull_at: int | None = None
     told_at: int | None = None
+    silences: Sequence[tuple[int, int]] = ()
 
     @property
     def certain_until(self) -> int | None:

@@ -19,6 +19,8 @@ from dashboard.groups.bands import (
     Held,
     Intervals,
     Stretches,
+    all_certain,
+    all_told,
     as_certain,
     as_kept,
     as_perhaps_gone,
@@ -26,7 +28,6 @@ from dashboard.groups.bands import (
     as_seen,
     as_seen_gone,
     as_surely_gone,
-    as_told,
     stretches,
     surely_lasting,
     without,
@@ -191,7 +192,10 @@ def _threes(spans: list[Bounded], orphans: list[Held], until: int, told: int, go
     least_none, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=perhaps)
     _, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=surely)
     most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=surely)
-    _, least_two = stretches(map(as_told, spans), until=until, gone=perhaps)
+    if any(span.silences for span in spans):  # of what its owner had before and after a silence alone, nothing is told
+        wide, _ = stretches(all_certain(spans), until=until, orphans=orphans, gone=surely)
+        most_none = {queue: wide[queue] for queue in most_none.keys() & wide.keys()}
+    _, least_two = stretches(all_told(spans), until=until, gone=perhaps)
     nobody = _Three(_until(least_none, told), _until(seen_none, told), most_none)
     return nobody, _Three(least_two, seen_two, most_two)
 

@@ -14,8 +14,9 @@ from dashboard.groups.doubts import certain_steps, merged
 from dashboard.groups.handoffs import NO_PAUSE, longest_pause, stood_still
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
-from dashboard.groups.owned import bands_of, disputes_of, doubts_of, told_until_of
+from dashboard.groups.owned import bands_of, disputes_of
 from dashboard.groups.shares import Lasted, Share
+from dashboard.groups.silences import doubts_of, told_until_of
 from dashboard.groups.whose import cause_with_names, whose
 from dashboard.groups.words import cause_words, departure_words
 

@@ -167,7 +167,7 @@ def cut_off(holds: Holds, causes: Sequence[Cause], log_ends: Mapping[str, int], 
 
     Where nothing tells that a member ended, it is there until the input ends. A time in which nobody else takes or lets
     go anything is left out: nothing that was told of it depends on this member. So is one of a member that had nothing
-    when its log ended, and writes nothing then as long as it gets nothing, while no queue was free that it may have had.
+    when its log ended, and writes nothing as long as it gets nothing, while no queue was free that it may have had.
 
     Args:
         causes: what is told of comings and goings, by logs alone: that a log ends is none.

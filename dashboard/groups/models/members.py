@@ -28,7 +28,8 @@ class Member(Sourced):
     ``good_bye_at``: when it unregistered, by its own report. It is a member until brokers list it no more.
     ``registrations``: over how many connections one broker has this client id; RocketMQ counts each as a member.
     ``held_seen_at``: the last look at which it told all that it holds; NULL is never. ``missing`` says why a later
-    look got no answer: what it holds is unknown since ``missing_at``.
+    look got no answer: what it holds is unknown since ``missing_at``. ``silences`` are such times that ended, the last
+    one at ``silent_until``: of what others are told to have lacked meanwhile, nothing is certain.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="members")
@@ -49,6 +50,10 @@ class Member(Sourced):
     held_seen_at = AtField(null=True, blank=True)
     missing = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Missing))
     missing_at = AtField(null=True, blank=True)
+    silences = models.JSONField(
+        null=True, blank=True, help_text="[[told last, told again or left], …]; of many the oldest are one; NULL: none"
+    )
+    silent_until = AtField(null=True, blank=True)
 
     class Meta:
         """A group has a client id once; who left has a departure."""
@@ -99,6 +104,7 @@ class MemberList(Sourced):
     """The members as one broker lists them, in its order, an id as often as it is registered.
 
     ``missing`` says why it did not tell when it was asked last: who is a member there is unknown since ``missing_at``.
+    ``silences`` are such times that ended, the last one at ``silent_until``.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="member_lists")
@@ -106,6 +112,10 @@ class MemberList(Sourced):
     clients = NamesField()
     missing = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Missing))
     missing_at = AtField(null=True, blank=True)
+    silences = models.JSONField(
+        null=True, blank=True, help_text="[[missing since, told again], …]; of many the oldest are one; NULL: none"
+    )
+    silent_until = AtField(null=True, blank=True)
 
     class Meta:
         """A broker has one list; one that is missing is so for a reason, since some time."""

@@ -14,6 +14,7 @@ from dashboard.common.fields import observed_at, source_columns
 from dashboard.common.names import known_as, known_queue
 from dashboard.common.rows import replace_rows
 from dashboard.groups.models import Group, Holding, Member
+from dashboard.groups.recording import silences
 from dashboard.groups.recording.book import GroupAndClient, GroupBook, member_key
 from rebalance_engine.events import (
     Departure,
@@ -131,7 +132,8 @@ class HeldBook:
         self._end(fact, member, gone, DropReason.UNKNOWN, low=before, high=fact.at)
         low = before if before is not None else member.at_low
         self._begin(fact, member, came, low=min(low, fact.at) if low is not None else None)
-        self.book.members.update(member, held_seen_at=when, missing=None, missing_at=None)
+        over = silences.of_answer(member, when)
+        self.book.members.update(member, held_seen_at=when, missing=None, missing_at=None, **over)
         if gone or came:
             self.book.touch(fact.group)
         elif was_silent or _waits_for_looks(member.group):

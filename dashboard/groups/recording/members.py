@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.common.fields import observed_at, printable, source_columns
 from dashboard.common.names import known_as
 from dashboard.groups.models import Group, Member, MemberList, Presence, Subscription
-from dashboard.groups.recording import configured, exactly
+from dashboard.groups.recording import configured, exactly, silences
 from dashboard.groups.recording.book import GroupBook
 from rebalance_engine.events import (
     AnswerMissed,
@@ -122,7 +122,8 @@ def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
     else:
         if sorted(row.clients) == sorted(clients):
             clients = row.clients  # brokers list the same members in any order, and in another one the next time
-        if not book.lists.update(row, clients=clients, missing=None, missing_at=None):
+        told = silences.of_list(row, fact)
+        if not book.lists.update(row, clients=clients, missing=None, missing_at=None, **told):
             return False
         book.lists.update(row, **source_columns(fact))
         book.touch(group.name)  # brokers may list others than before, or it is known again who is there
@@ -325,5 +326,5 @@ def _come(book: GroupBook, group: Group, row: Member | None, fact: MemberFact, *
     book.groups.update(group, gone_at=None)
     if row is None:
         return book.members.add(Member(group=group, client_id=known_as(fact.client), **columns))
-    book.members.update(row, **NEW_LIFE, **columns)
+    book.members.update(row, **silences.of_life(row), **NEW_LIFE, **columns)
     return row

@@ -233,6 +233,7 @@ def test_of_before_the_first_look_at_a_group_nothing_is_told(cluster: Cluster) -
 
 def test_that_nobody_had_queues_before_they_were_counted_is_no_certainty(group: Group) -> None:
     counted = NOW - 60_000
+    Member.objects.update(held_seen_at=NOW)
     Group.objects.update(orphan_count=3, rebalanced_at=counted)
 
     each = lately_at(NOW)

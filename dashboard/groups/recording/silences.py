@@ -1,0 +1,65 @@
+"""When it was unknown what a member holds, or whom a broker lists: kept when it ends, for what is told of then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dashboard.common.fields import observed_at
+from dashboard.groups.kinds import is_proxied
+from dashboard.groups.models import Member, MemberList
+from rebalance_engine.events import Departure, Fact
+
+MOST_SILENCES = 32  # of a member, or a broker's list, that are kept
+Times = list[list[int]]
+
+
+def kept(times: Sequence[Sequence[int]] | None, since: int, until: int) -> Times | None:
+    """Give what is kept of silences with one more that is over, in order; the oldest of too many are one.
+
+    That one covers what lay between them too: of so long ago less is certain.
+    """
+    found = [list(each) for each in times or ()]
+    if since < until:
+        found.append([since, until])
+    while len(found) > MOST_SILENCES:
+        (begin, one), (_, other) = found[:2]
+        found[:2] = [[begin, max(one, other)]]
+    return found or None
+
+
+def of_answer(row: Member, at: int) -> dict[str, object]:
+    """Give the columns of a member that change when it tells again what it holds, having missed an answer before."""
+    return {} if row.missing is None else _with(row, told_at(row), at)
+
+
+def of_life(row: Member) -> dict[str, object]:
+    """Give the columns of one that left and comes back: what it had between its last word and its leaving is unknown.
+
+    Who said good-bye had told it all, unless it had missed an answer.
+    """
+    is_silent = row.is_silent
+    is_told = not is_silent and row.departure == Departure.UNREGISTERED.value
+    if row.left_at is None or is_told or is_proxied(row.client_id, strategy=row.strategy, is_silent=is_silent):
+        return {}
+    return _with(row, told_at(row), row.left_at)
+
+
+def of_list(row: MemberList, fact: Fact) -> dict[str, object]:
+    """Give the columns of a broker's list that change when it tells again."""
+    if row.missing_at is None:
+        return {}
+    until = observed_at(fact)
+    return {"silences": kept(row.silences, row.missing_at, until), "silent_until": until}
+
+
+def told_at(row: Member) -> int:
+    """Say when a member told last what it holds; before it came it held nothing."""
+    if row.held_seen_at is not None:
+        return row.held_seen_at
+    return row.at if row.at_low is None else row.at_low
+
+
+def _with(row: Member, since: int, until: int) -> dict[str, object]:
+    if since >= until:
+        return {}
+    return {"silences": kept(row.silences, since, until), "silent_until": max(until, row.silent_until or 0)}

@@ -1,0 +1,89 @@
+"""When it was unknown what members hold, or who is one: nobody knows who had then what nobody else had."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
+
+from dashboard.clusters.models import Broker
+from dashboard.groups.bands import Bounded, Intervals, joined_up
+from dashboard.groups.kinds import is_proxied
+from dashboard.groups.models import Member, MemberList
+from rebalance_engine.events import Departure
+
+WHO = ("client_id", "strategy")
+TOLD = Coalesce("held_seen_at", "at_low", "at")  # before a member may have come it had nothing
+
+
+def doubts_of(*, group: int, since: int) -> list[tuple[int, int]]:
+    """Say from when to when not everybody told what he has: who has left since, or told again, or came back."""
+    return doubts_of_each(groups=[group], since=since).get(group, [])
+
+
+def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tuple[int, int]]]:
+    """Say the same of groups, by their numbers, in order, apart from each other; those without doubts are left out.
+
+    Nobody knows what a member had then, nor who was one where a broker did not tell. Who left without a good-bye may
+    have taken queues since his last word. Who seems to come through a proxy never answers, and owns no queues: of that
+    there is no doubt.
+    """
+    found: dict[int, list[tuple[int, int]]] = {}
+    is_untold = Q(missing__isnull=False) | Q(held_seen_at=None) | ~Q(departure=Departure.UNREGISTERED.value)
+    members = Member.objects.filter(Q(silent_until__gt=since) | Q(is_untold, left_at__gt=since), group__in=groups)
+    columns = ("silences", "left_at", "departure", "missing", "held_seen_at", TOLD, *WHO)
+    for group, times, left, departure, missing, seen, told, client, strategy in members.values_list("group", *columns):
+        own = found.setdefault(group, [])
+        own += ((begin, end) for begin, end in times or () if end > since)
+        is_silent = missing is not None or seen is None
+        is_told = not is_silent and departure == Departure.UNREGISTERED.value
+        if left is not None and left > since and told < left and not is_told:
+            own += [] if is_proxied(client, strategy=strategy, is_silent=is_silent) else [(told, left)]
+    lists = MemberList.objects.filter(silent_until__gt=since, group__in=groups)
+    for group, times in lists.values_list("group", "silences"):
+        found.setdefault(group, []).extend((begin, end) for begin, end in times or () if end > since)
+    return {group: joined_up(times) for group, times in found.items() if times}
+
+
+def told_until_of(group: int) -> int | None:
+    """Say until when everybody had told what they hold; None: all do. Who does not answer may have taken any since."""
+    return told_until_of_each(groups=[group]).get(group)
+
+
+def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
+    """Say the same of several groups; those of which all tell are left out."""
+    is_silent = Q(missing__isnull=False) | Q(held_seen_at=None)
+    silent = Member.objects.filter(is_silent, group__in=groups, left_at=None)
+    rows = silent.values_list("group", TOLD, *WHO)
+    told = [
+        (group, at) for group, at, client, strategy in rows if not is_proxied(client, strategy=strategy, is_silent=True)
+    ]
+    lost = Broker.objects.filter(cluster=OuterRef("group__cluster"), name=OuterRef("broker"), broker_id=0)
+    untold = MemberList.objects.filter(~Exists(lost.filter(gone_at__isnull=False)), group__in=groups)
+    lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_at", 0))
+    found: dict[int, int] = {}
+    for group, at in [*told, *lists]:  # a broker told of changes until its answer was missing
+        found[group] = min(at, found.get(group, at))
+    return found
+
+
+def silent_lately(*, groups: Collection[int], since: int) -> set[int]:
+    """Name the groups in which somebody did not tell what he has, or a broker who is a member, and told since."""
+    times = [each.objects.filter(silent_until__gt=since, group__in=groups) for each in (Member, MemberList)]
+    members, lists = (rows.order_by().values_list("group", flat=True) for rows in times)
+    return set(members.union(lists))
+
+
+def silences_of(*, groups: Collection[int], since: int) -> dict[int, Intervals]:
+    """Say from when to when members of groups, by their rows, did not tell what they have, and told again."""
+    rows = Member.objects.filter(silent_until__gt=since, group__in=groups).values_list("pk", "silences")
+    return {member: [(begin, end) for begin, end in times or ()] for member, times in rows}
+
+
+def with_silences(spans: list[Bounded], silences: Mapping[int, Intervals]) -> list[Bounded]:
+    """Say of spans when who had the queues did not tell whether he has them."""
+    if not silences:
+        return spans
+    return [replace(each, silences=own) if (own := silences.get(each.client)) else each for each in spans]
