@@ -195,7 +195,9 @@ class _Watch:
             health = asdict(watcher.health) | _answers(watcher)
             health |= {"at": self._clock.now(), "queued": self._writer.queued}
             if not self._writer.is_idle:
-                del health["lists_at"]  # whom these lists named may not be stored yet
+                del health["lists_at"], health["routes_at"]  # what these told may not be stored yet
+            elif health["routes_at"] is None:
+                del health["routes_at"]  # those that were told to an earlier watcher are as old as they were
             try:
                 await self._threads.look(partial(store_health, row.pk, self._epoch, health))
             except DatabaseError as error:

@@ -57,13 +57,15 @@ class Bounded:
 class Away:
     """A queue left all routes between ``low`` (None: unknown) and ``at``; it was back between the other two.
 
-    ``back_at`` None: it is in none still; ``back_low`` None: nobody knows.
+    ``back_at`` None: it is in none still, as routes told last at ``told_at`` (None: nobody kept when that was).
+    ``back_low`` None: nobody knows.
     """
 
     low: int | None
     at: int
     back_low: int | None = None
     back_at: int | None = None
+    told_at: int | None = None
 
     @property
     def seen(self) -> tuple[int, int]:
@@ -74,7 +76,7 @@ class Away:
     def surely(self) -> tuple[int, int]:
         """From when to when it was in none for certain."""
         if self.back_at is None:
-            return self.seen
+            return self.at, FOREVER if self.told_at is None else max(self.at, self.told_at)
         return self.at, self.at if self.back_low is None else max(self.at, min(self.back_low, self.back_at))
 
 

@@ -83,15 +83,20 @@ def away_since(*, clusters: Collection[int], queues: Collection[int], since: int
     rows = Queue.objects.filter(lately, topic__cluster__in=clusters)
     if len(queues) <= MOST_NAMED:
         rows = rows.filter(pk__in=queues)
-    return {pk: times_away(*away) for pk, *away in rows.values_list("pk", *COLUMNS)}
+    told = "topic__cluster__watch__routes_at"
+    return {pk: times_away(*away, told_at=told_at) for pk, told_at, *away in rows.values_list("pk", told, *COLUMNS)}
 
 
 def times_away(
-    gone_low: int | None, gone_at: int | None, absences: Sequence[Sequence[int | None]] | None
+    gone_low: int | None,
+    gone_at: int | None,
+    absences: Sequence[Sequence[int | None]] | None,
+    *,
+    told_at: int | None = None,
 ) -> list[Away]:
-    """Give when a queue was in no route by the columns of its row, in order."""
+    """Give when a queue was in no route by the columns of its row, in order, as all routes told last at an instant."""
     ended = [Away(low, at, back_low, back) for low, at, back_low, back in absences or () if at is not None]
-    return ended if gone_at is None else [*ended, Away(gone_low, gone_at)]
+    return ended if gone_at is None else [*ended, Away(gone_low, gone_at, told_at=told_at)]
 
 
 def disputed(away: Aways, group: Group) -> Aways:
@@ -121,12 +126,13 @@ def _stored(wanted: Collection[tuple[int, MessageQueue]]) -> dict[tuple[int, Mes
     topics, brokers = {queue.topic for _, queue in wanted}, {queue.broker for _, queue in wanted}
     clusters = {cluster for cluster, _ in wanted}
     rows = Queue.objects.filter(topic__cluster__in=clusters, topic__name__in=topics, broker__in=brokers)
-    columns = ("topic__cluster", "topic__name", "broker", "queue_id", "since", *COLUMNS)
+    told = "topic__cluster__watch__routes_at"
+    columns = ("topic__cluster", "topic__name", "broker", "queue_id", "since", told, *COLUMNS)
     found: dict[tuple[int, MessageQueue], tuple[int, list[Away]]] = {}
-    for cluster, topic, broker, number, since, *away in rows.values_list(*columns):
+    for cluster, topic, broker, number, since, told_at, *away in rows.values_list(*columns):
         key = cluster, MessageQueue(topic, broker, number)
         if key in wanted:
-            found[key] = since, times_away(*away)
+            found[key] = since, times_away(*away, told_at=told_at)
     return found
 
 

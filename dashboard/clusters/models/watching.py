@@ -34,6 +34,7 @@ class Watch(models.Model):
     viewed = models.IntegerField(default=0)
     resting = models.IntegerField(default=0, help_text="clients that did not answer, and are left alone for a while")
     lists_at = AtField(null=True, blank=True, help_text="every member list was told then or later, and is stored")
+    routes_at = AtField(null=True, blank=True, help_text="every route was told then or later, and is stored")
     oldest_held_at = AtField(null=True, blank=True)
     waiting = models.IntegerField(default=0)
     answered_at = AtField(null=True, blank=True, help_text="when any server answered last; NULL is never")

@@ -173,6 +173,7 @@ COLUMNS = {
     "revoked_at": pgettext_lazy("column", "revoked at"),
     "revoked_by": pgettext_lazy("column", "revoked by"),
     "role": pgettext_lazy("column", "role"),
+    "routes_at": pgettext_lazy("column", "routes as of"),
     "round": pgettext_lazy("column", "round"),
     "round_cause": pgettext_lazy("column", "cause of the latest round"),
     "round_closed_at": pgettext_lazy("column", "latest round closed at"),

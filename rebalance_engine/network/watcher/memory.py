@@ -153,6 +153,10 @@ class Memory:
             times += [at for at in told if at is not None]
         return min(times, default=None)
 
+    def routes_at(self, name_servers: Iterable[Address]) -> int | None:
+        """Say since when these have told all routes that groups consume once more; None: one was never told."""
+        return self._servers.routes_at(self._topics(), name_servers)
+
     def changed_at(self, group: str) -> int | None:
         """Say when something about a group last changed."""
         return self._groups[group].changed_at if group in self._groups else None
@@ -202,7 +206,10 @@ class Memory:
 
     def forget_routes(self) -> None:
         """Forget the routes of topics that nobody consumes any more; what is stored of them may be deleted."""
-        self._servers.keep_routes(frozenset[str]().union(*map(self.topics_of, self._groups)))
+        self._servers.keep_routes(self._topics())
+
+    def _topics(self) -> frozenset[str]:
+        return frozenset[str]().union(*map(self.topics_of, self._groups))
 
     # ---- members ----
 

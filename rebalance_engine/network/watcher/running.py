@@ -70,6 +70,7 @@ class Health:
         unknown: members of whom it is not known what they hold.
         resting: clients that did not answer, and are left alone for a while.
         lists_at: every member list was told then or later; None: one was never told.
+        routes_at: every NameServer told every route then or later; None: one was never told.
     """
 
     sweep: int = 0
@@ -88,6 +89,7 @@ class Health:
     resting: int = 0
     oldest_held_at: int | None = None
     lists_at: int | None = None
+    routes_at: int | None = None
     waiting: int = 0
 
 
@@ -206,6 +208,7 @@ class Watcher:
         health.brokers, health.groups, health.members = len(memory.masters), len(memory.groups), len(members)
         health.unknown = sum(memory.held(*each) is None for each in members)
         health.oldest_held_at, health.lists_at = min(ages, default=None), memory.lists_at
+        health.routes_at = memory.routes_at(self._names)
         health.resting = self.admin.resting
         health.viewed, health.waiting = len(viewed & memory.groups), len(self._agenda.waiting)
 

@@ -51,6 +51,13 @@ class Servers:
         """Ask whether a NameServer told a topic's route before, or that it has none."""
         return (topic, name_server) in self._routes
 
+    def routes_at(self, topics: Iterable[str], name_servers: Iterable[Address]) -> int | None:
+        """Say since when each NameServer has told each of these topics' routes once more; None: one never was."""
+        names = tuple(name_servers)
+        times = [self._routes_at.get((topic, name)) for topic in topics for name in names]
+        told = [at for at in times if at is not None]
+        return min(told, default=None) if len(told) == len(times) else None
+
     def keep_routes(self, topics: Set[str]) -> None:
         """Forget the routes of all other topics: nobody asks for them, so that the next answer is news."""
         for kept in (self._routes, self._routes_at):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.clusters.models import Queue
+from dashboard.clusters.models import Queue, Watch
 from dashboard.groups import story
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.lasting import lasting_handoffs
@@ -140,6 +140,26 @@ def test_a_queue_has_nobody_only_while_it_is_in_a_route() -> None:
     assert second.move_count == 3  # the two that came back had owners before
     bar = bands_of(group=first.group, since=T0, now=T0 + 85_000)
     assert [(step.since - T0, step.until - T0, step.queues) for step in bar.nobody] == [(80_000, 83_000, 2)]
+
+
+def test_a_queue_is_gone_for_certain_until_routes_were_told_last() -> None:
+    settle()
+    told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]))
+    told(shrunk(5_000, 4_500))
+    turn(5_100)
+    told(held("A", 6_000, [0]), held("B", 6_000, [1]))
+    row, gone = Round.objects.get(), Queue.objects.get(queue_id=3).pk
+
+    def at_most(at: int) -> int:
+        own = shares_in(row=row, now=T0 + at).get(gone)
+        return 0 if own is None else own.unowned.high
+
+    nobody_kept_it = at_most(30_000)
+    watch = Watch.objects.create(cluster=row.group.cluster, at=T0, routes_at=T0 + 25_000)
+    assert (nobody_kept_it, at_most(20_000), at_most(30_000)) == (1_000, 1_000, 6_000)
+    told(replace(route(4, 29_000), exactness=Exactness.between(T0 + 25_000, T0 + 29_000)))
+    Watch.objects.filter(pk=watch.pk).update(routes_at=T0 + 29_000)
+    assert at_most(30_000) == 6_000, "it may have come back right after they were told"
 
 
 def test_who_took_a_queue_before_it_left_the_route_ended_the_time_without_owner() -> None:

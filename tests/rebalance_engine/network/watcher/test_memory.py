@@ -306,6 +306,17 @@ def test_all_lists_are_as_old_as_the_oldest_and_unknown_while_one_was_never_told
     assert (nothing, one, memory.lists_at) == (None, None, 12)
 
 
+def test_routes_of_topics_that_groups_consume_are_as_old_as_the_oldest() -> None:
+    memory = sound("east")
+    told(memory, "A", 10)
+    for topic in memory.topics_of("G"):
+        list(memory.route_heard(topic, route(2, "east"), by(12, None)))
+    list(memory.route_heard("payments", route(2, "east"), by(5, None)))
+
+    assert memory.routes_at([by(12, None).address]) == 12
+    assert memory.routes_at([by(12, None).address, "other:9876"]) is None
+
+
 def test_groups_are_told_once_every_master_that_is_known_has_said_which_it_has() -> None:
     memory = Memory(1, Known(at=5, brokers={("east", 0): "east:1", ("west", 0): "west:1"}))
     told_by = [Memory().are_groups_told, memory.are_groups_told]

@@ -101,3 +101,16 @@ def test_a_broker_of_which_the_one_before_knew_is_gone_since_nobody_knows_when()
     [gone] = Servers(1, {("east", 0): "east:1"}).cluster_heard(brokers(), name_server(30))
 
     assert gone.exactness == Exactness.at_most(30)
+
+
+def test_routes_are_as_old_as_the_oldest_answer_and_unknown_while_one_was_never_told() -> None:
+    servers, names = Servers(2, {}), ("n1:9876", "n2:9876")
+    servers.route_heard("orders", route(2, "east"), name_server(10))
+    one = servers.routes_at(["orders"], names)
+    servers.route_heard("orders", None, name_server(14, "n2"))
+    both = servers.routes_at(["orders"], names)
+    servers.route_heard("orders", route(2, "east"), name_server(20))
+
+    assert (one, both, servers.routes_at(["orders"], names)) == (None, 10, 14)
+    assert servers.routes_at(["orders", "payments"], names) is None
+    assert servers.routes_at([], names) is None
