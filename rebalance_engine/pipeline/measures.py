@@ -31,6 +31,7 @@ UNSURE = "unknown"  # pause_is of a handoff between whose owners another may hav
 STORM_GAP_MS, STORM_ROUNDS = 60_000, 4  # one process that is replaced makes two rounds
 STORM_ROUNDS_MORE = 2  # than comings and goings explain: somebody came and went again
 COME_AND_GO = ("member joined", "member left", "connection closed", "heartbeat expired")
+STOPPED = "member left"
 OF_SESSION = ("first", "last", "gone", "came", "again")
 _WAYS = (("before", "after"), ("after", "before"))
 WAVE_GAP_MS, WAVE_MEMBERS = RESTARTED_WITHIN_MS, 2
@@ -159,7 +160,8 @@ def storms_of(rounds: DataFrame, moved: DataFrame, bare: DataFrame | None = None
     """Find rounds of one group that follow each other closely, and who began.
 
     Where members start, stop or are replaced one after another, each of them makes a round when it goes and one when it
-    comes: as many rounds as that are no storm, as long as each settles before the next opens.
+    comes: as many rounds as that are no storm, as long as each settles before the next opens. That somebody stops in an
+    orderly way, and does not come back soon, is none of its rounds.
 
     Args:
         moved: handoffs and returns.
@@ -172,7 +174,7 @@ def storms_of(rounds: DataFrame, moved: DataFrame, bare: DataFrame | None = None
 
 
 def _storms(rounds: DataFrame, moved: DataFrame) -> DataFrame:
-    grouped = _sessions(rounds, STORM_GAP_MS)
+    grouped = _sessions(_without_stops(_sessions(rounds, STORM_GAP_MS)), STORM_GAP_MS)
     told = grouped.groupBy(*OF_GROUP, "session").agg(
         *_members_of_session(),
         F.count(F.when(F.col("superseded"), 1)).alias("superseded"),
@@ -186,6 +188,22 @@ def _storms(rounds: DataFrame, moved: DataFrame) -> DataFrame:
     is_more = (F.col("rounds") - explained >= STORM_ROUNDS_MORE) | (F.col("superseded") >= STORM_ROUNDS)
     storms = told.where((F.col("rounds") >= STORM_ROUNDS) & is_more).drop(*OF_SESSION, "superseded")
     return shaped(_with_costs(storms, moved).withColumn("day", day_of(F.col("at_ms"))), STORMS)
+
+
+def _without_stops(sessions: DataFrame) -> DataFrame:
+    """Leave out rounds in which members stopped, and no more, of whom no later round of the session tells.
+
+    Not those that overlap with another round.
+    """
+    of_one = Window.partitionBy(*OF_GROUP, "session", "one")
+    each = sessions.withColumn("one", F.explode("who")).withColumn("last_ms", F.max("opened_ms").over(of_one))
+    stays = F.min(F.col("opened_ms") == F.col("last_ms")).alias("is_last")
+    last = each.groupBy(*OF_GROUP, "number").agg(stays).where("is_last").drop("is_last")
+    after = F.lag("superseded", 1, default=False).over(Window.partitionBy(*OF_GROUP).orderBy("opened_ms"))
+    settled = sessions.withColumn("overlaps", F.coalesce(F.col("superseded") | after, F.lit(False)))
+    is_stop = (F.array_distinct("causes") == F.array(F.lit(STOPPED))) & ~F.col("overlaps")
+    stops = settled.where(is_stop).select(*OF_GROUP, "number")
+    return sessions.join(last.join(stops, on=[*OF_GROUP, "number"]), on=[*OF_GROUP, "number"], how="left_anti")
 
 
 def _causes() -> Column:

@@ -259,6 +259,8 @@ def test_members_replaced_one_after_another_are_no_storm_unless_rounds_overlap_o
         "start and stop": steps("", "A", "AB", "ABC", "BC", "C", ""),
         "overlapping": [{**row, "superseded": True} for row in deploy],
         "back and forth": steps("AB", "A", "AB", "A", "AB"),
+        "back and then stopped": steps("B", "AB", "B", "AB", "B", causes=("member joined", *LOST, "member left")),
+        "killed twice": steps("B", "AB", "B", "AB", "B", causes=("member joined", "connection closed")),
     }
     rows = [{"superseded": False, **row, "group": group} for group, rounds in groups.items() for row in rounds]
     rounds, none = frame(spark, schemas.ROUNDS, *rows), frame(spark, schemas.HANDOFFS, handoff(0, "x", "y"))
@@ -267,8 +269,11 @@ def test_members_replaced_one_after_another_are_no_storm_unless_rounds_overlap_o
     bare = rounds.where("group = 'back and forth'").withColumn("group", F.lit("heard"))
     both = {row["group"]: row["pause_ms"] for row in measures.storms_of(rounds, none, bare).collect()}
 
-    assert storms == {"overlapping": 6, "back and forth": 4}
-    assert both == {"overlapping": 0, "back and forth": 0, "heard": None}
+    assert storms == {"overlapping": 6, "back and forth": 4, "killed twice": 4}
+    assert both == {**dict.fromkeys(storms, 0), "heard": None}
+
+
+LOST = ("connection closed", "member joined")
 
 
 def test_who_would_have_told_of_what_is_counted(spark: SparkSession) -> None:
