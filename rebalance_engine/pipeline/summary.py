@@ -48,22 +48,28 @@ def summary(report: Report) -> str:
         lines += ["", "Groups by pause:"]
     column = max((width_of(_short(row["group"])) for row in groups[:WORST]), default=0)
     lines += [line for row in groups[:WORST] for line in _group_lines(row, column)]
+    lines += _more(groups)
     if report.models:
         lines += ["", "Groups whose queues have no owners:"]
     lines += [f"  {_name(group)} {said}" for group, said in without_owners(report)]
     if report.doubles:
         lines += ["", "Client ids that two processes used at once:"]
-    lines += [f"  {said}" for said in used_twice(report)[:WORST]]
+    lines += [f"  {said}" for said in used_twice(report)[:WORST]] + _more(report.doubles)
     storms = storms_of(report)
     lines += ["", f"Storms: {how_many(report, storms, 'holds')}"]
-    lines += [_storm_line(row) for row in storms[:WORST]]
+    lines += [_storm_line(row) for row in storms[:WORST]] + _more(storms)
     slow = avoided(report.brokers)
     lines += ["", f"Brokers that producers backed away from: {how_many(report, slow, 'sends', 'isolations')}"]
-    lines += [_broker_line(row) for row in slow[:WORST]]
+    lines += [_broker_line(row) for row in slow[:WORST]] + _more(slow)
     told = [one for line in lines for one in _broken(harmless(line))]
     if report.backtest:
         told += ["", advice(report.backtest)]
     return "\n".join(told)
+
+
+def _more(rows: Sequence[object]) -> list[str]:
+    """Say how many there are of which nothing is said."""
+    return [f"  and {len(rows) - WORST} more"] if len(rows) > WORST else []
 
 
 def _broken(line: str) -> list[str]:
@@ -112,8 +118,7 @@ def missing(report: Report) -> list[str]:
 
 def _files(sentence: str, told: Sequence[tuple[str, str]]) -> list[str]:
     named = [f"  {path}: {what}" for path, what in told[:WORST]]
-    more = [f"  and {len(told) - WORST} more"] if len(told) > WORST else []
-    return [sentence, *named, *more] if told else []
+    return [sentence, *named, *_more(told)] if told else []
 
 
 def not_told_apart(report: Report) -> list[str]:
@@ -124,8 +129,7 @@ def not_told_apart(report: Report) -> list[str]:
         for row in report.mixed
     }
     told = sorted(found)
-    more = [f"  and {len(told) - WORST} more"] if len(told) > WORST else []
-    return [NOT_APART, *told[:WORST], *more] if told else []
+    return [NOT_APART, *told[:WORST], *_more(told)] if told else []
 
 
 NOT_APART = (

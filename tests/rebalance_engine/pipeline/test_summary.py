@@ -251,3 +251,15 @@ def test_copies_that_are_left_out_on_purpose_stand_behind_all_troubles(tmp_path:
         "  a0/client.log: a copy of web1/client.log",
     ]
     assert told[at + 13] == "  and 2 more"
+
+
+def test_the_summary_says_how_many_it_does_not_name(folder: Path) -> None:
+    many = range(12)
+    put(folder, "costs", *({**COST, "group": f"g{n}"} for n in many))
+    put(folder, "storms", *({"group": f"g{n}", "at_ms": n, "rounds": 5, "starter": "A", "cause": "x"} for n in many))
+    put(folder, "brokers", *({**BROKER, "broker": f"b{n}", "resent": 2} for n in many))
+    double = {"client": "A", "processes": [], "queues": 1, "twice_ms": 9, "at_ms": 0}
+    put(folder, "doubles", *({**double, "group": f"g{n}"} for n in many))
+
+    more = [line for line in summary(read_report(folder)).split("\n") if line.startswith("  and ")]
+    assert more == ["  and 3 more", *["  and 2 more"] * 3]
