@@ -250,8 +250,7 @@ def known_of(rounds: DataFrame, spans: DataFrame, events: DataFrame) -> DataFram
         *(F.col("client_id").alias("client"), F.coalesce("from_ms", "first_seen_ms").alias("at_ms"), "until_ms"),
         (F.col("ended") == "lost").alias("is_lost"),
     )
-    topics = spans.select("cluster", "group", "topic").distinct()
-    routes = routes_of(events).join(topics, on=["cluster", "topic"], how="inner").withColumn("kind", F.lit("route"))
+    routes = routes_of(events, spans).withColumn("kind", F.lit("route"))
     results = events.where((F.col("what") == "result") & F.col("group").isNotNull())
     sizes = results.where(F.col("number2").isNotNull()).select(
         *("cluster", "group", F.lit("size").alias("kind"), "topic", "at_ms", F.col("number2").alias("size"))

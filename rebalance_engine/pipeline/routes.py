@@ -10,27 +10,52 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.rounds import ROUTES, Cause
 
+ROUTED = r"^(.*)\|\d+\|\d+$"  # broker|queues|permission
 MAY_BE_READ = 4  # PermName.PERM_READ
 Route = dict[str, int]  # by broker, how many queues there are to consume of
 
 
-def routes_of(events: DataFrame) -> DataFrame:
-    """Give every change of a topic's route, whoever tells it: cluster, topic, at_ms, queues.
+def routes_of(events: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give every change of a topic's route to each group with queues of it: cluster, group, topic, at_ms, queues.
 
-    A NameServer tells all of a cluster the same: what many processes say one after another is one change.
+    A NameServer tells all of a cluster the same: what many processes say one after another is one change. Logs of
+    several clusters may lie together, with topics, and brokers, of one name: a group's routes are what its own members
+    tell, and whoever tells no other one; where none of them tells any, what others tell that have a broker of which it
+    has queues. Evenkeel's are of its own cluster: they count wherever that is so.
     """
     told = events.where(F.col("what").isin("route changed", "route") & F.col("queues").isNotNull())
-    each = told.select("cluster", "topic", "at_ms", F.array_sort("queues").alias("queues")).distinct()
-    before = F.lag("queues").over(Window.partitionBy("cluster", "topic").orderBy("at_ms", "queues"))
-    return each.withColumn("before", before).where(~F.col("queues").eqNullSafe(F.col("before"))).drop("before")
+    is_own = (F.col("layout") == HISTORY.name).alias("is_history")
+    queues = F.array_sort("queues").alias("queues")
+    each = told.select("cluster", "process", "topic", "at_ms", queues, is_own).distinct()
+    held = spans.groupBy("cluster", "group", "topic").agg(F.collect_set("broker").alias("held"))
+    members = spans.select("cluster", "group", "process").distinct().withColumn("is_member", F.lit(True))
+    met = each.join(held, on=["cluster", "topic"], how="inner").join(
+        members, on=["cluster", "group", "process"], how="left"
+    )
+    topic = ["cluster", "group", "topic"]
+    of_topic, of_process = Window.partitionBy(*topic), Window.partitionBy(*topic, "process")
+    theirs = F.col("is_member").isNotNull()
+    counted = met.withColumns(
+        {
+            "known": F.collect_set(F.when(theirs, F.col("queues"))).over(of_topic),
+            "said": F.collect_set("queues").over(of_process),
+        }
+    )
+    brokers = F.transform(F.flatten("said"), lambda one: F.regexp_extract(one, ROUTED, 1))
+    is_free = (F.size("known") == 0) | F.coalesce("is_history", F.lit(False))
+    has_share = is_free & F.arrays_overlap(brokers, F.col("held"))
+    is_mine = theirs | (F.size(F.array_except("said", "known")) == 0) | has_share
+    mine = counted.where(is_mine).select(*topic, "at_ms", "queues").distinct()
+    before = F.lag("queues").over(of_topic.orderBy("at_ms", "queues"))
+    return mine.withColumn("before", before).where(~F.col("queues").eqNullSafe(F.col("before"))).drop("before")
 
 
 def route_clues(events: DataFrame, spans: DataFrame) -> DataFrame:
-    """Give, as clues of groups, every route of a topic of which a group has queues, whoever tells it."""
-    topics = spans.select("cluster", "group", "topic").distinct()
-    told = routes_of(events).join(topics, on=["cluster", "topic"], how="inner")
+    """Give, as clues of groups, every route of a topic of which a group has queues."""
+    told = routes_of(events, spans)
     return told.select("cluster", "group", F.lit("route").alias("what"), "at_ms", "topic", "queues")
 
 

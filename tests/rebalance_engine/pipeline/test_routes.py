@@ -46,6 +46,27 @@ def test_what_several_say_of_one_route_is_one_change(spark: SparkSession) -> Non
         {**said, "at_ms": 5},
     )
 
-    told = sorted((row["topic"], row["at_ms"], row["queues"]) for row in routes_of(events).collect())
+    held: list[dict[str, object]] = [{"topic": topic, "broker": "east"} for topic in ("orders", "pay")]
+    holds = frame(spark, schemas.SPANS, *held)
+
+    told = sorted((row["topic"], row["at_ms"], row["queues"]) for row in routes_of(events, holds).collect())
 
     assert told == [("orders", 1, both), ("orders", 3, both[:1]), ("orders", 4, both), ("pay", 4, both)]
+
+
+@pytest.mark.spark
+def test_clusters_whose_topics_have_one_name_have_routes_of_their_own(spark: SparkSession) -> None:
+    """Members of g and of h are of two clusters; whose a producer is its routes tell; one group's members tell none."""
+    said = {"what": "route changed", "topic": "orders", "layout": "java5"}
+    g, less, h = ["east|4|6", "west|4|6"], ["east|4|6"], ["east|8|6"]
+    routes = (("g1", 1, g), ("h1", 2, h), ("sends to g", 3, less), ("g1", 4, less), ("h2", 5, h), ("sends to h", 6, h))
+    events = frame(spark, schemas.EVENTS, *({**said, "process": p, "at_ms": at, "queues": q} for p, at, q in routes))
+    whose = (("g", "g1", "east"), ("h", "h1", "east"), ("h", "h2", "east"), ("i", "i1", "west"), ("k", "k1", "north"))
+    held: list[dict[str, object]] = [
+        {"group": group, "process": process, "broker": broker, "topic": "orders"} for group, process, broker in whose
+    ]
+    holds = frame(spark, schemas.SPANS, *held)
+
+    told = sorted((row["group"], row["at_ms"], row["queues"]) for row in routes_of(events, holds).collect())
+
+    assert told == [("g", 1, g), ("g", 3, less), ("h", 2, h), ("i", 1, g), ("i", 4, less)]

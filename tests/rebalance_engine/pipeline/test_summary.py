@@ -254,12 +254,12 @@ def test_copies_that_are_left_out_on_purpose_stand_behind_all_troubles(tmp_path:
 
 
 def test_the_summary_says_how_many_it_does_not_name(folder: Path) -> None:
-    many = range(12)
-    put(folder, "costs", *({**COST, "group": f"g{n}"} for n in many))
-    put(folder, "storms", *({"group": f"g{n}", "at_ms": n, "rounds": 5, "starter": "A", "cause": "x"} for n in many))
-    put(folder, "brokers", *({**BROKER, "broker": f"b{n}", "resent": 2} for n in many))
+    storm = {"at_ms": 0, "rounds": 5, "starter": "A", "cause": "x"}
     double = {"client": "A", "processes": [], "queues": 1, "twice_ms": 9, "at_ms": 0}
-    put(folder, "doubles", *({**double, "group": f"g{n}"} for n in many))
+    named: dict[str, dict[str, object]] = {"costs": {**COST}, "storms": storm, "doubles": double}
+    named["brokers"] = {**BROKER, "resent": 2}
+    for table, row in named.items():
+        put(folder, table, *({**row, "group": f"g{n}", "broker": f"b{n}"} for n in range(12)))
 
     more = [line for line in summary(read_report(folder)).split("\n") if line.startswith("  and ")]
     assert more == ["  and 3 more", *["  and 2 more"] * 3]
