@@ -241,7 +241,7 @@ def by_group(costs: Sequence[Row]) -> list[Row]:
              "deserted_ms", "overlap_ms", "overlap_least_ms", "overlap_stopping_ms", "overlap_unmoved_ms",
              "refused_pulls", "duplicates_least", "duplicates_most", "duplicates_unbounded", "above_fewest",
              "above_fewest_unknown", "flaps", "idle_ms", "present_ms", "pause_locked_ms", "pause_restart_ms",
-             "silence_unbounded", "lock_lost_ms")  # fmt: skip
+             "silence_unbounded", "lock_lost_ms", "disputes")  # fmt: skip
     summed: list[Row] = [
         {"group": group, **{name: total(rows, name) for name in names}} for group, rows in groups.items()
     ]

@@ -21,6 +21,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.backs import backs_of, with_names
 from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, covers_of, of_groups
+from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
 from rebalance_engine.pipeline.handoffs import Handoff, handoffs_of
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
@@ -67,6 +68,7 @@ TOLD_BY = (
     "sweep",
     "routes",
     "unheard",
+    "disputes",
     "named",
     "offs",
 )
@@ -223,10 +225,11 @@ def tell(
     unheard = presence_of_strangers(found.unheard, found.causes, found.end_ms or 0)
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
-    unheard |= _uncounted(found, holds, presence_of(holds, causes, found.end_ms or 0) | unheard)
+    present = presence_of(holds, causes, found.end_ms or 0)
+    disputes = disputes_of(found.counted, present | unheard, found.end_ms or 0)
+    unheard |= _uncounted(found, holds, present | unheard, disputes)
     yield from (("round", _round_row(one) | _unsure_of_round(one, unheard)) for one in rounds)
     sure = let_go(holds, cut)
-    present = presence_of(holds, causes, found.end_ms or 0)
     off, restarts = off_or_restarted(times_without_members(holds, present, unheard))
     for one in handoffs_of(sure, found.by_queue, found.refusals):
         is_return = one.change.giver.client == one.change.taker.client
@@ -236,7 +239,7 @@ def tell(
     there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in found.unheard}
     members, groups = loads_of(holds, there)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
-    yield from (("group load", _group_row(one, unheard)) for one in groups)
+    yield from (("group load", _group_row(one, unheard, disputes)) for one in groups)
 
 
 def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -264,11 +267,14 @@ def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]
     return holds
 
 
-def _uncounted(found: Clues, holds: dict[MessageQueue, list[Hold]], there: Presence) -> Spans:
-    """Tell when there were members whom nobody names."""
+def _uncounted(
+    found: Clues, holds: dict[MessageQueue, list[Hold]], there: Presence, disputes: Sequence[Dispute]
+) -> Spans:
+    """Tell when there were members whom nobody names, or may have been."""
     if found.end_ms is None:
         return {}
     more = presence_of_uncounted(found.counted, there, holds, found.end_ms)
+    more = with_disputed(more, disputes, found.counted, there, holds)
     return without_named(more, found.counted, found.covers)
 
 
@@ -339,13 +345,14 @@ def _unsure(one: Handoff, unheard: Presence) -> dict[str, object]:
     return {"unowned_ms": 0, "pause_ms": None, "restart_ms": 0, "pause_is": "unknown"} if is_unsure else {}
 
 
-def _group_row(one: GroupLoad, unheard: Presence) -> dict[str, object]:
+def _group_row(one: GroupLoad, unheard: Presence, disputes: Sequence[Dispute]) -> dict[str, object]:
     there = [
         client
         for client, spans in unheard.items()
         if any(begin < one.day_ms + DAY_MS and one.day_ms <= end for begin, end in spans)
     ]
-    return {"at_ms": one.day_ms, **asdict(one), "unheard": len(there)}
+    count = sum(one.day_ms <= begin < one.day_ms + DAY_MS for begin, *_ in disputes)
+    return {"at_ms": one.day_ms, **asdict(one), "unheard": len(there), "disputes": count}
 
 
 def _last_there(holds: dict[MessageQueue, list[Hold]], *presences: Presence) -> int:

@@ -12,6 +12,7 @@ from rebalance_engine.pipeline.wording import (
     Row,
     broken,
     counted,
+    disputes,
     fitted,
     handed_over,
     idle,
@@ -207,6 +208,8 @@ def _group_lines(row: Row, column: int) -> list[str]:
         told.append(f"unowned {unowned(row)}{alone if off(row) else ''}")
     if row["unheard"]:
         told.append(unheard(row))
+    if said := disputes(row):
+        told.append(said)
     facts = [part for said in told for part in broken(said, width=COLUMNS - column - 3, indent=2)]
     names = [fitted(_short(row["group"]), column), *[" " * column] * len(facts)]
     return [f"  {name} {said}" for name, said in zip(names, facts, strict=False)]

@@ -62,7 +62,7 @@ def presence_of_uncounted(told: Iterable[Counted], there: Presence, holds: Holds
         there: when members were there of whom that is known.
     """
     results = sorted(told, key=lambda one: one.at_ms)
-    lives = _lives(results, there, holds)
+    lives = lives_of(results, there, holds)
     edges, known = _numbers(_listed(results, lives, holds))
     times = [one.at_ms for one in results]
     more = [one.members - known[bisect_right(edges, one.at_ms)] for one in results]
@@ -87,7 +87,7 @@ def presence_of_uncounted(told: Iterable[Counted], there: Presence, holds: Holds
     return found
 
 
-def _lives(results: Iterable[Counted], there: Presence, holds: Holds) -> Spans:
+def lives_of(results: Iterable[Counted], there: Presence, holds: Holds) -> Spans:
     """Tell from when until when each member that is known was there; apart from each other, in order."""
     spans = [(client, begin, end) for client, own in there.items() for begin, end in own]
     spans += [(hold.client, hold.from_ms, hold.until_ms) for those in holds.values() for hold in those]

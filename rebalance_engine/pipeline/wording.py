@@ -232,6 +232,12 @@ def unheard(row: Row) -> str:
     return f"members of whom no log tells what they held: {count:.0f}" if count else ""
 
 
+def disputes(row: Row) -> str:
+    """Say how often members counted each other differently at one time; empty where they never did."""
+    count = number(row.get("disputes"))
+    return f"members counted each other differently: {counted(count, 'time')}" if count else ""
+
+
 def number(value: object) -> float:
     """Give a number; 0 where there is none: what is unknown has been said by then."""
     return float(value) if isinstance(value, int | float) else 0.0

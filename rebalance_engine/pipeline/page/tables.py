@@ -38,7 +38,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
     rows = by_group(report.costs)
     groups: list[tuple[object, ...]] = [
         (row["group"], row["handoffs"], paused(row), unowned(row), off(row), overlap(row), twice(row),
-         _some(row["unheard"]))
+         _some(row["unheard"]), _some(row["disputes"]))
         for row in rows
     ]  # fmt: skip
     moves: list[tuple[object, ...]] = [
@@ -125,6 +125,8 @@ USED_TWICE = "Client ids used twice"
 NOTES = {  # of columns: what is said below a table that has them
     "back and forth": "Back and forth: a queue that came from a member goes back to it within a minute.",
     "returns": "Return: a queue goes back to the member that had let it go.",
+    "counted differently": "Counted differently: so often two members divided queues by different numbers of members at"
+    " one time; brokers gave them different lists.",
     "locks lost": "Locks lost: for so long members held queues whose locks they had lost.",
     "strategy": "As held is what happened. The others are what each strategy, also the one in use, would have moved at"
     " the same changes of members and queues, and for how long that pauses at the mean of the handoffs that happened.",
@@ -143,7 +145,8 @@ TOLD_BY = {
 
 
 HEADS = {
-    "Groups": "group,handoffs,paused (at least),unowned,off (no member),two owners,consumed twice,members unknown",
+    "Groups": "group,handoffs,paused (at least),unowned,off (no member),two owners,consumed twice,members unknown,"
+    "counted differently",
     MOVES: "group,rounds,moves above the fewest,back and forth,returns,refused pulls,not consumed while handed over,"
     "skew,members idle,locks lost",
     ALL_HAVE: "group,whose queues have no owners",
