@@ -25,6 +25,7 @@ from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.silences import WATCHES_FOR_MS, watched_of
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
+from rebalance_engine.pipeline.unkept import unkept_of
 
 SILENT_MS = WATCHES_FOR_MS  # several times as long as a consumer goes without persisting
 TAKEN_BEFORE_MS = 1_000  # brokers tell the second of an end; what others take then they take because of it
@@ -84,7 +85,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
         )
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
-    spans = computed_once(_shaped(_ended(computed_once(_with_what_follows(timeline)), events, life)))
+    spans = computed_once(_shaped(_ended(computed_once(_with_what_follows(timeline)), kept, events, life)))
     return _let_go_unseen(spans, events, life)
 
 
@@ -161,7 +162,7 @@ def _with_what_follows(timeline: DataFrame) -> DataFrame:
     ).where(F.col("mark") == "begin")
 
 
-def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+def _ended(begun: DataFrame, kept: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     nexts = [F.col(f"next_{name}") for name in ("begin", "remove", "stop", "start")]
     first = F.least(*nexts)
     how = (
@@ -177,8 +178,8 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     known = begun.withColumns({"how": how, "end_ms": first["at_ms"], "is_stopping": is_stopping, "left_ms": left_ms})
     # A line that stands there twice, as a logger with two appenders writes it, is one take.
     known = known.where(~((F.col("how") == "begin") & (F.col("end_ms") == F.col("at_ms"))).eqNullSafe(True))
-    told = _with_lost_drops(known, events, life)
-    closed = told.where(F.col("how").isin("remove", "stop", "begin", "left"))
+    told = _with_unkept(_with_lost_drops(known, events, life), kept, events)
+    closed = told.where(F.col("how").isin("remove", "stop", "begin", "left", "unkept"))
     ended = (
         F.when(F.col("how") == "stop", "stopped")
         .when(F.col("how") == "remove", F.coalesce(F.col("next_removal.other"), F.lit("released")))
@@ -188,13 +189,14 @@ def _ended(begun: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
         F.when(F.col("how") == "stop", "shutdown line")
         .when(F.col("how") == "remove", "removal line")
         .when(F.col("how") == "left", "a result without it; its removal is not in the log")
+        .when(F.col("how") == "unkept", "its offset is persisted no more; its removal is not in the log")
         .otherwise("added again; its removal is not in the log")
     )
     by_line = closed.withColumns(
         {
             "until_ms": F.col("end_ms"),
             "until_after_ms": F.when(F.col("how") == "remove", F.col("next_removal.removed_after_ms"))
-            .when(F.col("how").isin("left", "begin"), F.col("left_after_ms"))
+            .when(F.col("how").isin("left", "begin", "unkept"), F.col("left_after_ms"))
             .when(F.col("is_stopping"), F.col("next_stopping.at_ms")),
             "ended": ended,
             "evidence": evidence,
@@ -220,6 +222,21 @@ def _with_lost_drops(told: DataFrame, events: DataFrame, life: DataFrame) -> Dat
             "end_ms": F.when(is_left, F.col("left_ms")).otherwise(F.col("end_ms")),
         }
     ).drop("left_ms")
+
+
+def _with_unkept(told: DataFrame, kept: DataFrame, events: DataFrame) -> DataFrame:
+    """Let holds that neither a removal line nor a result ends end when their offset is persisted no more."""
+    is_asked = F.col("how").isNull() | F.col("how").isin("stop", "start", "begin")
+    found = unkept_of(told.where(is_asked), kept, events)
+    met = told.join(found, on=[*MEMBER, *QUEUE_KEY, "at_ms"], how="left")
+    is_unkept, by_then = F.col("unkept_ms").isNotNull(), F.least("unkept_ms", "end_ms")
+    return met.withColumns(
+        {
+            "how": F.when(is_unkept & is_asked, "unkept").otherwise(F.col("how")),
+            "end_ms": F.when(is_unkept, by_then).otherwise(F.col("end_ms")),
+            "left_after_ms": F.when(is_unkept, F.col("unkept_after_ms")).otherwise(F.col("left_after_ms")),
+        }
+    ).drop("unkept_ms", "unkept_after_ms")
 
 
 def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:

@@ -38,6 +38,11 @@ def kept(*times: float) -> list[Line]:
     return [(at, persisted("g", "A", Q1, 1)) for at in times]
 
 
+def beside(*times: float) -> list[Line]:
+    """Persist another queue of the same broker."""
+    return [(at, persisted("g", "A", QUEUE.format("west", 2), 1)) for at in times]
+
+
 TAKEN, DROPPED = (2, added("g", Q1)), (20, removed("g", Q1))
 CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float | None, float, str]]]] = {
     # from_after, from, until_after, until, ended
@@ -50,6 +55,20 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
     "a removal and its result": (
         both(TAKEN, of(2.1, Q1), *kept(5, 10), (60, added("g", Q1)), of(60.1, Q1), *kept(65)),
         [(None, 2, 10, 60, "released"), (None, 60, None, 91, "open")],
+    ),
+    "a removal and its result, of a queue beside others of its broker that are persisted still": (
+        both(TAKEN, of(2.1, Q1), *kept(5, 10), *beside(5, 10, 15, 20, 25, 30)), [(None, 2, 10, 15, "released")],
+    ),
+    "a removal and its result, before a stop": (
+        both(TAKEN, of(2.1, Q1), *kept(5, 10), *beside(5, 10, 15, 20, 25, 30), (91, STOPPED)),
+        [(None, 2, 10, 15, "released")],
+    ),
+    "nothing where others of its broker are persisted no longer": (
+        both(TAKEN, of(2.1, Q1), *kept(5, 10), *beside(5, 10, 15)), [(None, 2, None, 91, "open")],
+    ),
+    "nothing of an orderly member that persists no more of what it lists": (
+        both(TAKEN, (2, LOCKED), of(2.1, Q1), *kept(5, 10), *beside(5, 10, 15, 20, 25, 30)),
+        [(None, 2, None, 91, "open")],
     ),
     "a removal before a stop": (
         both(TAKEN, of(2.1, Q1), *kept(5), of(20.1), (91, STOPPED)), [(None, 2, 5, 20.1, "released")],
