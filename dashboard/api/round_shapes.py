@@ -23,7 +23,10 @@ NOT_THEN = "it is not told of past instants"
 
 
 class RoundRow(Schema):
-    """A round. It began between ``opened_low`` (null: unknown) and ``opened_at``, and took what lies between bounds.
+    """A round. It began between ``opened_low`` (null: unknown) and ``opened_at``, when that was seen.
+
+    It took ``took_low`` ms at least, from its first to its last change that are certain (members let go before they say
+    that they leave: that is before ``opened_at``), and ``took_high`` at most, from ``opened_low`` to ``closed_at``.
 
     ``wave`` is the first round of a chain in which each superseded the one before.
 

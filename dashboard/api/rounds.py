@@ -74,7 +74,12 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
         lanes = lanes_of(row, now=now, shares=shares)
         twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
         rest = beyond(shares=shares, lanes=lanes)
-        worst = {**story.worst(lanes, shares), "twice": twice.count, **count_unmoved(rest), "left_open": left_open(row)}
+        worst = {
+            **story.worst(lanes, shares, is_untold=row.is_left_untold),
+            "twice": twice.count,
+            **count_unmoved(rest),
+            "left_open": left_open(row),
+        }
         return _round(row, worst, read.causes_of(row), rest, now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     lanes, shares = past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at)

@@ -346,6 +346,8 @@ def _took(row: Round) -> str:
 
 def _all_left(row: Round, figures: Mapping[str, object]) -> str:
     """Say of a round after which nobody was a member what became of the queues: nobody took them."""
+    if row.is_left_untold:
+        return _("All members had left; how many queues lost their owners is unknown.")
     if not row.move_count:
         return _("All members had left.")
     return (

@@ -9,13 +9,15 @@ from django.db.models import Max
 
 from dashboard.groups.gone import publish_row
 from dashboard.groups.handoffs import Story
+from dashboard.groups.kinds import is_proxied
 from dashboard.groups.leaving import ends_of
-from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.models import Group, Holding, Member, Round
 from dashboard.groups.moves import first_taken
 from dashboard.groups.pairing import Way
 from dashboard.push.publish import group_state, publish_group
 from rebalance_engine.events import Cause
 from rebalance_engine.model import MessageModel
+from rebalance_engine.rounds import SAME_CAUSE_MS
 
 
 def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
@@ -38,8 +40,10 @@ def count_moved(row: Round, stories: Sequence[Story], *, is_all_told: bool) -> i
 
     A queue of which nobody knew before whose it was counts as none that did; how many did is unknown then. One that
     came with the round, and was nobody's before, changed no owner: it has got its first. Nor did one change owner that
-    left its route before anybody took it.
+    left its route before anybody took it. Where all have left, some of whom never told what they had, it is unknown.
     """
+    if row.is_left_by_all and _is_left_without_a_word(row):
+        return None
     if row.group.model == MessageModel.BROADCASTING.value:  # every member has every queue
         return 0
     takes = [(each.queue, each.taken.at) for each in stories if each.taken and not each.dropped and each.is_known]
@@ -48,6 +52,14 @@ def count_moved(row: Round, stories: Sequence[Story], *, is_all_told: bool) -> i
     moved = _without_those_that_left(row, moved)
     known = {story.queue for story in moved if story.is_known}
     return len(known) if is_all_told and known.issuperset(story.queue for story in moved) else None
+
+
+def _is_left_without_a_word(row: Round) -> bool:
+    """Whether somebody left in a round of whom it was never known what he had, though he owned queues of his own."""
+    left = Member.objects.filter(group=row.group_id, client_id__in=row.members_before or (), held_seen_at=None)
+    since = (row.opened_low or row.opened_at) - SAME_CAUSE_MS
+    mute = left.filter(left_at__gte=since, left_at__lte=row.closed_at).values_list("client_id", "strategy")
+    return any(not is_proxied(client, strategy=strategy, is_silent=True) for client, strategy in mute)
 
 
 def _without_those_that_left(row: Round, moved: Sequence[Story]) -> list[Story]:

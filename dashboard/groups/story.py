@@ -11,7 +11,7 @@ from dashboard.clusters.models import Broker
 from dashboard.groups import owned
 from dashboard.groups.bands import Step
 from dashboard.groups.doubts import certain_steps, merged
-from dashboard.groups.handoffs import NO_PAUSE, longest_pause, stood_still
+from dashboard.groups.handoffs import NO_PAUSE, UNKNOWN_PAUSE, longest_pause, stood_still
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
 from dashboard.groups.owned import bands_of, disputes_of
@@ -99,7 +99,7 @@ def around(*, group: Group, now: int, lanes: Sequence[Lane]) -> dict[str, object
     }
 
 
-def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, object]:
+def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool = False) -> dict[str, object]:
     """Give the longest time without owner and with two, each with its bounds and the number of queues.
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
@@ -112,6 +112,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
 
     Args:
         shares: as ``owned.shares_in`` gives them, by the rows of the queues.
+        is_untold: what was let go is not known of all: there may have been a pause where none is told.
     """
     gaps = {pk: share.unowned for pk, share in shares.items() if share.is_gap}
     twos = {pk: share.overlap_within for pk, share in shares.items() if share.is_overlap}
@@ -126,7 +127,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share]) -> dict[str, objec
     overlap_perhaps = _count_of_either(maybe_twos, maybe_overlap, known=twos)
     pauses = [(lane.place, stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
     unmoved = {place: (low, None) for place, low in _unmoved(gaps, lanes).items()}
-    still = [*pauses, *unmoved.items()]
+    still = [*pauses, *unmoved.items(), *([(None, UNKNOWN_PAUSE)] if is_untold else [])]
     return {
         "unowned": _longest(
             [(each.low, each.high) for each in unowned],

@@ -166,7 +166,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
         **known_of(row=latest, lanes=lanes),
-        "worst": story.worst(lanes, shares),
+        "worst": story.worst(lanes, shares, is_untold=latest is not None and latest.is_left_untold),
         **beyond.shown(beyond.beyond(shares=shares, lanes=lanes)),
         "rounds": rounds.newest(group=found, most=12, now=now),
         "window": window,
@@ -265,7 +265,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     twice = add_up(lanes=lanes, known=known.values())
     rest = beyond.beyond(shares=shares, lanes=lanes)
     worst = {
-        **story.worst(lanes, shares),
+        **story.worst(lanes, shares, is_untold=row.is_left_untold),
         "twice": twice.count,
         **beyond.count_unmoved(rest),
         "left_open": left_open(row),

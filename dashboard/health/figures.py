@@ -29,9 +29,11 @@ from dashboard.push import tallies
 from dashboard.push.models import Server, Step, Stream
 from dashboard.push.publish import steps_so_far
 from dashboard.push.tallies import Kind
+from rebalance_engine.model import MessageModel
 from rebalance_engine.rounds import SAME_CAUSE_MS
 
 GROUP = ["cluster", "group"]
+OF_MEMBERS = ("superseded_by", "move_count", "members_before", "members_after")
 SERVER_TELLS_MS = 30_000  # a process says every 10 s how many sockets it has
 REDIS_WITHIN_S = 1.0
 UNWATCHED_MS = 10 * 60 * 1000  # without a watcher or an answer for so long, figures are not known to be so still
@@ -105,12 +107,14 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
     ago = GaugeMetricFamily("last_rebalance_seconds_ago", "Seconds since the latest round opened.", labels=GROUP)
     orphans = GaugeMetricFamily(
         "orphan_queues",
-        "Queues that no member holds, if all answered; those on which NameServers disagree do not count.",
+        "Queues that no member holds, if all answered; those on which NameServers disagree do not count. Of a group "
+        "that broadcasts there is no sample.",
         labels=GROUP,
     )
     doubles = GaugeMetricFamily(
         "double_owned_queues",
-        "Queues that two members hold at one time, if all answered, and none of them too long ago to tell.",
+        "Queues that two members hold at one time, if all answered, and none of them too long ago to tell. Of a group "
+        "that broadcasts there is no sample.",
         labels=GROUP,
     )
     members = GaugeMetricFamily("group_members", "Members of a group.", labels=GROUP)
@@ -124,9 +128,10 @@ def _of_groups(groups: list[Group], now: int) -> Iterator[Metric]:
         labels = [group.cluster.name, group.name]
         total.add_metric(labels, group.round_number or 0)
         _add(ago, labels, None if group.round_opened_at is None else max(0, now - group.round_opened_at) / 1_000)
-        _add(orphans, labels, group.orphan_count)
+        is_divided = group.model != MessageModel.BROADCASTING.value
+        _add(orphans, labels, group.orphan_count if is_divided else None)
         is_whole = group.orphan_count is not None and not group.perhaps_twice_count  # that needs all answers
-        _add(doubles, labels, group.double_count if is_whole or group.double_count == 0 else None)
+        _add(doubles, labels, group.double_count if is_divided and (is_whole or group.double_count == 0) else None)
         _add(members, labels, group.member_count)
         _add(silent, labels, group.silent_count)
         _add(converged, labels, row_of(group).is_converged)
@@ -156,20 +161,21 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
     )
     pause = GaugeMetricFamily(
         "queue_pause_seconds",
-        "Longest pause of a queue in the latest round that ended, from its drop to the first pull: at least (low), and "
-        "at most (high). Without a report of each first pull, and while a pause lasts, there is no high.",
+        "Longest pause of a queue in the latest round that ended, of those that were handed over in it, from its drop to "
+        "the first pull: at least (low), and at most (high). Without a report of each first pull, and while a pause "
+        "lasts, there is no high. Of queues that nobody let go in it, and nobody has, orphan_queues tells.",
         labels=[*GROUP, "bound"],
     )
     newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))
     rows = Round.objects.filter(pk__in=[row["last"] for row in newest]).only(
-        "pk", "group", "opened_low", "closed_at", "told_at", "lasted_low"
+        "pk", "group", "opened_low", "closed_at", "told_at", "lasted_low", *OF_MEMBERS
     )
     of_round = {row.pk: names[row.group_id] for row in rows if row.group_id in names}
     for row in rows:
         if row.pk in of_round:
             _add(latency, of_round[row.pk], None if row.took_high is None else row.took_high / 1_000)
             _add(least, of_round[row.pk], None if row.took_low is None else row.took_low / 1_000)
-    told = {row.pk for row in rows if row.told_at is not None}
+    told = {row.pk for row in rows if row.told_at is not None and not row.is_left_untold}
     lasting = lasting_pauses(rounds=of_round, now=now)
     moved = Handoff.objects.filter(round__in=of_round, dropped_at__isnull=False, taken_at__isnull=False)
     ended = moved.values("round").annotate(

@@ -172,7 +172,7 @@ def _together(cause: str, rounds: Sequence[RoundCost], handoffs: Sequence[Told])
     ends = [each.closed_at for each in rounds]
     cost = cost_of([each for each in handoffs if each.round in numbers])
     cost = with_unmoved(cost, [queue for each in rounds for queue in each.unmoved])
-    untold = [each.to_move or 1 for each in rounds if each.cost is None]
+    untold = [each.to_move or 1 for each in rounds if each.cost is None or each.left is None]
     return CauseCost(
         cause=cause,
         rounds=tuple(sorted(numbers)),
@@ -196,6 +196,8 @@ def _dear(each: CauseCost) -> int:
 def _cost(row: Round, who: str, handoffs: Sequence[Told], unmoved: Mapping[int, Sequence[Unmoved]]) -> RoundCost:
     is_told = row.told_at is not None
     own = tuple(unmoved.get(row.number, ())) if is_told else ()
+    cost = with_unmoved(cost_of(handoffs), own)
+    cost = without(cost, 1) if row.is_left_untold else cost  # of one at least
     return RoundCost(
         number=row.number,
         wave=row.wave,
@@ -204,7 +206,7 @@ def _cost(row: Round, who: str, handoffs: Sequence[Told], unmoved: Mapping[int, 
         opened_at=row.opened_at,
         closed_at=row.closed_at,
         moves=row.changed_count if is_told else None,
-        cost=with_unmoved(cost_of(handoffs), own) if is_told else None,
+        cost=cost if is_told else None,
         unmoved=own,
         left=row.left_count if is_told else None,
         to_move=row.move_count,

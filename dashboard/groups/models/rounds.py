@@ -163,6 +163,11 @@ class Round(models.Model):
         return is_over and self.members_after == [] and self.members_before != []
 
     @property
+    def is_left_untold(self) -> bool:
+        """Whether all members left in it, and of some it was never known what they had: nor what nobody has since."""
+        return self.is_left_by_all and self.move_count is None
+
+    @property
     def changed_count(self) -> int | None:
         """How many queues changed owner in it; None: it is unknown, or it is open. What all have left nobody took."""
         if self.closed_at is None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
 from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Group, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.rounds import sentence_of
 from dashboard.groups.story import worst
+from dashboard.people.roles import Role
+from tests.dashboard.persons import person
 from tests.dashboard.story import T0, held, joined, listed, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -58,3 +61,13 @@ def test_a_round_that_superseded_none_has_nothing_of_others() -> None:
     row = Round.objects.select_related("group").get(number=1)
 
     assert left_open(row) == 0
+
+
+def test_the_page_of_an_open_round_says_it_and_what_took_means(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+    row = superseded()
+
+    pages = [client.get(f"/groups/{row.group_id}/rounds/{number}/").content.decode() for number in (1, 2)]
+
+    assert "and 1 more by an earlier round, which this one superseded" in pages[1]
+    assert "begin and end are when each was seen" in pages[0]

@@ -165,6 +165,15 @@ def test_what_is_unknown_has_no_sample() -> None:
     assert found["duplicate_messages"] == found["last_rebalance_seconds_ago"] == {}
 
 
+def test_a_group_that_broadcasts_has_no_samples_of_owners() -> None:
+    settle()
+    Group.objects.update(model="BROADCASTING", orphan_count=0, double_count=0)
+
+    found = figures(4_000)
+
+    assert (found["orphan_queues"], found["double_owned_queues"], found["group_members"]) == ({}, {}, {G: 2})
+
+
 def answered(at: int, *queues: list[object], missing: str | None = None) -> None:
     columns = standing(queues, at=T0 + at, before=None) | {"missing": missing, "observed_at": T0 + at, "at": T0 + at}
     columns["missing_at"] = None if missing is None else T0 + at
