@@ -6,9 +6,10 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema
+from pydantic import Field, model_validator
 
 from dashboard.api.lists import Form, page_of
-from dashboard.api.shapes import Bounds, Instant, Page, Paging, Unknown
+from dashboard.api.shapes import SINCE, UNTIL, Bounds, Instant, Page, Paging, Unknown, in_order
 from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups.views import find_group
@@ -25,8 +26,13 @@ NOT_OVER = "a round of it is not over"
 class LagAsked(Paging):
     """Of which time; without an end until now, without a beginning from a day before its end."""
 
-    since: Instant | None = None
-    until: Instant | None = None
+    since: int | None = Field(default=None, description=SINCE)
+    until: int | None = Field(default=None, description=UNTIL)
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> LagAsked:
+        in_order(self.since, self.until)
+        return self
 
 
 class LagPoint(Schema):

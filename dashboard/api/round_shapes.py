@@ -10,6 +10,7 @@ from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
 from dashboard.groups.beyond import Beyond
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.lanes import Lane
+from dashboard.groups.lasting import Lasting
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.pictured import Load
 from dashboard.groups.twice import Twice
@@ -187,7 +188,9 @@ class HandoffOut(Schema):
 
     No client is nobody of whom it is known. ``dropped_high`` null beside ``dropped_at``: who had it was lost without a
     word, and may pull it still; it was its owner until ``dropped_at`` at most, when it was a member no more, and
-    ``overlap_high`` is told by that.
+    ``overlap_high`` is told by that. Of what nobody had taken when the round ended ``unowned_low`` and ``unowned_high``
+    are until somebody took it, until it left the route (``is_gone``, as was seen ``gone_at``), or until now, as
+    ``/moves`` of the round tells it.
     """
 
     round: int
@@ -209,10 +212,15 @@ class HandoffOut(Schema):
     overlap_high: int | None
     pause_low: int | None
     pause_high: int | None
+    is_gone: bool
+    gone_at: Instant | None
     unknown: Unknown
 
 
 FIRST_SEEN = "it was first seen with who has it, who may have had it all the time"
+NOT_HANDED = "it did not go from one member to another"
+BACK = "it is back in the route, and when it had left is not kept"
+OF_HANDOFF = frozenset({"round", "unknown", "from_client", "to_client", "is_gone", "gone_at"})
 LEFT = "it left the route, and nobody waits for it any more"
 SPANS = ("unowned", "overlap", "pause")
 COUNTS = {"moves": "changed_count", "left": "left_count"}
@@ -312,25 +320,33 @@ def move_out(lane: Lane, known: Mapping[Lane, Twice], why_not_twice: str = NO_OF
     )
     out.unknown = _why(out, "it is waited for still" if lane.is_waiting else LEFT if lane.is_gone else "")
     if lane.is_gone and lane.gone_at is None:
-        out.unknown["gone_at"] = "it is back in the route, and when it had left is not kept"
+        out.unknown["gone_at"] = BACK
     if lane.is_first_seen:
         out.unknown["from_client"] = FIRST_SEEN
     if twice is None:
-        out.unknown |= dict.fromkeys(("twice", "twice_first"), why_not_twice)
+        is_handed = bool(lane.from_client and lane.to_client)
+        out.unknown |= dict.fromkeys(("twice", "twice_first"), why_not_twice if is_handed else NOT_HANDED)
     return out
 
 
-def handoff_out(row: Handoff) -> HandoffOut:
-    """Shape a stored handoff; its round is selected with it."""
-    names = [name for name in HandoffOut.model_fields if name not in {"round", "unknown", "from_client", "to_client"}]
+def handoff_out(row: Handoff, lasting: Lasting | None = None) -> HandoffOut:
+    """Shape a stored handoff; its round is selected with it. ``lasting``: of what nobody had taken in its round."""
+    names = [name for name in HandoffOut.model_fields if name not in OF_HANDOFF]
+    end = lasting.end if lasting is not None else None
     out = HandoffOut(
         round=row.round.number,
         from_client=row.from_client or None,
         to_client=row.to_client or None,
+        is_gone=end is not None,
+        gone_at=end.gone_at if end is not None else None,
         unknown={},
         **{name: getattr(row, name) for name in names},
     )
-    out.unknown = _why(out, "")
+    if lasting is not None:
+        out.unowned_low, out.unowned_high = lasting.low, lasting.high
+    out.unknown = _why(out, LEFT if out.is_gone else "")
+    if out.is_gone and out.gone_at is None:
+        out.unknown["gone_at"] = BACK
     if out.from_client is None and out.taken_low is None:
         out.unknown["from_client"] = FIRST_SEEN
     return out

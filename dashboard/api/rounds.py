@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from django.db.models import Min
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query
+from pydantic import Field, model_validator
 
 from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_of, page_read
@@ -25,7 +26,7 @@ from dashboard.api.round_shapes import (
     move_out,
     round_row,
 )
-from dashboard.api.shapes import Bounds, Instant, Page, Paging
+from dashboard.api.shapes import UNTIL, Bounds, Instant, Page, Paging, in_order
 from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups import owned, past_story, story
@@ -34,12 +35,14 @@ from dashboard.groups.beyond import Beyond, beyond, count_unmoved
 from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
+from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.pictured import loads_of
 from dashboard.groups.twice import Totals, add_up, twice_in
 from dashboard.groups.views import find_group
 
+NONE_HANDED = "no queue went from one member to another"
 NOT_TOLD_YET = "it has just ended, and its handoffs are not told yet"
 NOTHING_BEFORE = "it is the first round that was seen of its group, and who was a member before is not known"
 MOST_BEYOND = 200
@@ -50,7 +53,12 @@ class Within(Paging):
     """Of rounds that were open in this time; without an end until now."""
 
     since: Instant = 0
-    until: Instant | None = None
+    until: int | None = Field(default=None, description=UNTIL)
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Within:
+        in_order(self.since, self.until)
+        return self
 
 
 @reads("/groups/{int:pk}/rounds", name="api rounds", answer=Page[RoundRow], is_table=True)
@@ -113,7 +121,7 @@ def _round(
     if row.members_before is None:
         out.unknown["members_before"] = NOTHING_BEFORE
     if twice is None or twice.count is None:
-        out.unknown["twice"] = NOT_THEN if twice is None else NO_OFFSETS
+        out.unknown["twice"] = NOT_THEN if twice is None else NO_OFFSETS if twice.unknown else NONE_HANDED
     if twice is None:
         out.unknown |= dict.fromkeys(("twice_unknown", "unowned_unmoved_queues"), NOT_THEN)
     if row.closed_at is not None and row.told_at is None:
@@ -180,8 +188,10 @@ def handoffs(request: HttpRequest, pk: int, asked: Query[Within]) -> Page[Handof
     rows = rows.order_by("-round__number", "topic", "broker", "queue_id", "pk")
     since = rows.aggregate(first=Min("dropped_at"))["first"] or now
     doubts = all_doubts_of(groups=[found.pk], since=since).get(found.pk, NO_DOUBTS)
+    open_ended = rows.filter(dropped_at__isnull=False, taken_at=None).order_by().values_list("round", flat=True)
+    lasting = lasting_handoffs(rounds=set(open_ended), now=now)
     form = Form(HandoffOut, f"handoffs-{found.name}")
-    return page_read(rows, lambda row: handoff_out(less(row, doubts)), asked, now, form)
+    return page_read(rows, lambda row: handoff_out(less(row, doubts), lasting.get(row.pk)), asked, now, form)
 
 
 def _find(request: HttpRequest, pk: int, number: int) -> Round:

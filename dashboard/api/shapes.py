@@ -64,6 +64,20 @@ class Paging(Schema):
         return slice((self.page - 1) * self.size, self.page * self.size)
 
 
+SINCE = "UTC epoch ms; null, as without it: from a day before its end"
+UNTIL = "UTC epoch ms; null, as without it: until now"
+
+
+def in_order(since: int | None, until: int | None) -> None:
+    """Ask that a time begins before it ends.
+
+    Raises:
+        ValueError: it does not.
+    """
+    if since is not None and until is not None and since > until:
+        raise ValueError(f"since is {since}, after until, {until}; needed is a since that is not after until")
+
+
 class Page(Schema, Generic[T]):
     """One page of a list; ``count`` is of the whole list."""
 

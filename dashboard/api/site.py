@@ -21,6 +21,7 @@ from ninja.errors import HttpError, ValidationError
 
 from dashboard.api.door import READING
 from dashboard.api.errors import ADDRESS, Problem, refused
+from dashboard.api.invalid import words_of
 from dashboard.api.nulls import say_nulls
 from dashboard.api.shapes import Refusal
 from dashboard.common.clock import now_ms
@@ -114,9 +115,9 @@ def _unreadable(_request: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 @api.exception_handler(ValidationError)
-def _invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """Say of each wrong part where it is and what is wrong with it; the value itself is not sent back."""
-    wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors]
+    wrong = [words_of(each, request.GET) for each in error.errors]
     return refused(422, "; ".join(wrong[:20]))
 
 
@@ -154,7 +155,7 @@ def _too_often(request: HttpRequest, name: str | None) -> HttpResponseBase | Non
     is_trial = name in TRIALS
     if request.method in READING and not is_trial:
         return None
-    what, most = ("trials", operations.TRIALS_A_MINUTE) if is_trial else ("changes", CHANGES_A_MINUTE)
+    what, most = ("dry runs", operations.TRIALS_A_MINUTE) if is_trial else ("changes", CHANGES_A_MINUTE)
     person, now = request.user.pk, now_ms()
     if is_trial:
         wait_s = operations.wait_for_trial(person=person, now=now)
@@ -162,7 +163,7 @@ def _too_often(request: HttpRequest, name: str | None) -> HttpResponseBase | Non
         wait_s = operations.wait_for_turn(what=f"api changes of {person}", most=most, within_ms=WITHIN_MS, now=now)
     if not wait_s:
         return None
-    answer = refused(429, f"that were {most} {what} within a minute, the most of one person; wait {wait_s} s")
+    answer = refused(429, f"those were {most} {what} within a minute, the most of one person; wait {wait_s} s")
     answer["Retry-After"] = str(wait_s)
     return answer
 

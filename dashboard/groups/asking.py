@@ -155,7 +155,9 @@ def ask(
             _insist_on_rest(group, now)
         wait_s = wait_for_turn(what=f"order {access.name}", most=MOST_ORDERS, within_ms=WITHIN_MS, now=now)
         if wait_s:
-            words = _("That were %(n)s orders within a minute; wait a moment.") % {"n": MOST_ORDERS}
+            words = _("Those were %(n)s orders within a minute, the most of one person. Wait a moment.") % {
+                "n": MOST_ORDERS
+            }
             raise TooSoon(words, wait_s=wait_s)
         return order(cluster=cluster, wish=wish, author=access.name, author_id=author_id, now=now)
 

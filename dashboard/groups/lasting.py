@@ -32,14 +32,15 @@ def lasting_pauses(*, rounds: Collection[int], now: int) -> dict[int, int]:
 class Lasting(NamedTuple):
     """What was let go and not taken in its round, by its row, and for how long nobody had it, in ms: at least, at most.
 
-    ``is_waited_for``: until now, or until somebody came. Else until it left the route, or not at all, since somebody
-    else had it all the time: nobody missed it.
+    ``is_waited_for``: until now, or until somebody came. Else until it left the route, which is its ``end``, or not at
+    all, since somebody else had it all the time: nobody missed it.
     """
 
     round: int
     low: int
     high: int
     is_waited_for: bool = True
+    end: End | None = None
 
 
 def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, Lasting]:
@@ -99,7 +100,8 @@ def _lasted(each: _Open, end: End | None, doubts: Doubts, *, looked: int, now: i
     low = 0
     if least is not None and each.high is not None and least > each.high:
         low = surely(each.high, least - each.high, doubts)
-    return Lasting(each.round, low, max(low, last - each.low), is_waited_for=not is_gone)
+    left = end if is_gone else None
+    return Lasting(each.round, low, max(low, last - each.low), is_waited_for=not is_gone, end=left)
 
 
 class _Open(NamedTuple):

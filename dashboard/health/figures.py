@@ -161,9 +161,9 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
     )
     pause = GaugeMetricFamily(
         "queue_pause_seconds",
-        "Longest pause of a queue in the latest round that ended, of those that were handed over in it, from its drop to "
-        "the first pull: at least (low), and at most (high). Without a report of each first pull, and while a pause "
-        "lasts, there is no high. Of queues that nobody let go in it, and nobody has, orphan_queues tells.",
+        "Longest pause of a queue that was let go in the latest round that ended, from its drop to the first pull: at "
+        "least (low), and at most (high). Without a report of each first pull, and while a pause lasts, there is no "
+        "high. Of queues that nobody let go in it, and nobody has, orphan_queues tells.",
         labels=[*GROUP, "bound"],
     )
     newest = Round.objects.filter(closed_at__isnull=False).values("group").annotate(last=Max("pk"))

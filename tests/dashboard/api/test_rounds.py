@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -16,9 +17,10 @@ from dashboard.groups.models import Finding, Group, Handoff, Member, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.health.figures import Figures
 from dashboard.pauses.queries import pauses_of
+from rebalance_engine.events import Exactness
 from rebalance_engine.findings import FindingKind
 from tests.dashboard.api.conftest import Get
-from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
 
 
 def test_rounds_are_listed_newest_first_and_by_time(get: Get, group: Group) -> None:
@@ -82,6 +84,38 @@ def test_a_queue_that_nobody_has_taken_yet_waits(get: Get, group: Group) -> None
 
     assert (move["is_waiting"], move["to_client"]) == (True, None)
     assert move["unknown"]["taken_at"] == "it is waited for still"
+
+
+def test_what_left_its_route_is_told_alike_of_the_round_and_of_all_handoffs(get: Get, group: Group) -> None:
+    told(held("C", 59_000, [3]), replace(route(3, 60_000), exactness=Exactness.between(T0 + 59_500, T0 + 60_000)))
+    rebalance_once(group=group.pk, now=T0 + 60_100)
+    told(held("A", 61_000, [0]), held("B", 61_000, [1]), held("C", 61_000, [2]))
+    rebalance_once(group=group.pk, now=T0 + 61_100)
+    tell_ended(group=group.pk, now=T0 + 61_200)
+    number = Round.objects.filter(group=group).latest("number").number
+
+    [move] = [row for row in get(f"/groups/{group.pk}/rounds/{number}/moves")["rows"] if row["queue_id"] == 3]
+    [handoff] = [
+        row for row in get(f"/groups/{group.pk}/handoffs")["rows"] if (row["round"], row["queue_id"]) == (number, 3)
+    ]
+
+    names = ("is_gone", "gone_at", "unowned_low", "unowned_high")
+    assert [move[name] for name in names] == [handoff[name] for name in names]
+    assert (move["is_gone"], move["gone_at"]) == (True, T0 + 60_000)
+    assert handoff["unknown"]["taken_at"] == move["unknown"]["taken_at"]
+    assert handoff["unknown"]["taken_at"].startswith("it left the route")
+    assert move["unknown"]["twice"] == "it did not go from one member to another"
+
+
+def test_where_nothing_went_from_one_member_to_another_nobody_is_to_blame_for_what_is_unknown(
+    get: Get, group: Group
+) -> None:
+    told(left("A", 60_000), left("B", 60_000), left("C", 60_000), listed(60_000))
+    rebalance_once(group=group.pk, now=T0 + 60_100)
+
+    row = get(f"/groups/{group.pk}/rounds/2")
+
+    assert (row["twice"], row["unknown"]["twice"]) == (None, "no queue went from one member to another")
 
 
 @pytest.mark.parametrize("where", ["rounds", "rounds/1/moves", "handoffs"])

@@ -111,7 +111,7 @@ def test_changes_and_trials_of_one_person_are_bounded_each_by_itself(
     assert [change() for _ in range(3)] == [(404, None), (404, None), (429, "60")]
     answers = [client.get(f"/api/v1/groups/{group.pk}/plan") for _ in range(2)]
     assert [each.status_code for each in answers] == [200, 429]
-    assert answers[1].json()["problem"] == "that were 1 trials within a minute, the most of one person; wait 60 s"
+    assert answers[1].json()["problem"] == "those were 1 dry runs within a minute, the most of one person; wait 60 s"
     assert client.get(f"/api/v1/groups/{group.pk}").status_code == 200
     client.force_login(person(Role.ADMIN, name="bob"))
     assert change() == (404, None)

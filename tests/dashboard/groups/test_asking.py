@@ -123,7 +123,7 @@ def test_nobody_orders_without_end(group: Group) -> None:
     for number in range(asking.MOST_ORDERS):
         order(group, demo.ADD_CONSUMER, at=number)
 
-    with pytest.raises(Refused, match="wait a moment") as refused:
+    with pytest.raises(Refused, match="Wait a moment") as refused:
         order(group, demo.ADD_CONSUMER, at=asking.MOST_ORDERS)
     assert (refused.value.status, refused.value.wait_s) == (429, 60)
     order(group, demo.ADD_CONSUMER, at=asking.WITHIN_MS + 1)

@@ -42,8 +42,10 @@ def test_its_cost_is_unknown_and_has_no_sample() -> None:
     row = all_leave(does_b_tell=False)
 
     read = pauses_of(group=row.group, since=T0, now=NOW)
-    costs = [each.cost for each in (*read.rounds, *by_cause(read.rounds, read.handoffs))]
+    [alone], [of_cause] = read.rounds, by_cause(read.rounds, read.handoffs)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Figures(now=NOW))
-    assert [cost is not None and (cost.longest.is_known, cost.paused.high) for cost in costs] == [(False, None)] * 2
+    for cost in (alone.cost, of_cause.cost):
+        assert cost is not None
+        assert (cost.longest.is_known, cost.paused.high) == (False, None)
     assert "queue_pause_seconds{" not in generate_latest(registry).decode()
