@@ -12,7 +12,7 @@ from dashboard.groups.before import knew_all_before
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
-from dashboard.groups.leaving import End, ends_of
+from dashboard.groups.leaving import STAYED, End, Left, lefts_of
 from dashboard.groups.models import Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until
 from dashboard.groups.pairing import Instant
@@ -95,10 +95,11 @@ def lanes_of(round_row: Round, *, now: int, shares: Mapping[int, Share] | None =
     if round_row.told_at is None:  # open, or its handoffs are told in a moment
         told_until, stories = told_until_of(round_row.group_id), stories_of(round_row)
         drops = {story: (story.queue, story.dropped.at) for story in stories if story.dropped and not story.taken}
-        ends = ends_of(round_row, drops.values())
-        known = now, _sure(round_row, now), told_until
-        lanes = [_lane(story, known, ends.get(drops[story]) if story in drops else None) for story in stories]
-        lanes = _with_doubts(round_row, _with_those_who_had(round_row, lanes))
+        lefts = lefts_of(round_row, drops.values())
+        doubts = _doubts_since(round_row, [story.dropped.at for story in stories if story.dropped])
+        known = _Known(now, _sure(round_row, now), told_until, doubts)
+        lanes = [_lane(story, known, lefts[drops[story]] if story in drops else STAYED) for story in stories]
+        lanes = _with_those_who_had(round_row, lanes)
     else:
         lanes = _told_lanes(round_row, _stored(round_row), now)
     lanes = _with_what_was_known(round_row, _with_those_who_keep(round_row, lanes, now))
@@ -140,13 +141,34 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
         held.setdefault(row.queue.message_queue, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
     closed = round_row.closed_at or now
-    ends = ends_of(round_row, [_drop_of(each) for each in handoffs if each.taken_at is None])
-    told_until = told_until_of(round_row.group_id)
-    times = closed, _sure(round_row, now), now
-    lanes = [_until(each, held.get(_queue_of(each), []), ends.get(_drop_of(each)), times) for each in handoffs]
-    lanes = [_doubted(lane, told_until, each.dropped_high) for lane, each in zip(lanes, handoffs, strict=True)]
-    less = _with_doubts(round_row, lanes)  # of what was taken they are left out already: ``_stored``
-    return [own if each.taken_at is None else lane for lane, own, each in zip(lanes, less, handoffs, strict=True)]
+    lefts = lefts_of(round_row, [_drop_of(each) for each in handoffs if each.taken_at is None])
+    known = _Known(now, _sure(round_row, now), told_until_of(round_row.group_id), _doubts_since(round_row, [since]))
+    lanes = [
+        _until(each, held.get(_queue_of(each), []), lefts.get(_drop_of(each), STAYED), known, closed)
+        for each in handoffs
+    ]
+    return [_doubted(lane, known.told_until) for lane in lanes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known ``now`` of who has queues that nobody is known to have taken.
+
+    ``sure``: when the oldest look was on which that rests. ``told_until``: when the first of those told last who do not
+    answer. ``doubts``: when not everybody told.
+    """
+
+    now: int
+    sure: int
+    told_until: int | None
+    doubts: Doubts
+
+
+def _doubts_since(row: Round, drops: Sequence[int]) -> Doubts:
+    """Say when not everybody answered since the first of some drops, who has left since or is there still."""
+    if not drops:
+        return NO_DOUBTS
+    return all_doubts_of(groups=[row.group_id], since=min(drops)).get(row.group_id, NO_DOUBTS)
 
 
 def _sure(row: Round, now: int) -> int:
@@ -171,8 +193,7 @@ class _Hold:
     until: int | None
 
 
-def _until(row: Handoff, held: Sequence[_Hold], end: End | None, times: tuple[int, int, int]) -> Lane:
-    closed, sure, now = times
+def _until(row: Handoff, held: Sequence[_Hold], left: Left, known: _Known, closed: int) -> Lane:
     lane, dropped = _told_lane(row), row.dropped_at
     if row.taken_at is not None or dropped is None:
         return lane
@@ -181,28 +202,25 @@ def _until(row: Handoff, held: Sequence[_Hold], end: End | None, times: tuple[in
     if kept is not None:  # another one had it all the time: nobody missed it
         return replace(lane, to_client=kept.client, taken_at=dropped, unowned=(0, 0))
     came = next((hold for hold in later if hold.at >= closed), None)
-    if end is not None and end.at <= (now if came is None else came.at):
-        return _ended(lane, end, Instant(dropped, row.dropped_low, row.dropped_high), sure)
-    low, high = (sure, now) if came is None else (came.at_low, came.at)
-    at_least = max(0, low - row.dropped_high) if low is not None and row.dropped_high is not None else 0
-    at_most = max(at_least, high - (row.dropped_low or dropped))
-    return replace(lane, unowned=(at_least, at_most), is_waiting=came is None)
+    let_go = Instant(dropped, row.dropped_low, row.dropped_high)
+    if left.end is not None and left.end.at <= (known.now if came is None else came.at):
+        return _ended(lane, left, left.end, let_go, known)
+    low, high = (known.sure, known.now) if came is None else (came.at_low, came.at)
+    return replace(lane, unowned=left.lasted(let_go, low, high, known.doubts), is_waiting=came is None)
 
 
-def _ended(lane: Lane, end: End, dropped: Instant, sure: int) -> Lane:
+def _ended(lane: Lane, left: Left, end: End, dropped: Instant, known: _Known) -> Lane:
     """Let a queue that left the route be waited for no longer: nobody had it until then."""
-    at_least = 0 if end.low is None or dropped.high is None else max(0, min(end.low, sure) - dropped.high)
-    at_most = max(at_least, end.at - (dropped.low or dropped.at))
-    return replace(lane, unowned=(at_least, at_most), is_waiting=False, is_gone=True, gone_at=end.gone_at)
+    least = None if end.low is None else min(end.low, known.sure)
+    unowned = left.lasted(dropped, least, end.at, known.doubts)
+    return replace(lane, unowned=unowned, is_waiting=False, is_gone=True, gone_at=end.gone_at)
 
 
-def _doubted(lane: Lane, told_until: int | None, dropped_high: int | None) -> Lane:
-    """Say no more than is known of a queue that nobody is known to have, while somebody does not answer."""
-    if not (lane.is_waiting or lane.is_gone) or told_until is None or lane.dropped_at is None:
+def _doubted(lane: Lane, told_until: int | None) -> Lane:
+    """Say of a queue that nobody is known to have that it is unknown whose it is, while somebody does not answer."""
+    if not (lane.is_waiting or lane.is_gone) or told_until is None:
         return lane
-    low, high = lane.unowned
-    known = max(0, told_until - (dropped_high or lane.dropped_at))
-    return replace(lane, unowned=(min(low or 0, known), high), is_waiting=False, is_unknown=not lane.is_gone)
+    return replace(lane, is_waiting=False, is_unknown=not lane.is_gone)
 
 
 def _with_those_who_had(round_row: Round, lanes: list[Lane]) -> list[Lane]:
@@ -325,15 +343,8 @@ def _taken_before(lanes: Sequence[Lane], places: Mapping[int, tuple[str, str, in
     return {pk: at for pk, place in places.items() if (at := taken.get(place)) is not None}
 
 
-def _with_doubts(round_row: Round, lanes: list[Lane]) -> list[Lane]:
-    """Leave out of what is certain the time in which somebody did not answer, who has left since or is there still."""
-    group = round_row.group_id
-    gaps = [lane.dropped_at for lane in lanes if lane.dropped_at is not None and (lane.is_gap or lane.pause[0])]
-    doubts = all_doubts_of(groups=[group], since=min(gaps)).get(group, NO_DOUBTS) if gaps else NO_DOUBTS
-    return [_less(lane, doubts) for lane in lanes] if doubts else lanes
-
-
 def _less(lane: Lane, doubts: Doubts) -> Lane:
+    """Leave out of what is certain of what was taken the time in which not everybody answered."""
     since = lane.dropped_at if lane.dropped[1] is None else lane.dropped[1]
     if since is None:
         return lane
@@ -345,14 +356,12 @@ def _less(lane: Lane, doubts: Doubts) -> Lane:
     return replace(lane, unowned=(unowned, most), pause=(pause, longest))
 
 
-def _lane(story: Story, known: tuple[int, int, int | None], end: End | None) -> Lane:
-    now, sure, told_until = known
+def _lane(story: Story, known: _Known, left: Left) -> Lane:
     dropped, taken = story.dropped, story.taken
     is_waiting = taken is None and dropped is not None
     unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
     if is_waiting and dropped is not None:
-        at_least = 0 if dropped.high is None else max(0, sure - dropped.high)  # who was lost may have it still
-        unowned = (at_least, max(0, now - (dropped.low or dropped.at)))
+        unowned = left.lasted(dropped, known.sure, known.now, known.doubts)  # who was lost may have it still
     overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)
     pause = pause_of(story)
     lane = Lane(
@@ -370,9 +379,11 @@ def _lane(story: Story, known: tuple[int, int, int | None], end: End | None) -> 
         dropped=_within(dropped),
         taken=_within(taken),
     )
-    if is_waiting and dropped is not None and end is not None and end.gone_at is not None:
-        lane = _ended(lane, end, dropped, sure)
-    return _doubted(lane, told_until, dropped.high if dropped else None)
+    if not is_waiting or dropped is None:
+        return _less(lane, known.doubts)
+    if left.end is not None and left.end.gone_at is not None:
+        lane = _ended(lane, left, left.end, dropped, known)
+    return _doubted(lane, known.told_until)
 
 
 def _within(instant: Instant | None) -> Within:

@@ -9,9 +9,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, surely
-from dashboard.groups.leaving import End, ends_of_each
+from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of
+from dashboard.groups.leaving import End, Left, lefts_of_each
 from dashboard.groups.models import Handoff, Holding, Round
+from dashboard.groups.pairing import Instant
 from dashboard.groups.proofs import sure_until_of
 from rebalance_engine.model import MessageQueue
 
@@ -81,27 +82,25 @@ def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, Lasting]
     groups = set(group_of.values())
     doubts = all_doubts_of(groups=groups, since=min((each.high for each in found if each.high), default=now))
     sure = sure_until_of(groups=groups) if found else {}
-    ends = ends_of_each([(in_rounds[each.round], each.queue, each.dropped_at) for each in found])
+    lefts = lefts_of_each([(in_rounds[each.round], each.queue, each.dropped_at) for each in found])
     lasting: dict[int, Lasting] = {}
-    for each, end in zip(found, ends, strict=True):
+    for each, left in zip(found, lefts, strict=True):
         group = group_of[each.round]
         looked = min(now, sure.get(group, now))
-        lasting[each.pk] = _lasted(each, end, doubts.get(group, NO_DOUBTS), looked=looked, now=now)
+        lasting[each.pk] = _lasted(each, left, doubts.get(group, NO_DOUBTS), looked=looked, now=now)
     return lasting
 
 
-def _lasted(each: _Open, end: End | None, doubts: Doubts, *, looked: int, now: int) -> Lasting:
+def _lasted(each: _Open, left: Left, doubts: Doubts, *, looked: int, now: int) -> Lasting:
     if each.is_kept:
         return Lasting(each.round, 0, 0, is_waited_for=False)
     last, least = (now, looked) if each.came_at is None else (each.came_at, each.came_low)
-    is_gone = end is not None and end.at <= last
-    if end is not None and is_gone:
-        last, least = end.at, end.low
-    low = 0
-    if least is not None and each.high is not None and least > each.high:
-        low = surely(each.high, least - each.high, doubts)
-    left = end if is_gone else None
-    return Lasting(each.round, low, max(low, last - each.low), is_waited_for=not is_gone, end=left)
+    is_gone = left.end is not None and left.end.at <= last
+    if left.end is not None and is_gone:
+        last, least = left.end.at, None if left.end.low is None else min(left.end.low, looked)
+    low, high = left.lasted(Instant(each.dropped_at, each.low, each.high), least, last, doubts)
+    end = left.end if is_gone else None
+    return Lasting(each.round, low, high, is_waited_for=not is_gone, end=end)
 
 
 class _Open(NamedTuple):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from django.db.models import Q
 
+from dashboard.clusters.absences import unkept_return
 from dashboard.clusters.models import Queue
 from dashboard.groups.bands import EVER, FOREVER, Away, without
 from dashboard.groups.handoffs import Bounds, Story
 from dashboard.groups.models import Group, Round
+from dashboard.groups.pairing import Instant
 from rebalance_engine.model import MessageQueue
 
 Aways = Mapping[int, Sequence[Away]]  # by a queue's row
@@ -30,26 +33,71 @@ class End:
     gone_at: int | None
 
 
-def ends_of(row: Round, drops: Iterable[tuple[MessageQueue, int]]) -> dict[tuple[MessageQueue, int], End]:
-    """Say when each of a round's queues, that was let go at an instant, was in no route first from then on.
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How a queue that was let go left the route: for good, as far as its round goes (``end``), or for a while."""
 
-    That it comes back later changes nothing of it. Those that have been in a route ever since are left out.
+    end: End | None
+    away: tuple[Away, ...] = ()
+
+    def lasted(
+        self, dropped: Instant, least: int | None, most: int, doubts: Iterable[tuple[int, int]] = ()
+    ) -> tuple[int, int]:
+        """Bound how long nobody had it while it was in a route, until ``least`` for certain (None: unknown).
+
+        Nothing is certain of ``doubts``, when not everybody answered.
+        """
+        others = [*map(_widest, self.away), *doubts]
+        low = 0 if dropped.high is None or least is None else _length(dropped.high, least, others)
+        first = dropped.at if dropped.low is None else dropped.low
+        return low, max(low, _length(first, most, (each.surely for each in self.away)))
+
+
+class _Stored(NamedTuple):
+    """Since when a queue is in a route, or was, when it was back of what nobody kept, and when it was in none."""
+
+    since: int
+    back_at: int | None
+    away: list[Away]
+
+
+NOT_STORED = _Stored(0, None, [])
+Drop = tuple[MessageQueue, int]
+STAYED = Left(None)
+
+
+def lefts_of(row: Round, drops: Iterable[Drop]) -> dict[Drop, Left]:
+    """Say how each of a round's queues, that was let go at an instant, left the route from then on.
+
+    One that comes back after the round had ended had left for good: that changes nothing of what is told of the round.
     """
     wanted = sorted(set(drops))
-    return {
-        drop: end
-        for drop, end in zip(wanted, ends_of_each([(row, *drop) for drop in wanted]), strict=True)
-        if end is not None
-    }
+    return dict(zip(wanted, lefts_of_each([(row, *drop) for drop in wanted]), strict=True))
 
 
-def ends_of_each(wanted: Sequence[tuple[Round, MessageQueue, int]]) -> list[End | None]:
-    """Say the same of queues of several rounds, with one query; None: it has been in a route ever since."""
+def lefts_of_each(wanted: Sequence[tuple[Round, MessageQueue, int]]) -> list[Left]:
+    """Say the same of queues of several rounds, with one query, or two."""
     stored = _stored({(row.group.cluster_id, queue) for row, queue, _ in wanted})
-    ends: list[End | None] = []
+    ends = _ends_of_waves({row.pk: row for row, _, _ in wanted}.values())
+    lefts: list[Left] = []
     for row, queue, dropped in wanted:
-        since, away = stored.get((row.group.cluster_id, queue), (0, []))
-        ends.append(_end(row, dropped, since, _disputed(away, _disputes(row.group))))
+        _, back_at, away = stored.get((row.group.cluster_id, queue), NOT_STORED)
+        lefts.append(_left(ends[row.pk], dropped, back_at, _disputed(away, _disputes(row.group))))
+    return lefts
+
+
+def _ends_of_waves(rows: Iterable[Round]) -> dict[int, int | None]:
+    """Say when each round was over, with those that superseded it: what it left to nobody they tell to the end."""
+    ends = {row.pk: row.closed_at for row in rows}
+    chained = [row for row in rows if row.superseded_by is not None]
+    if chained:
+        waves = Round.objects.filter(
+            group__in={row.group_id for row in chained}, wave__in={row.wave for row in chained}
+        )
+        last = {
+            (group, wave): at for group, wave, at in waves.order_by("number").values_list("group", "wave", "closed_at")
+        }
+        ends |= {row.pk: last[row.group_id, row.wave] for row in chained}
     return ends
 
 
@@ -58,7 +106,7 @@ def without_absences(group: Group, stories: Iterable[Story]) -> list[Story]:
     told = list(stories)
     handed = {each.queue for each in told if _has_gap(each)}
     stored, times = _stored({(group.cluster_id, queue) for queue in handed}), _disputes(group)
-    away = {queue: _disputed(_routed(own, since), times) for (_, queue), (since, own) in stored.items()}
+    away = {queue: _disputed(_routed(own, since), times) for (_, queue), (since, _, own) in stored.items()}
     return [_less(each, away[each.queue]) if away.get(each.queue) and _has_gap(each) else each for each in told]
 
 
@@ -119,30 +167,35 @@ def _disputed(away: Sequence[Away], times: Sequence[tuple[int, int]]) -> list[Aw
     ]
 
 
-def _stored(wanted: Collection[tuple[int, MessageQueue]]) -> dict[tuple[int, MessageQueue], tuple[int, list[Away]]]:
-    """Give since when queues of clusters are in their routes, and when they were in none."""
+def _stored(wanted: Collection[tuple[int, MessageQueue]]) -> dict[tuple[int, MessageQueue], _Stored]:
+    """Read when queues of clusters were in their routes."""
     if not wanted:
         return {}
     topics, brokers = {queue.topic for _, queue in wanted}, {queue.broker for _, queue in wanted}
     clusters = {cluster for cluster, _ in wanted}
     rows = Queue.objects.filter(topic__cluster__in=clusters, topic__name__in=topics, broker__in=brokers)
     told = "topic__cluster__watch__routes_at"
-    columns = ("topic__cluster", "topic__name", "broker", "queue_id", "since", told, *COLUMNS)
-    found: dict[tuple[int, MessageQueue], tuple[int, list[Away]]] = {}
-    for cluster, topic, broker, number, since, told_at, *away in rows.values_list(*columns):
+    columns = ("topic__cluster", "topic__name", "broker", "queue_id", "since", "came_at", told, *COLUMNS)
+    found: dict[tuple[int, MessageQueue], _Stored] = {}
+    for cluster, topic, broker, number, since, came_at, told_at, *away in rows.values_list(*columns):
         key = cluster, MessageQueue(topic, broker, number)
         if key in wanted:
-            found[key] = since, times_away(*away, told_at=told_at)
+            back_at = unkept_return(since, came_at, away[-1])
+            found[key] = _Stored(since, back_at, times_away(*away, told_at=told_at))
     return found
 
 
-def _end(row: Round, dropped: int, since: int, away: Sequence[Away]) -> End | None:
+def _left(closed_at: int | None, dropped: int, back_at: int | None, away: Sequence[Away]) -> Left:
+    """Find the first absence that went on after the round; those before it, in which nobody waited, ended in it."""
+    if closed_at is not None and back_at is not None and back_at > max(dropped, closed_at):
+        return Left(End(None, back_at, None))
+    ended = list[Away]()
     for each in away:
-        if each.back_at is None or each.back_at > dropped:
-            return End(each.low, each.at, each.at)
-    if not away and row.closed_at is not None and since > row.closed_at:
-        return End(None, since, None)
-    return None
+        if each.back_at is None or (closed_at is not None and each.back_at > max(dropped, closed_at)):
+            return Left(End(each.low, each.at, each.at), tuple(ended))
+        if each.back_at > dropped:
+            ended.append(each)
+    return Left(None, tuple(ended))
 
 
 def _less(story: Story, away: Sequence[Away]) -> Story:
@@ -150,16 +203,15 @@ def _less(story: Story, away: Sequence[Away]) -> Story:
     assert dropped is not None
     assert taken is not None
     assert unowned is not None
-    widest = [(EVER if each.low is None else each.low, each.seen[1]) for each in away]
-    low = 0
-    if dropped.high is not None and taken.low is not None:
-        low = _length(without([(dropped.high, taken.low)], widest))
-    high = unowned.high
-    if high is not None and dropped.low is not None and taken.high is not None:
-        high = _length(without([(dropped.low, taken.high)], [each.surely for each in away]))
+    most = taken.at if taken.high is None else taken.high
+    low, high = Left(None, tuple(away)).lasted(dropped, taken.low, most)
     low = min(unowned.low, low)
-    return replace(story, unowned=Bounds(low, None if high is None else max(low, high)))
+    return replace(story, unowned=Bounds(low, None if unowned.high is None else max(low, min(high, unowned.high))))
 
 
-def _length(intervals: Iterable[tuple[int, int]]) -> int:
-    return sum(max(0, high - low) for low, high in intervals)
+def _widest(away: Away) -> tuple[int, int]:
+    return EVER if away.low is None else away.low, away.seen[1]
+
+
+def _length(since: int, until: int, others: Iterable[tuple[int, int]]) -> int:
+    return sum(high - low for low, high in without([(since, until)] if since < until else [], list(others)))

@@ -10,7 +10,7 @@ from django.db.models import Max
 from dashboard.groups.gone import publish_row
 from dashboard.groups.handoffs import Story
 from dashboard.groups.kinds import is_proxied
-from dashboard.groups.leaving import ends_of
+from dashboard.groups.leaving import lefts_of
 from dashboard.groups.models import Group, Holding, Member, Round
 from dashboard.groups.moves import first_taken
 from dashboard.groups.pairing import Way
@@ -65,8 +65,8 @@ def _is_left_without_a_word(row: Round) -> bool:
 def _without_those_that_left(row: Round, moved: Sequence[Story]) -> list[Story]:
     """Leave out what was let go and taken by nobody until it had left its route."""
     waiting = {each: (each.queue, each.dropped.at) for each in moved if each.dropped and not each.taken}
-    ends = ends_of(row, waiting.values())
-    return [each for each in moved if each not in waiting or waiting[each] not in ends]
+    lefts = lefts_of(row, waiting.values())
+    return [each for each in moved if each not in waiting or lefts[waiting[each]].end is None]
 
 
 def _lasted_low(row: Round, stories: Sequence[Story]) -> int:

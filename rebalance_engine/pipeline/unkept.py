@@ -1,9 +1,9 @@
 """Queues that a member persists no more while it goes on persisting others: it let them go, and no line says when.
 
 A removal and the result behind it may be lost together (``lost.py``). A Java client persists the offset of each queue
-in its table every 5 s, as long as the queue's broker answers. So a queue of which it persists nothing for 20 s, while it
-persists others of that broker, it let go within 5 s of the last time. Not so an orderly member, which up to 5.1 persists
-nothing of what it lists no more, and may still have it.
+in its table every 5 s, as long as the queue's broker answers. So a queue of which it persists nothing for 20 s, while
+it persists others of that broker, it let go within 5 s of the last time. Not so an orderly member, which up to 5.1
+persists nothing of what it lists no more, and may still have it.
 """
 
 from __future__ import annotations

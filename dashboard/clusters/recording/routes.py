@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dashboard.clusters.absences import MOST_ABSENCES, with_one_more
 from dashboard.clusters.columns import Name, columns_of_divisions
 from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic
 from dashboard.common import bulk
@@ -18,7 +19,6 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.rewriting import split_addresses
 
 TOGETHER_MS = 60_000  # a broker that goes takes its queues along: both are seen within this time
-MOST_ABSENCES = 16  # of a broker, or a queue, that are kept
 FEW = 1_000  # queues on one broker, below which they are asked for one by one
 
 
@@ -54,6 +54,7 @@ class _Cell:
     gone_at: int | None
     gone_low: int | None = None
     absences: list[list[int | None]] | None = None
+    came_at: int | None = None
     is_changed: bool = False
 
     def go(self, at: int, low: int | None) -> None:
@@ -65,7 +66,7 @@ class _Cell:
         """Come into a route; keep how long it was in none. What was held before its route was known was not away."""
         if self.absences or self.gone_low is not None or self.gone_at != self.since:
             away = [self.gone_low, self.gone_at, low, at]
-            self.absences = [*(self.absences or ()), away][-MOST_ABSENCES:]
+            self.absences = with_one_more(self.absences, away, since=self.since, came_at=self.came_at)
         self.gone_at, self.gone_low, self.since, self.is_changed = None, None, at, True
 
     @property
@@ -288,7 +289,7 @@ class RouteBook:
                 cell.go(fact.at, low)
                 went += 1
         for place in sorted(routed):
-            cells[place] = _Cell(None, fact.at, None)
+            cells[place] = _Cell(None, fact.at, None, came_at=fact.at)
             self.gone.pop((topic.name, *place), None)
         came += len(routed)
         if came or went:
@@ -323,7 +324,7 @@ def _routes(told: Mapping[int, Topic]) -> dict[str, Rows[tuple[str, str], Route]
 def _cells(told: Mapping[int, Topic]) -> dict[str, dict[Place, _Cell]]:
     """Read all queues that topics have or had."""
     cells: dict[str, dict[Place, _Cell]] = {topic.name: {} for topic in told.values()}
-    columns = ("pk", "topic_id", "broker", "queue_id", *CELL)
+    columns = ("pk", "topic_id", "broker", "queue_id", *CELL, "came_at")
     for pk, topic, broker, number, *cell in Queue.objects.filter(topic__in=told).values_list(*columns) if told else ():
         cells[told[topic].name][broker, number] = _Cell(pk, *cell)
     return cells

@@ -113,11 +113,49 @@ def test_what_is_told_of_a_round_does_not_change_because_a_queue_comes_back() ->
 
 def test_what_nobody_kept_of_before_is_told_as_unknown() -> None:
     row = leave()
-    Queue.objects.filter(queue_id=3).update(since=T0 + 80_000)
+    Queue.objects.filter(queue_id=3).update(since=T0 + 80_000, came_at=None)
 
     lane = lanes(row, 300_000)[3]
 
     assert (lane.is_gone, lane.gone_at, lane.is_waiting, lane.unowned) == (True, None, False, (0, 76_000))
+
+
+def test_what_nobody_kept_of_before_stays_as_unknown_when_it_leaves_and_comes_back_again() -> None:
+    row = leave()
+    Queue.objects.filter(queue_id=3).update(since=T0 + 80_000, came_at=None)
+    before = lanes(row, 300_000)[3]
+
+    told(shrunk(95_000, 94_000))
+    assert lanes(row, 300_000)[3] == before
+    for at in (100_000, 120_000):
+        told(replace(route(4, at), exactness=Exactness.between(T0 + at - 100, T0 + at)))
+        assert lanes(row, 300_000)[3] == before
+        told(shrunk(at + 10_000, at + 9_000))
+        assert lanes(row, 300_000)[3] == before
+
+
+def back(at: int, low: int) -> RouteSeen:
+    return replace(route(4, at), exactness=Exactness.between(T0 + low, T0 + at))
+
+
+def test_a_queue_that_came_back_within_its_round_is_waited_for() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_000, []))
+    turn(6_100)
+    told(shrunk(16_000, 11_000), back(20_000, 19_000))
+    told(*(held(client, 30_000, mine) for client, mine in (("A", [0, 1]), ("B", [2]), ("C", []))))
+    turn(30_100)
+    row = Round.objects.get(number=1)
+
+    lane = lanes(row, 30_100)[3]
+
+    assert (lane.is_waiting, lane.is_gone, lane.gone_at) == (True, False, None)
+    # certain are 5 s before it left, and 10 s since it was back; from 16 s to 19 s it was gone
+    assert lane.unowned == (15_000, 30_090 - 3_000)
+    told(missed("C", 31_000))
+    lane = lanes(row, 40_000)[3]
+    assert (lane.is_unknown, lane.unowned[0]) == (True, 15_000)
 
 
 def test_a_queue_has_nobody_only_while_it_is_in_a_route() -> None:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.clusters.absences import MOST_ABSENCES
 from dashboard.clusters.models import Broker, Cluster, Queue, Route, Topic
-from dashboard.clusters.recording.routes import MOST_ABSENCES
 from dashboard.groups.models import RoundCause
 from rebalance_engine.events import (
     EXACT,
