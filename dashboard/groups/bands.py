@@ -102,7 +102,7 @@ def sweep(
     """
     spans = list(spans)
     nobody, perhaps = gaps(spans, until=until, orphans=list(orphans), gone=gone, sure_until=sure_until)
-    _, two = stretches(all_told(spans), until=until, gone=as_seen_gone(gone))
+    _, two = stretches(all_told(spans), until=until, gone=as_perhaps_gone(gone, spans))
     return _pile(_since(nobody, since)), _pile(_since(perhaps, since)), _pile(_since(two, since))
 
 

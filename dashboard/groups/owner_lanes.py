@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
-from dashboard.groups.bands import FOREVER, Bounded, Intervals, all_told, as_seen_gone, gaps, stretches
+from dashboard.groups.bands import FOREVER, Bounded, Intervals, all_told, as_perhaps_gone, as_seen_gone, gaps, stretches
 from dashboard.groups.doubts import merged
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owned import orphans_of, spans_of
@@ -34,7 +34,7 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     sure = sure_until_of(groups=[group.pk]).get(group.pk, until)
     nobody, perhaps = gaps(spans, until=until, orphans=orphans, gone=gone, sure_until=sure)
     away = as_seen_gone(gone)
-    _, two = stretches(all_told(spans), until=until, gone=away)
+    _, two = stretches(all_told(spans), until=until, gone=as_perhaps_gone(gone, spans))
     shown = [span for span in spans if span.client and (span.until is None or span.until > since)]
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     changed = {span.queue for span in shown if span.at > since or span.until is not None} | two.keys()

@@ -154,7 +154,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     told = until if told_until is None else min(until, told_until)
     nobody, two = _threes(spans, orphans, until, told, gone)
     away = as_perhaps_gone(gone, spans)
-    nobody = replace(nobody, low=surely_lasting(nobody.low, until=until, sure_until=sure_until, gone=away))
+    nobody = replace(nobody, low=surely_lasting(nobody.low, until=told, sure_until=sure_until, gone=away))
     nobody = replace(nobody, low={queue: without(own, doubts) for queue, own in nobody.low.items()})
     first_at: dict[int, int] = {}
     for span in spans:

@@ -6,7 +6,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.groups.bands import Bounded, Held, Step, sweep
+from dashboard.groups.bands import Away, Bounded, Held, Step, sweep
 
 CLIENTS = count(1)
 
@@ -113,3 +113,11 @@ def test_the_steps_are_what_one_finds_by_looking_at_every_instant(given_spans: l
         }
         assert sum(step.queues for step in nobody if step.since <= at < step.until) == list(owners.values()).count(0)
         assert sum(step.queues for step in two if step.since <= at < step.until) == sum(n > 1 for n in owners.values())
+
+
+def test_two_have_a_queue_for_certain_until_it_may_have_left_the_route() -> None:
+    spans = [had(1, 0, 40), had(1, 5, 40)]
+
+    _, _, two = sweep(spans, since=0, until=50, gone={1: [Away(20, 30)]})
+
+    assert two == [Step(5, 20, 1)]

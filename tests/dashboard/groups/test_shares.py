@@ -81,6 +81,12 @@ def test_nobody_is_said_to_have_a_queue_for_certain_no_longer_than_all_answer() 
     assert (found[7].unowned, found[7].is_doubted) == (Lasted(15, 15, 50), True)
 
 
+def test_nor_longer_than_the_oldest_look_on_which_it_rests() -> None:
+    [found] = shares_of([had(1, 0, 10)], [ALONE], until=END, told_until=25, sure_until=20)
+
+    assert (found[7].unowned, found[7].is_doubted) == (Lasted(10, 15, 50), True)
+
+
 def test_a_queue_that_went_has_nobody_no_more() -> None:
     [found] = shares_of([had(1, 0, 10)], [ALONE], until=END, gone={7: [Away(22, 22)]})
 
