@@ -12,7 +12,7 @@ from dashboard.groups.before import knew_all_before
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Story, pause_of
-from dashboard.groups.leaving import STAYED, End, Left, lefts_of
+from dashboard.groups.leaving import STAYED, End, Left, lefts_of, perhaps_away
 from dashboard.groups.models import Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until
 from dashboard.groups.pairing import Instant
@@ -259,7 +259,8 @@ def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[
         last = None if until is None else max(until, until_high or until)
         own = () if until is not None and until_low == until else silences.get(member, ())
         has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, last, own))
-    return [_kept(lane, has.get(lane.place, []), now) for lane in lanes]
+    away = perhaps_away(round_row.group, {MessageQueue(*lane.place) for lane in lanes if not lane.from_client})
+    return [_kept(lane, has.get(lane.place, []), now, away.get(MessageQueue(*lane.place), NO_DOUBTS)) for lane in lanes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,7 @@ class _Has:
     silences: Doubts
 
 
-def _kept(lane: Lane, has: Sequence[_Has], now: int) -> Lane:
+def _kept(lane: Lane, has: Sequence[_Has], now: int, away: Doubts) -> Lane:
     taken = lane.taken_at
     if lane.from_client or taken is None:
         return lane
@@ -289,7 +290,7 @@ def _kept(lane: Lane, has: Sequence[_Has], now: int) -> Lane:
         return lane
     ends = [each.last for each in (mine, keeper) if each.last is not None]
     low = max(0, min(mine.told_at, keeper.told_at, now) - mine.at)
-    low = surely(mine.at, low, [*mine.silences, *keeper.silences])
+    low = surely(mine.at, low, [*mine.silences, *keeper.silences, *away])
     high = None if mine.at_low is None else max(low, min([now, *ends]) - mine.at_low)
     return replace(lane, from_client=keeper.client, overlap=(low, high), is_shared=not ends, is_first_seen=False)
 

@@ -102,12 +102,20 @@ def _ends_of_waves(rows: Iterable[Round]) -> dict[int, int | None]:
 
 
 def without_absences(group: Group, stories: Iterable[Story]) -> list[Story]:
-    """Count as time without owner no time in which a queue was in no route: then there was none to have."""
+    """Count as time without owner, or with two, none in which a queue was in no route: then there was none to have."""
     told = list(stories)
-    handed = {each.queue for each in told if _has_gap(each)}
-    stored, times = _stored({(group.cluster_id, queue) for queue in handed}), _disputes(group)
-    away = {queue: _disputed(_routed(own, since), times) for (_, queue), (since, _, own) in stored.items()}
-    return [_less(each, away[each.queue]) if away.get(each.queue) and _has_gap(each) else each for each in told]
+    away = _away_of(group, {each.queue for each in told if _has_gap(each) or _has_two(each)})
+    return [_less(each, away[each.queue]) if away.get(each.queue) else each for each in told]
+
+
+def perhaps_away(group: Group, queues: Collection[MessageQueue]) -> dict[MessageQueue, list[tuple[int, int]]]:
+    """Say when queues may have been in no route; those that never were are left out."""
+    return {queue: list(map(_widest, own)) for queue, own in _away_of(group, queues).items() if own}
+
+
+def _away_of(group: Group, queues: Collection[MessageQueue]) -> dict[MessageQueue, list[Away]]:
+    stored, times = _stored({(group.cluster_id, queue) for queue in queues}), _disputes(group)
+    return {queue: _disputed(_routed(own, since), times) for (_, queue), (since, _, own) in stored.items()}
 
 
 def _routed(away: Sequence[Away], since: int) -> list[Away]:
@@ -198,15 +206,34 @@ def _left(closed_at: int | None, dropped: int, back_at: int | None, away: Sequen
     return Left(None, tuple(ended))
 
 
+def _has_two(story: Story) -> bool:
+    """Whether two had a queue for certain."""
+    return bool(story.taken and story.overlap and story.overlap.low)
+
+
 def _less(story: Story, away: Sequence[Away]) -> Story:
+    if _has_two(story):
+        return _with_less_of_two(story, away)
     dropped, taken, unowned = story.dropped, story.taken, story.unowned
-    assert dropped is not None
-    assert taken is not None
-    assert unowned is not None
+    if dropped is None or taken is None or unowned is None or not _has_gap(story):
+        return story
     most = taken.at if taken.high is None else taken.high
     low, high = Left(None, tuple(away)).lasted(dropped, taken.low, most)
     low = min(unowned.low, low)
     return replace(story, unowned=Bounds(low, None if unowned.high is None else max(low, min(high, unowned.high))))
+
+
+def _with_less_of_two(story: Story, away: Sequence[Away]) -> Story:
+    """Leave out of what is certain all of the times in which the queue may have been in no route meanwhile."""
+    taken, overlap = story.taken, story.overlap
+    assert taken is not None
+    assert overlap is not None
+    since = taken.at if taken.high is None else taken.high
+    until = FOREVER if overlap.high is None else since + overlap.high
+    if story.dropped is not None:
+        until = story.dropped.at
+    lost = max(0, until - since) - _length(since, until, map(_widest, away))
+    return replace(story, overlap=replace(overlap, low=max(0, overlap.low - lost)))
 
 
 def _widest(away: Away) -> tuple[int, int]:

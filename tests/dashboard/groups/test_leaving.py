@@ -234,3 +234,23 @@ def test_at_an_instant_before_a_queue_left_the_route_it_was_waited_for() -> None
     assert early is not None
     assert (early.is_waiting, early.is_gone, early.gone_at, early.unowned[1]) == (True, False, None, 21_000)
     assert late == lane
+
+
+def test_what_is_in_no_route_is_nobodys_and_two_do_not_have_it_for_certain() -> None:
+    settle()
+    join()
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2, 3]), held("C", 6_000, [3]))
+    turn(6_100)
+    told(shrunk(16_000, 11_000))
+    told(held("A", 20_000, [0, 1]), held("B", 20_000, [2, 3]), held("C", 20_000, [3]))
+    turn(20_100)
+    row = Round.objects.get(number=1)
+    gone = Queue.objects.get(queue_id=3).pk
+
+    open_lane = next(lane for lane in lanes_of(row, now=T0 + 20_100) if lane.queue_id == 3)
+    told(held("B", 30_000, [2]), held("C", 30_000, [3]), held("A", 30_000, [0, 1]))
+    turn(30_100)
+    lane = next(lane for lane in lanes_of(row, now=T0 + 30_100) if lane.queue_id == 3)
+
+    assert (open_lane.overlap[0], lane.overlap[0]) == (5_000, 5_000)
+    assert shares_in(row=row, now=T0 + 30_100)[gone].overlap_within[0] == 5_000
