@@ -21,7 +21,9 @@ from rebalance_engine.pipeline import (
     copies,
     doubles,
     events,
+    gaps,
     holds,
+    hostclocks,
     lines,
     locks,
     measures,
@@ -103,7 +105,7 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progres
     with progress.stage("rounds, handoffs, loads"):
         _publish_stories(store, asked, _events(store, asked, same), life, told)
     with progress.stage("measures"):
-        _publish_measures(store, asked, _events(store, asked, same), told)
+        _publish_measures(store, asked, _events(store, asked, same), life, told)
     with progress.stage("reports"):
         tables = {name: store.read(name, schema) for name, schema in sections.WHOLE.items()}
         rounds, handoffs = (store.read(name, STORIES[name][1]) for name in ("rounds", "handoffs"))
@@ -287,7 +289,7 @@ def _checksums(inputs: DataFrame) -> dict[str, str]:
     return {row["group"]: row["checksum"] for row in inputs.select("group", "checksum").collect()}
 
 
-def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, told: Told) -> None:
+def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, life: DataFrame, told: Told) -> None:
     tables = {name: store.read(name, schema) for name, (_, schema) in STORIES.items()}
     rounds, handoffs = tables["rounds"], tables["handoffs"]
     spans = store.read("spans", SPANS)
@@ -304,7 +306,10 @@ def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, told: T
     _publish(store, asked, told, "looked", measures.looked_of(all_events))
     _publish(store, asked, told, "models", models.models_of(all_events))
     _publish(store, asked, told, "doubles", doubles.doubles_of(tables["stretches"], spans))
-    _publish(store, asked, told, "mixed", mixed.mixed_of(store.read("changes", EVENTS), spans))
+    changes = store.read("changes", EVENTS)
+    _publish(store, asked, told, "mixed", mixed.mixed_of(changes, spans))
+    _publish(store, asked, told, "clocks", hostclocks.clocks_of(all_events, changes))
+    _publish(store, asked, told, "gaps", gaps.gaps_of(all_events, life))
 
 
 def _publish(store: Store, asked: Asked, told: Told, table: str, frame: DataFrame) -> None:

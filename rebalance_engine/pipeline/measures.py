@@ -22,7 +22,7 @@ from rebalance_engine.pipeline.schemas import (
     day_of,
     shaped,
 )
-from rebalance_engine.pipeline.templates import ADDS, POPS, REMOVES
+from rebalance_engine.pipeline.templates import ADDS, LOCK_LOGS, POPS, REMOVES
 
 OF_DAY = ["cluster", "day", "group"]
 OF_GROUP = ["cluster", "group"]
@@ -36,7 +36,6 @@ OF_SESSION = ("first", "last", "gone", "came", "again")
 _WAYS = (("before", "after"), ("after", "before"))
 WAVE_GAP_MS, WAVE_MEMBERS = RESTARTED_WITHIN_MS, 2
 OF_OTHERS = ("not in list", "granted expired", "refused")  # whose client id need not be of the log's own host
-OF_LOCKS = "/(?:filter|lock)$"  # what a broker writes into its other logs is of locks only
 
 
 def costs_of(
@@ -367,7 +366,7 @@ def looked_of(events: DataFrame) -> DataFrame:
         "sends": sends,
         "isolations": sends & ~layout.isin(*SILENT_ON_ISOLATION),
         "heartbeats": is_java,
-        "expiries": ((layout == "broker") & ~F.col("process").rlike(OF_LOCKS))
+        "expiries": ((layout == "broker") & ~F.col("process").rlike(LOCK_LOGS))
         | (is_own & what.isin("joined", "left", "closed", "expired")),
     }
     by_process = events.groupBy("cluster", "day", "process").agg(

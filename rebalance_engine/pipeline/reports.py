@@ -24,6 +24,7 @@ MOST_HANDOFFS = 5_000
 REPORTS, LONGEST, TOTALS = "reports", "handoffs", "totals"  # the table, and two of its sections
 WHOLE = (
     "costs", "storms", "waves", "brokers", "heartbeats", "spikes", "looked", "models", "doubles", "mixed",
+    "clocks", "gaps",
 )  # fmt: skip  # its other sections
 OF_HANDOFF = ("cluster", "group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
@@ -60,6 +61,8 @@ class Report:
     models: list[Row]
     doubles: list[Row]
     mixed: list[Row]
+    clocks: list[Row]
+    gaps: list[Row]
     unparsed: int
     troubles: dict[str, str]
     refused: list[str]
@@ -133,7 +136,7 @@ def _notes(folder: Path) -> tuple[Notes, dict[str, str]]:
 
 def _by_cluster(rows: Iterable[Row]) -> list[Row]:
     """Call groups, brokers and hosts by their clusters too."""
-    named = ("group", "broker", "host")
+    named = ("group", "broker", "host", "broker_host", "log")
     return [
         {name: f"{row['cluster']}: {value}" if name in named and value is not None else value
          for name, value in row.items()}

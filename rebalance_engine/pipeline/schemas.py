@@ -215,6 +215,12 @@ COSTS = _schema(
 LOCK_WAITS = _filed(**_QUEUE, client=TEXT, holder=TEXT, until_ms=LONG, refusals=LONG, is_granted=BOOL, is_held=BOOL)
 # Client ids that two processes used at once, and held queues twice; twice_ms: of all these queues together.
 DOUBLES = _filed(client=TEXT, until_ms=LONG, queues=LONG, twice_ms=LONG, processes=TEXTS)
+# Hosts whose clocks differ: the host's is ahead of the broker's by least_ms to most_ms (behind, where it is negative).
+CLOCKS = _schema(
+    cluster=TEXT, day=TEXT, host=TEXT, broker_host=TEXT, at_ms=LONG, least_ms=LONG, most_ms=LONG, signs=LONG
+)
+# What logs lack, from at_ms until until_ms: "hole", or "begins late" and "ends early" of a broker's among others.
+GAPS = _schema(cluster=TEXT, day=TEXT, host=TEXT, log=TEXT, what=TEXT, at_ms=LONG, until_ms=LONG)
 # Groups of which several clients that were there at once write into one folder, and most of their lines name none.
 MIXED = _filed(host=TEXT, folder=TEXT, clients=LONG, until_ms=LONG)
 STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)

@@ -28,6 +28,8 @@ WHOLE: dict[str, StructType] = {  # tables of which every row is told, by name
     "models": schemas.MODELS,
     "doubles": schemas.DOUBLES,
     "mixed": schemas.MIXED,
+    "clocks": schemas.CLOCKS,
+    "gaps": schemas.GAPS,
 }
 
 

@@ -10,6 +10,7 @@ from rebalance_engine.pipeline.sources import COPY, EMPTY
 from rebalance_engine.pipeline.templates import BROADCASTING, POP
 from rebalance_engine.pipeline.wording import (
     Row,
+    ahead,
     broken,
     counted,
     disputes,
@@ -18,6 +19,7 @@ from rebalance_engine.pipeline.wording import (
     idle,
     lasting,
     left_out,
+    missed,
     moment,
     number,
     off,
@@ -114,7 +116,8 @@ def missing(report: Report) -> list[str]:
     are = "is a copy of another, and was" if len(copies) == 1 else "are copies of others, and were"
     doubled = _files(f"{counted(len(copies), 'file')} {are} left out on purpose:", copies)
     left_out = [f"left out: {sentence}" for sentence in report.unfinished]
-    return [*left_out, *files, *report.refused, *not_told_apart(report), *doubled]
+    apart = [*clocks_apart(report), *lacking(report), *not_told_apart(report)]
+    return [*left_out, *files, *report.refused, *apart, *doubled]
 
 
 def _files(sentence: str, told: Sequence[tuple[str, str]]) -> list[str]:
@@ -137,6 +140,31 @@ NOT_APART = (
     "clients that write into one folder could not be told apart: which of them a pull, a listener or a lock was of is"
     " unknown, so that what came twice, silence and refused pulls are bounded as if it were any of them"
 )
+
+
+def clocks_apart(report: Report) -> list[str]:
+    """Name the hosts whose clocks differ from brokers', and by how much, as they were when it was seen first."""
+    first: dict[tuple[object, object], Row] = {}
+    for row in sorted(report.clocks, key=lambda row: number(row["at_ms"])):
+        first.setdefault((row["host"], row["broker_host"]), row)
+    told = [f"  {_short(host)}: {ahead(row)} of {_short(other)}" for (host, other), row in first.items()]
+    return [CLOCKS_APART, *told[:WORST], *_more(told)] if told else []
+
+
+CLOCKS_APART = (
+    "clocks of hosts differ: times are told as each log has them, so that what is compared across these hosts may be"
+    " wrong by as much, its bounds too:"
+)
+
+
+def lacking(report: Report) -> list[str]:
+    """Name the logs that lack a part, as far as it is known, the longest first."""
+    those = sorted(report.gaps, key=lambda row: number(row["at_ms"]) - number(row["until_ms"]))
+    told = [f"  {_short(row['log'])}: {missed(row)}" for row in those]
+    return [LACKING, *told[:WORST], *_more(told)] if told else []
+
+
+LACKING = "logs lack a part, or are there for a part of the time only; that they tell of nobody then proves nothing:"
 
 
 def used_twice(report: Report) -> list[str]:

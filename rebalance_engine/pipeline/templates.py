@@ -167,5 +167,6 @@ TEMPLATES = {
 QUEUE = r"MessageQueue \[topic=([^,\]]+), brokerName=([^,\]]+), queueId=(-?\d+)\]"
 ADDS = ("added",)
 POPS = ("pop added", "pop removed", "pop kept")  # of queues out of which brokers hand messages to whoever asks
+LOCK_LOGS = "/(?:filter|lock)$"  # what a broker writes into its other logs is of locks only
 BROADCASTING, POP = "broadcasting", "POP"  # groups whose queues have no owners
 REMOVES = ("removed", "not subscribed", "expired and removed", "removed to repair")

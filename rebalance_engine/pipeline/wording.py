@@ -232,6 +232,23 @@ def unheard(row: Row) -> str:
     return f"members of whom no log tells what they held: {count:.0f}" if count else ""
 
 
+def ahead(row: Row) -> str:
+    """Say between which bounds a host's clock is ahead of another's, or behind it."""
+    least, most = sorted((abs(number(row["least_ms"])), abs(number(row["most_ms"]))))
+    way = "ahead" if number(row["least_ms"]) + number(row["most_ms"]) > 0 else "behind"
+    return f"{between(least, most)} {way}"
+
+
+def missed(row: Row) -> str:
+    """Say what a log lacks."""
+    lasts, begin, end = number(row["until_ms"]) - number(row["at_ms"]), moment(row["at_ms"]), moment(row["until_ms"])
+    if row["what"] == "begins late":
+        return f"begins at {end}, {lasting(lasts)} after the first of all logs"
+    if row["what"] == "ends early":
+        return f"ends at {begin}, {lasting(lasts)} before the last of all logs"
+    return f"nothing from {begin} to {end} ({lasting(lasts)})"
+
+
 def disputes(row: Row) -> str:
     """Say how often members counted each other differently at one time; empty where they never did."""
     count = number(row.get("disputes"))
