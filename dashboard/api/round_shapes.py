@@ -78,7 +78,7 @@ class LoadOut(Schema):
 
 
 class BeyondOut(Schema):
-    """A queue of a round's figures without a handoff in it: how long nobody had it, and two; ``why`` it has none.
+    """A queue of a round's figures of which no handoff tells: how long nobody had it, and two; ``why`` none does.
 
     Where the ``low`` of a time is 0 it is only possible.
     """
@@ -100,8 +100,8 @@ class RoundOut(RoundRow):
     known, for so many ms at most, or nobody knows how many. ``longest_unowned`` or ``longest_overlap`` null: of none
     it is known for certain, and where ``unowned_perhaps_queues`` or ``overlap_perhaps_queues`` is 0 too, none was seen.
     Of the queues without owner ``unowned_unmoved_queues`` had none before it either, as far as is known: they are not
-    among its ``handoffs``, the number of rows of ``/moves``. Of the queues of these figures ``beyond_count`` have no
-    handoff in it: ``beyond`` are the longest 200 of them, each with the reason.
+    among its ``handoffs``, the number of rows of ``/moves``. Of ``beyond_count`` of the queues of these figures
+    no handoff tells: ``beyond`` are the longest 200 of them, each with the reason.
 
     While it is open ``left_open`` queues besides those ``to_move`` are still to change owner by earlier rounds that it
     superseded.

@@ -1,15 +1,18 @@
-"""Queues that a round's figures count and none of its handoffs tells of: each with its time, and why it has none."""
+"""Queues that a round's figures count and none of its handoffs tells of: each with its time, and why it has none.
+
+Of a queue that was handed over in it, that is when two had it before: the handoff is of another time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
 from dashboard.groups.lanes import Lane
 from dashboard.groups.owned import places_of
-from dashboard.groups.shares import Share
+from dashboard.groups.shares import Lasted, Share
 
 MOST_SHOWN = 60
 Within = tuple[int, int | None]
@@ -47,7 +50,7 @@ class Beyond:
 
 
 def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond]:
-    """Give the queues of a round that had no owner, or two, or perhaps, and have no handoff in it; longest first.
+    """Give the queues of a round that had no owner, or two, or perhaps, of which no handoff tells; longest first.
 
     Args:
         shares: as ``owned.shares_in`` gives them, by the rows of the queues.
@@ -55,7 +58,13 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
     """
     counted = {pk: share for pk, share in shares.items() if _is_counted(share)}
     told = {lane.place for lane in lanes}
-    rows = [_row(place, counted[pk]) for pk, place in places_of(counted).items() if place not in told]
+    twice = {lane.place for lane in lanes if lane.is_overlap or lane.is_perhaps_overlap}
+    rows = []
+    for pk, place in places_of(counted).items():
+        if place not in told:
+            rows.append(_row(place, counted[pk]))
+        elif place not in twice and _has_two(counted[pk]):
+            rows.append(_row(place, replace(counted[pk], unowned=Lasted())))
     return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
 
 
@@ -75,7 +84,11 @@ def shown(rows: Sequence[Beyond]) -> dict[str, object]:
 
 
 def _is_counted(share: Share) -> bool:
-    return share.is_gap or share.is_overlap or share.is_perhaps_gap or share.is_perhaps_overlap
+    return share.is_gap or share.is_perhaps_gap or _has_two(share)
+
+
+def _has_two(share: Share) -> bool:
+    return share.is_overlap or share.is_perhaps_overlap
 
 
 def _row(place: tuple[str, str, int], share: Share) -> Beyond:

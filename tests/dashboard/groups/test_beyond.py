@@ -15,7 +15,7 @@ from dashboard.groups.beyond import (
     count_unmoved,
     shown,
 )
-from dashboard.groups.lanes import lanes_of
+from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rounds import sentence_of
@@ -69,7 +69,7 @@ def test_each_queue_of_the_figures_has_a_handoff_or_a_row_that_says_why_not(clie
     page = client.get(f"/groups/{group.pk}/rounds/1/").content.decode()
     answer = client.get(f"/api/v1/groups/{group.pk}/rounds/1").json()
 
-    assert "1 queue of its figures without a handoff in it" in page
+    assert "1 queue of its figures of which no handoff tells" in page
     assert "nobody is known to have had it by then, ever" in page
     handed = {row["queue_id"] for row in client.get(f"/api/v1/groups/{group.pk}/rounds/1/moves").json()["rows"]}
     assert (answer["beyond_count"], [row["queue_id"] for row in answer["beyond"]]) == (1, [3])
@@ -123,3 +123,17 @@ def test_who_had_no_owner_and_was_not_handed_over_stood_still_at_least_so_long()
     found = worst([], shares)
 
     assert (found["pause"], found["pause_queues"], found["pause_unknown"]) == ((5_000, None), 1, 0)
+
+
+@pytest.mark.parametrize(("overlap", "rows"), [((0, 0), [((0, 0), (7, None), (CUT,))]), ((0, 9), []), ((3, 9), [])])
+def test_what_two_had_before_the_round_is_told_of_a_queue_that_was_handed_over_in_it_too(
+    overlap: tuple[int, int], rows: list[object]
+) -> None:
+    pk = settle().cluster.topics.get(name="orders").queues.get(queue_id=0).pk
+    share = Share(Lasted(4, 5, 6), Lasted(2, 2, 2), is_cut=True, overlap_least=7)
+    lane = Lane("orders", "east", 0, "A", "B", T0, T0 + 5, None, (4, 6), overlap, is_waiting=False)
+
+    found = beyond(shares={pk: share}, lanes=[lane])
+
+    assert [(row.unowned, row.overlap, row.why) for row in found] == rows
+    assert count_unmoved(found) == {"unowned_unmoved": 0, "unowned_untold": 0}
