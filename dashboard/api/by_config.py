@@ -22,7 +22,7 @@ from dashboard.plans import assignments, exporting
 from dashboard.plans.assignments import LONGEST, BadAssignment
 from dashboard.plans.checks import Check, check, refusals, to_acknowledge
 from dashboard.plans.models import ByConfig
-from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchecked, publish
+from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchanged, Unchecked, publish
 from dashboard.plans.queries import assignment_of, former_members, latest, read_group, version
 
 
@@ -154,7 +154,7 @@ def check_by_config(request: HttpRequest, pk: int, asked: CheckIn) -> CheckedOut
 
 @does(Role.ADMIN, "/groups/{int:pk}/by-config/versions", name="api by config versions", status=201, answer=ByConfigOut)
 def keep_by_config(request: HttpRequest, pk: int, draft: DraftIn) -> Status[ByConfigOut]:
-    """Keep a new version. 409: another one came in between, ``latest`` is its number; 422: a check is not fine."""
+    """Keep a new version. 409: ``latest`` came in between, or says the same; 422: a check is not fine."""
     found = _find_to_edit(request, pk)
     try:
         assignment = assignments.read(_document(draft.assignment))
@@ -169,6 +169,8 @@ def keep_by_config(request: HttpRequest, pk: int, draft: DraftIn) -> Status[ByCo
     except Conflict as conflict:
         newest = conflict.latest.version if conflict.latest else None
         raise Problem(409, f"{conflict}; this was made from version {draft.base}", latest=newest) from conflict
+    except Unchanged as unchanged:
+        raise Problem(409, str(unchanged), latest=unchanged.latest.version) from unchanged
     except Unchecked as unchecked:
         checks = [_check(each).model_dump() for each in unchecked.checks]
         raise Problem(422, str(unchecked), checks=checks) from unchecked

@@ -45,9 +45,9 @@ def day(ms: int) -> str:
 def between(low: int | None, high: int | None) -> tuple[str, str]:
     """Write a duration that is known between two bounds (ms), and its mark: exact, bound or unknown.
 
-    Two bounds that read alike are one figure, ``≈ 3 min 56 s``.
+    Two bounds that read alike are one figure, ``≈ 3 min 56 s``. At least 0, and no upper bound, is no figure.
     """
-    if low is None and high is None:
+    if not low and high is None:
         return _("unknown"), "unknown"
     if low == high:
         return span(low), "exact"
@@ -62,7 +62,7 @@ def between(low: int | None, high: int | None) -> tuple[str, str]:
 def estimate(low: int, high: int | None) -> str:
     """Write a duration that is expected, by what earlier ones took: between two bounds, or about so long."""
     if high is None:
-        return f"≥ ~ {span(low)}"
+        return f"≥ ~ {span(low)}" if low else _("unknown")
     least, most = span(low), span(high)
     if least == most:
         return f"~ {most}"

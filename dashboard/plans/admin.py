@@ -17,7 +17,7 @@ from dashboard.plans import assignments
 from dashboard.plans.assignments import Assignment, BadAssignment
 from dashboard.plans.checks import Check, check, refusals, to_acknowledge
 from dashboard.plans.models import ByConfig
-from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, publish
+from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, Unchanged, publish
 from dashboard.plans.queries import former_members, latest
 
 ASKED = ("group", "base", "document", "reason", "is_read")
@@ -67,6 +67,8 @@ class ByConfigForm(forms.ModelForm[ByConfig]):
         there = latest(group=given["group"].pk)
         if (there.version if there else 0) != given["base"]:
             raise ValidationError(in_words(str(Conflict(there))))
+        if there is not None and there.document == assignments.write(self.assignment()):
+            raise ValidationError(in_words(str(Unchanged(there))))
         wrong = [each.words for each in refusals(checks)]
         unread = [] if given["is_read"] else [each.words for each in to_acknowledge(checks)]
         if wrong or unread:

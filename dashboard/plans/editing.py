@@ -22,7 +22,7 @@ from dashboard.plans import assignments, exporting
 from dashboard.plans.assignments import Assignment, BadAssignment
 from dashboard.plans.checks import check, to_acknowledge
 from dashboard.plans.models import ByConfig
-from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchecked, publish
+from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchanged, Unchecked, publish
 from dashboard.plans.picturing import Picture, picture
 from dashboard.plans.queries import assignment_of, former_members, latest, read_group, version, versions
 from dashboard.plans.questions import Question
@@ -114,6 +114,13 @@ def _posted(request: HttpRequest, group: Group, view: GroupView) -> HttpResponse
         return _form(request, group, view, given, Answered(None, bad.problems, status=400))
     if request.POST.get("does") != "keep":
         return _form(request, group, view, given, Answered(assignment))
+    return _kept(request, group, view, given, assignment)
+
+
+def _kept(
+    request: HttpRequest, group: Group, view: GroupView, given: dict[str, str], assignment: Assignment
+) -> HttpResponse:
+    """Keep what was posted, or say why not."""
     draft = Draft(
         assignment=assignment,
         base=_number(given["base"]),
@@ -126,6 +133,9 @@ def _posted(request: HttpRequest, group: Group, view: GroupView) -> HttpResponse
         problems = tuple([] if conflict.latest else [_("There is no version yet: this was made from none.")])
         given["base"] = given["base"] if conflict.latest else "0"
         return _form(request, group, view, given, Answered(assignment, problems, conflict.latest, 409))
+    except Unchanged as unchanged:
+        words = _("Unchanged: version %(n)s says the same already. Nothing is kept.") % {"n": unchanged.latest.version}
+        return _form(request, group, view, given, Answered(assignment, (words,), status=409))
     except Unchecked as unchecked:
         problems = tuple(_("Not kept: %(words)s.") % {"words": each.words} for each in unchecked.checks)
         return _form(request, group, view, given, Answered(assignment, problems, status=400))

@@ -48,6 +48,14 @@ class Conflict(Exception):
         self.latest = latest
 
 
+class Unchanged(Exception):
+    """The latest version says the same already."""
+
+    def __init__(self, latest: ByConfig) -> None:
+        super().__init__(f"version {latest.version} by {latest.author} says the same already: nothing is kept")
+        self.latest = latest
+
+
 class Unchecked(Exception):
     """The draft cannot be kept: something is wrong with it, or was not acknowledged. ``checks`` are those."""
 
@@ -69,6 +77,7 @@ def publish(*, group: Group, draft: Draft, author: str, now: int) -> ByConfig:
         Conflict: another version was kept meanwhile, or there never was the one that it names.
         Unchecked: checks that are wrong, or that nobody acknowledged.
         NoReason: it needs one.
+        Unchanged: the latest version says the same.
     """
     reason = printable(draft.reason).strip()
     if not 0 < len(reason) <= LONGEST_REASON:
@@ -78,6 +87,8 @@ def publish(*, group: Group, draft: Draft, author: str, now: int) -> ByConfig:
         there = latest(group=locked.pk)
         if (there.version if there else 0) != draft.base:
             raise Conflict(there)
+        if there is not None and there.document == assignments.write(draft.assignment):
+            raise Unchanged(there)
         checks = check(draft.assignment, look_at(group=locked).view, former_members(group=locked))
         unread = [each for each in to_acknowledge(checks) if each.key not in draft.acknowledged]
         if refusals(checks) or unread:

@@ -16,6 +16,7 @@ from rebalance_engine.allocation.contract import UnknownStrategy
 from rebalance_engine.engine import Division, divide
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.measures import Skew, skew
+from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
 
@@ -140,7 +141,7 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
     if problems:
         raise BadQuestion(problems)
     options = [own]
-    for name in _compared():
+    for name in [] if after.model is MessageModel.BROADCASTING else _compared():  # each has all, by any of them
         given = _given(name, question.strategy, taken or {})
         if name != own.strategy or given:
             is_asked = name == question.strategy

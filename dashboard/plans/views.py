@@ -34,7 +34,7 @@ from dashboard.plans.trying import Option, Trial, try_out
 from rebalance_engine.allocation import STRATEGIES
 from rebalance_engine.diff import Move, MoveCause
 from rebalance_engine.findings import spell
-from rebalance_engine.model import MessageQueue
+from rebalance_engine.model import MessageModel, MessageQueue
 
 MOST_MOVES = 400
 MOST_LOADS = 400
@@ -98,7 +98,8 @@ def _context(
     request: HttpRequest, group: Group, trial: Trial, question: Question, expected: Costs
 ) -> dict[str, object]:
     outcome = trial.chosen.outcome
-    moves = answers.costly(list(outcome.moves)) if outcome is not None else []
+    is_divided = trial.after.model is not MessageModel.BROADCASTING  # who comes takes a copy else: nothing moves
+    moves = answers.costly(list(outcome.moves)) if outcome is not None and is_divided else []
     loads = answers.loads(trial)
     kept, most = latest(group=group.pk), _most(loads)
     cards = [_card(option, trial, question) for option in trial.options]

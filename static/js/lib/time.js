@@ -14,9 +14,9 @@ export function span(ms) {
   return `${Math.floor(seconds / 86400)} d ${two(Math.floor((seconds % 86400) / 3600))} h`;
 }
 
-/** A duration that is known between two bounds; two that read alike are one figure, `≈ 3 min 56 s`. */
+/** A duration that is known between two bounds; two that read alike are one figure, `≈ 3 min 56 s`; at least 0 is none. */
 export function between([low, high]) {
-  if (low === null && high === null) return gettext("unknown");
+  if (!low && high === null) return gettext("unknown");
   if (low === high) return span(low);
   if (high === null) return `≥ ${span(low)}`;
   if (!low) return `≤ ${span(high)}`;

@@ -47,3 +47,8 @@ def test_bounds_are_said_as_bounds_as_javascript_says_them(
 )
 def test_what_earlier_ones_let_expect_is_marked_as_an_estimate(low: int, high: int | None, words: str) -> None:
     assert estimate(low, high) == words
+
+
+def test_at_least_nothing_is_no_figure() -> None:
+    assert between(0, None) == between(None, None) == ("unknown", "unknown")
+    assert (estimate(0, None), between(1, None)) == ("unknown", ("≥ 1 ms", "bound"))

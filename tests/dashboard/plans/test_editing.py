@@ -107,7 +107,18 @@ def test_two_who_edit_at_once_do_not_overwrite_each_other(client: Client, group:
     assert "Version 1 came in between, by ada: more room" in page
     assert "orders/east/0-3" in page and "mine" in page  # nothing is lost
     assert ByConfig.objects.count() == 1
-    assert send(client, group, base="1").status_code == 302
+    other = '{"A": ["orders/east/0-2"], "B": ["orders/east/3"]}'
+    assert send(client, group, other, base="1").status_code == 302
+
+
+def test_what_the_latest_version_says_is_said_to_be_unchanged(client: Client, group: Group) -> None:
+    send(client, group)
+
+    again = send(client, group, base="1")
+
+    assert again.status_code == 409
+    assert "Unchanged: version 1 says the same already. Nothing is kept." in again.content.decode()
+    assert ByConfig.objects.count() == 1
 
 
 @pytest.mark.parametrize("base", ["7", "-1", "x", "9" * 40])

@@ -11,13 +11,14 @@ from dashboard.groups.rebalancing import is_due, rebalance_once
 from dashboard.groups.risks import read_risks
 from dashboard.plans.checks import check, to_acknowledge
 from dashboard.plans.models import ByConfig
-from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchecked, publish
+from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchanged, Unchecked, publish
 from dashboard.plans.queries import read_group
 from rebalance_engine.events import Cause
 from rebalance_engine.model import MessageQueue
 from tests.dashboard.story import T0, held, queue, route, seen, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
+OTHER = {"A": (queue(0), queue(1), queue(2)), "B": (queue(3),)}
 GOOD = {"A": (queue(0),), "B": (queue(1), queue(2), queue(3))}
 
 
@@ -82,7 +83,7 @@ def test_it_opens_a_round_of_its_own_while_another_is_open_because_nobody_had_to
 
     keep(group, draft())
     rebalance_once(group=group.pk, now=T0 + 5_010)
-    keep(group, draft(base=1, reason="back"), at=9_000)
+    keep(group, draft(OTHER, base=1, reason="back"), at=9_000)
     rebalance_once(group=group.pk, now=T0 + 9_010)
 
     rows = list(Round.objects.filter(group=group).order_by("number"))
@@ -112,7 +113,7 @@ def test_somebody_elses_version_in_between_is_a_conflict() -> None:
 
     assert conflict.value.latest is not None and conflict.value.latest.version == 1
     assert ByConfig.objects.count() == AuditEntry.objects.count() == 1
-    assert keep(group, draft(base=1)).version == 2
+    assert keep(group, draft(OTHER, base=1)).version == 2
 
 
 def test_a_version_that_nobody_has_is_no_base() -> None:
@@ -189,3 +190,15 @@ def test_a_gap_that_was_acknowledged_says_in_which_version_by_whom_and_why() -> 
     [gap] = Finding.objects.filter(kind="by-config gap", cleared_at=None)
     assert gap.subject == "orders/east/3"
     assert gap.sentence.endswith(" Acknowledged in by-config version 1 by ada: 3 is drained")
+
+
+def test_what_the_latest_version_says_already_is_not_kept_again() -> None:
+    group = a_group()
+    keep(group, draft())
+
+    with pytest.raises(Unchanged, match="version 1 by ada says the same already: nothing is kept"):
+        keep(group, draft(base=1, reason="again"))
+
+    assert (ByConfig.objects.count(), AuditEntry.objects.count()) == (1, 1)
+    assert keep(group, draft(OTHER, base=1)).version == 2
+    assert keep(group, draft(base=2)).version == 3  # as an earlier one is a change

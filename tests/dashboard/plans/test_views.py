@@ -248,3 +248,22 @@ def test_dry_runs_of_one_person_are_bounded_those_by_the_api_with_them(
     assert (as_json.status_code, as_json["Retry-After"], as_json.json()) == (429, "60", {"problems": [words]})
     client.force_login(person(Role.VIEWER, name="bob"))
     assert client.get(address).status_code == 200
+
+
+def test_of_a_group_that_broadcasts_nothing_moves_and_no_strategy_is_compared(client: Client, address: str) -> None:
+    Group.objects.update(model="BROADCASTING")
+
+    page = client.get(f"{address}?add=C").content.decode()
+
+    assert "every member has every queue, by any strategy, also one that joins" in page
+    assert "Nothing moves." in page
+    assert "AVG_BY_CIRCLE" not in page
+
+
+def test_a_question_that_changes_nothing_is_not_said_to_be_none(client: Client, address: str) -> None:
+    changes_nothing = client.get(f"{address}?params=%7B%7D").content.decode()
+    makes_no_sense = client.get(f"{address}?add=0").content.decode()
+
+    assert "what is asked changes nothing" in changes_nothing
+    assert "needed are 1 or more members" in makes_no_sense
+    assert "nothing is asked yet" not in changes_nothing + makes_no_sense
