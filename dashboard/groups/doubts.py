@@ -41,6 +41,7 @@ def surely(since: int, lasted: int, doubts: Doubts, *, until: int | None = None)
     more than all doubts between them is uncertain of it.
     """
     end = since + lasted
+    doubts = [(low, high) for low, high in doubts if low < max(end, until or end) and high > since]
     if until is None or until <= end:
         return _length(without([(since, end)], doubts))
     return max(0, lasted - (until - since - _length(without([(since, until)], doubts))))

@@ -197,7 +197,8 @@ def _of_rounds(names: dict[int, list[str]], now: int) -> Iterator[Metric]:
 
 def _doubted(rounds: Sequence[Round]) -> dict[int, tuple[int | None, int | None]]:
     """Bound the longest pause of those of some rounds in which not everybody answered."""
-    silent = all_doubts_of(groups={row.group_id for row in rounds}, since=0) if rounds else {}
+    since = min(((row.opened_low or 0) - SAME_CAUSE_MS for row in rounds), default=0)
+    silent = all_doubts_of(groups={row.group_id for row in rounds}, since=since) if rounds else {}
     found: dict[int, tuple[int | None, int | None]] = {}
     for row in rounds:
         began, ended = (row.opened_low or 0) - SAME_CAUSE_MS, row.closed_at or 0
