@@ -82,6 +82,13 @@ def test_a_new_group_appears_by_itself(turn: Turn, page: Page) -> None:
     expect(page.locator("h1")).to_contain_text("another")
 
 
+HEAD_IS_ABOVE = """head => {
+  scrollBy(0, head.getBoundingClientRect().bottom - innerHeight); // to where the news of the list stand
+  const { right, bottom } = head.querySelector(".lag").getBoundingClientRect();
+  return head.contains(document.elementFromPoint(right - 2, bottom - 4));
+}"""
+
+
 def test_a_list_of_several_pages_takes_what_is_pushed_in_place(turn: Turn, page: Page) -> None:
     group = turn(30)
     quiet = {"queue_count": 8, "member_count": 2, "silent_count": 0, "orphan_count": 0, "double_count": 0}
@@ -106,6 +113,7 @@ def test_a_list_of_several_pages_takes_what_is_pushed_in_place(turn: Turn, page:
     expect(page.locator("#groups li[data-id]")).to_have_count(100)
     expect(page.get_by_label("Search groups")).to_be_focused()
     assert page.evaluate("[document.body.dataset.was, scrollY]") == ["here", 900]
+    assert page.locator("#groups > .labels").evaluate(HEAD_IS_ABOVE)
     page.get_by_role("link", name="Show the list anew").click()
     expect(page.locator(".list-news")).to_be_hidden()
     assert page.url.endswith("/?sort=name")
