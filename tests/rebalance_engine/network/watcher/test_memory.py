@@ -118,14 +118,6 @@ def test_who_is_in_a_group_that_the_one_before_did_not_know_joined_nobody_knows_
     assert joins(of_stored) == {"A": Exactness.between(5, 13)}
 
 
-def test_lists_are_no_younger_than_the_oldest_answer_to_which_groups_there_are() -> None:
-    memory = making("east")
-    memory.groups_heard("east", ["G"], 10)
-    told(memory, "A", 20)
-
-    assert memory.lists_at == 10
-
-
 def test_an_answer_that_was_long_under_way_is_of_no_later_time_than_its_question() -> None:
     memory = sound("east")
     told(memory, "A", 1_900, asked_at=1_000)
@@ -293,28 +285,6 @@ def test_a_list_that_comes_again_after_it_was_missing_is_stated_though_it_is_the
     list(memory.list_missed("G", by(20), GONE))
 
     assert kinds(told(memory, "A", 30)) == ["MemberListSeen"]
-
-
-def test_all_lists_are_as_old_as_the_oldest_and_unknown_while_one_was_never_told() -> None:
-    memory = sound("east", "west")
-    nothing = memory.lists_at
-    told(memory, "A", 10)
-    one = memory.lists_at
-    told(memory, "A", 12, "west")
-    told(memory, "A", 20)
-
-    assert (nothing, one, memory.lists_at) == (None, None, 12)
-
-
-def test_routes_of_topics_that_groups_consume_are_as_old_as_the_oldest() -> None:
-    memory = sound("east")
-    told(memory, "A", 10)
-    for topic in memory.topics_of("G"):
-        list(memory.route_heard(topic, route(2, "east"), by(12, None)))
-    list(memory.route_heard("payments", route(2, "east"), by(5, None)))
-
-    assert memory.routes_at([by(12, None).address]) == 12
-    assert memory.routes_at([by(12, None).address, "other:9876"]) is None
 
 
 def test_groups_are_told_once_every_master_that_is_known_has_said_which_it_has() -> None:
