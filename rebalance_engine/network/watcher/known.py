@@ -95,6 +95,13 @@ class KnownGroup:
     topics: frozenset[str] | None = None  # kept until a subscription changes
     models: dict[MessageModel, int] = field(default_factory=dict)  # when brokers were last asked that told it
 
+    def all_topics(self) -> frozenset[str]:
+        """Name what it consumes, by its brokers and its members."""
+        if self.topics is None:
+            by_brokers = {one.topic for fact in self.subscriptions.values() for one in fact.subscriptions}
+            self.topics = frozenset(by_brokers.union(*(member.topics for member in self.members.values())))
+        return self.topics
+
     def since_told(self, fact: MemberSeen, asked_at: int) -> Exactness:
         """Note which message model a broker told of a member, and say within which time the group came to have it.
 

@@ -163,13 +163,7 @@ class Memory:
 
     def topics_of(self, group: str) -> frozenset[str]:
         """Name what a group consumes, by its brokers and its members."""
-        known = self._groups.get(group)
-        if known is None:
-            return frozenset()
-        if known.topics is None:
-            by_brokers = {one.topic for fact in known.subscriptions.values() for one in fact.subscriptions}
-            known.topics = frozenset(by_brokers.union(*(member.topics for member in known.members.values())))
-        return known.topics
+        return self._groups[group].all_topics() if group in self._groups else frozenset()
 
     # ---- NameServers and brokers ----
 
