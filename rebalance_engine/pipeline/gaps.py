@@ -1,6 +1,6 @@
-"""What logs lack, as far as it is known: holes, and a broker's log that begins later, or ends earlier, than others.
+"""What brokers' logs lack, as far as it is known: holes, and that one begins later, or ends earlier, than others.
 
-What a log does not tell then proves nothing. Native functions only.
+What a log does not tell then proves nothing. Native functions only. Of clients' logs ``holes.py`` tells.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.layouts import BROKER
 from rebalance_engine.pipeline.schemas import GAPS, day_of, shaped
-from rebalance_engine.pipeline.silences import REGISTERS_WITHIN_MS
+from rebalance_engine.pipeline.silences import PERSISTING, REGISTERS_WITHIN_MS
 from rebalance_engine.pipeline.templates import LOCK_LOGS
 
 HOLE, LATE, EARLY = "hole", "begins late", "ends early"
 
 
 def gaps_of(events: DataFrame, life: DataFrame) -> DataFrame:
-    """Give, as ``GAPS``, the holes of all logs, and how much later a broker's log begins, or earlier it ends.
+    """Give, as ``GAPS``, the holes of brokers' logs, and how much later a broker's log begins, or earlier it ends.
 
     That is told of logs in which a broker names who comes and goes, where others go on for longer than a broker goes
     without registering.
@@ -28,7 +28,9 @@ def gaps_of(events: DataFrame, life: DataFrame) -> DataFrame:
     log = F.col("cluster"), F.col("host"), F.col("process").alias("log")
     part = F.sort_array("spoken")
     following = F.arrays_zip(part.alias("this"), F.slice(part, F.lit(2), F.size("spoken")).alias("next"))
-    each = life.select(*log, F.explode(following).alias("gap")).where(F.col("gap.next").isNotNull())
+    clients = events.where(F.col("layout").isin(*PERSISTING)).select("cluster", "process").distinct()
+    others = life.join(clients, on=["cluster", "process"], how="left_anti")
+    each = others.select(*log, F.explode(following).alias("gap")).where(F.col("gap.next").isNotNull())
     holes = each.select(
         "cluster",
         "host",

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, SPEAKS_WITHIN_MS, departures_of, last_words
+from rebalance_engine.pipeline.holes import with_bounds
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.logends import ends_of_logs
@@ -86,7 +87,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
     )
     # Kept: it is as small as the table of holds, and much is asked of it below.
     spans = computed_once(_shaped(_ended(computed_once(_with_what_follows(timeline)), kept, events, life)))
-    return _let_go_unseen(spans, events, life)
+    return with_bounds(_let_go_unseen(spans, events, life), events, life)
 
 
 def _columns() -> list[str]:

@@ -188,7 +188,7 @@ def _day(layout: Layout | None) -> Column:
     return F.when(F.col("wall_ms").isNotNull(), F.concat(F.lit("20"), F.substring("value", 1, 8)))
 
 
-TRACES = ("pull refused", "pull failed", "resent", "send failed", "uncommitted")
+TRACES = ("pull refused", "pull failed", "resent", "send failed", "uncommitted", "alive")
 
 
 def _count(column: str, part: str) -> Column:

@@ -1,4 +1,4 @@
-"""Where the logs of members end: one that was cut, or copied earlier than others, does not tell what came later.
+"""Where the logs of members begin and end: one that was cut, rolled or copied early does not tell what lies beyond.
 
 A log is what one host has under one name, rolled parts and all; where lines have pids, whatever the host has of them.
 That a process falls silent in a log that goes on is its own end.
@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.events import family_of
 
+SHOWS_WITHIN_MS = 10_000  # two times of persisting
 WRITERS = ("java5", "java4")  # they persist the offsets of what they hold every 5 s; the others may be silent for long
 
 
@@ -37,6 +38,33 @@ def ends_of_logs(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFr
     One client id may be that of several processes, one after another: the log of one may be cut, and another's not.
     """
     return _ends(events, spans, life).where("persists").select("cluster", "process", "group", "client_id", "at_ms")
+
+
+def log_begins_of(changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Give as clues of groups, ``log begins``, until when the logs of members that had come before do not tell all.
+
+    That is their first line, or the first that shows something that they had then: what they hold they persist every
+    5 s. A log that has its process's start begins with it.
+    """
+    key = ["cluster", "process", "group", "client_id"]
+    early = spans.where(F.col("from_ms").isNull() & F.col("layout").isin(*WRITERS))
+    seen = early.groupBy(*key).agg(F.collect_list("first_seen_ms").alias("seen"))
+    started = changes.where(F.col("what") == "consumer starting").select(*key, F.col("at_ms").alias("start_ms"))
+    first = F.array_min("spoken.from_ms").alias("first_ms")
+    begun = (
+        seen.join(life.select("cluster", "process", first), on=["cluster", "process"], how="inner")
+        .join(started, on=key, how="left")
+        .groupBy(*key, "seen", "first_ms")
+        .agg(F.min("start_ms").alias("start_ms"))
+    )
+    late = begun.where(F.col("start_ms").isNull() | (F.col("start_ms") > F.array_min("seen")))
+    soon = F.filter("seen", lambda at: at <= F.col("first_ms") + SHOWS_WITHIN_MS)
+    at = F.greatest("first_ms", F.array_max(soon))
+    return (
+        late.groupBy("cluster", "group", "client_id")
+        .agg(F.min(at).alias("at_ms"))
+        .select("cluster", "group", F.lit("log begins").alias("what"), "at_ms", "client_id")
+    )
 
 
 def _ends(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
+from rebalance_engine.pipeline.loads import Presence
 from rebalance_engine.pipeline.unheard import Counted, Spans
 
 Covers = Sequence[tuple[int, int]]
@@ -23,6 +24,15 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
             found.append((begin, end))
+    return found
+
+
+def together(*presences: Presence) -> Spans:
+    """Put together when members were there, by their names, as several tell it."""
+    found: Spans = {}
+    for presence in presences:
+        for client, spans in presence.items():
+            found[client] = merged([*found.get(client, ()), *spans])
     return found
 
 

@@ -23,7 +23,7 @@ from rebalance_engine.pipeline.wording import Row, number
 MOST_HANDOFFS = 5_000
 REPORTS, LONGEST, TOTALS = "reports", "handoffs", "totals"  # the table, and two of its sections
 WHOLE = (
-    "costs", "storms", "waves", "brokers", "heartbeats", "spikes", "looked", "models", "doubles", "mixed",
+    "costs", "storms", "waves", "brokers", "heartbeats", "spikes", "looked", "models", "doubles", "mixed", "holes",
     "clocks", "gaps",
 )  # fmt: skip  # its other sections
 OF_HANDOFF = ("cluster", "group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
@@ -61,6 +61,7 @@ class Report:
     models: list[Row]
     doubles: list[Row]
     mixed: list[Row]
+    holes: list[Row]
     clocks: list[Row]
     gaps: list[Row]
     unparsed: int

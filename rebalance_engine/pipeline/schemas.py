@@ -219,10 +219,12 @@ DOUBLES = _filed(client=TEXT, until_ms=LONG, queues=LONG, twice_ms=LONG, process
 CLOCKS = _schema(
     cluster=TEXT, day=TEXT, host=TEXT, broker_host=TEXT, at_ms=LONG, least_ms=LONG, most_ms=LONG, signs=LONG
 )
-# What logs lack, from at_ms until until_ms: "hole", or "begins late" and "ends early" of a broker's among others.
+# What brokers' logs lack, from at_ms until until_ms: "hole", or "begins late" and "ends early" among others.
 GAPS = _schema(cluster=TEXT, day=TEXT, host=TEXT, log=TEXT, what=TEXT, at_ms=LONG, until_ms=LONG)
 # Groups of which several clients that were there at once write into one folder, and most of their lines name none.
 MIXED = _filed(host=TEXT, folder=TEXT, clients=LONG, until_ms=LONG)
+# Stretches of lines that clients' logs lack, from the last before to the first after, while their members held queues.
+HOLES = _filed(host=TEXT, client=TEXT, until_ms=LONG)
 STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)
 WAVES = _filed(
     until_ms=LONG, rounds=LONG, left=TEXTS, joined=TEXTS, handoffs=LONG, pause_ms=LONG, pause_restart_ms=LONG,

@@ -28,6 +28,7 @@ WHOLE: dict[str, StructType] = {  # tables of which every row is told, by name
     "models": schemas.MODELS,
     "doubles": schemas.DOUBLES,
     "mixed": schemas.MIXED,
+    "holes": schemas.HOLES,
     "clocks": schemas.CLOCKS,
     "gaps": schemas.GAPS,
 }

@@ -1,21 +1,28 @@
-"""When logs speak: a broker's that falls silent for longer than any broker does has a hole, and tells nothing of it.
+"""When logs speak: one that falls silent for longer than its writer ever does has a hole, and tells nothing of it.
 
 A broker registers itself at the NameServers every 10 to 60 s (``BrokerController``), and says so each time. That it
 tells of nobody meanwhile proves nothing where it does not say that either: a part of its log is lost, or it was away.
+A Java client that holds something persists its offset every 5 s, from 10 s after its start on, and says so.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline.layouts import BROKER, HISTORY
+from rebalance_engine.pipeline.layouts import BROKER, HISTORY, JAVA4, JAVA5
 from rebalance_engine.pipeline.rounds import BY_BROKERS
+from rebalance_engine.pipeline.templates import ADDS
 
 REGISTERS_WITHIN_MS = 75_000  # every 60 s at the least, and it may be late
 MINUTE_MS = 60_000
+PERSISTS_EVERY_MS = 5_000
+PERSISTS_WITHIN_MS = 7_500  # and it may be late
+PERSISTS_FIRST_WITHIN_MS = 12_500  # of what it took at its start
 WATCHES_FOR_MS = 30_000  # an end that nobody tells so long after a member's last line was none, or had no witness
 LOG = ["cluster", "host", "process"]
+PERSISTING = (JAVA5.name, JAVA4.name)
+HELD = {"persisted_ms": ("persisted all",), "added_ms": ADDS}
 
 
 def spoken_of(lines: DataFrame) -> DataFrame:
@@ -24,15 +31,31 @@ def spoken_of(lines: DataFrame) -> DataFrame:
     Args:
         lines: with their UTC time, ``at_ms``.
     """
-    is_broker = F.col("layout") == BROKER.name
-    minute = F.when(is_broker, F.floor(F.col("at_ms") / MINUTE_MS))
+    is_broker, is_java = F.col("layout") == BROKER.name, F.col("layout").isin(*PERSISTING)
+    minute = F.when(is_broker, F.floor(F.col("at_ms") / MINUTE_MS)).when(
+        is_java, F.floor(F.col("at_ms") / PERSISTS_EVERY_MS)
+    )
     registers = F.max(F.when(is_broker & (F.col("what") == "alive"), 1))
+    said = {name: F.max(F.when(is_java & F.col("what").isin(*whats), F.col("at_ms"))) for name, whats in HELD.items()}
     minutes = lines.groupBy(*LOG, minute.alias("minute")).agg(
-        F.min("at_ms").alias("from_ms"), F.max("at_ms").alias("until_ms"), registers.alias("registers")
+        *(F.min("at_ms").alias("from_ms"), F.max("at_ms").alias("until_ms"), registers.alias("registers")),
+        *(time.alias(name) for name, time in said.items()),
     )
     in_order, whole = Window.partitionBy(*LOG).orderBy("minute"), Window.partitionBy(*LOG)
-    silence = F.col("from_ms") - F.lag("until_ms").over(in_order)
-    is_hole = (silence > REGISTERS_WITHIN_MS) & F.max("registers").over(whole).isNotNull()
+    last_ms, lately = F.lag("until_ms").over(in_order), in_order.rowsBetween(-3, -1)
+    silence = F.col("from_ms") - last_ms
+
+    def falls_silent(name: str, within_ms: int) -> Column:
+        """Ask whether who says so again, unless it lets go all that it has, does not."""
+        return (silence > within_ms) & (last_ms - F.max(name).over(lately) < within_ms)
+
+    persists = F.max("persisted_ms").over(whole).isNotNull()
+    is_hole = (
+        ((silence > REGISTERS_WITHIN_MS) & F.max("registers").over(whole).isNotNull())
+        | falls_silent("persisted_ms", PERSISTS_WITHIN_MS)
+        | (falls_silent("added_ms", PERSISTS_FIRST_WITHIN_MS) & persists)
+    )
+    is_hole = F.coalesce(is_hole, F.lit(False))
     parts = minutes.withColumn("is_hole", F.when(is_hole, 1).otherwise(0)).withColumn(
         "part", F.sum("is_hole").over(in_order)
     )

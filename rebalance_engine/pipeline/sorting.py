@@ -22,6 +22,8 @@ class Clues:
         unheard: the members that brokers name and no other log.
         end_ms: of the input; None where nobody says.
         log_ends: of members whose logs may have been cut, the last line of each one's.
+        log_begins: of members whose log begins after them, until when it does not show all that they hold.
+        holes: of members whose logs lack lines, from when until when.
         refusals: by process, when its pulls of nobody knows which queues were refused, in order.
         popped: by topic, from when on brokers hand its messages out to whoever asks.
         counted: by how many members they divided, as results say.
@@ -37,14 +39,18 @@ class Clues:
     popped: dict[str, int]
     refusals: dict[str, list[int]]
     log_ends: dict[str, int]
+    log_begins: dict[str, int]
+    holes: dict[str, list[tuple[int, int]]]
     counted: list[Counted]
     covers: list[tuple[int, int]]
 
 
 def sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
     """Sort a group's clues out."""
-    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, [], [])
-    ends: dict[str, dict[str, int]] = {"log ends": found.log_ends, "input ends": {}}
+    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, {}, {}, [], [])
+    ends: dict[str, dict[str, int]] = {
+        "log ends": found.log_ends, "log begins": found.log_begins, "input ends": {},
+    }  # fmt: skip
     for clue in clues:
         what, at = str(clue["what"]), whole(clue["at_ms"])
         client = clue["client_id"]
@@ -60,16 +66,22 @@ def sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
             found.routes.setdefault(str(clue["topic"]), []).append((at, read_route(clue["queues"])))
         elif what == "popped":
             found.popped[str(clue["topic"])] = min(at, found.popped.get(str(clue["topic"]), at))
-        elif what in ("log ends", "input ends"):
+        elif what in ends:
             ends[what][str(named)] = at
+        elif what == "hole":
+            found.holes.setdefault(str(named), []).append((at, whole(clue["number"])))
         else:
             _sort_out_of_queue(found, clue, named)
+    _put_in_order(found)
+    causes = [with_broker(cause, found.routes) for cause in found.causes]
+    return replace(found, causes=causes, end_ms=max(ends["input ends"].values(), default=None))
+
+
+def _put_in_order(found: Clues) -> None:
     for times in found.refusals.values():
         times.sort()
     for told in found.routes.values():
         told.sort(key=lambda one: one[0])
-    causes = [with_broker(cause, found.routes) for cause in found.causes]
-    return replace(found, causes=causes, end_ms=max(ends["input ends"].values(), default=None))
 
 
 def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None) -> None:

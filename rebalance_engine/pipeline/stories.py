@@ -9,7 +9,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
@@ -23,29 +23,21 @@ from rebalance_engine.pipeline.backs import backs_of, with_names
 from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, covers_of, of_groups
 from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
 from rebalance_engine.pipeline.handoffs import Handoff, handoffs_of
+from rebalance_engine.pipeline.holes import clues_of_holes
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
-from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
+from rebalance_engine.pipeline.logends import input_ends_of, log_begins_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
-from rebalance_engine.pipeline.named import without_named
+from rebalance_engine.pipeline.named import together, without_named
 from rebalance_engine.pipeline.offs import Spans as Offs
-from rebalance_engine.pipeline.offs import cut_where_off, is_off, off_or_restarted, off_within, times_without_members
+from rebalance_engine.pipeline.offs import off_or_restarted, off_within, times_without_members
 from rebalance_engine.pipeline.rounds import BY_BROKERS, STOPS, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import gone, route_clues
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sorting import Clues, known, queue_of, sorted_out, whole
-from rebalance_engine.pipeline.sweep import (
-    Hold,
-    Stretch,
-    cut_at,
-    left_alone,
-    stopping_ms,
-    stretches,
-    surely_ms,
-    while_there,
-    with_holds,
-)
+from rebalance_engine.pipeline.stretched import last_there, stretch_rows
+from rebalance_engine.pipeline.sweep import Hold, Stretch
 from rebalance_engine.pipeline.templates import POPS
 from rebalance_engine.pipeline.unheard import (
     Spans,
@@ -55,6 +47,8 @@ from rebalance_engine.pipeline.unheard import (
     presence_of_uncounted,
     there_meanwhile,
     there_within,
+    unseen,
+    without,
 )
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
@@ -65,6 +59,7 @@ TOLD_BY = (
     "rounds",
     "handoffs",
     "loads",
+    "stretched",
     "sweep",
     "routes",
     "unheard",
@@ -120,6 +115,8 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         covers_of(events, life),
         input_ends_of(events, spans, life),
         log_ends_of(events, spans, life),
+        log_begins_of(changes, spans, life),
+        clues_of_holes(spans, life),
         ownerless.distinct(),
     ):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
@@ -219,15 +216,18 @@ def tell(
     """Tell one group's story, as (kind, row): rounds, handoffs, stretches without one owner, loads."""
     holds = _holds(spans)
     found = sorted_out(clues)
+    holds = _until_the_end(holds, found.end_ms or 0)
     reached = arrived(found.causes, holds, found.signs)
     causes = [*reached, *_losses(holds)]
     rounds = rounds_of(holds, causes)
     unheard = presence_of_strangers(found.unheard, found.causes, found.end_ms or 0)
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
+    unheard = together(unheard, unseen(holds, found.holes, found.log_begins, reached, found.end_ms or 0))
     present = presence_of(holds, causes, found.end_ms or 0)
-    disputes = disputes_of(found.counted, present | unheard, found.end_ms or 0)
-    unheard |= _uncounted(found, holds, present | unheard, disputes)
+    there = together(present, unheard)
+    disputes = disputes_of(found.counted, there, found.end_ms or 0)
+    unheard |= _uncounted(found, holds, there, disputes)
     yield from (("round", _round_row(one) | _unsure_of_round(one, unheard)) for one in rounds)
     sure = let_go(holds, cut)
     off, restarts = off_or_restarted(times_without_members(holds, present, unheard))
@@ -235,9 +235,13 @@ def tell(
         is_return = one.change.giver.client == one.change.taker.client
         row = _handoff_row(one, rounds, off, restarts, _away_ms(one, found) if is_return else 0)
         yield "return" if is_return else "handoff", row | _unsure(one, unheard)
-    yield from _stretch_rows(sure, found, unheard, off, _last_there(sure, present, unheard))
-    there = {client: spans for client, spans in presence_of(holds, causes).items() if client not in found.unheard}
-    members, groups = loads_of(holds, there)
+    yield from stretch_rows(sure, found, unheard, off, last_there(sure, present, unheard))
+    heard = {
+        client: without(spans, unheard.get(client, ()))
+        for client, spans in presence_of(holds, causes).items()
+        if client not in found.unheard
+    }
+    members, groups = loads_of(holds, heard)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
     yield from (("group load", _group_row(one, unheard, disputes)) for one in groups)
 
@@ -253,6 +257,14 @@ def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str,
     unknown = dict.fromkeys(("moves", "handoffs", "above_fewest", "unowned", "unowned_most"))
     for one in rounds_of({}, arrived(found.causes, {}, found.signs)):
         yield "bare round", _round_row(one) | unknown
+
+
+def _until_the_end(holds: dict[MessageQueue, list[Hold]], end_ms: int) -> dict[MessageQueue, list[Hold]]:
+    """Let members of whom nobody saw that they ended go on when their log does not."""
+    return {
+        queue: [replace(hold, until_ms=max(hold.until_ms, end_ms)) if hold.ended == "open" else hold for hold in those]
+        for queue, those in holds.items()
+    }
 
 
 def _holds(spans: Iterable[dict[str, object]]) -> dict[MessageQueue, list[Hold]]:
@@ -321,9 +333,9 @@ def _handoff_row(one: Handoff, rounds: list[Round], off: Offs, restarts: Offs, a
         "ended": giver.ended,
         "off_ms": off_ms,
         "away_ms": away_ms,
-        "unowned_ms": one.change.unowned_ms - off_ms,
+        "unowned_ms": max(0, one.change.unowned_least_ms - off_ms),
         "unowned_most_ms": one.change.unowned_most_ms - off_ms,
-        "overlap_ms": one.change.overlap_ms,
+        "overlap_ms": one.change.overlap_most_ms,
         "overlap_least_ms": one.change.overlap_least_ms,
         "first_pull_ms": one.first_pull_ms,
         "pause_ms": pause_ms,
@@ -353,42 +365,3 @@ def _group_row(one: GroupLoad, unheard: Presence, disputes: Sequence[Dispute]) -
     ]
     count = sum(one.day_ms <= begin < one.day_ms + DAY_MS for begin, *_ in disputes)
     return {"at_ms": one.day_ms, **asdict(one), "unheard": len(there), "disputes": count}
-
-
-def _last_there(holds: dict[MessageQueue, list[Hold]], *presences: Presence) -> int:
-    """Tell until when the group had anybody."""
-    spans = (end for there in presences for those in there.values() for _, end in those)
-    return max([*spans, *(hold.until_ms for those in holds.values() for hold in those)], default=0)
-
-
-def _stretch_rows(
-    holds: dict[MessageQueue, list[Hold]], clues: Clues, unheard: Presence, off: Offs, last_there_ms: int
-) -> Iterator[tuple[str, dict[str, object]]]:
-    for queue, those in holds.items():
-        end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
-        owned_ms = min(end_ms, clues.popped.get(queue.topic, end_ms))  # from then on it needs no owner
-        is_gone = gone(queue, clues.routes.get(queue.topic, ()), end_ms)
-        alone = list(while_there(left_alone(those, owned_ms), is_gone))
-        left_ms = last_there_ms if any(one.until_ms == clues.end_ms for one in alone) else None
-        apart = (part for one in alone for part in cut_at(one, last_there_ms))
-        cut = (part for one in while_there(stretches(those), is_gone) for part in cut_where_off(one, off))
-        for stretch, holding in with_holds((*cut, *apart), those):
-            if len(stretch.clients) != 1:
-                yield (
-                    "stretch",
-                    {
-                        "at_ms": stretch.from_ms,
-                        "topic": queue.topic,
-                        "broker": queue.broker,
-                        "queue_id": queue.queue_id,
-                        "until_ms": stretch.until_ms,
-                        "clients": list(stretch.clients),
-                        "stopping_ms": stopping_ms(stretch, holding),
-                        "surely_ms": surely_ms(stretch, holding),
-                        "is_open": stretch.until_ms == clues.end_ms
-                        or (not stretch.clients and stretch.until_ms == left_ms),
-                        "is_deserted": not stretch.clients
-                        and (stretch.from_ms >= last_there_ms or is_off(stretch, off)),
-                        "unheard": there_meanwhile(stretch, unheard) if not stretch.clients else 0,
-                    },
-                )

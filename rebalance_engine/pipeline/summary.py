@@ -116,7 +116,7 @@ def missing(report: Report) -> list[str]:
     are = "is a copy of another, and was" if len(copies) == 1 else "are copies of others, and were"
     doubled = _files(f"{counted(len(copies), 'file')} {are} left out on purpose:", copies)
     left_out = [f"left out: {sentence}" for sentence in report.unfinished]
-    apart = [*clocks_apart(report), *lacking(report), *not_told_apart(report)]
+    apart = [*clocks_apart(report), *lacking(report), *holes_of_clients(report), *not_told_apart(report)]
     return [*left_out, *files, *report.refused, *apart, *doubled]
 
 
@@ -165,6 +165,22 @@ def lacking(report: Report) -> list[str]:
 
 
 LACKING = "logs lack a part, or are there for a part of the time only; that they tell of nobody then proves nothing:"
+
+
+def holes_of_clients(report: Report) -> list[str]:
+    """Count and name the holes in clients' logs, the longest first, and say what that makes of the figures."""
+    if not report.holes:
+        return []
+    longest = sorted(report.holes, key=lambda row: number(row["at_ms"]) - number(row["until_ms"]))
+    told = [
+        f"  {_short(row['host'])}: {_short(row['client'])} of {_short(row['group'])},"
+        f" {lasting(number(row['until_ms']) - number(row['at_ms']))} from {moment(row['at_ms'])} on"
+        for row in longest[:WORST]
+    ]
+    return [f"{counted(len(longest), 'hole')} in clients' logs: {IN_HOLES}", *told, *_more(longest)]
+
+
+IN_HOLES = "what members took and let go while their logs lack lines is bounded, not exact"
 
 
 def used_twice(report: Report) -> list[str]:

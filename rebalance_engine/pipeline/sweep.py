@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.layouts import HISTORY
 
 T = TypeVar("T")
 
@@ -22,9 +23,10 @@ T = TypeVar("T")
 class Hold:
     """One client held the queue from ``from_ms`` until ``until_ms``; ``process`` wrote the lines that say so.
 
-    ``from_after_ms`` is given where nobody told the beginning and a look at ``from_ms`` showed it: it lies between;
-    ``until_after_ms`` likewise, and where its client was stopped: it said good-bye then, and its shutdown ended at
-    ``until_ms``; or where a broker, which tells seconds only, saw it die.
+    ``from_after_ms`` is given where nobody told the beginning and a look at ``from_ms``, or the first line behind a
+    hole in its log, showed it: it lies between; ``until_after_ms`` likewise, and where its client was stopped: it said
+    good-bye then, and its shutdown ended at ``until_ms``; or where a broker, which tells seconds only, saw it die.
+    ``seen_ms`` is given where ``from_ms`` is as early as may be: since when it lasted for sure.
     """
 
     from_ms: int
@@ -35,6 +37,7 @@ class Hold:
     layout: str = "java5"
     from_after_ms: int | None = None
     until_after_ms: int | None = None
+    seen_ms: int | None = None
 
     @property
     def stays_ms(self) -> int:
@@ -45,6 +48,24 @@ class Hold:
     def early_ms(self) -> int:
         """When its client may have let it go, at the earliest."""
         return self.until_ms if self.until_after_ms is None else self.until_after_ms
+
+    @property
+    def may_begin_ms(self) -> int:
+        """Since when it may have lasted; what a look shows began when it shows it."""
+        is_bounded = self.from_after_ms is not None and self.layout != HISTORY.name
+        return min(self.from_ms, self.from_after_ms or 0) if is_bounded else self.from_ms
+
+    @property
+    def surely_from_ms(self) -> int:
+        """Since when it lasted at the least."""
+        return self.from_ms if self.seen_ms is None else self.seen_ms
+
+    @property
+    def surely_until_ms(self) -> int:
+        """Until when it lasted at the least; whose client shuts down has it until the shutdown's end."""
+        if self.ended == "stopped" or self.layout == HISTORY.name:
+            return self.until_ms
+        return max(self.from_ms, min(self.until_ms, self.early_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +84,22 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The queue went from ``giver``'s hold to ``taker``'s."""
+    """The queue went from ``giver``'s hold to ``taker``'s.
+
+    Attributes:
+        unowned_ms, overlap_ms: if both edges were where they are told: as early, or as late, as can be.
+    """
 
     giver: Hold
     taker: Hold
     unowned_ms: int
     overlap_ms: int
+
+    @property
+    def unowned_least_ms(self) -> int:
+        """How long nobody had it even if the taker took it as early as can be."""
+        early = self.taker.from_ms - max(self.taker.may_begin_ms, self.giver.until_ms)
+        return max(0, self.unowned_ms - max(0, early))
 
     @property
     def unowned_most_ms(self) -> int:
@@ -81,6 +112,12 @@ class Change:
         """How long several had it, even if the giver let it go as early as can be."""
         late = self.giver.until_ms - max(self.giver.early_ms, self.taker.from_ms)
         return max(0, self.overlap_ms - max(0, late))
+
+    @property
+    def overlap_most_ms(self) -> int:
+        """How long several had it if the taker took it as early as can be."""
+        early = min(self.giver.until_ms, self.taker.from_ms) - max(self.taker.may_begin_ms, self.giver.from_ms)
+        return self.overlap_ms + max(0, early)
 
 
 def stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
@@ -183,19 +220,64 @@ def stopping_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:
 
 
 def surely_ms(stretch: Stretch, holds: Sequence[Hold]) -> int:
-    """Tell how much of a stretch passed while several surely held: as if each had let go as early as can be.
+    """Tell how much of a stretch passed while several surely held: as if each had taken late, and let go early.
 
     Args:
-        holds: those that last all through it.
+        stretch: of :func:`sure_stretches`.
+        holds: those that last all through it, as long as may be.
     """
     ends: dict[tuple[str, str], int] = {}
     is_twice = len(set(stretch.clients)) < len(stretch.clients)
     for hold, process in zip(holds, _processes(holds), strict=True):
-        key = hold.client, process if is_twice else ""
-        ends[key] = max(ends.get(key, 0), hold.early_ms)
+        if hold.surely_from_ms <= stretch.from_ms:
+            key = hold.client, process if is_twice else ""
+            ends[key] = max(ends.get(key, 0), hold.early_ms)
     if len(ends) < 2:
         return 0
     return max(0, min(sorted(ends.values())[-2], stretch.until_ms) - stretch.from_ms)
+
+
+def sure_stretches(holds: Sequence[Hold]) -> Iterator[Stretch]:
+    """Cut the time as :func:`stretches` do, and where it becomes sure, or unsure, that a hold lasts.
+
+    Of a stretch in which nobody held the queue for sure nobody is named; of others all who may have held it.
+    """
+    whole = as_long_as_may_be(holds)
+    edges = sorted({edge for hold in holds for edge in (hold.from_ms, hold.surely_until_ms)})
+    for stretch, there in with_holds(_cut(stretches(whole), edges), whole):
+        yield stretch if any(_is_sure(hold, stretch) for hold in there) else replace(stretch, clients=())
+
+
+def as_long_as_may_be(holds: Iterable[Hold]) -> list[Hold]:
+    """Let holds whose beginning is bounded begin as early as can be; ``seen_ms`` says when they did for sure."""
+    return [
+        hold if hold.may_begin_ms == hold.from_ms else replace(hold, from_ms=hold.may_begin_ms, seen_ms=hold.from_ms)
+        for hold in holds
+    ]
+
+
+def unsure_of(stretch: Stretch, holds: Iterable[Hold]) -> int:
+    """Count the holds that may have lasted all through a stretch or not: none where several did for sure.
+
+    Args:
+        holds: those that last through it, as long as may be.
+    """
+    there = list(holds)
+    sure = sum(_is_sure(hold, stretch) for hold in there)
+    return 0 if sure > 1 else len(there) - sure
+
+
+def _cut(cut: Iterable[Stretch], edges: Sequence[int]) -> Iterator[Stretch]:
+    for stretch in cut:
+        rest = stretch
+        for at_ms in edges[bisect_right(edges, stretch.from_ms) : bisect_left(edges, stretch.until_ms)]:
+            before, rest = cut_at(rest, at_ms)
+            yield before
+        yield rest
+
+
+def _is_sure(hold: Hold, stretch: Stretch) -> bool:
+    return hold.surely_from_ms <= stretch.from_ms and stretch.until_ms <= hold.surely_until_ms
 
 
 class _Ends:

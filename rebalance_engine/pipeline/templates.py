@@ -101,6 +101,7 @@ JAVA_CLIENT = (
     Template("alive", "closeChannel: "),
     Template("alive", "eventCloseChannel: "),
     Template("alive", "", "Stats In One Minute, "),
+    Template("alive", "updateConsumeOffsetToBroker exception, "),
 )
 
 BROKER = (

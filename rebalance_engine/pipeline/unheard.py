@@ -166,23 +166,76 @@ def cut_off(holds: Holds, causes: Sequence[Cause], log_ends: Mapping[str, int], 
     """Tell from when until when members were there of whom their own logs say nothing any more.
 
     Where nothing tells that a member ended, it is there until the input ends. A time in which nobody else takes or lets
-    go anything is left out: nothing that was told of it depends on this member. So is one of a member that had nothing
-    when its log ended, and writes nothing as long as it gets nothing, while no queue was free that it may have had.
+    go anything, and every queue has an owner, is left out: nothing that was told of it depends on this member. So is
+    one of a member that had nothing when its log ended, and writes nothing as long as it gets nothing, while no queue
+    was free that it may have had.
 
     Args:
         causes: what is told of comings and goings, by logs alone: that a log ends is none.
         log_ends: the last line of each member's log.
     """
     there = presence_of(_as_if_open(holds, log_ends), [*causes, *_first_takes(holds, causes, log_ends)], end_ms)
-    edges = _edges(holds)
+    edges, free = _edges(holds), _free(holds, end_ms)
+    some_free = _some_free(free)
     found: Spans = {}
     for client, last_ms in log_ends.items():
         for begin, end in there.get(client, ()):
             until = _lost_ms(holds, client, end)
-            is_silent = until > last_ms + WRITES_WITHIN_MS and _changes(edges, client, max(begin, last_ms), end)
-            if is_silent and (_has(holds, client, last_ms) or _may_have(holds, max(begin, last_ms), until, end_ms)):
-                found.setdefault(client, []).append((max(begin, last_ms), until))
+            since = max(begin, last_ms)
+            is_told_of = _changes(edges, client, since, end) or _is_free(some_free, since, until)
+            is_silent = until > last_ms + WRITES_WITHIN_MS and is_told_of
+            if is_silent and (_has(holds, client, last_ms) or _may_have(free, since, until)):
+                found.setdefault(client, []).append((since, until))
     return found
+
+
+def unseen(
+    holds: Holds,
+    holes: Mapping[str, Sequence[tuple[int, int]]],
+    log_begins: Mapping[str, int],
+    causes: Iterable[Cause],
+    end_ms: int,
+) -> Spans:
+    """Tell when members were there of whom their own logs do not say what they held: in holes, and before they begin.
+
+    Who came is there from then on; of whom nobody tells it, from the beginning. What is left out is left out as by
+    :func:`cut_off`.
+
+    Args:
+        holes: by member, from when until when its log lacks lines.
+        log_begins: by member, until when its log does not show all that it holds.
+    """
+    edges, some_free = _edges(holds), _some_free(_free(holds, end_ms))
+    came: dict[str, list[int]] = {}
+    for one in causes:
+        if one.what in COMES and one.client is not None and one.client in log_begins:
+            came.setdefault(one.client, []).append(one.at_ms)
+    unsaid = {client: [*spans] for client, spans in holes.items()}
+    for client, begin in log_begins.items():
+        latest = max((at for at in came.get(client, ()) if at <= begin), default=0)
+        unsaid.setdefault(client, []).append((latest, begin))
+    told = {
+        client: sorted(
+            (begin, end)
+            for begin, end in spans
+            if _changes(edges, client, begin - CLOCKS_MS, end + CLOCKS_MS) or _is_free(some_free, begin, end)
+        )
+        for client, spans in unsaid.items()
+    }
+    return {client: spans for client, spans in told.items() if spans}
+
+
+def without(spans: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Take times out of others."""
+    rest = list(spans)
+    for begin, end in left_out:
+        rest = [
+            part
+            for since, until in rest
+            for part in ((since, min(until, begin)), (max(since, end), until))
+            if part[0] < part[1]
+        ]
+    return rest
 
 
 def let_go(holds: Holds, cut: Presence) -> dict[MessageQueue, list[Hold]]:
@@ -231,6 +284,32 @@ def _edges(holds: Holds) -> list[tuple[int, str]]:
     return sorted(takes | drops)
 
 
+def _free(holds: Holds, end_ms: int) -> list[tuple[int, int]]:
+    """Give from when until when each queue had no owner, until the input's end; before its first take from 0 on."""
+    found: list[tuple[int, int]] = []
+    for those in holds.values():
+        free_ms = 0
+        for begin, end in [*sorted((hold.from_ms, hold.until_ms) for hold in those), (end_ms, end_ms)]:
+            if begin > free_ms:
+                found.append((free_ms, begin))
+            free_ms = max(free_ms, end)
+    return sorted(found)
+
+
+def _some_free(free: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Put together when some queue had no owner, from its first take on."""
+    some: list[tuple[int, int]] = []
+    for begin, end in free:
+        if begin:
+            _go_on(some, begin, end)
+    return some
+
+
+def _is_free(free: Sequence[tuple[int, int]], since_ms: int, until_ms: int) -> bool:
+    nth = bisect_right(free, since_ms, key=lambda span: span[1])
+    return nth < len(free) and free[nth][0] < until_ms
+
+
 def _changes(edges: Sequence[tuple[int, str]], client: str, since_ms: int, until_ms: int) -> bool:
     """Tell whether another takes or lets go something in a time."""
     begin = bisect_right(edges, since_ms, key=lambda edge: edge[0])
@@ -243,27 +322,16 @@ def _has(holds: Holds, client: str, at_ms: int) -> bool:
     )
 
 
-def _may_have(holds: Holds, since_ms: int, until_ms: int, end_ms: int) -> bool:
+def _may_have(free: Iterable[tuple[int, int]], since_ms: int, until_ms: int) -> bool:
     """Ask whether a queue was free that who took it unheard may have had until it ended, or for a round and longer.
 
     What is free for less went from one of the others to the next: who takes a queue has it until the next round.
     """
+    inside = ((max(begin, since_ms), end) for begin, end in free)
     return any(
         min(end, until_ms) - begin > SECOND_MS and (end >= until_ms or end - begin > SEEN_WITHIN_MS)
-        for those in holds.values()
-        for begin, end in _free(those, since_ms, end_ms)
+        for begin, end in inside
     )
-
-
-def _free(holds: Sequence[Hold], since_ms: int, end_ms: int) -> Iterable[tuple[int, int]]:
-    """Give from when until when nobody had a queue, from a moment on until the input's end."""
-    free_ms = since_ms
-    for hold in sorted(holds, key=lambda hold: hold.from_ms):
-        if hold.from_ms > free_ms:
-            yield free_ms, hold.from_ms
-        free_ms = max(free_ms, hold.until_ms)
-    if free_ms < end_ms:
-        yield free_ms, end_ms
 
 
 def _lost_ms(holds: Holds, client: str, end_ms: int) -> int:

@@ -3,7 +3,7 @@ from pathlib import Path
 from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import by_group, read_backtest, read_report
 from rebalance_engine.pipeline.sources import CUT
-from rebalance_engine.pipeline.summary import advice, summary
+from rebalance_engine.pipeline.summary import IN_HOLES, advice, summary
 from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, LOOKED, folder, note, put
 
 __all__ = ["folder"]
@@ -178,6 +178,21 @@ def test_clients_that_could_not_be_told_apart_are_named_as_unknown(tmp_path: Pat
     at = told.index("  web1, web1/logs: 3 clients of g")
     assert told[at + 1] == ""
     assert "<li class=below>web1, web1/logs: 3 clients of g</li>" in page(report)
+
+
+def test_holes_in_clients_logs_are_counted_and_named(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {"group": "g", **COST})
+    hole = {"group": "g", "host": "web1", "client": "10.0.0.2@A", "at_ms": 0}
+    put(tmp_path, "holes", {**hole, "until_ms": 9_000}, {**hole, "host": "web2", "until_ms": 30_000})
+
+    report = read_report(tmp_path)
+    told = summary(report).splitlines()
+
+    assert f"2 holes in clients' logs: {IN_HOLES}" in flat(summary(report))
+    at = told.index("  web2: 10.0.0.2@A of g, 30.0 s from 1970-01-01 00:00:00 UTC on")
+    assert told[at + 1] == "  web1: 10.0.0.2@A of g, 9.0 s from 1970-01-01 00:00:00 UTC on"
+    assert "<li class=below>web1: 10.0.0.2@A of g, 9.0 s from 1970-01-01 00:00:00 UTC on</li>" in page(report)
 
 
 def test_names_of_east_asia_stand_in_columns(tmp_path: Path) -> None:

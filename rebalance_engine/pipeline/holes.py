@@ -1,0 +1,120 @@
+"""Holes in clients' logs: lines are missing, and nobody knows what a member took or let go meanwhile.
+
+A log is rolled away, its disk was full, or somebody deleted a file. A Java member that holds something persists its
+offset every 5 s and says so: silent for longer, and there before and after, its log has a hole (``silences.py``).
+What was taken or let go in one, and between which moments, is told by plain Python, group by group (``bounds.py``).
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.bounds import Shown, bounded
+from rebalance_engine.pipeline.clients import QUEUE_KEY
+from rebalance_engine.pipeline.departures import MEMBER
+from rebalance_engine.pipeline.keeping import computed_once
+from rebalance_engine.pipeline.schemas import HOLES, SPANS, day_of, shaped
+from rebalance_engine.pipeline.silences import PERSISTING
+
+HOLE = [*MEMBER, "hole_ms", "heard_ms"]
+
+
+def holes_of(spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Give the holes in the logs of members that held something when they began, as HOLE, with their host.
+
+    In between no line is: hole_ms is that of the last one before, heard_ms that of the first one after.
+
+    Args:
+        spans: as ``SPANS``.
+        life: of :func:`rebalance_engine.pipeline.events.signs_of_life`.
+    """
+    parts = F.array_sort("spoken")
+    before, after = F.slice(parts, F.lit(1), F.size(parts) - 1), F.slice(parts, F.lit(2), F.size(parts) - 1)
+    hole = F.zip_with(
+        before, after, lambda one, other: F.struct(one["until_ms"].alias("hole_ms"), other["from_ms"].alias("heard_ms"))
+    )
+    broken = life.where(F.size("spoken") > 1).select("cluster", "process", F.explode(hole).alias("hole"))
+    gaps = broken.select("cluster", "process", "hole.hole_ms", "hole.heard_ms")
+    own = spans.where(F.col("layout").isin(*PERSISTING))
+    met = own.join(F.broadcast(gaps), on=["cluster", "process"], how="inner")
+    began = F.coalesce("from_ms", "first_seen_ms")
+    # Who shuts down says good-bye, and is silent while it does; who was lost, until it is started anew.
+    goes = F.when(F.col("ended") == "stopped", F.coalesce("until_after_ms", "until_ms")).otherwise(F.col("until_ms"))
+    is_there = (began <= F.col("hole_ms")) & (goes > F.col("hole_ms"))
+    is_over = F.col("ended").isin("stopped", "lost") & (F.col("until_ms") < F.col("heard_ms"))
+    return met.where(is_there & ~is_over).select(*HOLE, "host").distinct()
+
+
+def table_of(spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Give the holes as ``HOLES``."""
+    told = holes_of(spans, life).withColumnsRenamed({"hole_ms": "at_ms", "heard_ms": "until_ms", "client_id": "client"})
+    return shaped(told.withColumn("day", day_of(F.col("at_ms"))), HOLES)
+
+
+def clues_of_holes(spans: DataFrame, life: DataFrame) -> DataFrame:
+    """Give them as clues of groups, ``hole``, from ``at_ms`` until ``number``."""
+    times = F.col("hole_ms").alias("at_ms"), F.col("heard_ms").alias("number")
+    return holes_of(spans, life).select("cluster", "group", F.lit("hole").alias("what"), "process", "client_id", *times)
+
+
+def with_bounds(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    """Let what was taken or let go in a hole have happened between its edges.
+
+    Args:
+        spans: as ``SPANS``.
+    """
+    holes = computed_once(holes_of(spans, life))
+    if holes.isEmpty():  # asked first: most logs are whole
+        return spans
+    group = ["cluster", "group"]
+    asked = F.broadcast(holes.select(*group).distinct())
+    mine, rest = (spans.join(asked, on=group, how=how).select(*SPANS.names) for how in ("left_semi", "left_anti"))
+    shown = _shown(holes, events)
+    shown = shown.toDF(*shown.columns)  # columns of their own: some came from the spans
+    told = mine.groupBy(*group).cogroup(shown.groupBy(*group)).applyInArrow(_bounded, SPANS)
+    return computed_once(rest.unionByName(told))
+
+
+def _shown(holes: DataFrame, events: DataFrame) -> DataFrame:
+    """Give what members show of queues around each hole; without a queue, when they speak again."""
+    at, hole, heard = F.col("at_ms"), F.col("hole_ms"), F.col("heard_ms")
+    asked = F.broadcast(holes.select(*HOLE))
+    kept = events.where(F.col("what").isin("persisted all", "persisted")).select(*MEMBER, *QUEUE_KEY, "at_ms")
+    around = kept.join(asked, on=MEMBER, how="inner").groupBy(*HOLE, *QUEUE_KEY)
+    persisted = around.agg(
+        F.max(F.when(at <= hole, at)).alias("persisted_ms"), F.min(F.when(at >= heard, at)).alias("again_ms")
+    )
+    results = events.where(F.col("what") == "result").join(asked, on=MEMBER, how="inner").where(at >= heard)
+    each = results.withColumn("queue", F.explode("queues")).withColumns(
+        {"broker": F.substring_index("queue", "|", 1), "queue_id": F.substring_index("queue", "|", -1).try_cast("int")}
+    )
+    listed = each.groupBy(*HOLE, *QUEUE_KEY).agg(F.min(at).alias("listed_ms"))
+    by_queue = persisted.join(listed, on=[*HOLE, *QUEUE_KEY], how="full")
+    return holes.select(*HOLE).unionByName(by_queue, allowMissingColumns=True)
+
+
+def _bounded(spans: pa.Table, shown: pa.Table) -> pa.Table:
+    signs = shown.to_pylist()
+    of_member: dict[tuple[object, ...], set[tuple[int, int]]] = {}
+    speaks: dict[tuple[object, ...], int] = {}
+    of_queue: dict[tuple[object, ...], dict[tuple[int, int], tuple[int | None, int | None, int | None]]] = {}
+    for sign in signs:
+        member, hole = (sign["process"], sign["client_id"]), (sign["hole_ms"], sign["heard_ms"])
+        of_member.setdefault(member, set()).add(hole)
+        if sign["topic"] is not None:
+            queue = (*member, sign["topic"], sign["broker"], sign["queue_id"])
+            of_queue.setdefault(queue, {})[hole] = sign["persisted_ms"], sign["again_ms"], sign["listed_ms"]
+        if sign["again_ms"] is not None:
+            speaks[*member, hole] = min(sign["again_ms"], speaks.get((*member, hole), sign["again_ms"]))
+    rows = spans.to_pylist()
+    queues = {(row["process"], row["client_id"], row["topic"], row["broker"], row["queue_id"]) for row in rows}
+    told: dict[tuple[object, ...], list[Shown]] = {
+        queue: [
+            Shown(*hole, *of_queue.get(queue, {}).get(hole, (None, None, None)), speaks.get((*queue[:2], hole)))
+            for hole in sorted(of_member.get(queue[:2], ()))
+        ]
+        for queue in queues
+    }
+    return pa.Table.from_pylist(list(bounded(rows, told)), schema=spans.schema)

@@ -1,0 +1,54 @@
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rebalance_engine.pipeline.events import signs_of_life
+from rebalance_engine.pipeline.holes import clues_of_holes, table_of
+from tests.rebalance_engine.pipeline.frames import (
+    MIDNIGHT_MS,
+    QUEUE,
+    added,
+    java5,
+    no_zones,
+    persisted,
+    read_holds,
+    read_lines,
+    removed,
+    result,
+)
+
+pytestmark = pytest.mark.spark
+Q0, Q1, Q2, Q3 = (QUEUE.format("east", number) for number in range(4))
+
+
+def test_what_a_member_takes_and_lets_go_in_a_hole_of_its_log_lies_between_the_holes_edges(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A keeps queue 0, lets 1 go to B and takes 2 while its log lacks lines; 3 it lets go before, by its own line."""
+    lines = [(1, added("g", queue)) for queue in (Q0, Q1, Q3)] + [(1.1, result("g", "A", [Q0, Q1, Q3]))]
+    lines += [(at, persisted("g", "A", queue, 7)) for at in (6, 11, 16) for queue in (Q0, Q1, Q3)]
+    lines += [(17, removed("g", Q3)), (17.1, result("g", "A", [Q0, Q1]))]
+    lines += [(at, persisted("g", "A", queue, 7)) for at in (51, 56) for queue in (Q0, Q2)]
+    taken = [
+        (30, added("g", Q1)),
+        (30.1, result("g", "B", [Q1])),
+        *((at, persisted("g", "B", Q1, 7)) for at in (35, 40, 45, 50, 55)),
+    ]
+    for host, told in {"web1": lines, "web2": taken}.items():
+        (tmp_path / host).mkdir()
+        (tmp_path / host / "a.log").write_text("".join(java5(at, line) for at, line in told))
+
+    spans = read_holds(spark, tmp_path).localCheckpoint()
+    life = signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
+
+    names = ("from_after_ms", "from_ms", "until_after_ms", "until_ms")
+    assert sorted(
+        (row["queue_id"], *(None if row[name] is None else (row[name] - MIDNIGHT_MS) / 1_000 for name in names))
+        for row in spans.where("client_id = 'A'").collect()
+    ) == [(0, None, 1, None, 56), (1, None, 1, 17.1, 32), (2, 17.1, 51, None, 56), (3, None, 1, None, 17)]
+    (hole,) = table_of(spans, life).collect()
+    assert (hole["group"], hole["host"], hole["client"], hole["day"]) == ("g", "web1", "A", "2026-11-21")
+    assert (hole["at_ms"] - MIDNIGHT_MS, hole["until_ms"] - MIDNIGHT_MS) == (17_100, 51_000)
+    (clue,) = clues_of_holes(spans, life).collect()
+    assert (clue["what"], clue["at_ms"], clue["number"]) == ("hole", hole["at_ms"], hole["until_ms"])
