@@ -24,16 +24,17 @@ from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.logends import ends_of_logs
 from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_results, takes_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
-from rebalance_engine.pipeline.silences import WATCHES_FOR_MS, watched_of
+from rebalance_engine.pipeline.silences import watched_of
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 from rebalance_engine.pipeline.unkept import unkept_of
+from rebalance_engine.pipeline.witnesses import SILENT_MS, with_witnesses
 
-SILENT_MS = WATCHES_FOR_MS  # several times as long as a consumer goes without persisting
 TAKEN_BEFORE_MS = 1_000  # brokers tell the second of an end; what others take then they take because of it
 SILENT_WHILE_CONNECTED_MS = 150_000  # heartbeats of 30 s, expiry of 120 s: no broker would still have it
 # How a hold ended that no line of its own log ended.
 LEFT, CLOSED = "a broker's unregister line", "a broker saw its connection end"
 HEARD, INPUT_ENDS = "the others were told of a change after its last line", "the input's end"
+LOG_ENDS = "its log's end; nobody tells that it ended"
 
 
 def holds_of(spans: DataFrame) -> DataFrame:
@@ -205,7 +206,10 @@ def _ended(begun: DataFrame, kept: DataFrame, events: DataFrame, life: DataFrame
         }
     )
     silent = told.where(F.col("how").isNull() | (F.col("how") == "start"))
-    return by_line.unionByName(_ended_with_process(silent, events, life), allowMissingColumns=True)
+    takes = known.select(
+        "cluster", "group", *QUEUE_KEY, F.col("client_id").alias("taker"), F.col("from_ms").alias("taken_ms")
+    )
+    return by_line.unionByName(_ended_with_process(silent, takes, events, life), allowMissingColumns=True)
 
 
 def _with_lost_drops(told: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
@@ -240,7 +244,7 @@ def _with_unkept(told: DataFrame, kept: DataFrame, events: DataFrame) -> DataFra
     ).drop("unkept_ms", "unkept_after_ms")
 
 
-def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+def _ended_with_process(told: DataFrame, takes: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     restart = F.when(F.col("how") == "start", F.col("end_ms")).otherwise(F.lit(FOREVER_MS))
     begun = told.withColumn("reborn_ms", restart)
     joined = (
@@ -261,9 +265,12 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
     # That the others were told of what no broker's log has shows that these lack lines.
     is_watched = F.col("is_told").isNotNull() & F.col("heard_ms").isNull()
     has_own_log = F.col("layout") != HISTORY.name  # only changes are facts: who says nothing goes on
-    is_silent = has_own_log & F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
     is_reborn = F.col("next_ms") != FOREVER_MS
     is_stopped = F.col("is_stopping") | F.col("left_ms").isNotNull()
+    says_nothing = has_own_log & F.when(is_watched, silent > SILENT_WHILE_CONNECTED_MS).otherwise(silent > SILENT_MS)
+    is_open = says_nothing & ~is_stopped & ~is_reborn & F.col("closed_ms").isNull()
+    seen = with_witnesses(seen.withColumn("is_asked", F.coalesce(is_open, F.lit(False))), takes, events, life)
+    is_silent = says_nothing & (F.col("is_witnessed") | F.col("heard_ms").isNotNull())
     is_bounded = F.col("gone_after_ms") < F.col("gone_before_ms")
     return seen.withColumns(
         {
@@ -273,11 +280,12 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
             "until_ms": F.when(F.col("is_stopping"), F.col("last_ms"))
             .when(F.col("left_ms").isNotNull(), F.greatest("last_ms", "left_ms"))
             .when(F.col("closed_ms").isNotNull(), F.col("closed_ms"))
-            .when(is_reborn | is_silent, F.coalesce("heard_ms", "last_ms"))
+            .when(is_reborn | is_silent, F.coalesce("heard_ms", "others_ms", "last_ms"))
+            .when(says_nothing, F.col("last_ms"))
             .otherwise(F.col("input_end_ms")),
             "until_after_ms": F.when(F.col("is_stopping"), F.col("next_stopping.at_ms"))
             .when(is_bounded, F.col("gone_after_ms"))
-            .when((is_reborn | is_silent) & F.col("heard_ms").isNotNull(), F.col("last_ms")),
+            .when((is_reborn | is_silent) & F.coalesce("heard_ms", "others_ms").isNotNull(), F.col("last_ms")),
             "until_before_ms": F.when(~F.col("is_stopping") & is_bounded, F.col("gone_before_ms")),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
             .when(F.col("left_ms").isNotNull(), LEFT)
@@ -287,7 +295,9 @@ def _ended_with_process(told: DataFrame, events: DataFrame, life: DataFrame) -> 
                 HEARD,
             )
             .when(is_reborn, "the process started anew; its last line before")
+            .when(is_silent & F.col("others_ms").isNotNull(), "others took all that it had; its log had ended before")
             .when(is_silent, "last line; silent until the input's end")
+            .when(says_nothing, LOG_ENDS)
             .otherwise(INPUT_ENDS),
             "first_seen_ms": F.col("at_ms"),
         }
@@ -302,8 +312,9 @@ def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> Data
     """
     key = ["cluster", "group", *QUEUE_KEY]
     known = spans
-    ends = F.coalesce("until_after_ms", "until_ms") - TAKEN_BEFORE_MS
-    unseen = known.where(F.col("evidence").isin(LEFT, CLOSED, HEARD, INPUT_ENDS)).withColumn("ends_ms", ends)
+    told_ms = F.coalesce("until_after_ms", "until_ms") - TAKEN_BEFORE_MS
+    ends = F.when(F.col("evidence") == LOG_ENDS, F.lit(FOREVER_MS)).otherwise(told_ms)
+    unseen = known.where(F.col("evidence").isin(LEFT, CLOSED, HEARD, INPUT_ENDS, LOG_ENDS)).withColumn("ends_ms", ends)
     takes = known.select(*key, F.col("client_id").alias("taker"), F.col("from_ms").alias("taken_ms"))
     began = F.coalesce("from_ms", "first_seen_ms")
     is_inside = (F.col("taken_ms") > began) & (F.col("taken_ms") < F.col("ends_ms"))
