@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rebalance_engine.pipeline.silences import PERSISTS_WITHIN_MS
+from rebalance_engine.pipeline.sweep import PERSISTS_WITHIN_MS
 
 Row = dict[str, object]
 Queue = tuple[object, ...]

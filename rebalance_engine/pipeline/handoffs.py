@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import accumulate
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.pipeline.sweep import Change, Hold, changes, returns
+from rebalance_engine.pipeline.sweep import PERSISTS_WITHIN_MS, Change, Hold, changes, returns
 
 # From the add to the first pull: 5.x dispatches new pull requests 500 ms later (RebalancePushImpl.dispatchPullRequest).
 DISPATCHED_AFTER_MS = {"java5": 500}
@@ -144,9 +144,9 @@ class _Told:
         """
         shared = sorted(
             (
-                (change.taker.from_ms - BROKERS_SECOND_MS, change.giver.until_ms + BROKERS_SECOND_MS, change)
+                (change.taker.from_ms - BROKERS_SECOND_MS, change.giver.surely_until_ms + BROKERS_SECOND_MS, change)
                 for change in changed
-                if change.taker.from_ms <= change.giver.until_ms
+                if change.taker.from_ms <= change.giver.surely_until_ms
             ),
             key=lambda one: one[0],
         )
@@ -212,20 +212,24 @@ def _handoff(queue: MessageQueue, change: Change, told: _Told) -> Handoff:
     pulled = told.between(taker, "first pull", taker.from_ms, taker.from_ms + FIRST_PULL_WITHIN_MS)
     first_pull_ms = pulled[0].at_ms if pulled else None
     taken = taker.from_ms if taker.from_after_ms is None else taker.from_after_ms
-    begins = first_pull_ms or taken + DISPATCHED_AFTER_MS.get(taker.layout, 0)
-    if refused:
+    is_unseen = taker.from_ms - taker.may_begin_ms > PERSISTS_WITHIN_MS  # what it met at first its log may lack
+    begins = (None if is_unseen else first_pull_ms) or taken + DISPATCHED_AFTER_MS.get(taker.layout, 0)
+    if refused and not is_unseen:
         begins = max(begins, refused[-1].at_ms + TRIED_AGAIN_AFTER_MS)
     is_refused_unsaid = told.refused_somewhere(taker, taker.from_ms, taker.from_ms + REFUSED_WITHIN_MS)
-    tells_refusals = refused or pulled or taker.layout in TELLS_REFUSALS
+    tells_refusals = not is_unseen and (refused or pulled or taker.layout in TELLS_REFUSALS)
     least, most = _surely_twice(told, change), _perhaps_twice(told, change)
     return Handoff(
         queue=queue,
         change=change,
         first_pull_ms=first_pull_ms,
-        is_pause_exact=first_pull_ms is not None and giver.until_after_ms is None and not is_refused_unsaid,
+        is_pause_exact=first_pull_ms is not None
+        and giver.until_after_ms is None
+        and not is_refused_unsaid
+        and not is_unseen,
         pause_ms=max(0, begins - giver.until_ms),
         refused=len(refused) if tells_refusals and not is_refused_unsaid else None,
-        lock_wait_ms=taker.from_ms - told.waiting_since(taker) or None,
+        lock_wait_ms=None if is_unseen else taker.from_ms - told.waiting_since(taker) or None,
         silence_most_ms=_silence(told, change),
         duplicates_least=least if least is None or most is None else min(least, most),
         duplicates_most=most,

@@ -12,12 +12,12 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's o
 
 from rebalance_engine.pipeline.layouts import BROKER, HISTORY, JAVA4, JAVA5
 from rebalance_engine.pipeline.rounds import BY_BROKERS
+from rebalance_engine.pipeline.sweep import PERSISTS_WITHIN_MS
 from rebalance_engine.pipeline.templates import ADDS
 
 REGISTERS_WITHIN_MS = 75_000  # every 60 s at the least, and it may be late
 MINUTE_MS = 60_000
 PERSISTS_EVERY_MS = 5_000
-PERSISTS_WITHIN_MS = 7_500  # and it may be late
 PERSISTS_FIRST_WITHIN_MS = 12_500  # of what it took at its start
 WATCHES_FOR_MS = 30_000  # an end that nobody tells so long after a member's last line was none, or had no witness
 LOG = ["cluster", "host", "process"]

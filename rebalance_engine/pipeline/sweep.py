@@ -17,6 +17,7 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.layouts import HISTORY
 
 T = TypeVar("T")
+PERSISTS_WITHIN_MS = 7_500  # a Java member that holds something says so every 5 s, and may be late
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,22 @@ def test_what_was_taken_in_a_hole_has_bounds_too() -> None:
     ]
 
 
+def test_of_who_took_a_queue_in_a_hole_nobody_knows_what_it_met_at_first() -> None:
+    """What its log says behind the hole need not be of the first pull, nor the last lock that was refused."""
+    about = {"process": "B", "topic": "orders", "broker": "east", "queue_id": 0, "client_id": "B"}
+    clues = [clue("lock refused", 40_000, **about), clue("pull refused", 51_000, **about)]
+    clues += [clue("first pull", 52_000, number=3, **about), clue("input ends", 90_000)]
+
+    (seen,), (unseen,) = (
+        kinds(list(tell([span("A", 1_000, 30_000), span("B", 50_000, 90_000, from_after_ms=since)], clues)), "handoff")
+        for since in (None, 31_000)
+    )
+
+    names = ("pause_ms", "pause_is", "refused_pulls", "lock_wait_ms")
+    assert [seen[name] for name in names] == [22_000, "exact", 1, 10_000]
+    assert [unseen[name] for name in names] == [1_500, "at least", None, None]
+
+
 def test_a_hole_in_which_nobody_else_takes_or_lets_go_anything_changes_nothing() -> None:
     spans = [span("A", 1_000, 90_000, ended="open"), span("B", 1_000, 90_000, queue_id=1, ended="open")]
     clues = [clue("joined", 500, client_id="A"), clue("input ends", 90_000)]
