@@ -20,7 +20,9 @@ PERSISTED_TWICE_MS = 12_000  # whoever held anything would have said so
 REMOVED = "removal line"
 ENDED_IN_HOLE = "its log has a hole; it shows it before, and not after"
 TAKEN_IN_HOLE = "its log has a hole, in which another took it"
+UNKEPT = "its offset is persisted no more; its removal is not in the log"
 BY_LINES_OF_OTHERS = (
+    UNKEPT,
     "a result without it; its removal is not in the log",
     "added again; its removal is not in the log",
 )
@@ -161,7 +163,8 @@ def _last(row: Row, hole: Shown, others: Sequence[Row]) -> Row:
 
 
 def _let_go(row: Row, hole: Shown, others: Sequence[Row], evidence: str) -> Row:
-    until = min([hole.heard_ms, _sure(row, "until_ms"), *(_sure(one, "from_ms") + DROPS_WITHIN_MS for one in others)])
+    told = [] if row["evidence"] == UNKEPT else [_sure(row, "until_ms")]  # its lines may lie in the hole
+    until = min([hole.heard_ms, *told, *(_sure(one, "from_ms") + DROPS_WITHIN_MS for one in others)])
     until = max(until, hole.hole_ms)
     edges = {"until_ms": until, "until_after_ms": hole.hole_ms, "until_before_ms": None}
     return {**row, **edges, "ended": "released", "evidence": evidence}

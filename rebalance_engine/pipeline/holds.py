@@ -16,6 +16,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.bounds import UNKEPT
 from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, SPEAKS_WITHIN_MS, departures_of, last_words
 from rebalance_engine.pipeline.holes import with_bounds
@@ -191,7 +192,7 @@ def _ended(begun: DataFrame, kept: DataFrame, events: DataFrame, life: DataFrame
         F.when(F.col("how") == "stop", "shutdown line")
         .when(F.col("how") == "remove", "removal line")
         .when(F.col("how") == "left", "a result without it; its removal is not in the log")
-        .when(F.col("how") == "unkept", "its offset is persisted no more; its removal is not in the log")
+        .when(F.col("how") == "unkept", UNKEPT)
         .otherwise("added again; its removal is not in the log")
     )
     by_line = closed.withColumns(

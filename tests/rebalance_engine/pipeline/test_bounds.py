@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_engine.pipeline.bounds import REMOVED, Shown, bounded
+from rebalance_engine.pipeline.bounds import REMOVED, UNKEPT, Shown, bounded
 
 Q = ("orders", "east", 0)
 GONE = "added again; its removal is not in the log"
@@ -24,6 +24,14 @@ def test_what_is_persisted_before_a_hole_and_not_after_was_let_go_in_it() -> Non
     hole = Shown(20_000, 50_000, persisted_ms=19_000, speaks_ms=51_000)
 
     assert told([span("A", 1_000, 90_000)], hole) == [(None, 1_000, 20_000, 50_000, "released")]
+
+
+def test_what_is_persisted_no_more_was_let_go_in_the_hole_behind_its_last_line_or_soon_after_that() -> None:
+    hole = Shown(20_000, 50_000, persisted_ms=19_000, speaks_ms=51_000)
+    mine = span("A", 1_000, 24_000, until_after_ms=19_000, ended="released", evidence=UNKEPT)
+
+    assert told([mine], hole) == [(None, 1_000, 20_000, 50_000, "released")]
+    assert told([mine], Shown(30_000, 50_000, persisted_ms=19_000)) == [(None, 1_000, 19_000, 24_000, "released")]
 
 
 def test_by_when_it_was_let_go_anothers_take_tells() -> None:
