@@ -70,6 +70,11 @@ class Takes:
         those = self._rows[bisect_left(self._times, since_ms) : bisect_right(self._times, until_ms)]
         return [row for _, row in those if row["client_id"] != client]
 
+    def is_held_throughout(self, client: object, since_ms: int, until_ms: int) -> bool:
+        """Ask whether another held it all the time: then that others did in between shows nothing."""
+        before = self._rows[: bisect_right(self._times, since_ms)]
+        return any(row["client_id"] != client and _sure(row, "until_ms") >= until_ms for _, row in before)
+
 
 def bounded(spans: Sequence[Row], shown: Mapping[tuple[object, ...], Sequence[Shown]]) -> Iterator[Row]:
     """Give a group's holds, with those that begin or end in a hole of their member's log between its edges.
@@ -133,7 +138,8 @@ def _ended(row: Row, holes: Sequence[Shown], takes: Takes) -> Iterator[Row]:
             continue
         others = takes.by_others(row["client_id"], hole.hole_ms - DROPS_WITHIN_MS, hole.heard_ms)
         if hole.shows(until) or (rest["evidence"] == REMOVED and until >= hole.heard_ms):
-            back = _back_from(others, hole) if hole.is_persisted else None
+            is_apart = hole.is_persisted and not takes.is_held_throughout(row["client_id"], hole.hole_ms, hole.heard_ms)
+            back = _back_from(others, hole) if is_apart else None
             if back is not None:
                 yield _let_go(rest, hole, others, TAKEN_IN_HOLE)
                 rest = {**rest, "from_ms": hole.heard_ms, "from_after_ms": back, "first_seen_ms": hole.heard_ms}

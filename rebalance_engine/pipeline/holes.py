@@ -12,19 +12,22 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.pipeline.bounds import Shown, bounded
-from rebalance_engine.pipeline.clients import QUEUE_KEY
+from rebalance_engine.pipeline.clients import KEY, QUEUE_KEY
 from rebalance_engine.pipeline.departures import MEMBER
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.schemas import HOLES, SPANS, day_of, shaped
-from rebalance_engine.pipeline.silences import PERSISTING
+from rebalance_engine.pipeline.silences import PERSISTING, PERSISTS_FIRST_WITHIN_MS
+from rebalance_engine.pipeline.sweep import PERSISTS_WITHIN_MS
+from rebalance_engine.pipeline.templates import ADDS
 
 HOLE = [*MEMBER, "hole_ms", "heard_ms"]
 
 
-def holes_of(spans: DataFrame, life: DataFrame) -> DataFrame:
-    """Give the holes in the logs of members that held something when they began, as HOLE, with their host.
+def holes_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    """Give the holes in the logs of members that held something all through them, as HOLE, with their host.
 
-    In between no line is: hole_ms is that of the last one before, heard_ms that of the first one after.
+    In between no line is: hole_ms is that of the last one before, heard_ms that of the first one after. That a member
+    had some queue before, and persists it at once after without having taken it anew, shows that lines are missing.
 
     Args:
         spans: as ``SPANS``.
@@ -44,19 +47,42 @@ def holes_of(spans: DataFrame, life: DataFrame) -> DataFrame:
     goes = F.when(F.col("ended") == "stopped", F.coalesce("until_after_ms", "until_ms")).otherwise(F.col("until_ms"))
     is_there = (began <= F.col("hole_ms")) & (goes > F.col("hole_ms"))
     is_over = F.col("ended").isin("stopped", "lost") & (F.col("until_ms") < F.col("heard_ms"))
-    return met.where(is_there & ~is_over).select(*HOLE, "host").distinct()
+    silent = computed_once(met.where(is_there & ~is_over).select(*HOLE, "host").distinct())
+    if silent.isEmpty():  # asked first: most logs are whole
+        return silent
+    return silent.join(_proved(silent, events), on=HOLE, how="left_semi").select(*silent.columns)
 
 
-def table_of(spans: DataFrame, life: DataFrame) -> DataFrame:
+def _proved(silent: DataFrame, events: DataFrame) -> DataFrame:
+    at, is_add = F.col("at_ms"), F.col("what").isin(*ADDS)
+    signs = events.where(is_add | (F.col("what") == "persisted all")).select(*KEY, *QUEUE_KEY, "what", "at_ms")
+    around = signs.join(F.broadcast(silent.select(*HOLE)), on=KEY, how="inner").groupBy(*HOLE, *QUEUE_KEY)
+    is_after = at >= F.col("heard_ms")
+    told = around.agg(
+        F.max(F.when(at <= F.col("hole_ms"), at)).alias("had_ms"),
+        F.min(F.when(is_after & ~is_add, at)).alias("again_ms"),
+        F.min(F.when(is_after & is_add, at)).alias("added_ms"),
+    )
+    had = F.col("hole_ms") - F.col("had_ms") < PERSISTS_FIRST_WITHIN_MS
+    has = F.col("again_ms") - F.col("heard_ms") < PERSISTS_WITHIN_MS
+    is_held = F.col("added_ms").isNull() | (F.col("added_ms") > F.col("again_ms"))
+    return told.where(had & has & is_held).select(*HOLE).distinct()
+
+
+def table_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Give the holes as ``HOLES``."""
-    told = holes_of(spans, life).withColumnsRenamed({"hole_ms": "at_ms", "heard_ms": "until_ms", "client_id": "client"})
+    told = holes_of(spans, events, life).withColumnsRenamed(
+        {"hole_ms": "at_ms", "heard_ms": "until_ms", "client_id": "client"}
+    )
     return shaped(told.withColumn("day", day_of(F.col("at_ms"))), HOLES)
 
 
-def clues_of_holes(spans: DataFrame, life: DataFrame) -> DataFrame:
+def clues_of_holes(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Give them as clues of groups, ``hole``, from ``at_ms`` until ``number``."""
     times = F.col("hole_ms").alias("at_ms"), F.col("heard_ms").alias("number")
-    return holes_of(spans, life).select("cluster", "group", F.lit("hole").alias("what"), "process", "client_id", *times)
+    return holes_of(spans, events, life).select(
+        "cluster", "group", F.lit("hole").alias("what"), "process", "client_id", *times
+    )
 
 
 def with_bounds(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
@@ -65,7 +91,7 @@ def with_bounds(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFra
     Args:
         spans: as ``SPANS``.
     """
-    holes = computed_once(holes_of(spans, life))
+    holes = computed_once(holes_of(spans, events, life))
     if holes.isEmpty():  # asked first: most logs are whole
         return spans
     group = ["cluster", "group"]

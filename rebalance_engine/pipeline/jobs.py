@@ -309,7 +309,7 @@ def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, life: D
     _publish(store, asked, told, "doubles", doubles.doubles_of(tables["stretches"], spans))
     changes = store.read("changes", EVENTS)
     _publish(store, asked, told, "mixed", mixed.mixed_of(changes, spans))
-    _publish(store, asked, told, "holes", holes.table_of(spans, life))
+    _publish(store, asked, told, "holes", holes.table_of(spans, all_events, life))
     _publish(store, asked, told, "clocks", hostclocks.clocks_of(all_events, changes))
     _publish(store, asked, told, "gaps", gaps.gaps_of(all_events, life))
 

@@ -116,7 +116,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         input_ends_of(events, spans, life),
         log_ends_of(events, spans, life),
         log_begins_of(changes, spans, life),
-        clues_of_holes(spans, life),
+        clues_of_holes(spans, events, life),
         ownerless.distinct(),
     ):
         chosen = chosen.unionByName(more, allowMissingColumns=True)

@@ -1,6 +1,6 @@
 """Who saw that a member ended which says nothing any more: a log that was copied earlier than others is no death.
 
-Its own log goes on without it; or others have all that it had, soon after its last line; or a broker gave it up.
+Its own log goes on without it; or others took all that it had, all at one time; or a broker gave it up.
 Brokers that see it go, and members that are told of it, are asked before (``departures.py``).
 """
 
@@ -39,10 +39,11 @@ def with_witnesses(begun: DataFrame, takes: DataFrame, events: DataFrame, life: 
         return kept.withColumns({"is_witnessed": F.lit(False), "others_ms": F.lit(None).cast("long")})
     ends = ends_of_logs(events, asked, life).select(*MEMBER, F.col("at_ms").alias("log_end_ms"))
     given_up = _given_up(events)
-    of_queue = _taken(asked, takes)
+    of_queue, is_all = _taken(asked, takes), F.count("taken_ms") == F.count(F.lit(1))
     told = (
         of_queue.groupBy(*LIFE)
-        .agg(F.min("taken_ms").alias("first_ms"), (F.count("taken_ms") == F.count(F.lit(1))).alias("are_taken"))
+        .agg(F.min("taken_ms").alias("first_ms"), F.max("taken_ms").alias("latest_ms"), is_all.alias("is_all"))
+        .withColumn("are_taken", F.col("is_all") & (F.col("latest_ms") - F.col("first_ms") <= SILENT_MS))
         .join(ends, on=MEMBER, how="left")
         .join(given_up, on=["cluster", "group", "client_id"], how="left")
     )
@@ -51,7 +52,7 @@ def with_witnesses(begun: DataFrame, takes: DataFrame, events: DataFrame, life: 
     # Who was killed, others are told of at once; it would have persisted until then.
     is_late = F.col("are_taken") & (F.col("first_ms") > F.col("last_ms") + SPEAKS_WITHIN_MS + TOLD_WITHIN_MS)
     seen = told.groupBy(*LIFE).agg(
-        F.max(F.col("are_taken") | goes_on | is_given_up).alias("is_witnessed"),
+        F.max(F.coalesce("are_taken", F.lit(False)) | goes_on | is_given_up).alias("is_witnessed"),
         F.max(is_late & ~goes_on & ~is_given_up).alias("is_late"),
     )
     joined = kept.join(F.broadcast(seen), on=LIFE, how="left").join(of_queue, on=[*LIFE, *QUEUE_KEY], how="left")
@@ -64,11 +65,10 @@ def with_witnesses(begun: DataFrame, takes: DataFrame, events: DataFrame, life: 
 
 
 def _taken(asked: DataFrame, takes: DataFrame) -> DataFrame:
-    """Give of each queue that a member had when it fell silent the first take by another soon after, or None."""
+    """Give of each queue that a member had when it fell silent the first take by another, or None."""
     met = asked.join(takes, on=["cluster", "group", *QUEUE_KEY], how="left")
-    is_next = (F.col("taker") != F.col("client_id")) & F.col("taken_ms").between(
-        F.col("last_ms") - TAKEN_BEFORE_MS, F.col("last_ms") + SILENT_MS
-    )
+    since = F.col("last_ms") - TAKEN_BEFORE_MS
+    is_next = (F.col("taker") != F.col("client_id")) & F.col("taken_ms").between(since, F.col("reborn_ms"))
     return met.groupBy(*LIFE, *QUEUE_KEY).agg(F.min(F.when(is_next, F.col("taken_ms"))).alias("taken_ms"))
 
 

@@ -12,6 +12,7 @@ from tests.rebalance_engine.pipeline.frames import (
     java5,
     no_zones,
     persisted,
+    read_events,
     read_holds,
     read_lines,
     removed,
@@ -40,6 +41,7 @@ def test_what_a_member_takes_and_lets_go_in_a_hole_of_its_log_lies_between_the_h
         (tmp_path / host / "a.log").write_text("".join(java5(at, line) for at, line in told))
 
     spans = read_holds(spark, tmp_path).localCheckpoint()
+    said = read_events(spark, tmp_path)
     life = signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
 
     names = ("from_after_ms", "from_ms", "until_after_ms", "until_ms")
@@ -47,8 +49,8 @@ def test_what_a_member_takes_and_lets_go_in_a_hole_of_its_log_lies_between_the_h
         (row["queue_id"], *(None if row[name] is None else (row[name] - MIDNIGHT_MS) / 1_000 for name in names))
         for row in spans.where("client_id = 'A'").collect()
     ) == [(0, None, 1, None, 56), (1, None, 1, 17.1, 32), (2, 17.1, 51, None, 56), (3, None, 1, None, 17)]
-    (hole,) = table_of(spans, life).collect()
+    (hole,) = table_of(spans, said, life).collect()
     assert (hole["group"], hole["host"], hole["client"], hole["day"]) == ("g", "web1", "A", "2026-11-21")
     assert (hole["at_ms"] - MIDNIGHT_MS, hole["until_ms"] - MIDNIGHT_MS) == (17_100, 51_000)
-    (clue,) = clues_of_holes(spans, life).collect()
+    (clue,) = clues_of_holes(spans, said, life).collect()
     assert (clue["what"], clue["at_ms"], clue["number"]) == ("hole", hole["at_ms"], hole["until_ms"])

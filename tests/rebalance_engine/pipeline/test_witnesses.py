@@ -22,7 +22,7 @@ Q0, Q1 = QUEUE.format("east", 0), QUEUE.format("east", 1)
 def test_whose_log_ends_before_others_is_lost_only_where_somebody_tells_that_it_ended(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Logs of A end at 30; B of its group goes on, and takes nothing, or all at once, or a part, or all 20 s later.
+    """Logs of A end at 30; B of its group goes on, and takes nothing, or all at once, a part, all later, or one by one.
 
     In another A's process falls silent in a log that goes on, and in the last a broker gives A up.
     """
@@ -31,6 +31,7 @@ def test_whose_log_ends_before_others_is_lost_only_where_somebody_tells_that_it_
         "all": {31: [Q0, Q1]},
         "part": {31: [Q0]},
         "late": {50: [Q0, Q1]},
+        "apart": {50: [Q0], 120: [Q1]},
         "own": {},
         "given": {},
     }
@@ -74,6 +75,7 @@ def test_whose_log_ends_before_others_is_lost_only_where_somebody_tells_that_it_
     assert told == {
         **dict.fromkeys([("none", 0), ("none", 1), ("part", 1)], (None, 30, "open")),
         ("part", 0): (30, 31, "released"),
+        **{("apart", number): (30, at, "released") for number, at in ((0, 50), (1, 120))},
         **dict.fromkeys(
             [(group, number) for group in ("all", "own", "given") for number in (0, 1)], (None, 30, "lost")
         ),
