@@ -7,17 +7,19 @@ from pydantic import Field
 
 from dashboard.api.clusters import FindingOut
 from dashboard.api.errors import Problem
+from dashboard.api.fared import LAG, NO_AGE, NOT_ALL_LAG
 from dashboard.api.group_shapes import GroupOut, MemberOut, row_out
 from dashboard.api.shapes import Paging
-from dashboard.api.unknown import NOT_KEPT, PROXIED
+from dashboard.api.unknown import NO_PAST_LAG, NOT_KEPT, PROXIED
 from dashboard.groups import past_story
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_at
+from dashboard.groups.past_lag import lags_by_queue
 from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Fault, GroupState
-from dashboard.push.runs import count
+from dashboard.push.runs import count, unpack
 
 NO_TARGET = "what it should have had could not be computed"
 
@@ -61,9 +63,11 @@ def group_then(group: Group, shown: Shown, at: int) -> GroupOut:
     state, head = shown.state, shown.state.head
     row = row_shown(state, group=group, at=shown.since)
     out = row_out(Listed(group.cluster, row, state_of(row)), None)
-    reasons = out.unknown | dict.fromkeys(("seq", "dead_letters", "dead_letters_at"), NOT_KEPT)
+    lag, why_no_lag = _lag_then(group, state, at)
+    reasons = {name: why for name, why in out.unknown.items() if name not in lag}
+    reasons |= why_no_lag | dict.fromkeys(("seq", "dead_letters", "dead_letters_at"), NOT_KEPT)
     return GroupOut(
-        **{**out.model_dump(), "unknown": reasons},
+        **{**out.model_dump(), **lag, "unknown": reasons},
         at=at,
         state_at=shown.since,
         seq=None,
@@ -74,6 +78,26 @@ def group_then(group: Group, shown: Shown, at: int) -> GroupOut:
         findings=head.fault_count,
         strays=[f"{each.client}: {each.topic}/{each.broker}/{each.queue_id}" for each in state.strays[:500]],
     )
+
+
+def _lag_then(group: Group, state: GroupState, at: int) -> tuple[dict[str, int | None], dict[str, str]]:
+    """Add up how far the group was behind by its queues then; and say why of what is unknown."""
+    places = {(part.topic, part.broker, number) for part in state.queues for number in unpack(part.ids).tolist()}
+    told = {place: lag for place, lag in lags_by_queue(group=group, at=at).items() if place in places}
+    low = sum(lag for lag, _ in told.values()) if told else None
+    is_whole = bool(told) and len(told) == len(places)
+    figures = {
+        "lag": low if is_whole else None,
+        "lag_low": low,
+        "lag_at": min((told_at for _, told_at in told.values()), default=None),
+        "waits_since": None,
+    }
+    why = dict.fromkeys(LAG, NO_PAST_LAG)
+    if told:
+        why = {"waits_since": NO_AGE} if is_whole else {"lag": NOT_ALL_LAG, "waits_since": NO_AGE}
+    if low == 0:
+        why.pop("waits_since")
+    return figures, why
 
 
 def members_then(group: Group, state: GroupState, at: int) -> list[MemberOut]:

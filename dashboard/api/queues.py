@@ -14,7 +14,7 @@ from dashboard.api.lists import Form, shown
 from dashboard.api.past import Then, instant_asked, shown_then
 from dashboard.api.shapes import Page
 from dashboard.api.site import reads
-from dashboard.api.unknown import NO_LAG, why_disputed, why_no_owner
+from dashboard.api.unknown import NO_LAG, NO_PAST_LAG, why_disputed, why_no_owner
 from dashboard.common.clock import now_ms
 from dashboard.groups.lag import QueueLag, lags_of
 from dashboard.groups.models import Group
@@ -24,7 +24,6 @@ from dashboard.push.messages import GroupState
 from dashboard.push.publish import state_in, stored_state
 from dashboard.push.runs import Numbers, count, unpack
 
-NO_PAST_LAG = "it is not kept of that instant"
 PERHAPS = "these members said to hold it one after the other: who said so first may have let go"
 NO_COMMIT = "nothing is known to be committed there"
 Place = tuple[str, str, int]  # topic, broker, queue id

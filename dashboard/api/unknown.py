@@ -14,6 +14,7 @@ NO_LAG = "the broker has not told its offsets"
 NO_OFFSETS = "only members that send reports tell where they went on"
 NOT_DIVIDED = "there are no queues that members own: nothing is divided"
 NOT_KEPT = "it is not kept of past instants"
+NO_PAST_LAG = "it is not kept of that instant"
 SHARED = "broadcasting: every member has every queue"
 NOTHING = "nobody is a member, and there is nothing to hold"
 

@@ -62,13 +62,17 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of rows, and the figures of all that the person may see; ``known`` are the numbers of these groups."""
+    """One page of rows, and the figures of all that the person may see; ``known`` are the numbers of these groups.
+
+    ``counts`` are of what is searched for, by filter; ``groups``, ``members`` and ``queues`` of all.
+    """
 
     rows: tuple[Listed, ...]
     number: int
     pages: int
     found: int
     counts: dict[str, int]
+    groups: int
     members: int
     queues: int
     known: Runs = ()
@@ -99,6 +103,7 @@ def list_groups(*, clusters: Sequence[Cluster], access: Access, wish: Wish, now:
         pages,
         len(chosen),
         counts,
+        len(all_of_them),
         sum(each.row.members or 0 for each in all_of_them),
         sum(each.row.queues or 0 for each in all_of_them),
         pack([each.row.id for each in all_of_them]),

@@ -6,6 +6,8 @@ from django.test import Client
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from tests.dashboard.api.conftest import Get
+from tests.dashboard.groups.recording.test_lag import BEGIN
+from tests.dashboard.groups.recording.test_lag import behind as lagging
 from tests.dashboard.story import T0, held, missed, told
 
 WHERE = ("", "/members", "/queues", "/findings", "/rounds/1", "/rounds/1/moves")
@@ -18,8 +20,23 @@ def test_a_group_comes_as_it_was_shown_then(get: Get, group: Group) -> None:
     assert (between["members"], between["round"], between["round_closed_at"]) == (3, 1, None)
     assert between["is_converged"] is not True
     assert (now["members"], now["round"], now["is_converged"]) == (3, 1, True)
-    assert before["unknown"]["lag"] == before["unknown"]["seq"] == "it is not kept of past instants"
+    assert before["unknown"]["seq"] == "it is not kept of past instants"
     assert before["cluster"] == now["cluster"]
+
+
+def test_a_group_was_as_far_behind_as_its_queues_were_then(get: Get, group: Group) -> None:
+    told(lagging(9_000, (9, 6), (9, 9)))
+    before, then = (get(f"/groups/{group.pk}", at=at) for at in (BEGIN + 8_999, BEGIN + 9_000))
+    told(lagging(25_000, (9, 8), (9, 7), (9, 9), (9, 9)))
+    whole, again = (get(f"/groups/{group.pk}", at=at) for at in (BEGIN + 25_000, BEGIN + 24_999))
+
+    shown = ("lag", "lag_low", "lag_at")
+    assert [before[name] for name in shown] == [None, None, None]
+    assert before["unknown"]["lag"] == "it is not kept of that instant"
+    assert [then[name] for name in shown] == [again[name] for name in shown] == [None, 3, BEGIN + 9_000]
+    assert then["unknown"]["lag"] == "not known of every queue"
+    assert [whole[name] for name in shown] == [3, 3, BEGIN + 25_000]
+    assert "lag" not in whole["unknown"]
 
 
 def test_members_come_as_they_were_known_then(get: Get, group: Group) -> None:
