@@ -1,6 +1,7 @@
 """What is kept of the times in which a queue was in no route: ``Queue.absences``.
 
-Of queues that were there before these times were kept, the first entry may tell only when they were back.
+Of queues that were there before these times were kept, or that were away more often than is kept, the first entry
+tells only when they were back from all that nobody keeps: ``[None, None, None, back at]``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ MOST_ABSENCES = 16  # of a broker, or a queue, that are kept
 
 
 def unkept_return(since: int, came_at: int | None, absences: Sequence[Sequence[int | None]] | None) -> int | None:
-    """Say when a queue may have been back from an absence that nobody kept, in ms; None: it never was.
+    """Say when a queue may have been back from the last absence that nobody keeps, in ms; None: there is none.
 
     Args:
         since: since when it was in its route at last.
@@ -28,8 +29,10 @@ def unkept_return(since: int, came_at: int | None, absences: Sequence[Sequence[i
 def with_one_more(
     absences: Sequence[Absence] | None, away: Absence, *, since: int, came_at: int | None
 ) -> list[Absence]:
-    """Give what is kept once an absence is over: of the older ones the last, and when it was back before them."""
+    """Give what is kept once an absence is over: the last ones, and when it was back from those before them."""
     unkept = unkept_return(since, came_at, absences)
-    kept = [each for each in absences or () if each[1] is not None]
-    first: list[Absence] = [] if unkept is None else [[None, None, None, unkept]]
-    return [*first, *[*kept, away][len(first) - MOST_ABSENCES :]]
+    kept = [*[each for each in absences or () if each[1] is not None], away]
+    if unkept is None and len(kept) <= MOST_ABSENCES:
+        return kept
+    cut = kept[: 1 - MOST_ABSENCES]
+    return [[None, None, None, cut[-1][3] if cut else unkept], *kept[len(cut) :]]

@@ -181,7 +181,7 @@ def _is_told_at(span: Bounded, at: int) -> bool:
 
 def as_seen_gone(gone: Gone) -> dict[int, Intervals]:
     """Give when queues were seen to be in no route."""
-    return {queue: [each.seen for each in own] for queue, own in gone.items()}
+    return {queue: [(at, back) for at, back in (each.seen for each in own) if at < back] for queue, own in gone.items()}
 
 
 def as_surely_gone(gone: Gone) -> dict[int, Intervals]:

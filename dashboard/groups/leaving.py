@@ -17,7 +17,7 @@ from dashboard.groups.pairing import Instant
 from rebalance_engine.model import MessageQueue
 
 Aways = Mapping[int, Sequence[Away]]  # by a queue's row
-COLUMNS = ("gone_low", "gone_at", "absences")
+COLUMNS = ("since", "came_at", "gone_low", "gone_at", "absences")
 MOST_NAMED = 500  # queues that are named in a query; of more, all of their clusters are read
 
 
@@ -135,8 +135,8 @@ def away_since(*, clusters: Collection[int], queues: Collection[int], since: int
     """
     if not queues:
         return {}
-    lately = Q(gone_at__isnull=False) | Q(absences__isnull=False, since__gt=since)
-    rows = Queue.objects.filter(lately, topic__cluster__in=clusters)
+    was_away = Q(absences__isnull=False) | Q(came_at=None)
+    rows = Queue.objects.filter(Q(gone_at__isnull=False) | was_away & Q(since__gt=since), topic__cluster__in=clusters)
     if len(queues) <= MOST_NAMED:
         rows = rows.filter(pk__in=queues)
     told = "topic__cluster__watch__routes_at"
@@ -144,14 +144,22 @@ def away_since(*, clusters: Collection[int], queues: Collection[int], since: int
 
 
 def times_away(
+    since: int,
+    came_at: int | None,
     gone_low: int | None,
     gone_at: int | None,
     absences: Sequence[Sequence[int | None]] | None,
     *,
     told_at: int | None = None,
 ) -> list[Away]:
-    """Give when a queue was in no route by the columns of its row, in order, as all routes told last at an instant."""
-    ended = [Away(low, at, back_low, back) for low, at, back_low, back in absences or () if at is not None]
+    """Give when a queue was in no route by the columns of its row, in order, as all routes told last at an instant.
+
+    Of absences that nobody keeps only their end is known: it may have been in none at any time before, and any or all
+    of that time in one. They come first, as one that was not seen, and is certain of no instant.
+    """
+    unkept = unkept_return(since, came_at, absences)
+    ended = [] if unkept is None else [Away(EVER, unkept, None, unkept)]
+    ended += [Away(low, at, back_low, back) for low, at, back_low, back in absences or () if at is not None]
     return ended if gone_at is None else [*ended, Away(gone_low, gone_at, told_at=told_at)]
 
 
@@ -183,12 +191,13 @@ def _stored(wanted: Collection[tuple[int, MessageQueue]]) -> dict[tuple[int, Mes
     clusters = {cluster for cluster, _ in wanted}
     rows = Queue.objects.filter(topic__cluster__in=clusters, topic__name__in=topics, broker__in=brokers)
     told = "topic__cluster__watch__routes_at"
-    columns = ("topic__cluster", "topic__name", "broker", "queue_id", "since", "came_at", told, *COLUMNS)
+    columns = ("topic__cluster", "topic__name", "broker", "queue_id", told, *COLUMNS)
     found: dict[tuple[int, MessageQueue], _Stored] = {}
-    for cluster, topic, broker, number, since, came_at, told_at, *away in rows.values_list(*columns):
+    for cluster, topic, broker, number, told_at, *away in rows.values_list(*columns):
         key = cluster, MessageQueue(topic, broker, number)
         if key in wanted:
-            back_at = unkept_return(since, came_at, away[-1])
+            since, came_at, *_, absences = away
+            back_at = unkept_return(since, came_at, absences)
             found[key] = _Stored(since, back_at, times_away(*away, told_at=told_at))
     return found
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dashboard.clusters.absences import MOST_ABSENCES
 from dashboard.clusters.models import Cluster, Queue, Watch
 from dashboard.groups.bands import Step
 from dashboard.groups.ending import tell_ended
@@ -46,11 +47,16 @@ class World:
     known: set[str] = field(default_factory=lambda: {"A", "B"})
     known_route: int = QUEUES
     looked: int = 0
+    missing: float = 0.25  # of all answers
 
     def passes(self) -> None:
         """Let a tick pass, in which anything may happen."""
         for _ in range(self.luck.choice([0, 0, 1, 1, 2])):
             self._happens()
+        self.stays()
+
+    def stays(self) -> None:
+        """Let a tick pass, in which nothing happens."""
         counts = [sum(queue in mine for mine in self.has.values()) for queue in range(QUEUES)]
         self.owners.append([count if queue < self.routed else -1 for queue, count in enumerate(counts)])
 
@@ -87,7 +93,7 @@ class World:
         for client in sorted(self.has.keys() - self.known):
             facts += [joined(client, at, low=low), *seen(client, at)[1:]]
         for client, mine in sorted(self.has.items()):
-            if self.luck.random() < 0.25:
+            if self.luck.random() < self.missing:
                 facts.append(missed(client, at))
                 self.silent.add(client)
             else:
@@ -176,23 +182,59 @@ def check_lane(world: World, lane: Lane) -> None:
 def test_every_bound_of_any_true_history_holds_then_and_later(seed: int) -> None:
     luck = Random(seed)
     Cluster.objects.all().delete()
-    cluster = add_cluster()
-    world = World(luck)
-    told(route(QUEUES), *seen("A"), *seen("B"), held("A", 0, [0, 1]), held("B", 0, [2, 3]))
-    group = Group.objects.get()
-    rebalance_once(group=group.pk, now=T0 + 1)
+    world, group = begin(luck)
 
     for _ in range(luck.choice([4, 8, 14])):
         for _ in range(luck.choice([1, 2, 4, 8])):
             world.passes()
         if luck.random() < 0.2:
             continue  # nobody looks
-        told(*world.looks(), at=world.now)
-        now = T0 + world.now
-        Cluster.objects.update(watched_at=now)
-        Watch.objects.update_or_create(cluster=cluster, defaults={"at": now, "lists_at": now, "routes_at": now})
-        rebalance_once(group=group.pk, now=now)
-        tell_ended(group=group.pk, now=now)
-        group.refresh_from_db()
+        look(world, group)
         world.passes()
         check(world, group)
+
+
+def begin(luck: Random) -> tuple[World, Group]:
+    """Look at all that is there at first."""
+    add_cluster()
+    told(route(QUEUES), *seen("A"), *seen("B"), held("A", 0, [0, 1]), held("B", 0, [2, 3]))
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + 1)
+    return World(luck), group
+
+
+def look(world: World, group: Group) -> None:
+    """Look at all that is there now, and tell what comes of it."""
+    told(*world.looks(), at=world.now)
+    now = T0 + world.now
+    Cluster.objects.update(watched_at=now)
+    Watch.objects.update_or_create(cluster=group.cluster, defaults={"at": now, "lists_at": now, "routes_at": now})
+    rebalance_once(group=group.pk, now=now)
+    tell_ended(group=group.pk, now=now)
+    group.refresh_from_db()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("times", [MOST_ABSENCES + 1, MOST_ABSENCES + 5])
+def test_what_nobody_had_is_told_no_longer_than_it_was_after_more_absences_than_are_kept(times: int) -> None:
+    world, group = begin(Random(0))
+    world.missing = 0
+
+    def pass_ticks(count: int) -> None:
+        for _ in range(count):
+            world.stays()
+        look(world, group)
+
+    pass_ticks(2)
+    world.has["B"].discard(3)
+    pass_ticks(2)
+    for _ in range(times):
+        world.routed = 3
+        pass_ticks(8)
+        world.routed = 4
+        pass_ticks(2)
+    world.has["B"].add(3)
+    pass_ticks(2)
+    world.stays()
+
+    check(world, group)

@@ -29,7 +29,7 @@ def test_a_return_that_nobody_kept_stays_known_after_later_absences() -> None:
 
 
 @given(st.integers(0, 40), st.booleans())
-def test_the_last_absences_are_kept_in_order_and_never_too_many(count: int, is_kept: bool) -> None:
+def test_the_last_absences_are_kept_in_order_and_when_it_was_back_from_those_before(count: int, is_kept: bool) -> None:
     kept: list[Absence] | None = None
     since, came_at = 5, 5 if is_kept else None
     for number in range(count):
@@ -37,6 +37,10 @@ def test_the_last_absences_are_kept_in_order_and_never_too_many(count: int, is_k
         since = 10 * (number + 1) + 3
 
     whole = [away(10 * (number + 1)) for number in range(count)]
-    first: list[Absence] = [] if is_kept or not count else [[None, None, None, 5]]
-    assert (kept or []) == [*first, *whole[-(MOST_ABSENCES - len(first)) :]]
-    assert unkept_return(since, came_at, kept) == (None if is_kept else 5)
+    is_all = count < MOST_ABSENCES or (is_kept and count == MOST_ABSENCES)
+    cut = 0 if is_all else count - MOST_ABSENCES + 1
+    before = whole[cut - 1][3] if cut else None if is_kept else 5
+    first: list[Absence] = [] if before is None or not count else [[None, None, None, before]]
+    assert (kept or []) == [*first, *whole[cut:]]
+    assert len(kept or ()) <= MOST_ABSENCES
+    assert unkept_return(since, came_at, kept) == before

@@ -120,6 +120,22 @@ def test_what_nobody_kept_of_before_is_told_as_unknown() -> None:
     assert (lane.is_gone, lane.gone_at, lane.is_waiting, lane.unowned) == (True, None, False, (0, 76_000))
 
 
+def test_before_a_return_that_nobody_kept_no_time_without_owner_is_certain_and_all_of_it_is_possible() -> None:
+    row = leave()
+    Queue.objects.filter(queue_id=3).update(since=T0 + 80_000, came_at=None)
+    Queue.objects.filter(queue_id=2).update(absences=[[None, None, None, T0 + 70_000]], since=T0 + 70_000)
+    told(*seen("C", 90_000)[1:], joined("C", 90_000, low=90_000), held("C", 91_000, []))
+    turn(91_100)
+
+    shares = shares_in(row=row, now=T0 + 91_100)
+    unowned = {number: shares[Queue.objects.get(queue_id=number).pk].unowned for number in (1, 2, 3)}
+    bar = bands_of(group=row.group, since=T0, now=T0 + 91_000)
+
+    assert [unowned[number].low for number in (1, 2, 3)] == [86_000, 21_000, 11_000]
+    assert {each.high for each in unowned.values()} == {87_100}
+    assert [(step.since - T0, step.queues) for step in bar.nobody] == [(5_000, 2), (70_000, 3), (80_000, 4)]
+
+
 def test_what_nobody_kept_of_before_stays_as_unknown_when_it_leaves_and_comes_back_again() -> None:
     row = leave()
     Queue.objects.filter(queue_id=3).update(since=T0 + 80_000, came_at=None)

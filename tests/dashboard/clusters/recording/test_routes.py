@@ -145,8 +145,9 @@ def test_when_a_queue_was_in_no_route_is_kept_the_last_times_of_it() -> None:
 
     assert (stayed.since, stayed.gone_at, stayed.absences) == (T0, None, None)
     assert (went.gone_low, went.gone_at) == (None, T0 + 9_000)
-    times = [T0 + 100 * number for number in range(2, MOST_ABSENCES + 2)]
-    assert went.absences == [[at + 5, at + 10, at + 53, at + 60] for at in times]
+    times = [T0 + 100 * number for number in range(3, MOST_ABSENCES + 2)]
+    before = [None, None, None, T0 + 260]  # of the three before those
+    assert went.absences == [before, *([at + 5, at + 10, at + 53, at + 60] for at in times)]
 
 
 def test_a_queue_that_is_held_though_no_route_has_it_is_known_as_gone() -> None:
