@@ -12,7 +12,6 @@ from dashboard.clusters.models import Broker
 from dashboard.groups.bands import Bounded, Intervals, joined_up
 from dashboard.groups.kinds import is_proxied
 from dashboard.groups.models import Member, MemberList
-from rebalance_engine.events import Departure
 
 WHO = ("client_id", "strategy")
 TOLD = Coalesce("held_seen_at", "at_low", "at")  # before a member may have come it had nothing
@@ -26,20 +25,18 @@ def doubts_of(*, group: int, since: int) -> list[tuple[int, int]]:
 def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tuple[int, int]]]:
     """Say the same of groups, by their numbers, in order, apart from each other; those without doubts are left out.
 
-    Nobody knows what a member had then, nor who was one where a broker did not tell. Who left without a good-bye may
-    have taken queues since his last word. Who seems to come through a proxy never answers, and owns no queues: of that
-    there is no doubt.
+    Nobody knows what a member had then, nor who was one where a broker did not tell. Who left, with a good-bye or
+    without, may have taken queues since his last word. Who seems to come through a proxy never answers, and owns no
+    queues: of that there is no doubt.
     """
     found: dict[int, list[tuple[int, int]]] = {}
-    is_untold = Q(missing__isnull=False) | Q(held_seen_at=None) | ~Q(departure=Departure.UNREGISTERED.value)
-    members = Member.objects.filter(Q(silent_until__gt=since) | Q(is_untold, left_at__gt=since), group__in=groups)
-    columns = ("silences", "left_at", "departure", "missing", "held_seen_at", TOLD, *WHO)
-    for group, times, left, departure, missing, seen, told, client, strategy in members.values_list("group", *columns):
+    members = Member.objects.filter(Q(silent_until__gt=since) | Q(left_at__gt=since), group__in=groups)
+    columns = ("silences", "left_at", "missing", "held_seen_at", TOLD, *WHO)
+    for group, times, left, missing, seen, told, client, strategy in members.values_list("group", *columns):
         own = found.setdefault(group, [])
         own += ((begin, end) for begin, end in times or () if end > since)
         is_silent = missing is not None or seen is None
-        is_told = not is_silent and departure == Departure.UNREGISTERED.value
-        if left is not None and left > since and told < left and not is_told:
+        if left is not None and left > since and told < left:
             own += [] if is_proxied(client, strategy=strategy, is_silent=is_silent) else [(told, left)]
     lists = MemberList.objects.filter(silent_until__gt=since, group__in=groups)
     for group, times in lists.values_list("group", "silences"):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dashboard.common.fields import observed_at
-from dashboard.groups.kinds import is_proxied
 from dashboard.groups.models import Member, MemberList
-from rebalance_engine.events import Departure, Fact
+from rebalance_engine.events import Fact
 
 MOST_SILENCES = 32  # of a member, or a broker's list, that are kept
 Times = list[list[int]]
@@ -35,11 +34,9 @@ def of_answer(row: Member, at: int) -> dict[str, object]:
 def of_life(row: Member) -> dict[str, object]:
     """Give the columns of one that left and comes back: what it had between its last word and its leaving is unknown.
 
-    Who said good-bye had told it all, unless it had missed an answer.
+    Also of one that said good-bye: it may have taken a queue before, and let it go again.
     """
-    is_silent = row.is_silent
-    is_told = not is_silent and row.departure == Departure.UNREGISTERED.value
-    if row.left_at is None or is_told or is_proxied(row.client_id, strategy=row.strategy, is_silent=is_silent):
+    if row.left_at is None or row.is_proxied:
         return {}
     return _with(row, told_at(row), row.left_at)
 

@@ -17,7 +17,7 @@ from dashboard.groups.story import time_bar
 from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_owned import had, let_go
 from tests.dashboard.groups.test_story import join, settle, turn
-from tests.dashboard.story import T0, held, joined, left, listed, missed, told, untold
+from tests.dashboard.story import T0, held, joined, left, listed, missed, seen, told, untold
 
 pytestmark = pytest.mark.usefixtures("cluster", "watched")
 
@@ -103,6 +103,32 @@ def test_it_stays_uncertain_when_he_is_lost_and_comes_back_and_when_its_round_is
     assert lane_of(row, 60_000).unowned == (11_000, 49_990)
 
 
+def test_who_left_cleanly_may_have_taken_a_queue_since_its_last_word() -> None:
+    settle()
+    join()
+    told(held("A", 5_200, [0, 1]), held("B", 5_200, [2]), held("C", 5_200, []))
+    turn(5_300)
+    told(left("C", 8_000, Departure.UNREGISTERED))
+    turn(8_100)
+    everybody_else(12_000)
+    turn(12_100)
+    group = Group.objects.get()
+
+    def surely_nobodys() -> tuple[list[list[int]], list[tuple[int, int]], int]:
+        """As the time bar tells it, the overview and the sentence of the first round."""
+        bar = time_bar(group=group, since=T0, now=T0 + 12_100)["none"]
+        lately = lately_of(groups=[group.pk], now=T0 + 12_100)[group.pk]
+        shares = shares_in(row=Round.objects.get(number=1), now=T0 + 12_100)
+        assert isinstance(bar, list)
+        return bar, [(step.since, step.until) for step in lately.nobody], max(x.unowned.low for x in shares.values())
+
+    before = surely_nobodys()
+    told(*seen("C", 20_000), joined("C", 20_000, low=19_000), held("C", 20_000, []))
+
+    assert before == ([[T0 + 8_000, T0 + 12_000, 1]], [(T0 + 8_000, T0 + 12_000)], 4_000)
+    assert doubts_of(group=group.pk, since=T0) == [(T0 + 5_200, T0 + 8_000)]
+
+
 def test_what_a_round_left_to_nobody_lasts_no_longer_for_certain_because_somebody_answers_again() -> None:
     settle()
     told(held("A", 4_000, [0, 1]), held("B", 4_000, [2, 3]), left("B", 5_000, Departure.UNREGISTERED))
@@ -115,7 +141,10 @@ def test_what_a_round_left_to_nobody_lasts_no_longer_for_certain_because_somebod
 
     found = lasting_handoffs(rounds=[row.pk], now=T0 + 40_000)
 
-    assert sorted({each.low for each in found.values()}) == [14_000, 15_000]
+    assert sorted({each.low for each in found.values()}) == [
+        13_900,
+        14_900,
+    ]  # not what A may have had in its last 100 ms
 
 
 def both_have_3() -> Round:
@@ -187,7 +216,7 @@ def test_who_is_lost_between_two_looks_may_have_taken_queues_since_the_last_one(
     told(joined("B", 12_000), held("B", 13_000, []))
     assert doubts_of(group=group, since=T0) == [(T0 + 4_000, T0 + 9_000)]
     told(left("B", 14_000, Departure.UNREGISTERED))
-    assert doubts_of(group=group, since=T0) == [(T0 + 4_000, T0 + 9_000)]
+    assert doubts_of(group=group, since=T0) == [(T0 + 4_000, T0 + 9_000), (T0 + 13_000, T0 + 14_000)]
 
 
 def test_looks_that_follow_each_other_and_what_is_told_twice_leave_no_doubt() -> None:
