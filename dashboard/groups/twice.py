@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
+from dashboard.common import bulk
 from dashboard.groups.lanes import Lane
 from dashboard.groups.models import Group, Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS
@@ -25,12 +26,13 @@ MOST_SHOWN = 50
 class Twice:
     """What is known of one handoff: at least the messages from ``first`` until before ``until`` were consumed twice.
 
-    Both the same: none of those that the old owner had committed.
+    Both the same: none of those that the old owner had committed. ``holding`` is the row of the new owner.
     """
 
     lane: Lane
     first: int
     until: int
+    holding: int | None = None
 
     @property
     def count(self) -> int:
@@ -76,6 +78,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
+    pk: int
     client: str
     at: int
     start: int | None
@@ -102,18 +105,52 @@ def add_up(*, lanes: Sequence[Lane], known: Collection[Twice]) -> Totals:
 def count_told(row: Round) -> None:
     """Count what was consumed twice in a round that was told; its group has the sum, which never grows less.
 
-    A round that is told again, since more was reported of it, adds only what it has more than before.
+    The group counts each offset of a queue once. What was taken long ago is told again in each round in which another
+    one lets it go, or takes it back; and a round is told again where more was reported of it.
     """
     reports = Holding.objects.filter(group=row.group_id, committed_offset__isnull=False)
     if not row.handoffs.exists() or not reports.exists():
         return
     lanes = [lane_of(each) for each in row.handoffs.all()]
-    count = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values()).count
-    if count is None or (row.twice is not None and count <= row.twice):
+    totals = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
+    if totals.count is None:
         return
-    more = count - (row.twice or 0)
-    Round.objects.filter(pk=row.pk).update(twice=count)
-    Group.objects.filter(pk=row.group_id).update(duplicate_messages=Coalesce(F("duplicate_messages"), 0) + more)
+    more = _count_new(row.group_id, totals.rows)
+    if row.twice is None or totals.count > row.twice:
+        Round.objects.filter(pk=row.pk).update(twice=totals.count)
+    if more or row.twice is None:
+        Group.objects.filter(pk=row.group_id).update(duplicate_messages=Coalesce(F("duplicate_messages"), 0) + more)
+
+
+def _count_new(group: int, rows: Sequence[Twice]) -> int:
+    """Count the messages that were not counted yet, and note that they are."""
+    if not rows:
+        return 0
+    columns = ("pk", "queue__topic__name", "queue__broker", "queue__queue_id", "start_offset", "twice_until")
+    spans = Holding.objects.filter(group=group, start_offset__isnull=False, twice_until__isnull=False)
+    counted: dict[Place, list[tuple[int, int]]] = {}
+    ends: dict[int | None, int] = {}
+    for pk, topic, broker, number, start, until in spans.values_list(*columns):
+        counted.setdefault((topic, broker, number), []).append((start, until))
+        ends[pk] = until
+    more, news = 0, dict[int | None, int]()
+    for each in rows:
+        known = counted.setdefault(each.lane.place, [])
+        more += _beyond(each, known)
+        known.append((each.first, each.until))
+        if each.until > max(ends.get(each.holding, 0), news.get(each.holding, 0)):
+            news[each.holding] = each.until
+    bulk.update(Holding, ("twice_until",), [(until, pk) for pk, until in news.items()])
+    return more
+
+
+def _beyond(twice: Twice, counted: Sequence[tuple[int, int]]) -> int:
+    """Count its offsets that lie in none of some spans."""
+    found, at = 0, twice.first
+    for first, until in sorted(counted):
+        found += max(0, min(first, twice.until) - at)
+        at = max(at, until)
+    return found + max(0, twice.until - at)
 
 
 def lane_of(row: Handoff) -> Lane:
@@ -140,11 +177,11 @@ def _spans(row: Round, lanes: Sequence[Lane]) -> dict[Place, list[_Span]]:
     last = max(lane.taken_at or 0 for lane in lanes)
     told = Q(start_offset__isnull=False) | Q(committed_offset__isnull=False)
     rows = Holding.objects.filter(told, Q(until=None) | Q(until__gte=since), group=row.group_id, at__lte=last)
-    columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at")
+    columns = ("pk", "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at")
     found: dict[Place, list[_Span]] = {}
     values = rows.order_by("-at").values_list(*columns, "start_offset", "committed_offset")
-    for topic, broker, number, client, at, start, committed in values[:MOST_SPANS]:
-        found.setdefault((topic, broker, number), []).append(_Span(client, at, start, committed))
+    for pk, topic, broker, number, client, at, start, committed in values[:MOST_SPANS]:
+        found.setdefault((topic, broker, number), []).append(_Span(pk, client, at, start, committed))
     return found
 
 
@@ -154,4 +191,4 @@ def _between(lane: Lane, spans: Sequence[_Span]) -> Twice | None:
     old = next((each for each in spans if each.client == lane.from_client and each.at <= taken), None)
     if new is None or old is None or new.start is None or old.committed is None:
         return None
-    return Twice(lane, new.start, max(new.start, old.committed))
+    return Twice(lane, new.start, max(new.start, old.committed), new.pk)

@@ -220,6 +220,7 @@ COLUMNS = {
     "topic": pgettext_lazy("column", "topic"),
     "troubles": pgettext_lazy("column", "troubles"),
     "twice": pgettext_lazy("column", "consumed twice"),
+    "twice_until": pgettext_lazy("column", "counted twice until"),
     "proxied_count": pgettext_lazy("column", "members through a proxy"),
     "unasked_count": pgettext_lazy("column", "members not asked yet"),
     "unknown": pgettext_lazy("column", "members unknown"),

@@ -55,7 +55,8 @@ class Holding(Sourced):
     Both ends have their bounds: of a look each second one knows that a queue came between the two. Rows end, and
     are never rewritten: so any past instant can be read. Two members at one time are storable, because they happen.
     ``start_offset`` and ``committed_offset`` are where the member went on, and how far it had consumed when it let go,
-    as it reported itself; NULL is unknown.
+    as it reported itself; NULL is unknown. ``twice_until``: what lies from where it went on until before this offset
+    was counted as consumed twice; NULL: nothing was.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="holdings")
@@ -69,6 +70,7 @@ class Holding(Sourced):
     first_pull_at = AtField(null=True, blank=True)
     start_offset = models.BigIntegerField(null=True, blank=True)
     committed_offset = models.BigIntegerField(null=True, blank=True)
+    twice_until = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
         """A member holds a queue once at a time; an end has a source and a reason."""

@@ -100,7 +100,7 @@ class HeldBook:
         bulk.update(Holding, END, self.endings)
         self._bound_what_was_lost()
         if self.refined:
-            replace_rows(Holding, list(self.refined.values()))
+            replace_rows(Holding, list(self.refined.values()), COLUMNS)
         rows = self.routes.rows_of(new.queue for new in self.new)
         bulk.insert(  # last: a queue is taken again after it was dropped
             Holding,

@@ -9,7 +9,7 @@ from dashboard.groups.ending import tell_again
 from dashboard.groups.lanes import Lane, lanes_of
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, add_up, count_told, twice_in
+from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, _beyond, add_up, count_told, twice_in
 from dashboard.people.roles import Role
 from rebalance_engine.events import EXACT, DropReason, Fact, QueueDropped, QueueTaken
 from tests.dashboard.persons import person
@@ -153,6 +153,47 @@ def test_the_group_has_the_sum_of_its_rounds_and_a_round_that_is_told_again_adds
 
         row.refresh_from_db()
         assert (row.twice, Group.objects.get().duplicate_messages) == (known, 5 + known)
+
+
+def test_a_taking_that_is_told_again_in_a_later_round_is_counted_once() -> None:
+    row = join(dropped("B", 5_200, 130), taken("C", 5_100, 120))
+
+    for number, committed, known in ((2, 130, 10), (3, 134, 14), (4, 128, 14)):
+        Holding.objects.filter(member__client_id="B", committed_offset__isnull=False).update(committed_offset=committed)
+        later = told_once_more(row, number)
+
+        assert (later.twice, Group.objects.get().duplicate_messages) == (committed - 120, known)
+
+
+def told_once_more(row: Round, number: int) -> Round:
+    """The same handoffs in a later round, as where who had let go takes it back, and drops it again."""
+    handoffs = list(row.handoffs.all())
+    later = Round.objects.get(pk=row.pk)
+    later.pk, later.number, later.wave, later.twice = None, number, number, None
+    later.save(force_insert=True)
+    for each in handoffs:
+        each.pk, each.round = None, later
+        each.save(force_insert=True)
+    count_told(later)
+    later.refresh_from_db()
+    return later
+
+
+@pytest.mark.parametrize(
+    ("counted", "beyond"),
+    [
+        ([], 10),
+        ([(5, 20)], 0),
+        ([(10, 14), (12, 16)], 4),
+        ([(18, 30), (0, 12)], 6),
+        ([(13, 15)], 8),
+        ([(0, 10), (20, 30)], 10),
+    ],
+)
+def test_offsets_that_were_counted_are_not_counted_again(counted: list[tuple[int, int]], beyond: int) -> None:
+    lane = Lane("t", "b", 0, "A", "B", 1, 2, 3, (0, 0), (0, 0), is_waiting=False)
+
+    assert _beyond(Twice(lane, 10, 20), counted) == beyond
 
 
 def test_what_is_reported_after_the_end_of_a_round_counts_too() -> None:
