@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
-import { fitsBeside, pullIn, verdict } from "../../static/js/views/lanes.js";
+import { columns, fitsBeside, pullIn, verdict, wrapped } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
@@ -11,6 +11,27 @@ test("on a phone what a handoff cost stands beside a short name, and below a lon
   assert.equal(fitsBeside(lane("payments/broker-c/1", [4700, 4700]), 343), true);
   assert.equal(fitsBeside(lane("payments/broker-c/0", [61000, 83000], { is_shared: true }), 343), false);
   assert.equal(fitsBeside(lane("payments/broker-c/0", [1100, 1100], { is_older: true }), 343), false);
+});
+
+test("bars have half of the width at least, however long names and words are", () => {
+  const long = { from: "10.0.0.1@consumer-of-payments-2", to: "10.0.0.2@consumer-of-payments-1", is_older: true, twice: 318 };
+  for (const width of [760, 881, 1521]) {
+    const { left, right, isStacked } = columns([lane("payments/broker-a/1", [61000, 83000], long)], width);
+    assert.equal(isStacked, true);
+    assert.ok(right - left >= width / 2 && left >= 190 && width - right >= 150, `${width}: ${left} to ${right}`);
+  }
+});
+
+test("where names, words and bars have room in one line each lane has one line", () => {
+  const { left, right, isStacked } = columns([lane("payments/broker-a/1", [4700, 4700])], 1521);
+  assert.deepEqual([left, right, isStacked], [300, 1521 - 20 - 16 * 7, false]);
+});
+
+test("words that are too long for a line take two, and are cut only where these are not enough", () => {
+  assert.deepEqual(wrapped("4.7 s two owners", 150), ["4.7 s two owners"]);
+  assert.deepEqual(wrapped("4.7 s two owners, since an earlier round", 180), ["4.7 s two owners,", "since an earlier round"]);
+  assert.deepEqual(wrapped("4.7 s two owners, since an earlier round", 90), ["4.7 s two o…", "since an ea…"]);
+  assert.deepEqual(wrapped("无主五秒无主五秒", 48), ["无主五秒", "无主五秒"]);
 });
 
 test("Chinese words have the room that they need", () => {

@@ -7,9 +7,11 @@ import { shown } from "../lib/shown.js";
 import { widthOf } from "../lib/widths.js";
 
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
+const [MOST_LEFT, OF_WIDTH, OF_BAR] = [270, 0.26, 0.5]; // where all would not leave half of the width to the bars, names and words take two lines
 const [LEAST_WIDTH, WORDS_ABOVE, LINE] = [760, 30, 15]; // px; in a narrower place words stand above the bars, not beside them
 const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 64];
-const [SHORT_NAME, NAME] = [22, 28];
+const [SHORT_NAME, NAME, NAME_OF_MEMBER] = [22, 28, 18];
+const WORD = /[\u2e80-\uffff]\s*|[^\s\u2e80-\uffff]+\s*/gu; // Chinese is broken anywhere
 const WHOLE = 13; // how tall that is which nobody has, or two
 const BEFORE_MS = 60_000; // of what was taken long before the round no more is drawn
 
@@ -24,10 +26,8 @@ export function drawLanes(host, story) {
   const margin = (until - since) * 0.06 + 20;
   const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
   const width = isNarrow ? host.clientWidth : Math.max(LEAST_WIDTH, host.clientWidth);
-  const who = Math.max(LEAST_WHO, ...story.lanes.map((lane) => widthOf(whoOf(lane), PER_LETTER) + 20));
-  const words = Math.max(LEAST_WORDS, ...story.lanes.map((lane) => widthOf(said(lane)[1], PER_BOLD) + 20));
-  const [left, right] = isNarrow ? [0, width] : [NAMES + who, width - words];
-  const rows = story.lanes.map((lane) => (isNarrow ? ROW + WORDS_ABOVE + (fitsBeside(lane, width) ? 0 : LINE) : ROW));
+  const { left, right, isStacked } = isNarrow ? { left: 0, right: width } : columns(story.lanes, width);
+  const rows = story.lanes.map((lane) => (isNarrow ? ROW + WORDS_ABOVE + (fitsBeside(lane, width) ? 0 : LINE) : isStacked ? ROW + LINE : ROW));
   const scale = (at) => left + ((at - since + margin) / (until - since + 2 * margin)) * (right - left);
   const height = HEAD + rows.reduce((sum, row) => sum + row, 0) + 4;
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "data-narrow": isNarrow });
@@ -42,23 +42,62 @@ export function drawLanes(host, story) {
   const lasts = story.closed_at === null ? end : Infinity; // what lasts goes on after a round that has ended
   let y = HEAD;
   story.lanes.forEach((lane, i) => {
-    const group = drawLane(lane, y + rows[i] - ROW, scale, since - margin, until + margin, isWaiting ? lasts : until + margin);
+    const group = drawLane(lane, y + (isStacked ? LINE / 2 : rows[i] - ROW), scale, since - margin, until + margin, isWaiting ? lasts : until + margin);
     group.prepend(draw("rect", { class: "hit", y, width: "100%", height: rows[i] }));
-    group.append(...wordsOf(lane, y, isNarrow, width));
+    group.append(...(isStacked ? stacked(lane, y, left, width - right) : wordsOf(lane, y, isNarrow, width)));
     svg.append(group);
     y += rows[i];
   });
   host.replaceChildren(svg);
 }
 
+/** Where the bars begin and end, in px: they have half of the width at least; for that, names and words take two lines. */
+export function columns(lanes, width) {
+  const who = Math.max(LEAST_WHO, ...lanes.map((lane) => widthOf(whoOf(lane), PER_LETTER) + 20));
+  const words = Math.max(LEAST_WORDS, ...lanes.map((lane) => widthOf(said(lane)[1], PER_BOLD) + 20));
+  if (width - NAMES - who - words >= OF_BAR * width) return { left: NAMES + who, right: width - words, isStacked: false };
+  const left = Math.min(Math.max(NAMES, who), MOST_LEFT, Math.floor(OF_WIDTH * width));
+  return { left, right: Math.max(left + OF_BAR * width, width - words), isStacked: true };
+}
+
+/** Words in at most two lines of so many px, as even as they can be; what has no room ends in three dots. */
+export function wrapped(words, room) {
+  if (widthOf(words, PER_BOLD) <= room) return [words];
+  const parts = words.match(WORD) ?? [];
+  const cuts = parts.slice(1).map((_, i) => [parts.slice(0, i + 1), parts.slice(i + 1)].map((line) => line.join("").trimEnd()));
+  const longest = (lines) => Math.max(...lines.map((line) => widthOf(line, PER_BOLD)));
+  const lines = cuts.reduce((best, each) => (longest(each) < longest(best) ? each : best), [words]);
+  return lines.map((line) => fitting(line, room));
+}
+
+function fitting(line, room) {
+  if (widthOf(line, PER_BOLD) <= room) return line;
+  const letters = [...line];
+  while (letters.length && widthOf([...letters, "…"].join(""), PER_BOLD) > room) letters.pop();
+  return `${letters.join("").trimEnd()}…`;
+}
+
+/** The queue above from whom to whom; and what it cost. */
+function stacked(lane, y, left, right) {
+  const [look, words] = said(lane);
+  const lines = wrapped(words, right - 12);
+  const first = y + (ROW + LINE) / 2 + 4 - LINE / 2;
+  const begin = lines.length > 1 ? first : first + LINE / 2;
+  const letters = Math.min(NAME_OF_MEMBER, Math.max(8, Math.floor(((left - 12) / PER_LETTER - 3) / 2)));
+  return [
+    draw("text", { class: "queue", x: 0, y: first }, shown(lane.queue, Math.min(NAME, Math.floor((left - 8) / PER_MONO))), draw("title", {}, shown(lane.queue))),
+    draw("text", { x: 0, y: first + LINE }, whoOf(lane, letters), draw("title", {}, wholeOf(lane))),
+    draw("text", { class: look, "text-anchor": "end" }, ...lines.map((line, i) => draw("tspan", { x: "100%", y: begin + i * LINE }, line)), draw("title", {}, words)),
+  ];
+}
+
 /** The queue, from whom to whom, and what it cost. */
 function wordsOf(lane, y, isNarrow, width) {
   const line = y + ROW / 2 + 4;
   const [look, words] = said(lane);
-  const whole = `${lane.from ? shown(lane.from) : noneBefore(lane)} → ${lane.to ? shown(lane.to) : noneYet(lane)}`;
   return [
     draw("text", { class: "queue", x: 0, y: line }, shown(lane.queue, isNarrow ? SHORT_NAME : NAME), draw("title", {}, shown(lane.queue))),
-    draw("text", isNarrow ? { x: 0, y: line + LINE } : { x: NAMES, y: line }, whoOf(lane), draw("title", {}, whole)),
+    draw("text", isNarrow ? { x: 0, y: line + LINE } : { x: NAMES, y: line }, whoOf(lane), draw("title", {}, wholeOf(lane))),
     draw("text", isNarrow && !fitsBeside(lane, width) ? { class: look, x: 0, y: line + 2 * LINE } : { class: look, x: "100%", y: line, "text-anchor": "end" }, words),
   ];
 }
@@ -140,9 +179,10 @@ function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps }) {
   return isPerhaps ? fill(gettext("queue gone, perhaps no owner before, %(span)s"), { span: between(unowned) }) : gettext("queue gone");
 }
 
-const whoOf = (lane) => `${lane.from ? short(lane.from) : noneBefore(lane)} → ${lane.to ? short(lane.to) : noneYet(lane)}`;
+const whoOf = (lane, most) => `${lane.from ? short(lane.from, most) : noneBefore(lane)} → ${lane.to ? short(lane.to, most) : noneYet(lane)}`;
+const wholeOf = (lane) => `${lane.from ? shown(lane.from) : noneBefore(lane)} → ${lane.to ? shown(lane.to) : noneYet(lane)}`;
 const noneBefore = (lane) => (lane.is_first_seen ? gettext("unknown") : gettext("nobody"));
 const noneYet = (lane) => (lane.is_gone ? gettext("queue gone") : lane.is_unknown ? gettext("unknown") : gettext("nobody yet"));
 
 /** The part of a client id that tells it from others. */
-const short = (client) => shown(client.slice(client.indexOf("@") + 1), 18);
+const short = (client, most = NAME_OF_MEMBER) => shown(client.slice(client.indexOf("@") + 1), most);
