@@ -136,7 +136,7 @@ def _members(found: Group, asked: Then) -> tuple[list[MemberOut], int]:
 
 
 def _members_then(found: Group, asked: Then, now: int) -> tuple[list[MemberOut], int]:
-    everybody = members_then(found, shown_then(found, asked.at, now).state, instant_asked(asked.at, now))
+    everybody = members_then(found, shown_then(found, asked.at, now), instant_asked(asked.at, now))
     return everybody[asked.span], len(everybody)
 
 

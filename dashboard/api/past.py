@@ -16,11 +16,13 @@ from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import LONGEST, BadInstant, Shown, instant_of, shown_at
 from dashboard.groups.past_lag import lags_by_queue
+from dashboard.groups.past_silent import as_answered
 from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.words import state_of
 from dashboard.push.messages import Fault, GroupState
 from dashboard.push.runs import count, unpack
 
+SILENT = "it did not answer then: held_seen_at is when it had told last"
 NO_TARGET = "what it should have had could not be computed"
 
 
@@ -52,10 +54,11 @@ def shown_then(group: Group, asked: str, now: int) -> Shown:
     Raises:
         Problem: 400 where it is none or to come, 404 where nothing is kept of it.
     """
-    shown = shown_at(group=group, at=instant_asked(asked, now))
+    at = instant_asked(asked, now)
+    shown = shown_at(group=group, at=at)
     if shown is None:
         raise Problem(404, f"nothing that was seen of this group at {asked} is kept")
-    return shown
+    return as_answered(shown, group=group, at=at)
 
 
 def group_then(group: Group, shown: Shown, at: int) -> GroupOut:
@@ -100,10 +103,10 @@ def _lag_then(group: Group, state: GroupState, at: int) -> tuple[dict[str, int |
     return figures, why
 
 
-def members_then(group: Group, state: GroupState, at: int) -> list[MemberOut]:
+def members_then(group: Group, shown: Shown, at: int) -> list[MemberOut]:
     """Shape the members of then."""
-    known = past_story.members_at(group=group, state=state, at=at)
-    return [_member(each, is_target_known=state.head.is_target_known) for each in known]
+    known = past_story.members_at(group=group, shown=shown, at=at)
+    return [_member(each, is_target_known=shown.state.head.is_target_known) for each in known]
 
 
 def finding_then(fault: Fault, group: Group) -> FindingOut:
@@ -129,7 +132,10 @@ def _member(each: past_story.PastMember, *, is_target_known: bool) -> MemberOut:
     told = ("language", "version", "strategy", "is_orderly")
     reasons = {name: "it had not told, and no broker either" for name in told if getattr(cell, name) in {None, ""}}
     reasons |= dict.fromkeys(("consume_type", "started_at", "held_seen_at", "missing_at", "joined_high"), NOT_KEPT)
-    if cell.held is None:
+    if each.told_at is not None:
+        reasons["held"] = SILENT
+        del reasons["held_seen_at"]
+    elif cell.held is None:
         told_nothing = f"it did not answer: {cell.missing}" if cell.missing else "it had not told what it held"
         reasons["held"] = PROXIED if is_cell_proxied(cell) else told_nothing
     if not is_target_known:
@@ -149,7 +155,7 @@ def _member(each: past_story.PastMember, *, is_target_known: bool) -> MemberOut:
         started_at=None,
         held=None if cell.held is None else count(cell.held),
         target=count(cell.target) if is_target_known else None,
-        held_seen_at=None,
+        held_seen_at=each.told_at,
         missing=cell.missing,
         missing_at=None,
         origin="shown then",

@@ -7,8 +7,8 @@ round, and the times in which members held queues (``past_spans.py``); it says s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from django.utils.translation import gettext as _
@@ -32,11 +32,15 @@ class BadInstant(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The state of a group at an instant, and since when it was shown; not exact: put together from stored spans."""
+    """The state of a group at an instant, and since when it was shown; not exact: put together from stored spans.
+
+    ``told_last``: when members that were silent then had told last what they hold (``past_silent.py``).
+    """
 
     state: GroupState
     since: int
     is_exact: bool
+    told_last: Mapping[str, int] = field(default_factory=dict)
 
 
 def instant_of(text: str, *, now: int) -> int:

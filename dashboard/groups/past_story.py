@@ -43,11 +43,12 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class PastMember:
-    """A member as it was known then, and from where it was connected."""
+    """A member as it was known then, and from where it was connected. ``told_at``: its last word, if it was silent."""
 
     member: Cell
     addresses: tuple[str, ...]
     is_proxied: bool = False
+    told_at: int | None = None
 
 
 def neighbours_of(*, group: Group, at: int) -> Neighbours:
@@ -128,7 +129,7 @@ def around_at(*, group: Group, state: GroupState, lanes: Sequence[Lane], at: int
     }
 
 
-def members_at(*, group: Group, state: GroupState, at: int) -> list[PastMember]:
+def members_at(*, group: Group, shown: Shown, at: int) -> list[PastMember]:
     """Give the members of then with the addresses that are known of then."""
     rows = Presence.objects.filter(Q(gone_at=None) | Q(gone_at__gt=at), member__group=group, at__lte=at)
     addresses: dict[str, list[str]] = {}
@@ -136,7 +137,10 @@ def members_at(*, group: Group, state: GroupState, at: int) -> list[PastMember]:
         "member__client_id", "broker", "address"
     ):
         addresses.setdefault(client, []).append(f"{broker} {address}")
-    return [PastMember(cell, tuple(addresses.get(cell.client, ())), is_cell_proxied(cell)) for cell in state.members]
+    return [
+        PastMember(cell, tuple(addresses.get(cell.client, ())), is_cell_proxied(cell), shown.told_last.get(cell.client))
+        for cell in shown.state.members
+    ]
 
 
 def consume_types_at(*, group: Group, state: GroupState) -> list[str | None]:

@@ -19,6 +19,7 @@ from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
 from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell_instant
 from dashboard.groups.past_lag import lag_at
+from dashboard.groups.past_silent import as_answered
 from dashboard.groups.pictured import loads_of
 from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.table import in_words
@@ -51,7 +52,9 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     if shown is None:
         why = _("Nothing that was seen of this group at %(at)s is kept.") % {"at": spell_instant(at)}
         return render(request, "groups/no_past.html", {"group": found, "why": why}, status=404)
-    return render(request, "groups/past.html", _context(request, found, shown, at, now))
+    return render(
+        request, "groups/past.html", _context(request, found, as_answered(shown, group=found, at=at), at, now)
+    )
 
 
 def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int) -> dict[str, object]:
@@ -73,7 +76,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "proofs_at": None,  # of when a proof was is kept of now alone
         "held_by": rounds.held_by(state),
         "in_words": in_words(state, around),
-        "members": past_story.members_at(group=found, state=state, at=at),
+        "members": past_story.members_at(group=found, shown=shown, at=at),
         "queue_count": sum(sum(part.ids[1::2]) for part in state.queues),
         "programs": programs_of(state.members),
         "listeners": listeners_of(state.members, model=state.head.model),

@@ -178,7 +178,7 @@ def test_members_have_the_addresses_of_then(group: Group) -> None:  # noqa: F811
     )
 
     def addresses(ms: int) -> dict[str, tuple[str, ...]]:
-        told_of = members_at(group=group, state=at(group, ms).state, at=T0 + ms)
+        told_of = members_at(group=group, shown=at(group, ms), at=T0 + ms)
         return {each.member.client: each.addresses for each in told_of}
 
     assert addresses(10_000) == {"A": (), "B": (), "C": ()}

@@ -60,6 +60,7 @@ def test_findings_of_a_past_instant_are_shown(viewer: Client) -> None:
 def test_what_was_not_known_then_is_not_said_to_be_right(viewer: Client) -> None:
     told(held("B", 200_000, [0, 1]), held("C", 200_000, [2, 3]))
     rebalance_once(group=Group.objects.get().pk, now=T0 + 200_010)
+    told(held("C", 205_000, [2, 3]))
     told(missed("C", 210_000))
     rebalance_once(group=Group.objects.get().pk, now=T0 + 210_010)
 

@@ -330,15 +330,6 @@ def test_what_the_overview_adds_up_is_asked_for_alone(viewer: Client) -> None:
     assert "part=" not in part.replace("data-part=", "")
 
 
-def test_what_is_searched_for_changes_no_sum_of_the_overview(viewer: Client) -> None:
-    whole, searched = (viewer.get(f"/?part=counts{more}").content.decode() for more in ("", "&q=none-is-called-so"))
-
-    sums = [re.search(r'<p[^>]*data-part="sums".*?</p>', each, re.DOTALL) for each in (whole, searched)]
-    assert sums[0]
-    assert sums[1]
-    assert sums[0][0] == sums[1][0]
-
-
 def test_the_overview_does_not_say_that_nothing_is_wrong_above_groups_whose_queues_nobody_has(client: Client) -> None:
     told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
     turn(20)
