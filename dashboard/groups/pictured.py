@@ -47,6 +47,7 @@ def pictures_of(row: Round) -> dict[str, object]:
     ``large``: there is one, too large for a map; ``first``: nothing was shown of the group before its first round;
     ``unknown``: it was not kept. ``before_at`` is the instant of the first: when the round was seen to begin, or, where
     that was earlier, when the first queue was let go or taken, or may have been by one who did not answer any more.
+    Of a round that was over when it was seen, it is when what is shown before it was seen.
     """
     stored = {"before": bytes(row.before), "after": bytes(row.after)}
     states = {name: state_json(each) for name, each in stored.items()}
@@ -54,6 +55,8 @@ def pictures_of(row: Round) -> dict[str, object]:
     if states["before"] is not None:
         shown, first = _before(row)
         states["before"] = None if shown is None else to_json(shown)
+        if row.closed_at is not None and first >= row.closed_at:
+            first = min(first, _snapshot(stored["before"]).at)
     why = {name: _why_none(name, each, row) for name, each in stored.items() if states[name] is None}
     return {**states, "why": why, "before_at": first}
 
@@ -106,8 +109,10 @@ def _held_in(state: GroupState) -> dict[str, int | None]:
 
 
 def _state(stored: bytes) -> GroupState | None:
-    if not stored:
-        return None
+    return _snapshot(stored).state if stored else None
+
+
+def _snapshot(stored: bytes) -> GroupSnapshot:
     message = decode(stored)
     assert isinstance(message, GroupSnapshot)
-    return message.state
+    return message

@@ -338,6 +338,17 @@ def _took(row: Round) -> str:
             )
             % figures
         )
+    if row.is_begin_late:
+        return (
+            ngettext(
+                "%(n)s queue changed owner in %(span)s, from the first let go or taken to the last; "
+                "the begin was seen later.",
+                "%(n)s queues changed owner in %(span)s, from the first let go or taken to the last; "
+                "the begin was seen later.",
+                row.move_count,
+            )
+            % figures
+        )
     return (
         ngettext("%(n)s queue changed owner in %(span)s.", "%(n)s queues changed owner in %(span)s.", row.move_count)
         % figures

@@ -154,6 +154,13 @@ class Round(models.Model):
         return None if self.took_high is None and not self.lasted_low else self.lasted_low or 0
 
     @property
+    def is_begin_late(self) -> bool:
+        """Whether it took longer than from its begin to its end: queues moved before what they moved for was seen."""
+        if self.closed_at is None or not self.lasted_low:
+            return False
+        return self.lasted_low > self.closed_at - (self.opened_at if self.opened_low is None else self.opened_low)
+
+    @property
     def is_left_by_all(self) -> bool:
         """Whether it ended with nobody a member: what they had is nobody's, and changed hands to none.
 

@@ -3,12 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from django.test import Client
 
+from dashboard.common.templatetags.evenkeel import moment
 from dashboard.groups import pictured, rounds
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.pictured import Load, loads_of, pictures_of, state_json
+from dashboard.people.roles import Role
 from rebalance_engine.events import Exactness
 from tests.dashboard.groups.test_rounds import begun, close, turn
+from tests.dashboard.persons import person
 from tests.dashboard.story import T0, held, left, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -41,6 +45,23 @@ def test_before_a_round_is_before_its_first_handoff_where_that_came_before_its_b
 
     assert [(load.client, load.before) for load in loads_of(row)] == [("A", 2), ("B", 2), ("C", None)]
     assert pictures_of(row)["before_at"] == T0 + 4_500
+
+
+def test_before_a_round_that_was_over_when_it_was_seen_is_when_what_is_shown_was_seen(
+    group: Group, client: Client
+) -> None:
+    close()
+    row = Round.objects.get()
+    Round.objects.update(opened_at=row.closed_at, opened_low=None, last_cause_at=row.closed_at)
+    Handoff.objects.all().delete()
+    row.refresh_from_db()
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get(f"/groups/{group.pk}/rounds/1/").content.decode()
+
+    assert pictures_of(row)["before_at"] == T0 + 20
+    assert 'Before<small><time datetime="2023-11-14T22:13:20.020Z"' in page
+    assert page.count(f"<span>2023-11-14 {moment(row.closed_at)}  UTC</span>") == 1
 
 
 def lost() -> Round:

@@ -139,6 +139,11 @@ def test_how_long_a_round_took_is_said_as_far_as_it_is_known(group: Group) -> No
     assert "1 queue changed owner in 2.0 s." in sentence()
     Round.objects.update(lasted_low=500)
     assert "1 queue changed owner in 500 ms – 2.0 s." in sentence()
+    Round.objects.update(lasted_low=43_600)  # it was let go long before it was seen what for
+    first_to_last = (
+        "1 queue changed owner in 43.6 s, from the first let go or taken to the last; the begin was seen later."
+    )
+    assert first_to_last in sentence()
     Round.objects.update(opened_low=took.closed_at - 3_100, opened_at=took.closed_at, last_cause_at=took.closed_at)
     Round.objects.update(lasted_low=0)
     assert "1 queue changed owner in ≤ 3.1 s." in sentence()
