@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
-import { columns, fitsBeside, pullIn, verdict, wrapped } from "../../static/js/views/lanes.js";
+import { columns, fitsBeside, hadSince, pullIn, verdict, wrapped } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
@@ -63,6 +63,17 @@ test("what two had perhaps since ever is given no length", () => {
   const lane = { from: "A", unowned: [0, 0], overlap: [0, null], is_perhaps_overlap: true, is_perhaps_gap: false };
   assert.deepEqual(verdict(lane), ["word-unknown", "perhaps two owners"]);
   assert.deepEqual(verdict({ ...lane, unowned: [0, 490], is_perhaps_gap: true }), ["word-unknown", "perhaps none or two"]);
+});
+
+test("who took a queue in the round itself is no old owner before that", () => {
+  const handed = (from, to, taken_at, dropped_at, more = {}) => ({ queue: "t/b/0", from, to, taken_at, dropped_at, is_first_seen: false, ...more });
+  const both = [handed("billing-1", "billing-2", 50, 20), handed("billing-2", "billing-3", 50, 70)];
+  assert.deepEqual(both.map((lane) => hadSince(lane, both)), [-Infinity, 50]);
+  const again = [...both, handed("billing-3", "billing-2", 90, 80), handed("billing-2", "billing-4", 99, 95)];
+  assert.deepEqual(again.map((lane) => hadSince(lane, again)), [-Infinity, 50, 50, 90]);
+  const seen = [handed("", "billing-2", 50, null, { is_first_seen: true }), handed("billing-2", "billing-3", 60, 70)];
+  assert.deepEqual(seen.map((lane) => hadSince(lane, seen)), [-Infinity, -Infinity]);
+  assert.equal(hadSince(handed("billing-2", "billing-3", 50, 70), [{ ...both[0], queue: "t/b/1" }]), -Infinity);
 });
 
 test("a first pull is marked where the lane has its time, and nowhere else", () => {

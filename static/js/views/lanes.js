@@ -42,7 +42,8 @@ export function drawLanes(host, story) {
   const lasts = story.closed_at === null ? end : Infinity; // what lasts goes on after a round that has ended
   let y = HEAD;
   story.lanes.forEach((lane, i) => {
-    const group = drawLane(lane, y + (isStacked ? LINE / 2 : rows[i] - ROW), scale, since - margin, until + margin, isWaiting ? lasts : until + margin);
+    const times = { first: since - margin, last: until + margin, end: isWaiting ? lasts : until + margin, had: hadSince(lane, story.lanes) };
+    const group = drawLane(lane, y + (isStacked ? LINE / 2 : rows[i] - ROW), scale, times);
     group.prepend(draw("rect", { class: "hit", y, width: "100%", height: rows[i] }));
     group.append(...(isStacked ? stacked(lane, y, left, width - right) : wordsOf(lane, y, isNarrow, width)));
     svg.append(group);
@@ -113,7 +114,14 @@ function said(lane) {
   return [look, lane.twice ? fill(gettext("%(words)s, ≥ %(n)s twice"), { words, n: lane.twice }) : words];
 }
 
-function drawLane(lane, y, scale, first, last, end) {
+/** Since when the old owner has had a queue that it took in the same round itself; always, where nothing tells of it. */
+export function hadSince(lane, lanes) {
+  const until = lane.dropped_at ?? lane.taken_at;
+  const own = lanes.filter((each) => each.queue === lane.queue && each.to === lane.from && !each.is_first_seen && each.taken_at !== null && each.taken_at <= until);
+  return lane.from ? Math.max(-Infinity, ...own.map((each) => each.taken_at)) : -Infinity;
+}
+
+function drawLane(lane, y, scale, { first, last, end, had }) {
   const group = draw("g");
   const bar = (look, from, to, top, tall) => {
     const [begin, stop] = [Math.max(from, first), Math.min(to, last)];
@@ -123,9 +131,9 @@ function drawLane(lane, y, scale, first, last, end) {
   };
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   const letGo = lane.from && dropped === null && taken !== null && !lane.is_shared && lane.overlap[1] !== null ? taken + lane.overlap[1] : null;
-  if (letGo !== null) bar("lane-old", first, last, 4, 5);
-  else if (lane.from && dropped !== null) bar("lane-old", first, dropped, 4, 5);
-  else if (lane.is_shared) bar("lane-old", first, taken, 4, 5);
+  if (letGo !== null) bar("lane-old", had, last, 4, 5);
+  else if (lane.from && dropped !== null) bar("lane-old", had, dropped, 4, 5);
+  else if (lane.is_shared) bar("lane-old", had, taken, 4, 5);
   else if (lane.is_first_seen && taken !== null) bar("lane-unknown", first, taken, 3, WHOLE);
   if (lane.to && taken !== null) bar("lane-new", taken, letGo ?? last, 10, 5);
   const two = lane.is_overlap ? "lane-two" : "lane-maybe-two";
