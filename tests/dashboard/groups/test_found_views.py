@@ -123,3 +123,11 @@ def test_the_overview_calls_rebalancing_what_its_filter_counts_and_no_part_of_it
     assert re.search(rf"Rebalancing.{{0,60}}\b{before + 2}\b", page)
     assert "Rebalancing:" not in page
     assert re.search(r"No fault so far, as their rounds are young: <a[^>]*>young</a>", page)
+
+
+def test_what_is_searched_for_changes_no_sum_of_the_overview(viewer: Client) -> None:
+    whole, searched = (viewer.get(f"/?part=counts{more}").content.decode() for more in ("", "&q=none-is-called-so"))
+
+    sums = [re.findall(r'<p[^>]*data-part="sums".*?</p>', each, re.DOTALL) for each in (whole, searched)]
+    assert len(sums[0]) == 1
+    assert sums[0] == sums[1]
