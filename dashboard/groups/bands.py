@@ -152,6 +152,11 @@ def as_possible(span: Bounded) -> Held:
     return Held(span.queue, at, None if span.until is None else max(span.until, span.until_high or 0), span.client)
 
 
+def as_member(span: Bounded) -> Held:
+    """Lengthen it to what may be while it was a member: who is lost owns nothing then, and may have it still."""
+    return replace(as_possible(span), until=span.until)
+
+
 def as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
     """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
     by_queue: dict[int, list[Bounded]] = {}

@@ -175,7 +175,7 @@ def _is_of_his_word(span: Span) -> bool:
 
 def _as_member(end: Instant | None) -> Instant | None:
     """Give when somebody had something no more as a member: who was lost may have it still, and owns it no longer."""
-    return end if end is None or end.high is not None else replace(end, high=end.at)
+    return None if end is None else replace(end, high=end.at if end.high is None else min(end.high, end.at))
 
 
 def _at(instant: Instant) -> int:

@@ -250,22 +250,21 @@ def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[
     lasted = Q(until=None) | Q(until__gt=min(taken))
     rows = Holding.objects.filter(lasted, group=round_row.group_id, at__lte=max(taken)).order_by("at").values_list(
         "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low",
-        "until", "until_low", "until_high", "member__held_seen_at", "member",
+        "until", "until_low", "member__held_seen_at", "member",
     )  # fmt: skip
     silences = silences_of(groups=[round_row.group_id], since=min(taken))
     has: dict[tuple[str, str, int], list[_Has]] = {}
-    for topic, broker, number, client, at, low, until, until_low, until_high, told_at, member in rows[:MOST_SPANS]:
+    for topic, broker, number, client, at, low, until, until_low, told_at, member in rows[:MOST_SPANS]:
         told = max(at, told_at or at) if until is None else until if until_low is None else until_low
-        last = None if until is None else max(until, until_high or until)
         own = () if until is not None and until_low == until else silences.get(member, ())
-        has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, last, own))
+        has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, own))
     away = perhaps_away(round_row.group, {MessageQueue(*lane.place) for lane in lanes if not lane.from_client})
     return [_kept(lane, has.get(lane.place, []), now, away.get(MessageQueue(*lane.place), NO_DOUBTS)) for lane in lanes]
 
 
 @dataclass(frozen=True, slots=True)
 class _Has:
-    """A member had a queue from ``at`` to ``until`` (None: has it), until ``told_at`` for certain, ``last`` at most.
+    """A member had a queue from ``at`` to ``until`` at most (None: has it), until ``told_at`` for certain.
 
     ``silences``: when it did not tell, and then again.
     """
@@ -275,7 +274,6 @@ class _Has:
     at_low: int | None
     until: int | None
     told_at: int
-    last: int | None
     silences: Doubts
 
 
@@ -288,7 +286,7 @@ def _kept(lane: Lane, has: Sequence[_Has], now: int, away: Doubts) -> Lane:
     keeper = next((each for each in there if each.client != lane.to_client and each.at < taken), None)
     if mine is None or keeper is None:
         return lane
-    ends = [each.last for each in (mine, keeper) if each.last is not None]
+    ends = [each.until for each in (mine, keeper) if each.until is not None]
     low = max(0, min(mine.told_at, keeper.told_at, now) - mine.at)
     low = surely(mine.at, low, [*mine.silences, *keeper.silences, *away])
     high = None if mine.at_low is None else max(low, min([now, *ends]) - mine.at_low)

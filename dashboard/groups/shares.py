@@ -23,8 +23,8 @@ from dashboard.groups.bands import (
     all_told,
     as_certain,
     as_kept,
+    as_member,
     as_perhaps_gone,
-    as_possible,
     as_seen,
     as_seen_gone,
     as_surely_gone,
@@ -190,7 +190,7 @@ def _threes(spans: list[Bounded], orphans: list[Held], until: int, told: int, go
     seen, surely, perhaps = as_seen_gone(gone), as_surely_gone(gone), as_perhaps_gone(gone, spans)
     seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=seen)
     least_none, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=perhaps)
-    _, most_two = stretches(map(as_possible, spans), until=until, orphans=orphans, gone=surely)
+    _, most_two = stretches(map(as_member, spans), until=until, orphans=orphans, gone=surely)
     most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=surely)
     if any(span.silences for span in spans):  # of what its owner had before and after a silence alone, nothing is told
         wide, _ = stretches(all_certain(spans), until=until, orphans=orphans, gone=surely)

@@ -10,8 +10,11 @@ from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups import lately
 from dashboard.groups.bands import Step
 from dashboard.groups.cells import cells_of
+from dashboard.groups.ending import tell_ended
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lately import BEFORE_MS, WINDOW_MS, Lately, lately_of
-from dashboard.groups.models import Finding, Group, Member
+from dashboard.groups.models import Finding, Group, Handoff, Member, Round
+from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.shares import Lasted
 from rebalance_engine.events import Departure, Exactness
@@ -67,6 +70,38 @@ def test_time_without_owner_is_added_up_over_queues_within_the_window(group: Gro
     assert (each.unowned.seen, _lasted(each.nobody), _lasted(each.perhaps_nobody)) == (8_000, 0, 8_000)
     assert lately_at(NOW + WINDOW_MS).unowned == Lasted()
     del group
+
+
+def test_time_in_which_a_lost_one_was_no_member_never_counts_as_with_two_owners(group: Group) -> None:
+    start = 2 * WINDOW_MS - 100_000
+
+    def told_of_two(at: int) -> tuple[int, list[int | None], list[int]]:
+        """At most: lately, in the lanes of the first round, in its shares."""
+        answering(T0 + at)
+        tell_ended(group=group.pk, now=T0 + at)
+        row, most = Round.objects.get(number=1), lately_at(T0 + at).overlap
+        lanes, shares = lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at)
+        assert most is not None
+        return most.high, [lane.overlap[1] for lane in lanes], [share.overlap.high for share in shares.values()]
+
+    told(held("A", start - 1_000, [0, 1]), held("B", start - 1_000, [2, 3]))
+    told(left("B", start), listed(start, "A"))
+    turn(start + 100)
+    told(held("A", start + 4_000, [0, 1]), held("A", start + 5_000, [0, 1, 2, 3]))
+    turn(start + 5_100)
+    before = told_of_two(start + 40_000)
+
+    back = start + 41_000
+    told(held("A", start + 40_000, [0, 1, 2, 3]), joined("B", back, low=start + 40_000), listed(back, "A", "B"))
+    told(*seen("B", back)[1:], held("B", back, [2, 3]), held("A", back, [0, 1, 2, 3]))
+    told(held("A", back + 2_000, [0, 1]), held("B", back + 2_000, [2, 3]))
+    turn(back + 2_100)
+    after = told_of_two(back + 3_000)
+
+    assert before[::2] == (0, [0, 0]) and set(before[1]) == {0}
+    assert after[0] == 2 * 3_000  # since B is a member again
+    assert set(after[1]) == {0}
+    assert Handoff.objects.filter(round__number=1, overlap_high__gt=0).count() == 0
 
 
 def _lasted(steps: tuple[Step, ...]) -> int:

@@ -133,7 +133,7 @@ def owners_at(at: int, spans: list[Bounded], how: str) -> int:
 
 
 def _begin(each: Bounded, how: str) -> int:
-    began = {"possible": each.at_low, "seen": each.at}.get(how, each.at_high)
+    began = {"possible": each.at_low, "member": each.at_low, "seen": each.at}.get(how, each.at_high)
     assert began is not None
     return began
 
@@ -141,7 +141,7 @@ def _begin(each: Bounded, how: str) -> int:
 def _end(each: Bounded, how: str) -> int:
     if each.until is None:
         return each.told_until if how == "told" else END
-    end = {"possible": each.until_high, "seen": each.until}.get(how, each.until_low)
+    end = {"possible": each.until_high, "seen": each.until, "member": each.until}.get(how, each.until_low)
     assert end is not None
     return end
 
@@ -190,7 +190,7 @@ def test_the_time_bar_and_rounds_that_follow_each_other_agree_with_every_ms(span
             counted(spans, 0, END, "possible", two=False),
             counted(spans, 0, END, "told", two=True),
         ]
-        hows = (("unowned", "possible", "seen", "certain"), ("overlap", "told", "seen", "possible"))
+        hows = (("unowned", "possible", "seen", "certain"), ("overlap", "told", "seen", "member"))
         for kind, *how in hows:
             real = Lasted(*(counted(spans, 0, END, each, two=kind == "overlap") for each in how))
             assert [getattr(share, kind) for share in shares] in ([real], [] if real == Lasted() else [real])
