@@ -257,9 +257,9 @@ def test_a_pause_ends_when_somebody_may_have_had_the_queue_also_where_it_left_th
     assert paused(get, group, now) == ((10_000, None),) * 3
 
 
-@pytest.mark.parametrize("columns", [{"gone_at": T0 + 65_000}, {"since": T0 + 65_000}])
+@pytest.mark.parametrize("columns", [{"gone_at": T0 + 65_000}, {"since": T0 + 65_000, "came_at": None}])
 def test_nobody_waits_for_a_queue_that_left_the_route_or_came_back_to_it(
-    get: Get, group: Group, now: int, leave: Callable[[int | None], Round], columns: dict[str, int]
+    get: Get, group: Group, now: int, leave: Callable[[int | None], Round], columns: dict[str, int | None]
 ) -> None:
     leave(60_000)
     Queue.objects.filter(queue_id=3).update(**columns)
