@@ -9,20 +9,19 @@ from __future__ import annotations
 import argparse
 import logging
 import re
-import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from rebalance_engine.harmless import harmless
+from rebalance_engine.pipeline.interrupts import stoppable
 from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.lines import GLOB
@@ -69,15 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="say what would be read, and read nothing")
     words = parser.parse_args(arguments)
     asked = Asked(source=words.source, target=words.target, cluster=words.cluster, zones=dict(words.zone))
-    signal.signal(signal.SIGTERM, _stop)
     try:
-        given_zones(asked.zones)
-        if JOBS[words.job].reads_logs and asked.source.resolve() == asked.target.resolve():
-            parser.error(f"{asked.source} is both --in and --out; what is written would be read as logs")
-        for folder in (asked.target,) if JOBS[words.job].reads_logs else (asked.source, asked.target):
-            if any(chr(sign) in str(folder) for sign in GLOB):
-                parser.error(f"{folder} has one of the signs {{}}[]*?\\ in its name, by which Spark finds no tables")
-        return _run(words, asked)
+        with stoppable():
+            _refuse_senseless(words, asked, parser)
+            return _run(words, asked)
     except BadZone as error:
         parser.error(str(error))
     except (NoInput, NoReport, SeveralClusters, Busy, OtherVersion) as error:
@@ -95,6 +89,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("stopped; what was finished is whole, and the same command goes on from there")
         return STOPPED
+
+
+def _refuse_senseless(words: argparse.Namespace, asked: Asked, parser: argparse.ArgumentParser) -> None:
+    given_zones(asked.zones)
+    if JOBS[words.job].reads_logs and asked.source.resolve() == asked.target.resolve():
+        parser.error(f"{asked.source} is both --in and --out; what is written would be read as logs")
+    for folder in (asked.target,) if JOBS[words.job].reads_logs else (asked.source, asked.target):
+        if any(chr(sign) in str(folder) for sign in GLOB):
+            parser.error(f"{folder} has one of the signs {{}}[]*?\\ in its name, by which Spark finds no tables")
 
 
 def _name(word: str) -> str:
@@ -116,10 +119,6 @@ def _first_line(error: Exception) -> str:
     needless = ("An error occurred", "status = ")  # of py4j, of grpc
     told = [line for line in lines if line and not line.endswith(":") and not line.startswith(needless)]
     return f"{type(error).__name__}: {told[0][:500] if told else 'it says nothing'}"
-
-
-def _stop(*_: int | FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _run(words: argparse.Namespace, asked: Asked) -> int:
