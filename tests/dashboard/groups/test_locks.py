@@ -15,6 +15,8 @@ from dashboard.groups.locks import Late, hold_fence, only_one, take_fence
 from dashboard.groups.models import Group, Round
 from tests.dashboard.story import T0, add_cluster, held, joined, route, seen, told
 
+NEAR_ITS_END_MS = 15_000  # of 20 s; a busy machine may keep the renewal from its turn for a while
+
 
 def test_a_lock_is_held_by_one_and_given_back(redis: Redis) -> None:
     with only_one(redis, 1) as first, only_one(redis, 1) as second, only_one(redis, 2) as other:
@@ -38,8 +40,8 @@ def test_a_lock_is_kept_for_as_long_as_a_rebalance_takes(redis: Redis, monkeypat
     monkeypatch.setattr(locks, "RENEW_EVERY_S", 0.02)
     with only_one(redis, 1):
         [key] = cast("list[bytes]", redis.keys("*rebalance:1"))
-        redis.pexpire(key, 1_000)
-        while cast("int", redis.pttl(key)) <= 1_000:
+        redis.pexpire(key, NEAR_ITS_END_MS)
+        while cast("int", redis.pttl(key)) <= NEAR_ITS_END_MS:
             assert redis.exists(key), "it expired"
 
 

@@ -1,7 +1,8 @@
 """What members of a simulated cluster do that is no fact of theirs, but a line of their logs.
 
 Beside the facts of a run it gives, in order, the offsets that members persist, how far each pull loop had come when it
-ended, what listeners got and what they finished too late, the locks that members were refused, and routes.
+ended, what listeners got and what they finished too late, the locks that members were refused, how many members they
+heard of, and routes.
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,7 @@ from rebalance_engine.remoting.requests.consuming import (
     PullMessageResponse,
     UpdateConsumerOffset,
 )
+from rebalance_engine.remoting.requests.membership import GetConsumerListByGroup, GetConsumerListByGroupResponse
 from rebalance_engine.remoting.requests.nameserver import GetRouteInfoByTopic, GetRouteInfoByTopicResponse
 from rebalance_engine.simulation import world
 from rebalance_engine.simulation.clients import ConsumerProcess
@@ -59,7 +61,17 @@ class Route:
     after: tuple[QueueData, ...]
 
 
-Told = Fact | Saying | Route
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A member heard how many there are to divide by."""
+
+    at: int
+    group: str
+    client: str
+    members: int
+
+
+Told = Fact | Saying | Route | Counted
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +110,7 @@ class Overheard(ConsumerProcess):
         self._pulls: dict[int, tuple[str, MessageQueue, _Loop]] = {}
         self._lockings: dict[int, LockBatchMq] = {}
         self._askings: dict[int, str] = {}
+        self._countings: dict[int, str] = {}
         self._routes: dict[str, tuple[QueueData, ...]] = {}
         self._delivered: dict[int, _Loop | None] = {}
         super().__init__(place, **named)
@@ -116,6 +129,9 @@ class Overheard(ConsumerProcess):
                 self._locked(self._lockings.pop(heard.token).body, response)
             elif heard.token in self._askings and isinstance(response, GetRouteInfoByTopicResponse):
                 self._learnt(self._askings[heard.token], tuple(response.body.queue_datas))
+            elif heard.token in self._countings and isinstance(response, GetConsumerListByGroupResponse):
+                group, members = self._countings.pop(heard.token), len(response.body.consumer_id_list)
+                self.told.append(Counted(self.clock.now, group, self.client_id, members))
         return super().react(heard, at)
 
     def _pulled(self, token: int, response: object) -> None:
@@ -162,6 +178,8 @@ class Overheard(ConsumerProcess):
             self._lockings[effect.token] = request
         elif isinstance(effect, Send) and isinstance(request, GetRouteInfoByTopic):
             self._askings[effect.token] = request.topic
+        elif isinstance(effect, Send) and isinstance(request, GetConsumerListByGroup):
+            self._countings[effect.token] = request.consumer_group
 
     def _pulls_from(self, queue: MessageQueue, effect: Send, pull: PullMessage) -> None:
         loop = self._loops[pull.consumer_group, queue]

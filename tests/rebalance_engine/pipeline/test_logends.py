@@ -66,9 +66,9 @@ def test_a_groups_input_ends_with_the_last_log_that_names_it(spark: SparkSession
     for name, lines in hosts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("".join(lines))
-    columns = "cluster string, group string, client_id string, until_ms long"
+    columns = "cluster string, group string, client_id string, until_ms long, until_before_ms long"
     ends = {"A": ("g", 60), "B": ("h", 50), "C": ("i", 9_000)}
-    rows = [("default", group, client, MIDNIGHT_MS + second * 1_000) for client, (group, second) in ends.items()]
+    rows = [("default", group, client, MIDNIGHT_MS + second * 1_000, None) for client, (group, second) in ends.items()]
     spans, life = spark.createDataFrame(rows, columns), signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
 
     found = input_ends_of(read_events(spark, tmp_path), spans, life).collect()

@@ -31,7 +31,7 @@ from rebalance_engine.remoting.bodies.routes import QueueData
 from rebalance_engine.simulation.clock import EPOCH
 from rebalance_engine.simulation.running import run
 from rebalance_engine.simulation.scenario import Scenario, read
-from tests.rebalance_engine.pipeline.overheard import Route, Saying, Told
+from tests.rebalance_engine.pipeline.overheard import Counted, Route, Saying, Told
 from tests.rebalance_engine.pipeline.runs import Key, Span
 
 GROUP = "g"
@@ -51,12 +51,13 @@ def play(scenario: str) -> list[Fact]:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What a client says: of which group and queue, what it held of that topic, and a number or several."""
+    """What a client says: of which group and queue, what it held of that topic, among how many, and further numbers."""
 
     client: str
     group: str
     queue: MessageQueue
     held: Sequence[MessageQueue] = ()
+    members: int = 1
     strategy: str = "AVG"
     offsets: tuple[int, ...] = (0,)
 
@@ -93,6 +94,7 @@ class Logs:
         self.strategies = {GROUP: of.strategy, "h": of.beside or ""} if of is not None else {GROUP: "AVG"}
         self.lines: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.held: dict[tuple[str, str], list[MessageQueue]] = defaultdict(list)
+        self.counted: dict[tuple[str, str], int] = {}
         self.stopped: set[tuple[str, str]] = set()
         self.truth: dict[Key, list[Span]] = defaultdict(list)
         self.since: dict[tuple[str, str, MessageQueue], int] = {}
@@ -114,6 +116,8 @@ class Logs:
     def _write(self, one: Told) -> None:
         if isinstance(one, Saying):
             self._saying(one)
+        elif isinstance(one, Counted):
+            self.counted[one.client, one.group] = one.members
         elif isinstance(one, Route):
             if self.layouts[one.client].startswith("java"):
                 self._line(one.at, one.client, _route(one))
@@ -137,7 +141,8 @@ class Logs:
         if self.layouts[one.client] == "go":  # its results list what it wants, locked or not
             wanted = self.refused.get((one.client, one.group), {})
             held += tuple(queue for queue, at in wanted.items() if one.at - at < TRIED_EVERY_MS and queue not in held)
-        return Speech(one.client, one.group, one.queue, held, self.strategies[one.group], offsets or (0,))
+        members, strategy = self.counted.get((one.client, one.group), 1), self.strategies[one.group]
+        return Speech(one.client, one.group, one.queue, held, members, strategy, offsets or (0,))
 
     def _taken(self, fact: QueueTaken) -> None:
         self.held[fact.client, fact.group].append(fact.queue)
@@ -282,7 +287,7 @@ def _nothing(_: Speech) -> list[str]:
 def _of_java(it: Speech) -> str:
     return (
         f"client rebalanced result changed. allocateMessageQueueStrategyName={it.strategy}, group={it.group},"
-        f" topic={it.queue.topic}, clientId={it.client}, mqAllSize=8, cidAllSize=2,"
+        f" topic={it.queue.topic}, clientId={it.client}, mqAllSize=8, cidAllSize={it.members},"
         f" rebalanceResultSize={len(it.wanted)}, rebalanceResultSet=[{', '.join(it.wanted)}]"
     )
 
@@ -298,13 +303,14 @@ def _persists(word: str) -> Says:
 
 def _of_cpp(it: Speech) -> str:
     whose = f"[Consumer Group: {it.group}, Topic: {it.queue.topic}, Current Consumer ID: {it.client}]"
-    counted = "Total Queue :#8, Total Consumer :#2, Allocated Queues are: "
+    counted = f"Total Queue :#8, Total Consumer :#{it.members}, Allocated Queues are: "
     return f"Allocation result for {whose} is changed.\n{counted}\n" + "".join(f"{one}\n" for one in it.wanted)
 
 
 def _of_go(it: Speech) -> str:
     return (
-        f'msg="MessageQueue do balance done" cidAllSize=2 clientID={it.client} consumerGroup={it.group} mqAllSize=8'
+        f'msg="MessageQueue do balance done" cidAllSize={it.members} clientID={it.client} consumerGroup={it.group}'
+        " mqAllSize=8"
         f' rebalanceResultSet="[{" ".join(it.wanted)}]" rebalanceResultSize={len(it.wanted)} topic={it.queue.topic}'
     )
 
