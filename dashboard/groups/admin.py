@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TypeVar
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.db import models
+from django.http import HttpRequest
 from django.utils.translation import pgettext_lazy
 
 from dashboard.common.admin import InWords, Observed, Said, bounds, lasted
 from dashboard.common.naming.columns import COLUMNS
 from dashboard.common.spans import between
+from dashboard.groups.doubts import doubted, doubted_of_each
 from dashboard.groups.models import (
     Finding,
     Flow,
@@ -200,7 +203,7 @@ class RoundCauseAdmin(OfGroup[RoundCause]):
 
 @admin.register(Handoff)
 class HandoffAdmin(Observed[Handoff]):
-    """Handoffs."""
+    """Handoffs, as they are known now: who left since may have had a queue meanwhile."""
 
     list_display = [
         *("group", "cluster", "queue", "pause", "taken_at", "from_client", "to_client"),
@@ -210,6 +213,17 @@ class HandoffAdmin(Observed[Handoff]):
     search_fields = ["topic", "from_client", "to_client", "round__group__name"]
     list_select_related = ["round__group__cluster"]
     durations = ["unowned_low", "unowned_high", "overlap_low", "overlap_high", "pause_low", "pause_high"]
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """Read a list."""
+        found = super().get_changelist_instance(request)
+        doubted_of_each((row.round.group_id, row) for row in found.result_list)
+        return found
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Handoff | None:
+        """Read a row."""
+        row = super().get_object(request, object_id, from_field)
+        return None if row is None else doubted([row], group=row.round.group_id)[0]
 
     @admin.display(description=COLUMNS["group"], ordering="round__group__name")
     def group(self, row: Handoff) -> str:

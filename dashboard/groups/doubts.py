@@ -53,10 +53,18 @@ def _length(intervals: Iterable[tuple[int, int]]) -> int:
 
 def doubted(handoffs: Iterable[Handoff], *, group: int) -> list[Handoff]:
     """Give stored handoffs of a group as they are known now. The rows are changed, and not written."""
+    return doubted_of_each([(group, row) for row in handoffs])
+
+
+def doubted_of_each(handoffs: Iterable[tuple[int, Handoff]]) -> list[Handoff]:
+    """Give the same of handoffs of several groups, each with its own, in their order."""
     rows = list(handoffs)
-    times = [row.dropped_at for row in rows if row.dropped_at is not None and (row.unowned_low or row.pause_low)]
-    doubts = all_doubts_of(groups=[group], since=min(times)).get(group, NO_DOUBTS) if times else NO_DOUBTS
-    return [less(row, doubts) for row in rows] if doubts else rows
+    uncertain = [each for each in rows if each[1].dropped_at is not None and (each[1].unowned_low or each[1].pause_low)]
+    times = [row.dropped_at for _, row in uncertain if row.dropped_at is not None]
+    if not times:
+        return [row for _, row in rows]
+    doubts = all_doubts_of(groups={group for group, _ in uncertain}, since=min(times))
+    return [less(row, doubts[group]) if group in doubts else row for group, row in rows]
 
 
 def less(row: Handoff, doubts: Doubts) -> Handoff:

@@ -201,9 +201,9 @@ def _doubted(rounds: Sequence[Round]) -> dict[int, tuple[int | None, int | None]
     silent = all_doubts_of(groups={row.group_id for row in rounds}, since=since) if rounds else {}
     found: dict[int, tuple[int | None, int | None]] = {}
     for row in rounds:
-        began, ended = (row.opened_low or 0) - SAME_CAUSE_MS, row.closed_at or 0
-        if not any(low < ended and high > began for low, high in silent.get(row.group_id, NO_DOUBTS)):
-            continue
+        began = (row.opened_low or 0) - SAME_CAUSE_MS
+        if not any(high > began for _, high in silent.get(row.group_id, NO_DOUBTS)):
+            continue  # what a superseded round left is its own beyond its end
         rows = Handoff.objects.filter(round=row.pk, dropped_at__isnull=False, taken_at__isnull=False)
         told = doubted(rows, group=row.group_id)
         pauses = [stood_still((each.pause_low, each.pause_high), each.unowned_low) for each in told]

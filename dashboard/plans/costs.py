@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from dashboard.groups.doubts import doubted
 from dashboard.groups.models import Group, Handoff, RoundCause
 from rebalance_engine.diff import MoveCause
 from rebalance_engine.events import Cause
@@ -44,8 +45,9 @@ def expected_costs(*, group: Group) -> Costs:
     A member that died pauses its queues until its heartbeat expires. Nobody asks a dry run for that, so that such
     handoffs count nowhere.
     """
-    found = {way: _expected(rows) for way, rows in _by_way(group).items()}
-    return {way: expected for way, expected in found.items() if expected is not None}
+    read = {way: _known(rows) for way, rows in _by_way(group).items()}
+    doubted([row for rows in read.values() for row in rows], group=group.pk)
+    return {way: _expected(rows) for way, rows in read.items() if rows}
 
 
 def _by_way(group: Group) -> dict[MoveCause, QuerySet[Handoff]]:
@@ -67,13 +69,15 @@ def _of_round(cause: Cause) -> QuerySet[RoundCause]:
     return RoundCause.objects.filter(round=OuterRef("round"), cause=cause.value)
 
 
-def _expected(rows: QuerySet[Handoff]) -> Expected | None:
+def _known(rows: QuerySet[Handoff]) -> list[Handoff]:
+    return list(rows.filter(Q(pause_low__isnull=False) | Q(unowned_low__isnull=False))[:MOST_HANDOFFS])
+
+
+def _expected(rows: Sequence[Handoff]) -> Expected:
     """Take pauses where members reported any, otherwise the times without an owner."""
-    known = rows.filter(Q(pause_low__isnull=False) | Q(unowned_low__isnull=False))
-    read = list(known.values_list("pause_low", "pause_high", "unowned_low", "unowned_high")[:MOST_HANDOFFS])
-    pauses = [(row[0], row[1]) for row in read if row[0] is not None]
-    unowned = [(row[2], row[3]) for row in read if row[2] is not None]
-    return _median(pauses or unowned, is_pause=bool(pauses)) if read else None
+    pauses = [(row.pause_low, row.pause_high) for row in rows if row.pause_low is not None]
+    unowned = [(row.unowned_low, row.unowned_high) for row in rows if row.unowned_low is not None]
+    return _median(pauses or unowned, is_pause=bool(pauses))
 
 
 def _median(bounds: Sequence[tuple[int, int | None]], *, is_pause: bool) -> Expected:

@@ -14,10 +14,12 @@ from dashboard.groups.story import time_bar
 from dashboard.health.figures import Figures
 from dashboard.pauses.queries import pauses_of
 from dashboard.people.roles import Role
+from dashboard.plans.costs import expected_costs
+from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_owned import had, let_go
 from tests.dashboard.groups.test_story import join, settle, turn
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0, held, told
+from tests.dashboard.story import T0, held, left, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 NOW = T0 + 200_000
@@ -69,6 +71,46 @@ def test_wherever_a_handoff_is_told_only_that_is_certain_in_which_everybody_answ
         if sample.name == "queue_pause_seconds"
     }
     assert samples == {"low": 5.0}
+    assert {each.low for each in expected_costs(group=group).values()} == {5_000}
+
+
+def test_the_admin_shows_handoffs_as_they_are_known_now(row: Round, admin_client: Client) -> None:
+    stored = Handoff.objects.get(round=row, queue_id=3)
+    addresses = [f"/admin/groups/handoff/{address}" for address in ("", f"{stored.pk}/change/")]
+    before = [admin_client.get(address).content.decode() for address in addresses]
+    was_silent(150_000)
+
+    after = [admin_client.get(address).content.decode() for address in addresses]
+
+    assert ["5.0 s – 10.0 s" in page for page in (before[0], after[0])] == [False, True]
+    assert ["5.0 s<" in page for page in (before[1], after[1])] == [False, True]
+
+
+@pytest.mark.parametrize("departure", [Departure.UNREGISTERED, Departure.UNKNOWN])
+def test_who_leaves_after_a_handoff_was_told_may_have_had_the_queue_since_its_last_word(
+    row: Round, departure: Departure
+) -> None:
+    was_silent(None)
+    Member.objects.filter(client_id="D").update(held_seen_at=T0 + 25_000)
+    told(left("D", 150_000, departure), at=150_000)
+
+    (lane,) = [each for each in lanes_of(row, now=NOW) if each.queue_id == 3]
+    (pause,) = pauses_of(group=row.group, since=T0, now=NOW).handoffs
+
+    assert lane.unowned == (pause.unowned.low, pause.unowned.high) == (5_000, 10_000)
+    assert {each.low for each in expected_costs(group=row.group).values()} == {5_000}
+
+
+def test_what_a_superseded_round_left_is_doubted_beyond_its_end(row: Round) -> None:
+    Round.objects.filter(pk=row.pk).update(
+        **dict.fromkeys(("opened_low", "opened_at", "last_cause_at"), T0 + 9_000), closed_at=T0 + 21_000
+    )
+    was_silent(150_000)
+    assert Handoff.objects.get(queue_id=3).taken_at == T0 + 30_000
+
+    samples = [sample for each in Figures(now=NOW).collect() for sample in each.samples]
+
+    assert [each.value for each in samples if each.name == "queue_pause_seconds"] == [5.0]
 
 
 def test_the_time_bar_and_owners_over_time_tell_from_when_to_when_nobody_knows(row: Round) -> None:
