@@ -165,7 +165,10 @@ class HeldBook:
         return True
 
     def dropped(self, fact: QueueDropped, member: Member) -> bool:
-        """A member's own word that it dropped a queue."""
+        """A member's own word that it dropped a queue.
+
+        Where it was lost before, it had it until then as a member: it is no owner since, and let go at the latest then.
+        """
         queue, mine = self.routes.key(known_queue(fact.queue), fact.at), self.of(member)
         span = mine.get(queue)
         if span is not None and fact.at >= span.at:
@@ -175,11 +178,12 @@ class HeldBook:
         ended = self._ended(member, queue, lambda row: _within(fact.at, row.until_low, row.until_high))
         if ended is None or fact.at < ended.at:
             return False
+        until = fact.at if ended.until is None else min(fact.at, ended.until)
         return self._refine(
             fact,
             ended,
-            until=fact.at,
-            until_low=fact.at,
+            until=until,
+            until_low=until,
             until_high=fact.at,
             until_origin=fact.source.origin.value,
             reason=fact.reason.value,

@@ -130,13 +130,13 @@ def test_who_comes_back_had_what_it_does_not_have_now_until_it_tells_at_most() -
     assert ends() == {(3_000, 120_000, 151_000, "lost")}
 
 
-def test_who_was_lost_may_tell_later_that_it_let_go_later() -> None:
+def test_who_was_lost_may_tell_later_that_it_let_go_later_when_it_was_no_owner_any_more() -> None:
     told(held("A", 3_000, [0]))
     told(left("A", 120_000, Departure.HEARTBEAT_EXPIRED))
 
     told(QueueDropped(**about(140_000), reason=DropReason.NOT_IN_TARGET))
 
-    assert ends() == {(140_000, 140_000, 140_000, "not in target")}
+    assert ends() == {(120_000, 120_000, 140_000, "not in target")}
 
 
 def test_who_takes_again_what_a_look_saw_it_hold_had_it_until_then() -> None:
