@@ -32,9 +32,16 @@ def with_queue(lanes: Sequence[Lane], asked: str) -> Sequence[Lane]:
     return exact or [lane for lane in lanes if words.casefold() in _name(lane).casefold()]
 
 
-def lags_around(*, group: Group, row: Round, now: int) -> dict[str, list[dict[str, object]]]:
-    """Give how far the group was behind before a round and after it, or is now, as ``lag_at`` does."""
-    return {"before": lag_at(group=group, at=row.opened_at), "after": lag_at(group=group, at=row.closed_at or now)}
+def lags_around(*, group: Group, row: Round, before_at: int, now: int) -> dict[str, list[dict[str, object]]]:
+    """Give how far the group was behind before a round and after it, or is now, as ``lag_at`` does.
+
+    Args:
+        group: the round's.
+        row: the round.
+        before_at: the instant of the map before it, as ``pictured.pictures_of`` gives it.
+        now: ms since 1970.
+    """
+    return {"before": lag_at(group=group, at=before_at), "after": lag_at(group=group, at=row.closed_at or now)}
 
 
 def _name(lane: Lane) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 from django.db.models import Min
 
 from dashboard.groups.before import held_before
-from dashboard.groups.models import Handoff, Round
+from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.owned import began_at
 from dashboard.groups.past import shown_at
 from dashboard.push.messages import GroupSnapshot, GroupState, decode
@@ -27,6 +28,15 @@ class Load:
     after: int | None
 
 
+class Pictures(TypedDict):
+    """States before and after a round, and why there is none; ``before_at`` in ms since 1970."""
+
+    before: object
+    after: object
+    why: dict[str, str]
+    before_at: int
+
+
 def loads_of(row: Round) -> list[Load]:
     """Give what each member held before and after."""
     state, _ = _before(row)
@@ -41,13 +51,13 @@ def state_json(stored: bytes) -> object:
     return None if state is None else to_json(state)
 
 
-def pictures_of(row: Round) -> dict[str, object]:
+def pictures_of(row: Round) -> Pictures:
     """Give the states before and after a round for the browser, and of each that there is none of, ``why``.
 
     ``large``: there is one, too large for a map; ``first``: nothing was shown of the group before its first round;
-    ``unknown``: it was not kept. ``before_at`` is the instant of the first: when the round was seen to begin, or, where
+    ``unknown``: it was not kept. ``before_at`` is the instant of the first: when the first cause was seen, or, where
     that was earlier, when the first queue was let go or taken, or may have been by one who did not answer any more.
-    Of a round that was over when it was seen, it is when what is shown before it was seen.
+    Of a round that was over when it was seen, and where nothing of before it is kept, it is when that was shown.
     """
     stored = {"before": bytes(row.before), "after": bytes(row.after)}
     states = {name: state_json(each) for name, each in stored.items()}
@@ -58,23 +68,32 @@ def pictures_of(row: Round) -> dict[str, object]:
         if row.closed_at is not None and first >= row.closed_at:
             first = min(first, _snapshot(stored["before"]).at)
     why = {name: _why_none(name, each, row) for name, each in stored.items() if states[name] is None}
-    return {**states, "why": why, "before_at": first}
+    return {"before": states["before"], "after": states["after"], "why": why, "before_at": first}
 
 
 def _before(row: Round) -> tuple[GroupState | None, int]:
-    """Give what was shown before anything of a round changed hands, and when the first of it did, or the round opened.
+    """Give what was shown before anything of a round was seen or changed hands, and when that began.
 
     None: nothing is kept of it. Where one that was lost in it did not answer then, it is what was shown when he told
     last, if that was in the time of the round: what he had is known until he may have been lost.
     """
-    first = _first_change(row) if row.before else None
-    shown = None if first is None else shown_at(group=row.group, at=first - 1)
-    state, at = (_state(bytes(row.before)), row.opened_at) if first is None or shown is None else (shown.state, first)
-    told = None if state is None else _told_last(row, state)
+    if not row.before:
+        return None, row.opened_at
+    state, at = _shown_until(row, _first_of(row))
+    told = _told_last(row, state)
     if told is None or told >= at:
         return state, at
     shown = shown_at(group=row.group, at=told)
     return (state, at) if shown is None else (shown.state, told + 1)
+
+
+def _shown_until(row: Round, first: int) -> tuple[GroupState, int]:
+    """Give what was shown until an instant. What was shown when the round opened may be later; it has its own time."""
+    stored = _snapshot(bytes(row.before))
+    if stored.at < first:
+        return stored.state, first
+    shown = shown_at(group=row.group, at=first - 1)
+    return (stored.state, stored.at) if shown is None else (shown.state, first)
 
 
 def _told_last(row: Round, state: GroupState) -> int | None:
@@ -86,11 +105,12 @@ def _told_last(row: Round, state: GroupState) -> int | None:
     return lost.order_by("dropped_low").values_list("dropped_low", flat=True).first()
 
 
-def _first_change(row: Round) -> int | None:
-    """Say when the first queue was let go or taken, where that was before the round was seen to begin."""
+def _first_of(row: Round) -> int:
+    """Say when a round was seen to begin, or, where that was earlier, its first cause, or a queue let go or taken."""
+    causes = RoundCause.objects.filter(round=row).aggregate(at=Min("at"))
     told = Handoff.objects.filter(round=row).aggregate(dropped=Min("dropped_at"), taken=Min("taken_at"))
-    first = min((at for at in told.values() if at is not None), default=row.opened_at)
-    return first if first < row.opened_at else None
+    first: int = min(at for at in (row.opened_at, *causes.values(), *told.values()) if at is not None)
+    return first
 
 
 def _why_none(name: str, stored: bytes, row: Round) -> str:

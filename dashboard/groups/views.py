@@ -272,6 +272,7 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     }
     queue = request.GET.get("queue", "")[:400]
     page = story.page_of(with_queue(lanes, queue), _number(request.GET.get("handoffs", "")))
+    pictures = pictures_of(row)
     context = {
         "group": found,
         "round": row,
@@ -292,8 +293,8 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "facts": {
             "group": pk,
             "lanes": plain_lanes(row, page["lanes"], now, known),
-            **pictures_of(row),
-            "lags": lags_around(group=found, row=row, now=now),
+            **pictures,
+            "lags": lags_around(group=found, row=row, before_at=pictures["before_at"], now=now),
         },
     }
     return render(request, "groups/round.html", context)

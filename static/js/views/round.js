@@ -16,7 +16,7 @@ export function mountRound(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const says = page.querySelector("#says");
   const extra = { left: [], away: [], seen: null, now: facts.lanes?.now ?? 0 };
-  const at = { before: facts.lanes?.opened_at ?? extra.now, after: facts.lanes?.closed_at ?? extra.now };
+  const at = { before: facts.before_at, after: facts.lanes?.closed_at ?? extra.now };
   const lags = Object.fromEntries(Object.entries(facts.lags).map(([name, told]) => [name, lagsOf(told)]));
   const hosts = [...page.querySelectorAll("[data-map]")].filter((host) => facts[host.dataset.map]);
   const areLarge = hosts.some((host) => isLarge(facts[host.dataset.map], sizeOf(facts[host.dataset.map])));

@@ -50,7 +50,7 @@ def test_before_and_after_a_round_have_the_lag_of_their_instants() -> None:
     told(behind(15_000, (9, 8)))
     row = Round(opened_at=BEGIN + 5_000, closed_at=None)
 
-    lags = lags_around(group=Group.objects.get(), row=row, now=BEGIN + 20_000)
+    lags = lags_around(group=Group.objects.get(), row=row, before_at=BEGIN + 4_000, now=BEGIN + 20_000)
 
     assert {name: [each["queues"] for each in lag] for name, lag in lags.items()} == {
         "before": [[["orders", 0, 3, None]]],

@@ -7,9 +7,10 @@ from django.test import Client
 
 from dashboard.common.templatetags.evenkeel import moment
 from dashboard.groups import pictured, rounds
-from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.pictured import Load, loads_of, pictures_of, state_json
 from dashboard.people.roles import Role
+from dashboard.push.models import Step
 from rebalance_engine.events import Exactness
 from tests.dashboard.groups.test_rounds import begun, close, turn
 from tests.dashboard.persons import person
@@ -47,12 +48,30 @@ def test_before_a_round_is_before_its_first_handoff_where_that_came_before_its_b
     assert pictures_of(row)["before_at"] == T0 + 4_500
 
 
+def test_before_a_round_is_before_its_earliest_cause_where_more_was_shown_before_that_was_told(group: Group) -> None:
+    """As where a broker's list without C is told later than what C has."""
+    del group
+    close()
+    row = Round.objects.get()
+    row.before = row.after
+    RoundCause.objects.filter(round=row).update(at=T0 + 4_900, at_high=T0 + 5_000)
+
+    pictures = pictures_of(row)
+
+    assert isinstance(before := pictures["before"], dict)
+    assert [cell["client"] for cell in before["members"]] == ["A", "B"]
+    assert pictures["before_at"] == T0 + 4_900
+    Step.objects.all().delete()
+    assert pictures_of(row)["before_at"] >= T0 + 5_000  # what is drawn then was shown later, and is told so
+
+
 def test_before_a_round_that_was_over_when_it_was_seen_is_when_what_is_shown_was_seen(
     group: Group, client: Client
 ) -> None:
     close()
     row = Round.objects.get()
     Round.objects.update(opened_at=row.closed_at, opened_low=None, last_cause_at=row.closed_at)
+    RoundCause.objects.update(at=row.closed_at, at_high=row.closed_at, observed_at=row.closed_at)
     Handoff.objects.all().delete()
     row.refresh_from_db()
     client.force_login(person(Role.VIEWER))
