@@ -19,6 +19,7 @@ WAITS = "it has not ended yet"
 OVER = "it has ended"
 UNCOUNTED = "not everybody had told what they hold, or it is not told yet"
 NOT_SEEN = "nobody saw it, and no member reported it"
+NOT_DROPPED = "it handed nothing over: it had the queue beside the other one"
 NO_OFFSETS = "not both members report offsets: stock clients report none"
 NOT_THEN = "it is not told of past instants"
 
@@ -150,12 +151,14 @@ class RoundOut(RoundRow):
 class MoveOut(Schema):
     """One queue's handoff in a round, worst first; no client is nobody, unless ``unknown`` names it.
 
-    A queue that passed several hands has a row for each. ``is_waiting``: nobody has taken it yet. ``is_shared``: two
-    have it so far. ``is_unknown``: somebody who does not answer may have it. ``is_older``: the other had taken it in an
-    earlier round, and two had it since. ``is_gone``: it left the route before anybody took it, as was seen ``gone_at``.
-    That nobody had it, or two, is known where ``unowned_low``, or ``overlap_low``, is more than 0, and else only
-    possible. At least ``twice`` messages were consumed twice, those from the offset ``twice_first`` on: by what both
-    members report.
+    A queue that passed several hands has a row for each. A ``from_client`` without ``dropped_at`` handed nothing over:
+    it had the queue beside the other one, who let it go again, or has it too.
+
+    ``is_waiting``: nobody has taken it yet. ``is_shared``: two have it so far. ``is_unknown``: somebody who does not
+    answer may have it. ``is_older``: the other had taken it in an earlier round, and two had it since. ``is_gone``: it
+    left the route before anybody took it, as was seen ``gone_at``. That nobody had it, or two, is known where
+    ``unowned_low``, or ``overlap_low``, is more than 0, and else only possible. At least ``twice`` messages were
+    consumed twice, those from the offset ``twice_first`` on: by what both members report.
     """
 
     topic: Text
@@ -186,11 +189,13 @@ class MoveOut(Schema):
 class HandoffOut(Schema):
     """One moved queue's story as it was stored when its round had ended, each instant with its bounds.
 
-    No client is nobody of whom it is known. ``dropped_high`` null beside ``dropped_at``: who had it was lost without a
-    word, and may pull it still; it was its owner until ``dropped_at`` at most, when it was a member no more, and
-    ``overlap_high`` is told by that. Of what nobody had taken when the round ended ``unowned_low`` and ``unowned_high``
-    are until somebody took it, until it left the route (``is_gone``, as was seen ``gone_at``), or until now, as
-    ``/moves`` of the round tells it.
+    No client is nobody of whom it is known. A ``from_client`` without ``dropped_at`` handed nothing over: it had the
+    queue beside the other one, who let it go again, or has it too.
+
+    ``dropped_high`` null beside ``dropped_at``: who had it was lost without a word, and may pull it still; it was its
+    owner until ``dropped_at`` at most, when it was a member no more, and ``overlap_high`` is told by that. Of what
+    nobody had taken when the round ended ``unowned_low`` and ``unowned_high`` are until somebody took it, until it left
+    the route (``is_gone``, as was seen ``gone_at``), or until now, as ``/moves`` of the round tells it.
     """
 
     round: int
@@ -360,6 +365,8 @@ def _why(out: MoveOut | HandoffOut, waits: str) -> dict[str, str]:
     }
     if out.from_client is None and out.dropped_at is None:
         reasons["dropped_at"] = "nobody is known to have had it before"
+    elif out.dropped_at is None and not waits:
+        reasons["dropped_at"] = NOT_DROPPED
     for span in SPANS:
         for name in (f"{span}_low", f"{span}_high"):
             if getattr(out, name) is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dashboard.groups.bands import without
-from dashboard.groups.pairing import Instant, Span, Way, pairs
+from dashboard.groups.pairing import Instant, Pair, Span, Way, pairs
 from rebalance_engine.model import MessageQueue
 
 
@@ -76,11 +76,20 @@ def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = N
         by_queue.setdefault(span.queue, []).append(span)
     told: list[list[Story]] = [[] for _ in parts]
     for queue in sorted(by_queue):
-        for lost, got, way in pairs(by_queue[queue], parts[0].since, before):
-            number = _part_of(lost if way is not Way.BESIDE else None, got if way is not Way.KEPT else None, parts)
+        for pair in pairs(by_queue[queue], parts[0].since, before):
+            number, (lost, got, way) = _placed(pair, parts)
             if number is not None and (lost is None or got is None or lost.client != got.client):
                 told[number].append(_story(lost, got, way))
     return told
+
+
+def _placed(pair: Pair, parts: Sequence[Part]) -> tuple[int | None, Pair]:
+    """Find the round that a pair is of. What was taken beside its owner before all of them is let go in one of them."""
+    lost, got, way = pair
+    number = _part_of(lost if way is not Way.BESIDE else None, got if way is not Way.KEPT else None, parts)
+    if number is not None or way is not Way.BESIDE:
+        return number, pair
+    return _part_of(got, None, parts), (got, lost, Way.KEPT)
 
 
 def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:
@@ -148,7 +157,7 @@ def _both(one: Span, other: Span) -> Bounds | None:
     That both had it is certain only as long as each told of it: who does not answer may have let it go since.
     """
     ends = [span.until for span in (one, other) if span.until is not None]
-    began = max(one.since, other.since, key=_at)
+    began = max(one.since, other.since, key=lambda since: (since.at, since.low or 0))
     lasted = _after(began, _as_member(min(ends, key=_at, default=None)))
     if lasted is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Q
@@ -22,6 +22,7 @@ from dashboard.groups.silences import silences_of, told_until_of
 from rebalance_engine.model import MessageQueue
 
 Within = tuple[int | None, int | None]
+Place = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,13 +254,17 @@ def _with_those_who_keep(round_row: Round, lanes: list[Lane], now: int) -> list[
         "until", "until_low", "member__held_seen_at", "member",
     )  # fmt: skip
     silences = silences_of(groups=[round_row.group_id], since=min(taken))
-    has: dict[tuple[str, str, int], list[_Has]] = {}
+    has: dict[Place, list[_Has]] = {}
     for topic, broker, number, client, at, low, until, until_low, told_at, member in rows[:MOST_SPANS]:
         told = max(at, told_at or at) if until is None else until if until_low is None else until_low
         own = () if until is not None and until_low == until else silences.get(member, ())
         has.setdefault((topic, broker, number), []).append(_Has(client, at, low, until, told, own))
     away = perhaps_away(round_row.group, {MessageQueue(*lane.place) for lane in lanes if not lane.from_client})
-    return [_kept(lane, has.get(lane.place, []), now, away.get(MessageQueue(*lane.place), NO_DOUBTS)) for lane in lanes]
+    bare = {(lane.place, lane.to_client) for lane in lanes if not lane.from_client}
+    return [
+        _kept(lane, has.get(lane.place, []), now, away.get(MessageQueue(*lane.place), NO_DOUBTS), bare)
+        for lane in lanes
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,13 +282,16 @@ class _Has:
     silences: Doubts
 
 
-def _kept(lane: Lane, has: Sequence[_Has], now: int, away: Doubts) -> Lane:
+def _kept(lane: Lane, has: Sequence[_Has], now: int, away: Doubts, bare: Container[tuple[Place, str]]) -> Lane:
+    """Name who had a queue; of two who were seen to take it by one look who has it from another one, or by his name."""
     taken = lane.taken_at
     if lane.from_client or taken is None:
         return lane
     there = [each for each in has if each.until is None or each.until > taken]
     mine = next((each for each in there if each.client == lane.to_client), None)
-    keeper = next((each for each in there if each.client != lane.to_client and each.at < taken), None)
+    named = [each for each in there if (lane.place, each.client) not in bare or each.client < lane.to_client]
+    others = [each for each in there if each.client != lane.to_client and each.at < taken]
+    keeper = next(iter(others), next((each for each in named if each.at == taken), None))
     if mine is None or keeper is None:
         return lane
     ends = [each.until for each in (mine, keeper) if each.until is not None]

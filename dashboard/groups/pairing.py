@@ -48,8 +48,8 @@ class Span:
 class Way(Enum):
     """How a queue came from one to the other.
 
-    ``BESIDE``: the other took it and let it go again, and the one had it all the while. ``KEPT``: the one let it go,
-    and the other had it before, and still.
+    ``BESIDE``: the other took it and let it go again, and the one had it all the while, or was seen to have taken it
+    by the same look. ``KEPT``: the one let it go, and the other had it before, and still.
     """
 
     HANDED = "handed over"
@@ -122,7 +122,7 @@ class _Walk:
         telling = [other for other in others if not _is_mute(other, span)]
         keeper = min(telling or others, key=_began, default=None)
         heir = self._heir_of(span, others)
-        if is_beside and any(_began(other) <= _began(span) and not _is_mute(other, span) for other in self.holders):
+        if is_beside and any(other.since.at <= span.since.at and not _is_mute(other, span) for other in self.holders):
             yield (keeper, span, Way.BESIDE) if keeper is not None else (None, span, Way.HANDED)
         elif keeper is not None and not telling and heir is None:
             yield from self._give(_Given(span, keeper, is_beside))
@@ -199,15 +199,18 @@ def _without(spans: Sequence[Span], span: Span) -> list[Span]:
 def _events(spans: Sequence[Span]) -> list[tuple[int, int, Span]]:
     """Give takes and drops in their order: of one instant the drops first, but not of what was taken then.
 
-    Of drops that were seen together the one comes last that may have been the last.
+    Of drops that were seen together the one comes last that may have been the last. Of takes that were seen together
+    nobody knows which was the first: who had the queue longest comes first, so that no other one gave it to him.
     """
     ended = [
         (span.until.at, 2 * TAKE * (span.until.at == span.since.at), span.until.low or 0, span)
         for span in spans
         if span.until is not None
     ]
-    began = [(span.since.at, TAKE, 0, span) for span in spans]
-    events = sorted((*ended, *began), key=lambda event: (event[:3], event[3].since.at, event[3].client))
+    drops = sorted(ended, key=lambda event: (event[:3], event[3].since.at, event[3].client))
+    places = {id(span): place for place, (*_, span) in enumerate(drops)}
+    began = [(span.since.at, TAKE, -places.get(id(span), len(drops)), span) for span in spans]
+    events = sorted((*drops, *began), key=lambda event: (event[:2], event[2], event[3].since.at, event[3].client))
     return [(at, kind, span) for at, kind, _, span in events]
 
 

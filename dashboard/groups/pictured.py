@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
-from django.db.models import Min
+from django.db.models import OuterRef, Subquery
 
 from dashboard.groups.before import held_before
 from dashboard.groups.models import Handoff, Round, RoundCause
@@ -107,10 +107,14 @@ def _told_last(row: Round, state: GroupState) -> int | None:
 
 def _first_of(row: Round) -> int:
     """Say when a round was seen to begin, or, where that was earlier, its first cause, or a queue let go or taken."""
-    causes = RoundCause.objects.filter(round=row).aggregate(at=Min("at"))
-    told = Handoff.objects.filter(round=row).aggregate(dropped=Min("dropped_at"), taken=Min("taken_at"))
-    first: int = min(at for at in (row.opened_at, *causes.values(), *told.values()) if at is not None)
-    return first
+    moments = ((RoundCause, "at"), (Handoff, "dropped_at"), (Handoff, "taken_at"))
+    rows = Round.objects.filter(pk=row.pk).values_list(*(_least(model, name) for model, name in moments))
+    return min(at for at in (row.opened_at, *(rows.first() or ())) if at is not None)
+
+
+def _least(model: type[RoundCause | Handoff], name: str) -> Subquery:
+    rows = model._default_manager.filter(round=OuterRef("pk"), **{f"{name}__isnull": False})
+    return Subquery(rows.order_by(name).values(name)[:1])
 
 
 def _why_none(name: str, stored: bytes, row: Round) -> str:

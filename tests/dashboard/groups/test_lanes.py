@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.api.round_shapes import move_out
 from dashboard.clusters.models import Cluster
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
@@ -179,3 +180,28 @@ def test_what_was_let_go_after_it_was_taken_from_nobody_is_another_lanes() -> No
     soon, late = lanes(8_000), lanes(60_000)
     assert soon[""] == late[""] == (4_050, None)
     assert (late["B"][0] or 0) - (soon["B"][0] or 0) == 52_000
+
+
+@pytest.mark.parametrize(
+    ("then", "handed"),
+    [
+        ([3], {("B", "A", False), ("A", "C", True)}),
+        ([], {("B", "C", False), ("C", "A", False)}),
+    ],
+)
+def test_of_two_who_took_a_queue_at_one_look_neither_is_told_to_have_let_it_go_to_the_other(
+    then: list[int], handed: set[tuple[str, str, bool]]
+) -> None:
+    settle()
+    join()
+    told(held("B", 7_000, [2]), held("A", 7_000, [0, 1, 3]), held("C", 7_000, [3]))
+    told(held("A", 8_000, [0, 1, *then]), held("B", 8_000, [2]), held("C", 8_000, [3]))
+    row = Round.objects.get()
+
+    lanes = [lane for lane in lanes_of(row, now=T0 + 9_000) if lane.queue_id == 3]
+
+    assert {(lane.from_client, lane.to_client, lane.is_shared) for lane in lanes} == handed
+    assert {lane.from_client for lane in lanes if lane.dropped_at is not None} == {"B"}
+    beside = next(move_out(lane, {}) for lane in lanes if lane.from_client != "B")
+    assert beside.dropped_at is None
+    assert beside.unknown["dropped_at"] == "it handed nothing over: it had the queue beside the other one"

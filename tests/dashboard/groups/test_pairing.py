@@ -99,6 +99,23 @@ def test_of_two_who_let_go_at_once_the_one_that_had_the_queue_first_gives_it_to_
     assert told(spans) == [(first, second, Way.HANDED), (second, "C", Way.HANDED)]
 
 
+def looked(client: str, low: int, at: int, until: int | None = None) -> Span:
+    return replace(span(client, at, until), since=Instant(at, low, at))
+
+
+@pytest.mark.parametrize(("one", "other"), ["BC", "CB"])
+def test_of_two_who_were_seen_to_take_a_queue_by_one_look_neither_gives_it_to_the_other(one: str, other: str) -> None:
+    both = [looked(one, 90, 120, 200), looked(other, 40, 120)]
+
+    assert told([span("A", 0, 100), *both]) == [("A", other, Way.HANDED), (other, one, Way.BESIDE)]
+    assert told([span("A", 0, 150), *both]) == [("A", other, Way.HANDED), (other, one, Way.BESIDE)]
+    assert told(both) == [(other, one, Way.BESIDE), (None, other, Way.HANDED)]
+    then = told([span("A", 0, 100), both[0], replace(both[1], until=exactly(300)), span("D", 310)])
+    assert then == [("A", other, Way.HANDED), (other, one, Way.BESIDE), (other, "D", Way.HANDED)]
+    at_once = told([span("A", 0, 100), *(replace(each, until=Instant(200, 190, 200)) for each in both)])
+    assert at_once == [("A", "C", Way.HANDED), ("C", "B", Way.BESIDE), ("C", None, Way.HANDED)]
+
+
 def test_who_was_lost_gave_nothing_to_who_took_the_queue_after_the_next_one() -> None:
     spans = [mute("A", 0, 60, 207), mute("X", 70, 90, 205), B, span("C", 210)]
 
