@@ -12,7 +12,7 @@ TIMES = ("unowned_ms_low", "unowned_ms_high", "overlap_ms_low", "overlap_ms_high
 LAG = ("lag", "lag_low", "lag_at", "waits_since")
 FIELDS = (*LAG, "duplicate_messages", "lately_since", "lately_until", *TIMES)
 TOO_MUCH = "too much changed hands to be added up; each round tells it"
-MORE = "not everybody answers: it may be more"
+MORE = "not everybody answers, and the queues are not counted: it may be more"
 SINCE_EVER = "since when a queue may have had two owners is unknown"
 NOT_ALL_LAG = "not known of every queue"
 NO_AGE = "since when they wait is unknown"
@@ -20,7 +20,7 @@ Fared = dict[str, int | None]
 
 
 def fared(each: Lately | None) -> Fared:
-    """Give the fields by name: times in ms, added up over queues; without upper bound where not everybody answers."""
+    """Give the fields by name: times in ms, added up over queues. Who does not answer is in their upper bounds."""
     if each is None:
         return dict.fromkeys(FIELDS)
     waiting = each.waiting
@@ -32,15 +32,15 @@ def fared(each: Lately | None) -> Fared:
         "duplicate_messages": each.twice,
         "lately_since": each.known_since if each.unowned is not None else None,
         "lately_until": each.known_until if each.unowned is not None else None,
-        **_bounds("unowned_ms", each.unowned, is_open=each.is_open),
-        **_bounds("overlap_ms", each.overlap, is_open=each.is_open or each.is_since_ever),
+        **_bounds("unowned_ms", each.unowned, has_most=each.has_most),
+        **_bounds("overlap_ms", each.overlap, has_most=each.has_most and not each.is_since_ever),
     }
 
 
-def _bounds(name: str, lasted: Lasted | None, *, is_open: bool) -> Fared:
+def _bounds(name: str, lasted: Lasted | None, *, has_most: bool) -> Fared:
     if lasted is None:
         return {f"{name}_low": None, f"{name}_high": None}
-    return {f"{name}_low": lasted.low, f"{name}_high": None if is_open else lasted.high}
+    return {f"{name}_low": lasted.low, f"{name}_high": lasted.high if has_most else None}
 
 
 def why_not_fared(each: Lately | None, told: Mapping[str, int | None]) -> dict[str, str]:
@@ -66,6 +66,6 @@ def _why_no_time(each: Lately) -> str:
         return SHARED
     if each.is_too_much:
         return TOO_MUCH
-    if each.is_open:
+    if not each.has_most:
         return MORE
     return SINCE_EVER if each.is_since_ever else NOT_YET

@@ -62,9 +62,9 @@ def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = Tr
         return _cell("–", "unknown", _("too much changed hands to be added up here: the group's page has it"))
     if lasted is None:
         return _cell("–", "unknown", _("unknown: not looked at yet"))
-    if each.is_open:
-        doubt = _("not everybody answers")
-        note, has_most = f"{note}; {doubt}", False
+    if each.is_open or each.was_open:
+        doubt = _("not everybody answers") if each.is_open else _("not everybody answered all the time")
+        note, has_most = f"{note}; {doubt}", has_most and each.has_most
     if not has_most and not lasted.low:
         return _cell("–", "unknown", note)
     words, mark = between(lasted.low, lasted.high if has_most else None)

@@ -6,18 +6,18 @@ which anything changed hands in that time, or is wrong now: all others had their
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Count, F, Max, Min, Q, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.silences import is_silent
-from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep, without
+from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, joined_up, sweep, without
 from dashboard.groups.doubts import Doubts, certain_steps
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.leaving import away_since, disputed
-from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.models import Group, Holding, Member, Round
 from dashboard.groups.owned import BOUNDS, disputes_of, ended_at, orphans_of
 from dashboard.groups.proofs import answered_at_of
 from dashboard.groups.shares import Lasted, Window, shares_of
@@ -29,7 +29,16 @@ MOST_SPANS = 8_000  # of all groups of a page together: those with the fewest ar
 NONE = Lasted()
 COUNTS = ("orphan_count", "double_count", "perhaps_twice_count")
 OF_CLUSTER = ("cluster", "cluster__watched_at", "cluster__watch__lists_at")
-FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", "disputed_since", "disputes", *COUNTS)
+FIELDS = (
+    "model",
+    "rebalanced_at",
+    "added_at",
+    "duplicate_messages",
+    "disputed_since",
+    "disputes",
+    "queue_count",
+    *COUNTS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,9 @@ class Lately:
     """One group. Times are ms added up over its queues, within ``WINDOW_MS``, until ``known_until``; None is unknown.
 
     ``first_at``: when its members were looked at first, where that is within the window; nothing is told of before.
-    ``nobody``, ``perhaps_nobody`` and ``two`` say when. ``is_open``: all may be more, because somebody does not answer.
+    ``nobody``, ``perhaps_nobody`` and ``two`` say when. ``is_open``: somebody does not answer; ``was_open``: somebody
+    did not in the window: his queues may have had no owner, or two, all that while, which their upper bounds count.
+    ``has_most``: there are such bounds, as it is known how many queues there are.
     ``is_since_ever``: nobody knows since when queues may have had two owners, so that their time has no upper bound.
     ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as
     consumers reported since the group is known. ``looked_at``: of when the oldest answer is on which its row rests.
@@ -50,6 +61,8 @@ class Lately:
     perhaps_nobody: tuple[Step, ...] = ()
     two: tuple[Step, ...] = ()
     is_open: bool = False
+    was_open: bool = False
+    has_most: bool = True
     is_since_ever: bool = False
     is_too_much: bool = False
     is_shared: bool = False
@@ -79,7 +92,9 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     silences = silences_of(groups=few & silent, since=since) if few & silent else {}
     spans = {pk: with_silences(own, silences) for pk, own in spans.items()}
     gone = _gone(by_pk, [*spans.values(), *orphans.values()], since)
-    doubts = doubts_of_each(groups=few, since=since) if few else {}
+    unheard = silent | set(told_until)
+    doubts = doubts_of_each(groups=few | unheard, since=since) if few or unheard else {}
+    alone = _alone(silent - set(told_until), since)
     found: dict[int, Lately] = {}
     firsts = _first_looks(by_pk, since)
     for pk, row in by_pk.items():
@@ -103,10 +118,46 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
         else:
             each = Lately(until, NONE, NONE)
         looked_at = answered.get(pk, _listed_at(row))
-        is_open = each.unowned is not None and (pk in told_until or pk in silent or row.disputed_since is not None)
-        each = replace(each, is_open=is_open, twice=row.duplicate_messages, waiting=waiting.get(pk))
+        in_doubt = [*doubts.get(pk, []), *([(told_until[pk], until)] if until and pk in told_until else [])]
+        went = {span.queue for span in spans.get(pk, []) if span.queue in gone}
+        if pk in unheard or row.disputed_since is not None:
+            each = _with_doubts(each, begin, in_doubt, _most_queues(row, len(went)), is_alone=pk in alone)
+        is_open = each.unowned is not None and (pk in told_until or row.disputed_since is not None)
+        was_open = each.unowned is not None and pk in silent
+        each = replace(each, is_open=is_open, was_open=was_open)
+        each = replace(each, twice=row.duplicate_messages, waiting=waiting.get(pk))
         found[pk] = replace(each, looked_at=looked_at, first_at=firsts.get(pk))
     return found
+
+
+def _alone(groups: Collection[int], since: int) -> set[int]:
+    """Name those of groups that had one member at most since an instant: no two of which had a queue."""
+    if not groups:
+        return set()
+    rows = Member.objects.filter(Q(left_at=None) | Q(left_at__gt=since), group__in=groups)
+    crowds = rows.values_list("group").annotate(n=Count("pk")).filter(n__gt=1)
+    return set(groups) - {pk for pk, _ in crowds}
+
+
+def _most_queues(row: Group, went: int) -> int | None:
+    """Count the queues of a group, and those that ``went`` in the window; None: nobody knows of how many."""
+    return None if row.queue_count is None or row.disputed_since is not None else row.queue_count + went
+
+
+def _with_doubts(each: Lately, since: int, doubts: Doubts, queues: int | None, *, is_alone: bool) -> Lately:
+    """Let every queue have had no owner, or two, while not everybody answered; but not two where one was a member."""
+    if each.unowned is None or each.overlap is None:
+        return each
+    if queues is None:
+        return replace(each, has_most=False)
+    times = joined_up([(max(low, since), min(high, each.known_until)) for low, high in doubts])
+    more, most = queues * sum(max(0, high - low) for low, high in times), queues * (each.known_until - since)
+    unowned, overlap = each.unowned, each.overlap
+    return replace(
+        each,
+        unowned=replace(unowned, high=max(unowned.high, min(most, unowned.high + more))),
+        overlap=overlap if is_alone else replace(overlap, high=max(overlap.high, min(most, overlap.high + more))),
+    )
 
 
 def _first_looks(groups: Mapping[int, Group], since: int) -> dict[int, int]:

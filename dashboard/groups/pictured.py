@@ -109,7 +109,8 @@ def _first_of(row: Round) -> int:
     """Say when a round was seen to begin, or, where that was earlier, its first cause, or a queue let go or taken."""
     moments = ((RoundCause, "at"), (Handoff, "dropped_at"), (Handoff, "taken_at"))
     rows = Round.objects.filter(pk=row.pk).values_list(*(_least(model, name) for model, name in moments))
-    return min(at for at in (row.opened_at, *(rows.first() or ())) if at is not None)
+    seen: tuple[int | None, ...] = rows.first() or ()
+    return min([row.opened_at, *(at for at in seen if at is not None)])
 
 
 def _least(model: type[RoundCause | Handoff], name: str) -> Subquery:

@@ -53,8 +53,9 @@ def test_part_of_a_lag_is_a_lower_bound() -> None:
     assert why_not_fared(part, told) == {"lag": NOT_ALL_LAG}
 
 
-def test_who_does_not_answer_leaves_no_upper_bound() -> None:
-    silent = replace(KNOWN, is_open=True)
+def test_who_does_not_answer_leaves_no_upper_bound_where_queues_are_not_counted() -> None:
+    silent = replace(KNOWN, is_open=True, has_most=False)
+    assert None not in [fared(replace(silent, has_most=True))[name] for name in TIMES]
 
     told = fared(silent)
 

@@ -30,8 +30,11 @@ def test_figures_carry_their_bounds() -> None:
 
 def test_what_is_unknown_is_no_zero() -> None:
     assert texts(Lately(T0, None, None)) == dict.fromkeys(("unowned", "overlap", "twice", "lag"), ("–", "unknown"))
-    assert texts(Lately(T0, Lasted(), Lasted(), is_open=True))["unowned"] == ("–", "unknown")
-    assert texts(Lately(T0, Lasted(500, 500, 900), Lasted(), is_open=True))["unowned"] == ("≥ 500 ms", "bound")
+    assert texts(Lately(T0, Lasted(), Lasted(), is_open=True, has_most=False))["unowned"] == ("–", "unknown")
+    assert texts(Lately(T0, Lasted(500, 500, 900), Lasted(), is_open=True, has_most=False))["unowned"] == (
+        "≥ 500 ms",
+        "bound",
+    )
 
 
 def test_a_bound_that_cannot_be_false_is_not_told() -> None:
@@ -39,6 +42,20 @@ def test_a_bound_that_cannot_be_false_is_not_told() -> None:
 
     assert [(cells[name]["text"], cells[name]["mark"]) for name in ("twice", "lag")] == [("–", "unknown")] * 2
     assert cells["twice"]["note"].startswith("none is known")
+
+
+@pytest.mark.parametrize(
+    ("each", "word"),
+    [
+        (Lately(T0, Lasted(0, 0, 48_000), Lasted(), is_open=True), "; not everybody answers"),
+        (Lately(T0, Lasted(0, 0, 48_000), Lasted(), was_open=True), "; not everybody answered all the time"),
+    ],
+)
+def test_who_did_not_answer_is_told_of_his_time(each: Lately, word: str) -> None:
+    cell = cells_of(each)["unowned"]
+
+    assert (cell["text"].replace("\u00a0", " "), cell["note"].endswith(word)) == ("≤ 48.0 s", True)
+    assert cells_of(each)["overlap"]["text"] == "0"
 
 
 def test_nothing_is_a_plain_zero() -> None:

@@ -18,7 +18,7 @@ from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.shares import Lasted
 from rebalance_engine.events import Departure, Exactness
-from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told, untold
 
 NOW = T0 + 2 * WINDOW_MS  # what was before is in no window any more
 
@@ -99,7 +99,7 @@ def test_time_in_which_a_lost_one_was_no_member_never_counts_as_with_two_owners(
     after = told_of_two(back + 3_000)
 
     assert before[::2] == (0, [0, 0]) and set(before[1]) == {0}
-    assert after[0] == 2 * 3_000  # since B is a member again
+    assert after[0] == 2 * 3_000 + 4 * 1_000  # since B is a member again; and of any queue since its last word
     assert set(after[1]) == {0}
     assert Handoff.objects.filter(round__number=1, overlap_high__gt=0).count() == 0
 
@@ -148,8 +148,33 @@ def test_while_somebody_does_not_answer_it_may_be_more(group: Group) -> None:
     told(missed("B", 2 * WINDOW_MS - 5_000))
     turn(2 * WINDOW_MS - 4_900)
 
-    assert lately_at(NOW).is_open
+    each = lately_at(NOW)
+    assert (each.is_open, each.was_open, each.has_most) == (True, False, True)
+    assert each.unowned is not None and each.overlap is not None
+    known_last = NOW - (T0 + 10)  # B had told last before the window
+    assert known_last > WINDOW_MS
+    assert each.unowned.high == each.overlap.high == 4 * WINDOW_MS
     del group
+
+
+@pytest.mark.parametrize("members", [2, 1])
+def test_an_outage_that_is_over_counts_for_as_long_as_it_lasted(cluster: Cluster, members: int) -> None:
+    several = ["A", "B"][:members]
+    told(route(4), listed(0, *several), *(fact for client in several for fact in seen(client)))
+    told(held("A", 10, [0, 1] if members == 2 else [0, 1, 2, 3]), *([held("B", 10, [2, 3])] if members == 2 else []))
+    turn(20)
+    begin = 2 * WINDOW_MS - 60_000
+    told(listed(begin, *several), untold(begin + 1_000), listed(begin + 12_000, *several))
+    turn(begin + 12_100)
+    answering(NOW)
+
+    each = lately_at(NOW)
+
+    assert (each.is_open, each.was_open, each.has_most) == (False, True, True)
+    assert each.unowned is not None and each.overlap is not None
+    assert (each.unowned.low, each.unowned.high) == (0, 4 * 11_000)
+    assert (each.overlap.low, each.overlap.high) == (0, 4 * 11_000 if members == 2 else 0)
+    del cluster
 
 
 def test_no_time_without_owner_is_certain_while_somebody_was_silent_who_has_left_since(group: Group) -> None:
