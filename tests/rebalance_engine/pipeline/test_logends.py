@@ -1,10 +1,10 @@
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from rebalance_engine.pipeline.events import signs_of_life
-from rebalance_engine.pipeline.logends import input_ends_of, log_ends_of
+from rebalance_engine.pipeline.logends import input_ends_of, log_begins_of, log_ends_of
 from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
@@ -75,3 +75,32 @@ def test_a_groups_input_ends_with_the_last_log_that_names_it(spark: SparkSession
 
     told = {row["group"]: (row["at_ms"] - MIDNIGHT_MS) // 1_000 for row in found}
     assert told == {"g": 75, "h": 9_000, "i": 9_000}
+
+
+@pytest.mark.spark
+def test_a_log_begins_late_where_it_shows_what_its_member_had_before_any_start(spark: SparkSession) -> None:
+    """B's log has its start, C's only that of its next process; D's writer may be silent for long, E took what it has.
+
+    A shows all that it has when it has persisted twice; what shows first after that it lost the lines of.
+    """
+    spans = [("A", "java5", at, None) for at in (12, 14, 40)]
+    spans += [("B", "java5", 12, None), ("C", "java4", 11, None), ("D", "cpp", 12, None), ("E", "java5", 12, 12)]
+    changes = [("B", "consumer starting", 10), ("C", "consumer starting", 50), ("C", "consumer stopped", 45)]
+    names = "cluster string, group string, process string, client_id string"
+
+    def frame(rows: list[tuple[object, ...]], columns: str) -> DataFrame:
+        own = [("default", "g", f"web{client}/7", client, *rest) for client, *rest in rows]
+        return spark.createDataFrame(own, f"{names}, {columns}")
+
+    held = frame(
+        [(who, layout, seen * 1_000, begun) for who, layout, seen, begun in spans],
+        "layout string, first_seen_ms long, from_ms long",
+    )
+    said = frame([(who, what, at * 1_000) for who, what, at in changes], "what string, at_ms long")
+    parts = "spoken array<struct<from_ms: long, until_ms: long>>"
+    life = frame([(who, [(60_000, 90_000), (10_000, 50_000)]) for who in "ABCDE"], parts).drop("group", "client_id")
+
+    found = log_begins_of(said, held, life).collect()
+
+    assert sorted((row["client_id"], row["at_ms"]) for row in found) == [("A", 14_000), ("C", 11_000)]
+    assert {(row["cluster"], row["group"], row["what"]) for row in found} == {("default", "g", "log begins")}
