@@ -43,9 +43,12 @@ def costs_of(
 ) -> DataFrame:
     """Sum up every group's day.
 
+    That a queue went back to the member that had let it go is told only where nobody may have had it in between.
+
     Args:
         moved: handoffs and returns.
     """
+    moved = moved.where(_is_handoff() | _is_sure())
     is_handoff, handoffs = _is_handoff(), moved.where(_is_handoff())
     costs = moved.groupBy(*OF_DAY).agg(
         F.count(F.when(is_handoff, 1)).alias("handoffs"),

@@ -90,9 +90,11 @@ def found(report: Report) -> list[str]:
 
 def _counted(report: Report) -> str:
     numbers = (len(by_group(report.costs)), report.round_count, report.handoff_count)
-    words = zip(numbers, ("group", "round", "handoff"), strict=True)
+    least = "at least " if report.handoff_count and any(row.get("unheard") for row in report.costs) else ""
+    words = zip(("", "", least), numbers, ("group", "round", "handoff"), strict=True)
+    told = ", ".join(f"{bound}{counted(count, word)}" for bound, count, word in words)
     more = counted(len({row["group"] for row in report.models}), "group") if report.models else ""
-    return f"{', '.join(counted(*each) for each in words)}{f'; {more} whose queues have no owners' if more else ''}"
+    return f"{told}{f'; {more} whose queues have no owners' if more else ''}"
 
 
 def without_owners(report: Report) -> list[tuple[str, str]]:

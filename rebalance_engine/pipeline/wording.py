@@ -206,17 +206,22 @@ def bounded(row: Row) -> str:
 
 
 def handed_over(row: Row) -> str:
-    """Count a group's handoffs, and the queues that went back to the member that had let them go."""
-    back = number(row.get("returns"))
-    returns = f", {counted(back, 'return')} to the same member" if back else ""
-    return f"{counted(number(row['handoffs']), 'handoff')}{returns}"
+    """Count a group's handoffs, and the queues that went back to the member that had let them go.
 
-
-def flaps(row: Row) -> object:
-    """Count how often a queue went back and forth: at least, where members were there of whom nobody tells."""
+    At least, where members were there of whom nobody tells: what went to them and on is no handoff that is told.
+    """
+    back, handed = number(row.get("returns")), counted(number(row["handoffs"]), "handoff")
     if not row.get("unheard"):
-        return row["flaps"]
-    return f"at least {number(row['flaps']):.0f}" if row["flaps"] else None
+        return f"{handed}, {counted(back, 'return')} to the same member" if back else handed
+    returns = f", at least {counted(back, 'return')} to the same member" if back else ""
+    return f"{f'at least {handed}' if row['handoffs'] else 'handoffs unknown'}{returns}"
+
+
+def at_least(row: Row, name: str) -> object:
+    """Count what happened to a group's queues: at least, where members were there of whom nobody tells."""
+    if not row.get("unheard"):
+        return row[name]
+    return f"at least {number(row[name]):.0f}" if row[name] else None
 
 
 def above_fewest(row: Row) -> object:

@@ -10,8 +10,8 @@ from rebalance_engine.pipeline.summary import NOBODY_LOOKED, unknown_in, without
 from rebalance_engine.pipeline.wording import (
     Row,
     above_fewest,
+    at_least,
     counted,
-    flaps,
     idle,
     lasting,
     left_out,
@@ -37,12 +37,12 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
     """Give name, heading and table of each; one without rows says why."""
     rows = by_group(report.costs)
     groups: list[tuple[object, ...]] = [
-        (row["group"], row["handoffs"], paused(row), unowned(row), off(row), overlap(row), twice(row),
+        (row["group"], at_least(row, "handoffs"), paused(row), unowned(row), off(row), overlap(row), twice(row),
          _some(row["unheard"]), _some(row["disputes"]))
         for row in rows
     ]  # fmt: skip
     moves: list[tuple[object, ...]] = [
-        (row["group"], row["rounds"], above_fewest(row), flaps(row), _some(row["returns"]), row["refused_pulls"],
+        (row["group"], row["rounds"], above_fewest(row), at_least(row, "flaps"), _returns(row), row["refused_pulls"],
          silent(row), skew(row), idle(row), _lost(row))
         for row in rows
     ]  # fmt: skip
@@ -164,6 +164,10 @@ HEADS = {
 def _some(count: object) -> int | str:
     """Give a count, where there is anything to count."""
     return int(number(count)) or ""
+
+
+def _returns(row: Row) -> object:
+    return at_least(row, "returns") if row["returns"] else ""
 
 
 def _lost(row: Row) -> str:

@@ -101,17 +101,21 @@ def test_refused_pulls_and_pauses_that_nobody_tells_are_no_zero(spark: SparkSess
 def test_what_went_back_to_its_member_or_was_held_by_two_or_by_nobody_knows_whom_is_no_zero(
     spark: SparkSession,
 ) -> None:
-    """A return has a pause; nothing bounds what came twice by it, nor while two had a queue that none gave up."""
+    """A return has a pause; nothing bounds what came twice by it, nor while two had a queue that none gave up.
+
+    Where somebody unheard may have had a queue in between, nobody knows whether it returned.
+    """
     back = handoff(0, "A", "A", pause_ms=20_000, duplicates_most=None, silence_most_ms=90_000, group="returned")
     twice = {"at_ms": 0, "until_ms": 5_000, "clients": ["A", "B"]}
     moved = handoff(0, "A", "B", overlap_ms=5_000, duplicates_least=0, duplicates_most=3, group="moved")
+    perhaps = handoff(0, "A", "A", pause_ms=None, pause_is="unknown", group="unheard")
     rounds = [opened(1, 0, group=group) for group in ("quiet", "unheard")]
     skew = [
         {"observed_ms": 10, "max_over_mean": 1.0, "unheard": n, "group": g} for n, g in enumerate(("quiet", "unheard"))
     ]
     tables = (
         frame(spark, schemas.ROUNDS, *rounds),
-        frame(spark, schemas.HANDOFFS, back, moved),
+        frame(spark, schemas.HANDOFFS, back, moved, perhaps),
         frame(spark, schemas.STRETCHES, {**twice, "group": "overlapped"}, {**twice, "group": "moved"}),
         frame(spark, schemas.MEMBER_LOADS),
         frame(spark, schemas.GROUP_LOADS, *skew),

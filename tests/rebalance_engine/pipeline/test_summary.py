@@ -131,6 +131,17 @@ def test_a_group_whose_queues_went_back_to_their_member_says_nothing_of_at_most(
     assert "<dd>unknown<small>messages</small>" in page(report)
 
 
+def test_handoffs_are_at_least_so_many_where_somebody_is_unheard(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {"group": "g", **COST, "handoffs": 1, "unheard": 1})
+    put(tmp_path, "handoffs", {"group": "g", "from_client": "A", "to_client": "B", "taken_ms": 1_000, "pause_ms": 5})
+
+    told = flat(summary(read_report(tmp_path)))
+
+    assert "1 group, 0 rounds, at least 1 handoff." in told
+    assert "at least 1 handoff, consumed twice" in told
+
+
 def test_lock_waits_silence_and_idle_time_are_told(tmp_path: Path) -> None:
     note(tmp_path)
     waited = {"pause_locked_ms": 60_000, "silence_most_ms": 12_000, "silence_unbounded": 1}

@@ -2,6 +2,7 @@ import pytest
 
 from rebalance_engine.pipeline.reports import total
 from rebalance_engine.pipeline.wording import (
+    at_least,
     broken,
     counted,
     fitted,
@@ -193,3 +194,12 @@ def test_members_of_no_log_are_told_whoever_tells_of_them() -> None:
     """Brokers name them, or members count them."""
     assert unheard({"unheard": 1}) == "members of whom no log tells what they held: 1"
     assert unheard({"unheard": 0}) == ""
+
+
+def test_counts_of_what_moved_are_bounds_where_somebody_was_there_of_whom_nobody_tells() -> None:
+    some = {"handoffs": 3, "returns": 1, "unheard": 1}
+
+    assert handed_over(some) == "at least 3 handoffs, at least 1 return to the same member"
+    assert handed_over({"handoffs": 0, "returns": 0, "unheard": 1}) == "handoffs unknown"
+    assert [at_least(some, "handoffs"), at_least({**some, "handoffs": 0}, "handoffs")] == ["at least 3", None]
+    assert at_least({**some, "unheard": 0}, "handoffs") == 3
