@@ -9,9 +9,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
+from rebalance_engine.pipeline.beginnings import SHOWS_WITHIN_MS
 from rebalance_engine.pipeline.events import family_of
 
-SHOWS_WITHIN_MS = 10_000  # two times of persisting
 WRITERS = ("java5", "java4")  # they persist the offsets of what they hold every 5 s; the others may be silent for long
 
 

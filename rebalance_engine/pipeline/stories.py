@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.backs import backs_of, with_names
+from rebalance_engine.pipeline.beginnings import input_begins, since
 from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, covers_of, of_groups
 from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
 from rebalance_engine.pipeline.handoffs import Handoff, handoffs_of
@@ -65,6 +66,7 @@ TOLD_BY = (
     "unheard",
     "disputes",
     "named",
+    "beginnings",
     "offs",
 )
 
@@ -235,7 +237,8 @@ def tell(
         is_return = one.change.giver.client == one.change.taker.client
         row = _handoff_row(one, rounds, off, restarts, _away_ms(one, found) if is_return else 0)
         yield "return" if is_return else "handoff", row | _unsure(one, unheard)
-    yield from stretch_rows(sure, found, unheard, off, last_there(sure, present, unheard))
+    inside = since(input_begins(holds, reached, found.counted, found.log_begins), unheard)
+    yield from stretch_rows(sure, found, inside, off, last_there(sure, present, unheard))
     heard = {
         client: without(spans, unheard.get(client, ()))
         for client, spans in presence_of(holds, causes).items()
@@ -243,7 +246,7 @@ def tell(
     }
     members, groups = loads_of(holds, heard)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
-    yield from (("group load", _group_row(one, unheard, disputes)) for one in groups)
+    yield from (("group load", _group_row(one, inside, disputes)) for one in groups)
 
 
 def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.beginnings import before_first_take
 from rebalance_engine.pipeline.loads import Presence
 from rebalance_engine.pipeline.offs import Spans as Offs
 from rebalance_engine.pipeline.offs import cut_where_off, is_off
@@ -37,7 +38,7 @@ def stretch_rows(
     """Give, as rows of ``STRETCHES``, when nobody had a queue, or several, for certain or perhaps.
 
     Args:
-        unheard: when members were there of whom nobody tells what they held.
+        unheard: when members were there of whom nobody tells what they held, from the input's beginning on.
         off: when the group had no member.
         last_there_ms: until when it had anybody.
     """
@@ -48,9 +49,10 @@ def stretch_rows(
         whole = as_long_as_may_be(those)
         alone = list(while_there(left_alone(those, owned_ms), is_gone))
         left_ms = last_there_ms if any(one.until_ms == clues.end_ms for one in alone) else None
+        early = while_there(before_first_take(whole, unheard), is_gone)
         apart = (part for one in alone for part in cut_at(one, last_there_ms))
         cut = (part for one in while_there(sure_stretches(those), is_gone) for part in cut_where_off(one, off))
-        for stretch, holding in with_holds((*cut, *apart), whole):
+        for stretch, holding in with_holds((*early, *cut, *apart), whole):
             unsure = unsure_of(stretch, holding)
             if len(stretch.clients) != 1:
                 yield (

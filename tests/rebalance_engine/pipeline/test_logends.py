@@ -83,7 +83,7 @@ def test_a_log_begins_late_where_it_shows_what_its_member_had_before_any_start(s
 
     A shows all that it has when it has persisted twice; what shows first after that it lost the lines of.
     """
-    spans = [("A", "java5", at, None) for at in (12, 14, 40)]
+    spans: list[tuple[str, str, int, int | None]] = [("A", "java5", at, None) for at in (12, 14, 40)]
     spans += [("B", "java5", 12, None), ("C", "java4", 11, None), ("D", "cpp", 12, None), ("E", "java5", 12, 12)]
     changes = [("B", "consumer starting", 10), ("C", "consumer starting", 50), ("C", "consumer stopped", 45)]
     names = "cluster string, group string, process string, client_id string"
