@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from rebalance_engine.pipeline import measures, schemas
 from rebalance_engine.pipeline.stories import comings, tell
 from rebalance_engine.pipeline.sweep import Hold, Stretch, surely_ms
-from rebalance_engine.pipeline.wording import above_fewest, flaps, overlap
+from rebalance_engine.pipeline.wording import above_fewest, at_least, overlap
 from tests.rebalance_engine.pipeline.test_measures import frame, handoff, opened
 from tests.rebalance_engine.pipeline.test_stories import clue, kinds, span
 
@@ -57,10 +57,10 @@ def test_a_count_that_is_a_bound_says_so() -> None:
     row: dict[str, object] = {"flaps": 2, "above_fewest": 3, "above_fewest_unknown": 0, "unheard": 0}
     none = {"flaps": 0, "above_fewest": 0}
 
-    assert (flaps(row), above_fewest(row)) == (2, 3)
+    assert (at_least(row, "flaps"), above_fewest(row)) == (2, 3)
     beside = {**row, "unheard": 1, "above_fewest_unknown": 1}
-    assert (flaps(beside), above_fewest(beside)) == ("at least 2", "at least 3")
-    assert (flaps(beside | none), above_fewest(beside | none)) == (None, None)
+    assert (at_least(beside, "flaps"), above_fewest(beside)) == ("at least 2", "at least 3")
+    assert (at_least(beside | none, "flaps"), above_fewest(beside | none)) == (None, None)
 
 
 def test_two_surely_had_a_queue_no_longer_than_the_first_of_them_surely_had_it() -> None:

@@ -197,7 +197,7 @@ def test_members_of_no_log_are_told_whoever_tells_of_them() -> None:
 
 
 def test_counts_of_what_moved_are_bounds_where_somebody_was_there_of_whom_nobody_tells() -> None:
-    some = {"handoffs": 3, "returns": 1, "unheard": 1}
+    some: dict[str, object] = {"handoffs": 3, "returns": 1, "unheard": 1}
 
     assert handed_over(some) == "at least 3 handoffs, at least 1 return to the same member"
     assert handed_over({"handoffs": 0, "returns": 0, "unheard": 1}) == "handoffs unknown"
