@@ -167,7 +167,7 @@ class HeldBook:
     def dropped(self, fact: QueueDropped, member: Member) -> bool:
         """A member's own word that it dropped a queue.
 
-        Where it was lost before, it had it until then as a member: it is no owner since, and let go at the latest then.
+        Where it was lost before, it is no owner since, and may have had it until then.
         """
         queue, mine = self.routes.key(known_queue(fact.queue), fact.at), self.of(member)
         span = mine.get(queue)
@@ -178,12 +178,12 @@ class HeldBook:
         ended = self._ended(member, queue, lambda row: _within(fact.at, row.until_low, row.until_high))
         if ended is None or fact.at < ended.at:
             return False
-        until = fact.at if ended.until is None else min(fact.at, ended.until)
+        is_late = ended.until is not None and ended.until < fact.at
+        closer: dict[str, bulk.Value] = {} if is_late else {"until": fact.at, "until_low": fact.at}
         return self._refine(
             fact,
             ended,
-            until=until,
-            until_low=until,
+            **closer,
             until_high=fact.at,
             until_origin=fact.source.origin.value,
             reason=fact.reason.value,

@@ -82,4 +82,4 @@ def test_nor_once_it_is_back(group: Group) -> None:
 def test_that_nobody_had_what_it_had_until_later_is_not_certain(group: Group) -> None:
     [lane] = [each for each in lanes_of(Round.objects.get(group=group), now=T0 + 42_000) if each.queue_id == 0]
 
-    assert lane.unowned == (0, 5_000)
+    assert lane.unowned == (0, 6_000)

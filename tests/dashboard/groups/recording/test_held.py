@@ -136,7 +136,7 @@ def test_who_was_lost_may_tell_later_that_it_let_go_later_when_it_was_no_owner_a
 
     told(QueueDropped(**about(140_000), reason=DropReason.NOT_IN_TARGET))
 
-    assert ends() == {(120_000, 120_000, 140_000, "not in target")}
+    assert ends() == {(3_000, 120_000, 140_000, "not in target")}
 
 
 def test_who_takes_again_what_a_look_saw_it_hold_had_it_until_then() -> None:
