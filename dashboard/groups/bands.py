@@ -124,9 +124,14 @@ def all_told(spans: Iterable[Bounded]) -> Iterator[Held]:
 
 
 def all_certain(spans: Iterable[Bounded]) -> Iterator[Held]:
-    """Shorten spans to what is certain, without the silences that are over."""
+    """Shorten spans to what is certain, without the silences that are over.
+
+    That each had its queue when it was first seen to stays: since then it is known when nobody had it.
+    """
     for span in spans:
-        yield from _parts(as_certain(span), span)
+        certain = as_certain(span)
+        yield replace(certain, until=certain.at)
+        yield from _parts(certain, span)
 
 
 def _parts(held: Held, span: Bounded) -> Iterator[Held]:

@@ -292,3 +292,12 @@ def test_a_return_changes_nothing_that_was_certain_or_seen_before_it(
     one, other = (found.get(7, Share(Lasted(), Lasted())).unowned for found in (then, later))
     assert (one.low, one.seen) == (other.low, other.seen)
     assert one.high <= other.high  # it may have been back a while before that was seen
+
+
+def test_what_is_silent_from_its_first_look_on_was_its_own_then() -> None:
+    silent = Bounded(7, 1, 0, 0, 0, 10, 0, 10, 0, silences=[(0, 30)])
+    later = Bounded(7, 2, 20, 15, 20, None, None, None, END)
+
+    [found] = shares_of([silent, later], [ALONE], until=END)
+
+    assert (found[7].unowned.low, found[7].unowned.seen, found[7].unowned.high) == (5, 10, 20)
