@@ -155,7 +155,7 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
     before = _next_since(rows[-1])
     window = Q(at__gte=parts[0].since) | Q(until__gte=parts[0].since)
     if before is not None:
-        window &= Q(at__lt=before)
+        window &= Q(at__lt=before) | Q(at_low__lt=before) | Q(at_low=None)  # who was seen later may have come before
     columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "at_high")
     ends = ("until", "until_low", "until_high", "first_pull_at", "member__held_seen_at", "member")
     silences = silences_of(groups=[rows[0].group_id], since=parts[0].since)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dashboard.groups.bands import without
+from dashboard.groups.bands import EVER, without
 from dashboard.groups.pairing import Instant, Pair, Span, Way, pairs
 from rebalance_engine.model import MessageQueue
 
@@ -79,7 +79,7 @@ def tell(spans: Iterable[Span], parts: Sequence[Part], *, before: int | None = N
         for pair in pairs(by_queue[queue], parts[0].since, before):
             number, (lost, got, way) = _placed(pair, parts)
             if number is not None and (lost is None or got is None or lost.client != got.client):
-                told[number].append(_story(lost, got, way))
+                told[number].append(_without_others(_story(lost, got, way), by_queue[queue]))
     return told
 
 
@@ -90,6 +90,17 @@ def _placed(pair: Pair, parts: Sequence[Part]) -> tuple[int | None, Pair]:
     if number is not None or way is not Way.BESIDE:
         return number, pair
     return _part_of(got, None, parts), (got, lost, Way.KEPT)
+
+
+def _without_others(story: Story, spans: Sequence[Span]) -> Story:
+    """Leave out of what is certain when somebody else may have had the queue, who was seen with it only later."""
+    dropped, taken, unowned = story.dropped, story.taken, story.unowned
+    if not unowned or not unowned.low or taken is None or taken.low is None or dropped is None or dropped.high is None:
+        return story
+    since, until = dropped.high, taken.low
+    others = [(EVER if each.low is None else each.low, each.at) for each in (span.since for span in spans)]
+    certain = without([(since, until)], [each for each in others if each[0] < until and each[1] > since])
+    return replace(story, unowned=replace(unowned, low=min(unowned.low, sum(high - low for low, high in certain))))
 
 
 def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -206,8 +205,14 @@ def _until(row: Handoff, held: Sequence[_Hold], left: Left, known: _Known, close
     let_go = Instant(dropped, row.dropped_low, row.dropped_high)
     if left.end is not None and left.end.at <= (known.now if came is None else came.at):
         return _ended(lane, left, left.end, let_go, known)
-    low, high = (known.sure, known.now) if came is None else (came.at_low, came.at)
+    low, high = (known.sure, known.now) if came is None else (_first_low(later), came.at)
     return replace(lane, unowned=left.lasted(let_go, low, high, known.doubts), is_waiting=came is None)
+
+
+def _first_low(holds: Sequence[_Hold]) -> int | None:
+    """Say when the first of them may have come (None: unknown): who was seen to later may have come before."""
+    lows = [hold.at_low for hold in holds]
+    return None if None in lows else min(low for low in lows if low is not None)
 
 
 def _ended(lane: Lane, left: Left, end: End, dropped: Instant, known: _Known) -> Lane:
@@ -327,8 +332,8 @@ def _with_gaps_before(round_row: Round, lanes: list[Lane], shares: Mapping[int, 
         return lanes
     shares = shares_in(row=round_row, now=now) if shares is None else shares
     places = places_of(pk for pk, share in shares.items() if share.is_gap)
-    shares = {**shares, **shares_until(row=round_row, times=_taken_before(lanes, places), now=now)}
-    found = {place: _gap(shares[pk]) for pk, place in places.items() if shares[pk].is_gap}
+    before = shares_until(row=round_row, times=_taken_before(lanes, places), now=now)
+    found = {places[pk]: _gap(share) for pk, share in before.items() if share.is_gap}
     return [
         replace(lane, unowned=gap) if _is_of_nobody(lane) and (gap := found.get(lane.place)) is not None else lane
         for lane in lanes
@@ -344,9 +349,8 @@ def _is_of_nobody(lane: Lane) -> bool:
 
 
 def _taken_before(lanes: Sequence[Lane], places: Mapping[int, tuple[str, str, int]]) -> dict[int, int]:
-    """Give when queues were taken that were let go again in the round, by row: what followed is another lane's."""
-    counts = Counter(lane.place for lane in lanes)
-    taken = {lane.place: lane.taken_at for lane in reversed(lanes) if _is_of_nobody(lane) and counts[lane.place] > 1}
+    """Give when queues were taken, by row: that they had nobody after that is no lane's, or another one's."""
+    taken = {lane.place: lane.taken_at for lane in reversed(lanes) if _is_of_nobody(lane)}
     return {pk: at for pk, place in places.items() if (at := taken.get(place)) is not None}
 
 

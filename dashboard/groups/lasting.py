@@ -69,7 +69,7 @@ def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, Lasting]
         Handoff.objects.filter(round__in=rounds, dropped_at__isnull=False, taken_at=None)
         .filter(Exists(queues))
         .annotate(is_kept=Exists(kept))
-        .annotate(came_at=_first(spans, "at"), came_low=_first(spans, "at_low"))
+        .annotate(came_at=_first(spans, "at"), came_low=_first(spans, "first_low"))
         .annotate(first_dropped=Coalesce("dropped_low", "dropped_at"))
     )
     found: list[_Open] = [
@@ -121,5 +121,6 @@ class _Open(NamedTuple):
 
 
 def _first(spans: QuerySet[Holding], column: str) -> Subquery:
-    later = spans.filter(at__gt=OuterRef("dropped_at")).order_by("at", "pk")
-    return Subquery(later.values(column)[:1])
+    """Give when somebody came first, or may have: who was seen to later may have come before. 0: at any time."""
+    later = spans.filter(at__gt=OuterRef("dropped_at")).annotate(first_low=Coalesce("at_low", 0))
+    return Subquery(later.order_by(column, "pk").values(column)[:1])

@@ -234,10 +234,11 @@ def _nobodys(groups: Sequence[int], since: int) -> dict[int, list[Bounded]]:
     """Read when the queues were had last that nobody had in the window: who was lost may have them still."""
     there = Q(queue__gone_at=None) | Q(queue__gone_at__gt=since)
     ends = Holding.objects.filter(there, group__in=groups).values_list("group", "queue")
-    rows = ends.annotate(last=Max(Coalesce("until", Value(FOREVER))), lost=Max("until", filter=Q(until_high=None)))
+    lost = Max("until", filter=Q(until_high=None))
+    rows = ends.annotate(last=Max(Coalesce("until", Value(FOREVER))), lost=lost, high=Max("until_high"))
     found: dict[int, list[Bounded]] = {}
-    for group, queue, last, lost in rows.filter(last__lt=since - BEFORE_MS)[:MOST_SPANS]:
-        found.setdefault(group, []).append(ended_at(queue, last, lost))
+    for group, *row in rows.filter(last__lt=since - BEFORE_MS)[:MOST_SPANS]:
+        found.setdefault(group, []).append(ended_at(*row))
     return found
 
 

@@ -172,16 +172,21 @@ def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ())
     ]
     spans = with_silences(spans, silences_of(groups=[group.pk], since=since))
     lost = Max("until", filter=Q(until_high=None))
-    ended = of_group.filter(until__lt=since).values("queue_id").annotate(last=Max("until"), lost=lost)
-    spans.extend(ended_at(row["queue_id"], row["last"], row["lost"]) for row in ended[:MOST_SPANS])
+    ended = of_group.filter(until__lt=since).values_list("queue_id")
+    rows = ended.annotate(last=Max("until"), lost=lost, high=Max("until_high"))
+    spans.extend(ended_at(*row) for row in rows[:MOST_SPANS])
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     gone = disputed(away_since(clusters=[group.cluster_id], queues=queues, since=since), group)
     return spans, gone, len(spans) < MOST_SPANS
 
 
-def ended_at(queue: int, last: int, lost: int | None) -> Bounded:
-    """Give the end of what is known of a queue's owners: who had it last let go then, or was ``lost``."""
-    return Bounded(queue, 0, last, last, last, last, last, None if lost == last else last, told_until=last)
+def ended_at(queue: int, last: int, lost: int | None, high: int | None) -> Bounded:
+    """Give the end of what is known of a queue's owners: who had it last let go then, or was ``lost``.
+
+    ``high``: when those had let go for certain of whom that is known; who was lost may have had it beyond its end.
+    """
+    most = None if lost == last else max(last, high or last)
+    return Bounded(queue, 0, last, last, last, last, last, most, told_until=last)
 
 
 def _orphans(group: Group, since: int) -> list[Held]:

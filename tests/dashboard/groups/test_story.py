@@ -382,3 +382,16 @@ def test_no_time_without_owner_is_certain_while_another_one_did_not_answer_thoug
             assert (known[3].unowned[0] or 0) <= 2_000  # since C had left
         assert found["unowned"] is None or found["unowned"][0] <= 2_000  # type: ignore[index] # bounds
     assert any(lane.queue_id == 3 for row in Round.objects.all() for lane in lanes_of(row, now=T0 + 40_000))
+
+
+def test_that_a_queue_had_nobody_after_it_was_taken_is_not_of_who_was_first_seen_with_it() -> None:
+    told(route(4), *seen("A"), *seen("B"), listed(0, "A", "B"))
+    told(joined("C", 5), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    for at, mine in ((1_000, [0, 1]), (2_000, [1]), (3_000, [1]), (4_000, [0, 1]), (5_000, [0, 1])):
+        told(held("A", at, mine), held("B", at, [2, 3]), held("C", at, []), at=at)
+        turn(at + 50)
+
+    [lane] = [each for each in lanes_of(Round.objects.get(), now=T0 + 6_000) if each.queue_id == 0]
+
+    assert (lane.to_client, lane.taken_at, lane.unowned) == ("A", T0 + 10, (None, None))
