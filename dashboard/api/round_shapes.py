@@ -156,9 +156,9 @@ class MoveOut(Schema):
 
     ``is_waiting``: nobody has taken it yet. ``is_shared``: two have it so far. ``is_unknown``: somebody who does not
     answer may have it. ``is_older``: the other had taken it in an earlier round, and two had it since. ``is_gone``: it
-    left the route before anybody took it, as was seen ``gone_at``. That nobody had it, or two, is known where
-    ``unowned_low``, or ``overlap_low``, is more than 0, and else only possible. At least ``twice`` messages were
-    consumed twice, those from the offset ``twice_first`` on: by what both members report.
+    left the route before anybody took it, as was seen ``gone_at``. ``is_back``: it is in one again. That nobody had it,
+    or two, is known where ``unowned_low``, or ``overlap_low``, is more than 0, and else only possible. At least
+    ``twice`` messages were consumed twice, those from the offset ``twice_first`` on: by what both members report.
     """
 
     topic: Text
@@ -181,6 +181,7 @@ class MoveOut(Schema):
     is_older: bool
     is_gone: bool
     gone_at: Instant | None
+    is_back: bool
     twice: int | None
     twice_first: int | None
     unknown: Unknown
@@ -319,6 +320,7 @@ def move_out(lane: Lane, known: Mapping[Lane, Twice], why_not_twice: str = NO_OF
         is_older=lane.is_older,
         is_gone=lane.is_gone,
         gone_at=lane.gone_at,
+        is_back=lane.is_back,
         twice=twice.count if twice is not None else None,
         twice_first=twice.first if twice is not None and twice.count else None,
         unknown={},

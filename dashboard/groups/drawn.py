@@ -81,6 +81,7 @@ def plain_lanes(
                 "is_first_seen": lane.is_first_seen,
                 "is_gone": lane.is_gone,
                 "gone_at": lane.gone_at,
+                "is_back": lane.is_back,
                 "twice": twice[lane].count if twice and lane in twice else None,
             }
             for lane in lanes[:MOST_LANES]

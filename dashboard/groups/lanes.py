@@ -31,7 +31,8 @@ class Lane:
     ``is_unknown``: nobody said to have it, but somebody does not answer, and may have it. ``is_first_seen``: it was
     first seen with who has it; whose it was before is unknown. ``is_older``: the other one had taken it in an earlier
     round, and two had it since then. ``is_gone``: nobody took it until it left the route, which was seen ``gone_at``;
-    None: before it came back. ``dropped`` and ``taken``: within which instants it was let go and taken.
+    None: before it came back. ``is_back``: it is in a route again. ``dropped`` and ``taken``: within which instants it
+    was let go and taken.
     """
 
     topic: str
@@ -52,6 +53,7 @@ class Lane:
     is_older: bool = False
     is_gone: bool = False
     gone_at: int | None = None
+    is_back: bool = False
     dropped: Within = (None, None)
     taken: Within = (None, None)
 
@@ -219,7 +221,7 @@ def _ended(lane: Lane, left: Left, end: End, dropped: Instant, known: _Known) ->
     """Let a queue that left the route be waited for no longer: nobody had it until then."""
     least = None if end.low is None else min(end.low, known.sure)
     unowned = left.lasted(dropped, least, end.at, known.doubts)
-    return replace(lane, unowned=unowned, is_waiting=False, is_gone=True, gone_at=end.gone_at)
+    return replace(lane, unowned=unowned, is_waiting=False, is_gone=True, gone_at=end.gone_at, is_back=end.is_back)
 
 
 def _doubted(lane: Lane, told_until: int | None) -> Lane:

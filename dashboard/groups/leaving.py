@@ -25,12 +25,13 @@ MOST_NAMED = 500  # queues that are named in a query; of more, all of their clus
 class End:
     """A queue left the route between ``low`` (None: unknown) and ``at``, in ms.
 
-    ``gone_at`` is when that was seen; None: it is back, and nobody kept when it had left.
+    ``gone_at`` is when that was seen; None: it is back, and nobody kept when it had left. ``is_back``: in one now.
     """
 
     low: int | None
     at: int
     gone_at: int | None
+    is_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +206,11 @@ def _stored(wanted: Collection[tuple[int, MessageQueue]]) -> dict[tuple[int, Mes
 def _left(closed_at: int | None, dropped: int, back_at: int | None, away: Sequence[Away]) -> Left:
     """Find the first absence that went on after the round; those before it, in which nobody waited, ended in it."""
     if closed_at is not None and back_at is not None and back_at > max(dropped, closed_at):
-        return Left(End(None, back_at, None))
+        return Left(End(None, back_at, None, is_back=not away or away[-1].back_at is not None))
     ended = list[Away]()
     for each in away:
         if each.back_at is None or (closed_at is not None and each.back_at > max(dropped, closed_at)):
-            return Left(End(each.low, each.at, each.at), tuple(ended))
+            return Left(End(each.low, each.at, each.at, is_back=away[-1].back_at is not None), tuple(ended))
         if each.back_at > dropped:
             ended.append(each)
     return Left(None, tuple(ended))

@@ -23,6 +23,7 @@ from dashboard.push.publish import group_stream, state_in
 MOST_STEPS = 4_000
 MOST_BASES = 4  # rounds whose states are tried
 LONGEST = 40  # characters of an instant
+DIGITS = 15  # of the latest instant that is read, in ms: some 30,000 years on
 PLUS_AS_SPACE = re.compile(r"(T\S*) (\d\d:?\d\d)$")  # a plus sign in an address means a space
 
 
@@ -50,7 +51,11 @@ def instant_of(text: str, *, now: int) -> int:
         BadInstant: with what was seen and what was needed.
     """
     text = text.strip()
-    at = int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else _iso(text[:LONGEST])
+    if text.isascii() and text.isdecimal() and len(text) > DIGITS:
+        words = _("“%(text)s” has %(n)s digits. Needed are ms since 1970, until now: it is %(now)s.")
+        shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+        raise BadInstant(words % {"text": shown, "n": len(text), "now": now})
+    at = int(text) if text.isascii() and text.isdecimal() else _iso(text[:LONGEST])
     if at > now:
         raise BadInstant(
             _("%(at)s is still to come: it is %(now)s now.") % {"at": spell_instant(at), "now": spell_instant(now)}

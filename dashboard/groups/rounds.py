@@ -23,6 +23,7 @@ from rebalance_engine.rounds import MEMBERS_CHANGE
 
 PAGE = 50
 WENT = frozenset(cause.value for cause in MEMBERS_CHANGE - {Cause.MEMBER_JOINED})
+MEMBER = frozenset(cause.value for cause in MEMBERS_CHANGE)
 MOST_COUNTED = 20_000
 MOST_PARTS = 60
 LARGEST_STATE = 2_000_000  # bytes of a stored state that a round's page still shows as a map
@@ -88,8 +89,8 @@ def causes_of(row: Round, *, most: int = MOST_COUNTED) -> list[RoundCause]:
 
 def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
     """Say a round in a paragraph that a person can paste into a report; ``found`` is the worst of it."""
-    first, more = _first_cause(row)
-    parts = [_("%(sentence)s.") % {"sentence": first[:1].upper() + first[1:].rstrip(".。")}]
+    told, more = _causes_told(row)
+    parts = [_("%(sentence)s.") % {"sentence": each[:1].upper() + each[1:].rstrip(".。")} for each in told]
     if more:
         parts.append(ngettext("And %(n)s more change.", "And %(n)s more changes.", more) % {"n": more})
     parts.append(_duration(row, now))
@@ -111,6 +112,10 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
             )
             % {"n": gone}
         )
+    if back := _whole(found.get("back_queues")):
+        parts.append(
+            ngettext("%(n)s of them is in a route again.", "%(n)s of them are in a route again.", back) % {"n": back}
+        )
     parts += [*_with_two(found), *_without_owner(found)]
     if row.closed_at is not None and (found["is_shared"] or found["is_waiting"]):
         parts.append(_("That lasts beyond the end of the round."))
@@ -128,29 +133,38 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
     return together(parts)
 
 
-def _first_cause(row: Round) -> tuple[str, int]:
-    """Say what a round came of, and how many more changes there were; of many at once who came and who went."""
+def _causes_told(row: Round) -> tuple[list[str], int]:
+    """Say what a round came of, and how many more changes there were; who came and who went is never one of those."""
     causes = list(row.causes.order_by("at", "pk").values_list("cause", "client_id", "evidence")[:MOST_COUNTED])
     if row.cause == Cause.MANY_AT_ONCE.value:
         came = [client for cause, client, _evidence in causes if client and cause == Cause.MEMBER_JOINED.value]
         went = [client for cause, client, _evidence in causes if client and cause in WENT]
         if came or went:
-            return _many(list(dict.fromkeys(came)), list(dict.fromkeys(went))), len(causes) - len(came) - len(went)
-    first = next((evidence for cause, _client, evidence in causes if cause == row.cause), cause_words(row.cause))
-    return in_words(first), max(0, len(causes) - 1)
+            return [cause_with_names(cause_words(row.cause), _many(came, went))], len(causes) - len(came) - len(went)
+    place = next((i for i, (cause, _client, _evidence) in enumerate(causes) if cause == row.cause), None)
+    first = in_words(cause_words(row.cause) if place is None else causes[place][2])
+    others = [each for i, each in enumerate(causes) if i != place]
+    came = [client for cause, client, _evidence in others if client and cause == Cause.MEMBER_JOINED.value]
+    went = [client for cause, client, _evidence in others if client and cause in WENT]
+    more = len(causes) - len(came) - len(went) - 1
+    if not came and not went:
+        return [first], max(0, more)
+    who = _many(came, went)
+    return [first, who] if row.cause in MEMBER else [who, first], max(0, more)
 
 
-def _many(came: Sequence[str], went: Sequence[str]) -> str:
-    told = []
+def _many(several_came: Sequence[str], several_went: Sequence[str]) -> str:
+    """Say who came and who went, each once."""
+    told, came, went = [], list(dict.fromkeys(several_came)), list(dict.fromkeys(several_went))
     if came:
-        figures = {"n": len(came), "names": words_of(list(came))}
+        figures = {"n": len(came), "names": words_of(came)}
         told.append(
             ngettext("%(n)s member joined (%(names)s)", "%(n)s members joined (%(names)s)", len(came)) % figures
         )
     if went:
-        figures = {"n": len(went), "names": words_of(list(went))}
+        figures = {"n": len(went), "names": words_of(went)}
         told.append(ngettext("%(n)s member left (%(names)s)", "%(n)s members left (%(names)s)", len(went)) % figures)
-    return cause_with_names(cause_words(Cause.MANY_AT_ONCE.value), ", ".join(told))
+    return ", ".join(told)
 
 
 def _with_two(found: Mapping[str, object]) -> Iterator[str]:

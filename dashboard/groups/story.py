@@ -147,6 +147,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
         "handoffs": len(lanes),
         "unknown_queues": sum(lane.is_unknown for lane in lanes),
         "gone_queues": len({lane.place for lane in lanes if lane.is_gone}),
+        "back_queues": len({lane.place for lane in lanes if lane.is_gone and lane.is_back}),
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares.values()),
         "is_shared": any(share.is_overlap and share.is_shared for share in shares.values()),
     }

@@ -65,6 +65,13 @@ test("what two had perhaps since ever is given no length", () => {
   assert.deepEqual(verdict({ ...lane, unowned: [0, 490], is_perhaps_gap: true }), ["word-unknown", "perhaps none or two"]);
 });
 
+test("of a queue that left its route, and is in one again, both are said", () => {
+  const lane = { is_gone: true, is_gap: true, unowned: [5_000, 5_000], overlap: [0, 0], is_back: true };
+  assert.deepEqual(verdict(lane), ["word-none", "5.0 s no owner, then queue gone; it is back"]);
+  assert.deepEqual(verdict({ ...lane, is_gap: false, unowned: [0, 0] }), ["word-unknown", "queue gone; it is back"]);
+  assert.deepEqual(verdict({ ...lane, is_back: false }), ["word-none", "5.0 s no owner, then queue gone"]);
+});
+
 test("who took a queue in the round itself is no old owner before that", () => {
   const handed = (from, to, taken_at, dropped_at, more = {}) => ({ queue: "t/b/0", from, to, taken_at, dropped_at, is_first_seen: false, ...more });
   const both = [handed("billing-1", "billing-2", 50, 20), handed("billing-2", "billing-3", 50, 70)];

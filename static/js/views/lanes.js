@@ -182,7 +182,9 @@ function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: 
 }
 
 /** A queue that nobody took until it left the route. */
-function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps }) {
+function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps, is_back: isBack }) {
+  if (isGap && isBack) return fill(gettext("%(span)s no owner, then queue gone; it is back"), { span: between(unowned) });
+  if (isBack && !isPerhaps) return gettext("queue gone; it is back");
   if (isGap) return fill(gettext("%(span)s no owner, then queue gone"), { span: between(unowned) });
   return isPerhaps ? fill(gettext("queue gone, perhaps no owner before, %(span)s"), { span: between(unowned) }) : gettext("queue gone");
 }

@@ -83,7 +83,7 @@ def all_that_is_told(row: Round, at: int) -> list[object]:
     """What lanes, sentence, figures, pauses and the time bar say of the past, looked at later."""
     now, since = T0 + at, T0
     shares = {pk: (each.unowned, each.overlap) for pk, each in shares_in(row=row, now=now).items()}
-    told_lanes = [lane for lane in lanes_of(row, now=now) if lane.queue_id == 3]
+    told_lanes = [replace(lane, is_back=False) for lane in lanes_of(row, now=now) if lane.queue_id == 3]
     pauses = lasting_handoffs(rounds=[row.pk], now=now)
     gone = Queue.objects.get(queue_id=3).pk
     worst = story.worst(told_lanes, {})
@@ -100,8 +100,10 @@ def test_what_is_told_of_a_round_does_not_change_because_a_queue_comes_back() ->
 
     lane = lanes(row, 300_000)[3]
 
-    assert (lane.is_gone, lane.gone_at, lane.is_waiting) == (True, T0 + 65_000, False)
+    assert (lane.is_gone, lane.gone_at, lane.is_waiting, lane.is_back) == (True, T0 + 65_000, False, True)
     assert lane.unowned == (30_000, 61_000)
+    found = story.worst(list(lanes(row, 300_000).values()), {})
+    assert (found["gone_queues"], found["back_queues"]) == (2, 2)
     assert all_that_is_told(row, 300_000)[:4] == before[:4]
     assert all_that_is_told(row, 79_000)[4:] == before[4:]
     told(*seen("C", 90_000)[1:], joined("C", 90_000), held("C", 91_000, [0, 1, 2, 3]))
@@ -142,12 +144,12 @@ def test_what_nobody_kept_of_before_stays_as_unknown_when_it_leaves_and_comes_ba
     before = lanes(row, 300_000)[3]
 
     told(shrunk(95_000, 94_000))
-    assert lanes(row, 300_000)[3] == before
+    assert lanes(row, 300_000)[3] == replace(before, is_back=False)
     for at in (100_000, 120_000):
         told(replace(route(4, at), exactness=Exactness.between(T0 + at - 100, T0 + at)))
         assert lanes(row, 300_000)[3] == before
         told(shrunk(at + 10_000, at + 9_000))
-        assert lanes(row, 300_000)[3] == before
+        assert lanes(row, 300_000)[3] == replace(before, is_back=False)
 
 
 def back(at: int, low: int) -> RouteSeen:

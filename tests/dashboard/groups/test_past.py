@@ -35,12 +35,18 @@ def test_an_instant_is_ms_or_iso_8601(text: str, at: int) -> None:
     assert instant_of(text, now=NOW) == at
 
 
-@pytest.mark.parametrize(
-    "text", ["", "yesterday", "-5", "12:00", "1e9", "٣٣", "2023-13-01", "9" * 16, "2023-11-14T22:13:20\0"]
-)
+@pytest.mark.parametrize("text", ["", "yesterday", "-5", "12:00", "1e9", "٣٣", "2023-13-01", "2023-11-14T22:13:20\0"])
 def test_anything_else_is_refused_with_what_is_needed(text: str) -> None:
     with pytest.raises(BadInstant, match=r"is no instant\. Needed are ms since 1970, or a time such as"):
         instant_of(text, now=NOW)
+
+
+@pytest.mark.parametrize(("size", "shown"), [(16, "9" * 16), (300, "9" * 40 + "…")])
+def test_a_number_that_is_too_long_is_told_with_its_length_and_what_time_it_is(size: int, shown: str) -> None:
+    with pytest.raises(
+        BadInstant, match=rf"^“{shown}” has {size} digits\. Needed are ms since 1970, until now: it is {NOW}\.$"
+    ):
+        instant_of("9" * size, now=NOW)
 
 
 def test_what_is_to_come_is_refused_with_what_time_it_is() -> None:

@@ -9,7 +9,7 @@ from django.test import Client
 from dashboard.api.round_shapes import round_row
 from dashboard.groups import rounds
 from dashboard.groups.lanes import lanes_of
-from dashboard.groups.models import Group, Round
+from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import worst
@@ -111,6 +111,20 @@ def test_a_round_that_took_over_from_another_says_from_which_it_goes_on(group: G
     assert "<th>goes on from</th>" in listed and listed.count(f"{link}round 1</a>") == 1
     assert f"{link}goes on from round 1, not settled then</a>" in second
     assert "goes on from" not in first
+
+
+def test_who_came_and_who_went_is_named_whatever_else_changed(group: Group) -> None:
+    row = Round.objects.get()
+    first = row.causes.get()
+    for number in range(5):
+        RoundCause.objects.create(
+            group=group, round=row, cause="route changed", evidence=f"orders has {number + 5} queues", at=T0 + 4_500,
+            at_low=T0 + 4_500, at_high=T0 + 4_500, observed_at=T0 + 5_000, origin=first.origin,
+        )  # fmt: skip
+
+    assert sentence().startswith("C joined. And 5 more changes. 1 queue is to change owner")
+    Round.objects.update(cause="route changed")
+    assert sentence().startswith("1 member joined (C). Orders has 5 queues. And 4 more changes. 1 queue is")
 
 
 def test_many_at_once_are_counted_and_named_as_far_as_they_are_few(group: Group) -> None:
