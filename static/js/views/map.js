@@ -22,6 +22,7 @@ export class CellMap {
     this.grammar = grammar;
     this.zoom = zoom;
     this.onPoint = onPoint;
+    this.leastNames = 0; // px for names, so that the columns of another map stand below or above these
     this.point = null; // {row, column}: indices
     this.touched = 0; // columns painted by the last update
     this.root = null;
@@ -33,7 +34,7 @@ export class CellMap {
     const all = order(picture.queues, state.strays);
     const columns = this.zoom ? this.zoom(all) : all;
     const rows = rowsOf(state, extra, picture, columns, Boolean(this.zoom));
-    const shape = columns.map(keyOf).join() + rows.length + this.host.clientWidth;
+    const shape = [columns.map(keyOf).join(), rows.length, this.host.clientWidth, this.leastNames].join(" ");
     const at = this.at();
     if (shape !== this.shape) this.#build(columns, rows, shape);
     this.columns = this.columns.map(({ x }, i) => ({ ...columns[i], x })); // numbers shift where others become strays
@@ -133,7 +134,8 @@ export class CellMap {
 
   #build(columns, rows, shape) {
     const isNarrow = this.host.clientWidth > 0 && this.host.clientWidth < NARROW;
-    const names = isNarrow ? NARROW_NAMES : roomForNames(rows);
+    const names = isNarrow ? NARROW_NAMES : Math.max(this.leastNames, roomForNames(rows));
+    this.roomForNames = names;
     const room = isNarrow ? NARROW_ROOM : Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS - (this.hasRates ? ROOM_FOR_RATES : 0));
     this.shape = shape;
     this.layout = place(columns, room);
@@ -367,6 +369,15 @@ function keepList(list, items) {
     else if (!old.isEqualNode(item)) old.replaceWith(item);
   });
   while (list.children.length > items.length) list.lastChild.remove();
+}
+
+/** Let maps of the same queues have them in the same columns, whatever names stand before them; `update` draws one anew. */
+export function align(maps, update) {
+  const most = Math.max(...maps.map((map) => map.roomForNames ?? 0));
+  for (const map of maps.filter((each) => each instanceof CellMap && each.roomForNames < most)) {
+    map.leastNames = most;
+    update(map);
+  }
 }
 
 function roomForNames(rows) {

@@ -1,6 +1,6 @@
 // A dry run's page: what is held and what would be, on the same columns; the crosshair is on both. A large map is tiles,
 // the same ones twice, and one of them in cells after a click.
-import { CellMap } from "./map.js";
+import { CellMap, align } from "./map.js";
 import { HELD, PLANNED, asMap, describePlan } from "../lib/planned.js";
 import { TileMap } from "./tiles.js";
 import { count } from "../live/runs.js";
@@ -10,6 +10,7 @@ import { setQuery } from "../lib/query.js";
 import { shown } from "../lib/shown.js";
 import { gettext } from "../lib/words.js";
 
+const READABLE = 20; // px of a cell; where maps beside each other have narrower ones, one stands above the other
 export const NOTHING_AROUND = { left: [], away: [], seen: new Map(), now: 0 };
 
 export function mountPlan(page) {
@@ -22,6 +23,8 @@ export function mountPlan(page) {
   }
   const says = page.querySelector("#says");
   const queues = picture.queues.reduce((sum, part) => sum + count(part.ids), 0);
+  const both = page.querySelector(".maps");
+  const isWide = "wide" in both.dataset; // as the server knows, whatever room there is
   let maps = [];
   let shape = null; // which maps these are: a piece in cells, "tiles", or all in cells
 
@@ -31,7 +34,14 @@ export function mountPlan(page) {
     if (wanted !== shape) maps = hosts.map((host) => newMap(host, wanted));
     shape = wanted;
     page.querySelector("[data-of-tiles]").hidden = wanted !== "tiles";
-    for (const map of maps) map.update(asMap(picture, map.grammar), NOTHING_AROUND);
+    const update = (map) => map.update(asMap(picture, map.grammar), NOTHING_AROUND);
+    both.toggleAttribute("data-wide", isWide);
+    maps.forEach(update);
+    if (maps.some((map) => map.layout?.cell < READABLE)) {
+      both.toggleAttribute("data-wide", true);
+      maps.forEach(update);
+    }
+    align(maps, update);
     if (wanted !== "tiles") return;
     const most = Math.max(...maps.map((map) => map.grid.most));
     for (const map of maps) map.scaleTo(most);

@@ -1,5 +1,5 @@
 // A round's page: before and after on the same columns, and its lanes.
-import { CellMap } from "./map.js";
+import { CellMap, align } from "./map.js";
 import { TileMap } from "./tiles.js";
 import { columnsOf, isLarge } from "../lib/tiles.js";
 import { describe } from "../lib/sentence.js";
@@ -48,7 +48,9 @@ export function mountRound(page) {
   }
 
   function paint() {
-    maps.forEach((map, i) => map.update(facts[hosts[i].dataset.map], { ...extra, now: at[hosts[i].dataset.map], lags: lags[hosts[i].dataset.map] }));
+    const update = (map, { map: name }) => map.update(facts[name], { ...extra, now: at[name], lags: lags[name] });
+    maps.forEach((map, i) => update(map, hosts[i].dataset));
+    align(maps, (map) => update(map, map.host.dataset));
     const most = Math.max(...maps.map((map) => map.grid?.most ?? 0));
     for (const map of maps) map.scaleTo?.(most); // one is as dark as the other for as many queues
     drawLanes(page.querySelector('[data-is="lanes"]'), facts.lanes);
