@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_read
-from dashboard.api.shapes import Instant, Page, Paging, Text
+from dashboard.api.shapes import Body, Instant, Page, Paging, Text
 from dashboard.api.site import does, reads
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
@@ -81,7 +81,7 @@ class ExportAsked(ByConfigAsked):
     as_: Literal["json", "java"] = Field(default="json", alias="as")
 
 
-class CheckIn(Schema):
+class CheckIn(Body):
     """What is to be checked, as it would be kept."""
 
     assignment: dict[str, list[str]]
@@ -101,7 +101,7 @@ class CheckedOut(Schema):
     checks: list[CheckOut]
 
 
-class DraftIn(Schema):
+class DraftIn(Body):
     """A version to be kept. ``base`` is the version that it was made from, 0: there was none."""
 
     assignment: dict[str, list[str]]

@@ -7,7 +7,7 @@ from ninja import Schema
 from pydantic import Field
 
 from dashboard.api.errors import Problem
-from dashboard.api.shapes import Instant, Text, Unknown
+from dashboard.api.shapes import Body, Instant, Text, Unknown
 from dashboard.api.site import does, reads
 from dashboard.clusters.shell import visible_cluster
 from dashboard.common.clock import now_ms
@@ -20,7 +20,7 @@ ADDRESS = "/clusters/{int:pk}/canary"
 NONE_LATELY = "none of its messages had an end in the last minute"
 
 
-class CanaryIn(Schema):
+class CanaryIn(Body):
     """How the canary is to be. ``may_create``: whether its topic is made on brokers that lack it."""
 
     is_on: bool

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import Query, Schema, Status
+from ninja import Query, Status
 from pydantic import Field
 
 from dashboard.api.errors import Problem
 from dashboard.api.lists import page_read
 from dashboard.api.orders import OrderOut, OrderRow, form_of, order_row, whole_order
-from dashboard.api.shapes import Page, Paging
+from dashboard.api.shapes import Body, Page, Paging
 from dashboard.api.site import does, reads
 from dashboard.clusters.models import Cluster, Command
 from dashboard.common.clock import now_ms
@@ -22,7 +22,7 @@ from dashboard.people.roles import Role
 ADDRESS = "/clusters/{int:pk}/demo/orders"
 
 
-class DemoOrderIn(Schema):
+class DemoOrderIn(Body):
     """What to order of a broker of the demo: ``demo.slow_broker``, ``demo.restart_broker`` or ``demo.heal_broker``."""
 
     verb: str = Field(max_length=40)

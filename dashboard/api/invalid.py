@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LONG = 30  # characters
-OF_ADDRESS, OURS = "query", "value_error"
+OF_ADDRESS, OURS, UNKNOWN = "query", "value_error", "extra_forbidden"
 
 # by the kind of the error, as pydantic names it; what stands in braces it says too
 NEEDED: Mapping[str, str] = {
@@ -28,7 +28,6 @@ NEEDED: Mapping[str, str] = {
     "too_short": "at least {min_length} of them",
     **dict.fromkeys(("literal_error", "enum"), "one of {expected}"),
     "missing": "a value, and there is none",
-    "extra_forbidden": "nothing: there is no such field",
     "json_invalid": "JSON",
 }
 
@@ -46,6 +45,8 @@ def words_of(error: Mapping[str, object], asked: Mapping[str, str]) -> str:
     template = NEEDED.get(str(error["type"]))
     if error["type"] == OURS:
         return str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == UNKNOWN:
+        return f"there is no field {where}; nothing was done"
     if template is None:
         return f"{where}: {error['msg']}"
     needed = template.format_map(more if isinstance(more, dict) else {})

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_of
-from dashboard.api.shapes import Instant, Page, Paging, Text, Unknown
+from dashboard.api.shapes import Body, Instant, Page, Paging, Text, Unknown
 from dashboard.api.site import does, reads
 from dashboard.common.clock import now_ms
 from dashboard.groups.views import access_in
@@ -39,7 +39,7 @@ class RunOut(Schema):
     unknown: Unknown
 
 
-class OrderedIn(Schema):
+class OrderedIn(Body):
     """Which report to bring up to date: its ``name``, as ``GET /nightly`` has it; without one all."""
 
     name: str = Field(default="", max_length=1_000)

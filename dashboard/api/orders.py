@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_read
-from dashboard.api.shapes import Instant, Page, Paging, Text
+from dashboard.api.shapes import Body, Instant, Page, Paging, Text
 from dashboard.api.site import does, reads
 from dashboard.clusters.models import Command, CommandReceipt
 from dashboard.common.clock import now_ms
@@ -20,7 +20,7 @@ from dashboard.groups.views import access_in, find_group
 from dashboard.people.roles import Role
 
 
-class OrderIn(Schema):
+class OrderIn(Body):
     """What to order: ``group.recompute`` of any clustering group; of the demo's groups also what its page offers."""
 
     verb: str = Field(default=RECOMPUTE, max_length=40)

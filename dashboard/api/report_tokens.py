@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_of
-from dashboard.api.shapes import LARGEST_TABLE, Instant, Page, Paging, Text
+from dashboard.api.shapes import LARGEST_TABLE, Body, Instant, Page, Paging, Text
 from dashboard.api.site import does, ends, reads_as
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
@@ -22,7 +22,7 @@ ADDRESS = "/report-tokens"
 ONE = ADDRESS + "/{int:pk}"
 
 
-class TokenIn(Schema):
+class TokenIn(Body):
     """Of which group of which cluster the token is to be; ``note`` says for whom."""
 
     cluster: str = Field(max_length=LONGEST_GROUP)

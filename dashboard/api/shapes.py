@@ -10,7 +10,7 @@ import re
 from typing import Annotated, Generic, Literal, TypeVar
 
 from ninja import Schema
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 T = TypeVar("T")
 LARGEST_PAGE = 1_000
@@ -47,6 +47,12 @@ class When(Schema):
     at: Instant | None
     low: Instant | None
     high: Instant | None
+
+
+class Body(Schema):
+    """What somebody sends to have something done: a field that there is not is a mistake, and nothing is done."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class Paging(Schema):

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from dashboard.api import reported
 from dashboard.api.door import READING
 from dashboard.api.errors import ADDRESS, Problem, refused
 from dashboard.api.invalid import words_of
@@ -40,6 +41,11 @@ ABOUT = """What the pages of Evenkeel show, and what they do, with the same perm
 Come with a log-in, or with `Authorization: Bearer <token>`; tokens are made on the page `/api/`. Instants are UTC epoch
 milliseconds. Null is never 0; what it means stands at each field. Each answer but 2xx has `problem`."""
 
+SCHEMES = {
+    "token": {"type": "http", "scheme": "bearer"},
+    "group_token": {"type": "http", "scheme": "bearer", "description": "of a group, for its reports alone"},
+}
+
 api = NinjaAPI(
     title="Evenkeel",
     version="1",
@@ -48,7 +54,6 @@ api = NinjaAPI(
     docs_url=None,
     urls_namespace="api",
     openapi_extra={
-        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{"token": []}],
     },
 )
@@ -178,6 +183,8 @@ def of_the_api(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespo
 def description() -> bytes:
     """Write the OpenAPI document; it does not change while a process runs."""
     document = json.loads(json.dumps(api.get_openapi_schema(path_prefix=ADDRESS), default=str))
+    document["components"]["securitySchemes"] = SCHEMES
+    document["paths"][f"{ADDRESS.rstrip('/')}{reported.WHERE}"] = reported.described()
     return json.dumps(say_nulls(document)).encode()
 
 

@@ -31,6 +31,7 @@ MOST_QUEUES = 100_000
 MOST_PROBLEMS = 20
 LONGEST = 20_000  # characters of one parameter
 LONGEST_NAME = 255
+LONGEST_COUNT = 20  # digits that are read as a number
 LONGEST_SHOWN = 60
 NAMES = ("add", "remove", "rename", "queues", "broker", "strategy", "params")
 EVERY_BROKER = "*"
@@ -180,9 +181,13 @@ def _added(question: Question, members: Sequence[str], problems: list[str]) -> l
     names, more = list[str](), 0
     for name in (name for value in question.add for name in _names(value, ())):
         if name.isascii() and name.isdigit():
-            more += min(int(name[:20]), 10**9) if len(name) < 20 else 10**9
-            if not int(name[:20]):
+            if len(name) >= LONGEST_COUNT:
+                seen = f"add is {short(name)}, a number of {len(name):,} digits"
+                problems.append(f"{seen}; at most {MOST_NEW:,} members can join.")
+            elif not int(name):
                 problems.append("add is 0; needed are 1 or more members, or their client ids.")
+            else:
+                more += int(name)
         elif why := _no_name(name):
             problems.append(f"Nobody can join so: {why}")
         else:

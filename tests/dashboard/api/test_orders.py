@@ -41,6 +41,15 @@ def test_an_order_waits_for_the_watcher_and_tells_what_became_of_it(client: Clie
     assert client.get(f"/api/v1/groups/{writable.pk}/orders/0").status_code == 404
 
 
+def test_an_order_with_a_field_that_there_is_not_is_refused_with_its_name(client: Client, writable: Group) -> None:
+    client.force_login(person(Role.OPERATOR, name="ops"))
+
+    status, said = order(client, writable, reason="lag grows", dry_run=True)
+
+    assert (status, said["problem"].split("; ")[0].endswith("asked.dry_run")) == (422, True)
+    assert not Command.objects.exists()
+
+
 def test_receipts_come_in_pages_and_as_tables(get: Get, writable: Group) -> None:
     row = ordered(writable, B="unchanged", A="unchanged", C="not asked")
     where = f"/groups/{writable.pk}/orders"
