@@ -51,13 +51,26 @@ def why_not_fared(each: Lately | None, told: Mapping[str, int | None]) -> dict[s
     return reasons
 
 
+def why_no_lag(name: str, least: int | None, none_known: str) -> str:
+    """Say why a field of the lag is null, of now or of a past instant.
+
+    Args:
+        name: of the field, one of ``LAG``.
+        least: how far the group is behind at least; None: of no queue it is known.
+        none_known: why not.
+    """
+    if least is None:
+        return none_known
+    return NOT_ALL_LAG if name == "lag" else NO_AGE
+
+
 def _why(each: Lately | None, name: str) -> str:
     if each is None:
         return NOT_KEPT
     if name == "duplicate_messages":
         return NO_OFFSETS
     if name in LAG:
-        return NO_LAG if each.waiting is None or each.waiting.lag is None else NOT_ALL_LAG if name == "lag" else NO_AGE
+        return why_no_lag(name, None if each.waiting is None else each.waiting.lag, NO_LAG)
     return _why_no_time(each)
 
 

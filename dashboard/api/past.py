@@ -7,7 +7,7 @@ from pydantic import Field
 
 from dashboard.api.clusters import FindingOut
 from dashboard.api.errors import Problem
-from dashboard.api.fared import LAG, NO_AGE, NOT_ALL_LAG
+from dashboard.api.fared import why_no_lag
 from dashboard.api.group_shapes import GroupOut, MemberOut, row_out
 from dashboard.api.shapes import Paging
 from dashboard.api.unknown import NO_PAST_LAG, NOT_KEPT, PROXIED
@@ -95,9 +95,7 @@ def _lag_then(group: Group, state: GroupState, at: int) -> tuple[dict[str, int |
         "lag_at": min((told_at for _, told_at in told.values()), default=None),
         "waits_since": None,
     }
-    why = dict.fromkeys(LAG, NO_PAST_LAG)
-    if told:
-        why = {"waits_since": NO_AGE} if is_whole else {"lag": NOT_ALL_LAG, "waits_since": NO_AGE}
+    why = {name: why_no_lag(name, low, NO_PAST_LAG) for name, figure in figures.items() if figure is None}
     if low == 0:
         why.pop("waits_since")
     return figures, why

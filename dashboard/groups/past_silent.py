@@ -10,18 +10,16 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from django.db.models import Q
-
-from dashboard.groups.models import Group, Member
+from dashboard.groups.models import Group
 from dashboard.groups.past import Shown
-from dashboard.groups.silences import TOLD
+from dashboard.groups.silences import told_last
 from dashboard.push.messages import Cell, Head
 from dashboard.push.runs import pack, unpack
 
 
 def as_answered(shown: Shown, *, group: Group, at: int) -> Shown:
     """Show what members had who did not answer at an instant as unknown, with when they had told it last."""
-    since = _told_last(group, at)
+    since = told_last(group=group.pk, at=at)
     silent = {cell.client for cell in shown.state.members if cell.held is not None and cell.client in since}
     if not silent:
         return shown
@@ -29,22 +27,6 @@ def as_answered(shown: Shown, *, group: Group, at: int) -> Shown:
     head = _head(shown.state.head, members, silent)
     told = {client: since[client] for client in silent}
     return replace(shown, state=replace(shown.state, head=head, members=members), told_last=told)
-
-
-def _told_last(group: Group, at: int) -> dict[str, int]:
-    """Say of those who were silent at an instant when they had told last what they hold."""
-    is_silent = Q(missing__isnull=False) & (Q(left_at=None) | Q(left_at__gt=at))
-    rows = Member.objects.filter(Q(silent_until__gt=at) | is_silent, group=group).annotate(told=TOLD)
-    found: dict[str, int] = {}
-    for client, silences, told, missing, left in rows.values_list(
-        "client_id", "silences", "told", "missing", "left_at"
-    ):
-        times = [begin for begin, end in silences or () if begin < at < end]
-        if missing is not None and told < at and (left is None or left > at):
-            times.append(told)
-        if times:
-            found[client] = max(times)
-    return found
 
 
 def _head(head: Head, members: Collection[Cell], silent: Collection[str]) -> Head:

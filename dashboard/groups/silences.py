@@ -66,6 +66,22 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     return found
 
 
+def told_last(*, group: int, at: int) -> dict[str, int]:
+    """Say of those who were silent at an instant when they had told last what they hold."""
+    is_silent = Q(missing__isnull=False) & (Q(left_at=None) | Q(left_at__gt=at))
+    rows = Member.objects.filter(Q(silent_until__gt=at) | is_silent, group=group).annotate(told=TOLD)
+    found: dict[str, int] = {}
+    for client, silences, told, missing, left in rows.values_list(
+        "client_id", "silences", "told", "missing", "left_at"
+    ):
+        times = [begin for begin, end in silences or () if begin < at < end]
+        if missing is not None and told < at and (left is None or left > at):
+            times.append(told)
+        if times:
+            found[client] = max(times)
+    return found
+
+
 def silent_lately(*, groups: Collection[int], since: int) -> set[int]:
     """Name the groups in which somebody did not tell what he has, or a broker who is a member, and told since."""
     times = [each.objects.filter(silent_until__gt=since, group__in=groups) for each in (Member, MemberList)]
