@@ -331,8 +331,9 @@ def _took(row: Round) -> str:
     figures: dict[str, object] = {"n": row.move_count, "span": between(row.took_low, row.took_high)[0]}
     if row.is_left_by_all:
         return _all_left(row, figures)
-    if row.move_count is None:
-        return _("How many queues changed owner is unknown.")
+    if row.move_count is None or (row.move_count == 0 and row.superseded_by is None):
+        none, unknown = _("No queue changed owner."), _("How many queues changed owner is unknown.")
+        return unknown if row.move_count is None else none
     if row.took_low is None:
         return (
             ngettext(

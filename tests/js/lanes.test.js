@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
-import { columns, fitsBeside, hadSince, pullIn, verdict, wrapped } from "../../static/js/views/lanes.js";
+import { beginOf, columns, fitsBeside, hadSince, pullIn, verdict, whoOf, wrapped } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
@@ -66,10 +66,15 @@ test("what two had perhaps since ever is given no length", () => {
 });
 
 test("of a queue that left its route, and is in one again, both are said", () => {
-  const lane = { is_gone: true, is_gap: true, unowned: [5_000, 5_000], overlap: [0, 0], is_back: true };
-  assert.deepEqual(verdict(lane), ["word-none", "5.0 s no owner, then queue gone; it is back"]);
-  assert.deepEqual(verdict({ ...lane, is_gap: false, unowned: [0, 0] }), ["word-unknown", "queue gone; it is back"]);
-  assert.deepEqual(verdict({ ...lane, is_back: false }), ["word-none", "5.0 s no owner, then queue gone"]);
+  const lane = { from: "host@report-1", to: "", is_gone: true, is_back: true };
+  assert.equal(whoOf(lane), "report-1 → gone, now back");
+  assert.equal(whoOf({ ...lane, is_back: false }), "report-1 → queue gone");
+});
+
+test("the axis begins with the first that belongs to the round, whatever two had long before", () => {
+  assert.equal(beginOf(100_000, [99_000, 100_500]), 99_000);
+  assert.equal(beginOf(100_000, [10_000, 100_500]), 100_000);
+  assert.equal(beginOf(100_000, [10_000, 99_000]), 99_000);
 });
 
 test("who took a queue in the round itself is no old owner before that", () => {

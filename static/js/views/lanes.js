@@ -13,7 +13,7 @@ const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 64];
 const [SHORT_NAME, NAME, NAME_OF_MEMBER] = [22, 28, 18];
 const WORD = /[\u2e80-\uffff]\s*|[^\s\u2e80-\uffff]+\s*/gu; // Chinese is broken anywhere
 const WHOLE = 13; // how tall that is which nobody has, or two
-const BEFORE_MS = 60_000; // of what was taken long before the round no more is drawn
+const BEFORE_MS = 60_000; // what was longer before the round is not on the axis
 
 /** Draw the lanes of a round into `host`. */
 export function drawLanes(host, story) {
@@ -21,7 +21,7 @@ export function drawLanes(host, story) {
   const end = story.closed_at ?? story.now;
   const instants = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at, lane.gone_at]).filter((at) => at !== null);
   const isWaiting = story.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown);
-  const since = Math.max(Math.min(story.opened_at, ...instants), story.opened_at - BEFORE_MS);
+  const since = beginOf(story.opened_at, instants);
   const until = Math.max(isWaiting ? end : 0, story.opened_at, ...instants, since + 200);
   const margin = (until - since) * 0.06 + 20;
   const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
@@ -51,6 +51,9 @@ export function drawLanes(host, story) {
   });
   host.replaceChildren(svg);
 }
+
+/** Where the axis begins: at the first that happened, but for what was long before the round. That comes in from the left. */
+export const beginOf = (openedAt, instants) => Math.min(openedAt, ...instants.filter((at) => at >= openedAt - BEFORE_MS));
 
 /** Where the bars begin and end, in px: they have half of the width at least; for that, names and words take two lines. */
 export function columns(lanes, width) {
@@ -182,17 +185,15 @@ function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: 
 }
 
 /** A queue that nobody took until it left the route. */
-function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps, is_back: isBack }) {
-  if (isGap && isBack) return fill(gettext("%(span)s no owner, then queue gone; it is back"), { span: between(unowned) });
-  if (isBack && !isPerhaps) return gettext("queue gone; it is back");
+function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps }) {
   if (isGap) return fill(gettext("%(span)s no owner, then queue gone"), { span: between(unowned) });
   return isPerhaps ? fill(gettext("queue gone, perhaps no owner before, %(span)s"), { span: between(unowned) }) : gettext("queue gone");
 }
 
-const whoOf = (lane, most) => `${lane.from ? short(lane.from, most) : noneBefore(lane)} → ${lane.to ? short(lane.to, most) : noneYet(lane)}`;
+export const whoOf = (lane, most) => `${lane.from ? short(lane.from, most) : noneBefore(lane)} → ${lane.to ? short(lane.to, most) : noneYet(lane)}`;
 const wholeOf = (lane) => `${lane.from ? shown(lane.from) : noneBefore(lane)} → ${lane.to ? shown(lane.to) : noneYet(lane)}`;
 const noneBefore = (lane) => (lane.is_first_seen ? gettext("unknown") : gettext("nobody"));
-const noneYet = (lane) => (lane.is_gone ? gettext("queue gone") : lane.is_unknown ? gettext("unknown") : gettext("nobody yet"));
+const noneYet = (lane) => (lane.is_gone ? (lane.is_back ? gettext("gone, now back") : gettext("queue gone")) : lane.is_unknown ? gettext("unknown") : gettext("nobody yet"));
 
 /** The part of a client id that tells it from others. */
 const short = (client, most = NAME_OF_MEMBER) => shown(client.slice(client.indexOf("@") + 1), most);

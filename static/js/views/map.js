@@ -135,7 +135,6 @@ export class CellMap {
   #build(columns, rows, shape) {
     const isNarrow = this.host.clientWidth > 0 && this.host.clientWidth < NARROW;
     const names = isNarrow ? NARROW_NAMES : Math.max(this.leastNames, roomForNames(rows));
-    this.roomForNames = names;
     const room = isNarrow ? NARROW_ROOM : Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS - (this.hasRates ? ROOM_FOR_RATES : 0));
     this.shape = shape;
     this.layout = place(columns, room);
@@ -373,8 +372,11 @@ function keepList(list, items) {
 
 /** Let maps of the same queues have them in the same columns, whatever names stand before them; `update` draws one anew. */
 export function align(maps, update) {
-  const most = Math.max(...maps.map((map) => map.roomForNames ?? 0));
-  for (const map of maps.filter((each) => each instanceof CellMap && each.roomForNames < most)) {
+  const cells = maps.filter((map) => map instanceof CellMap && map.names);
+  const rooms = cells.map((map) => map.names.offsetWidth);
+  const most = Math.max(...rooms);
+  if (rooms.every((room) => room === most)) return;
+  for (const map of cells) {
     map.leastNames = most;
     update(map);
   }

@@ -84,6 +84,14 @@ def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
     )
 
 
+def test_a_round_in_which_nothing_moved_takes_no_time(group: Group) -> None:
+    del group
+    close()
+    Round.objects.update(move_count=0)
+
+    assert sentence().startswith("C joined. No queue changed owner. ")
+
+
 def test_of_a_group_that_all_have_left_no_queue_is_said_to_have_changed_owner(group: Group) -> None:
     close()
     told(*(left(client, 20_000, Departure.UNREGISTERED) for client in "ABC"))
