@@ -51,6 +51,7 @@ from rebalance_engine.pipeline.unheard import (
     unseen,
     without,
 )
+from rebalance_engine.pipeline.vanished import quiet_of, unsure_of, vanished
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
 TOLD_BY = (
@@ -67,6 +68,7 @@ TOLD_BY = (
     "disputes",
     "named",
     "beginnings",
+    "vanished",
     "offs",
 )
 
@@ -221,14 +223,18 @@ def tell(
     holds = _until_the_end(holds, found.end_ms or 0)
     reached = arrived(found.causes, holds, found.signs)
     causes = [*reached, *_losses(holds)]
+    end_ms = found.end_ms or 0
+    quiet = quiet_of(found.log_ends, holds, causes, found.covers, end_ms)
+    gone_quiet = vanished(quiet, presence_of(holds, causes, end_ms), found.counted)
+    causes += gone_quiet
     rounds = rounds_of(holds, causes)
-    unheard = presence_of_strangers(found.unheard, found.causes, found.end_ms or 0)
+    unheard = presence_of_strangers(found.unheard, found.causes, end_ms)
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
-    unheard = together(unheard, unseen(holds, found.holes, found.log_begins, reached, found.end_ms or 0))
-    present = presence_of(holds, causes, found.end_ms or 0)
+    unheard = together(unheard, unseen(holds, found.holes, found.log_begins, reached, end_ms))
+    present = presence_of(holds, causes, end_ms)
     there = together(present, unheard)
-    disputes = disputes_of(found.counted, there, found.end_ms or 0)
+    disputes = disputes_of(found.counted, there, end_ms)
     unheard |= _uncounted(found, holds, there, disputes)
     yield from (("round", _round_row(one) | _unsure_of_round(one, unheard)) for one in rounds)
     sure = let_go(holds, cut)
@@ -239,8 +245,9 @@ def tell(
         yield "return" if is_return else "handoff", row | _unsure(one, unheard)
     inside = since(input_begins(holds, reached, found.counted, found.log_begins), unheard)
     yield from stretch_rows(sure, found, inside, off, last_there(sure, present, unheard))
+    unsure = together(unheard, unsure_of(quiet, gone_quiet, end_ms))
     heard = {
-        client: without(spans, unheard.get(client, ()))
+        client: without(spans, unsure.get(client, ()))
         for client, spans in presence_of(holds, causes).items()
         if client not in found.unheard
     }
