@@ -16,7 +16,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline.bounds import UNKEPT
+from rebalance_engine.pipeline.bounds import DROPS_WITHIN_MS, UNKEPT
 from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import FOREVER_MS, MEMBER, SPEAKS_WITHIN_MS, departures_of, last_words
 from rebalance_engine.pipeline.holes import with_bounds
@@ -25,12 +25,14 @@ from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.logends import ends_of_logs
 from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_results, takes_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
-from rebalance_engine.pipeline.silences import watched_of
+from rebalance_engine.pipeline.silences import PERSISTING, watched_of
+from rebalance_engine.pipeline.sweep import PERSISTS_WITHIN_MS
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 from rebalance_engine.pipeline.unkept import unkept_of
 from rebalance_engine.pipeline.witnesses import SILENT_MS, with_witnesses
 
 TAKEN_BEFORE_MS = 1_000  # brokers tell the second of an end; what others take then they take because of it
+SHUTS_DOWN_WITHIN_MS = 5_000  # from its good-bye to the end of its threads: seldom more than 2 s
 SILENT_WHILE_CONNECTED_MS = 150_000  # heartbeats of 30 s, expiry of 120 s: no broker would still have it
 # How a hold ended that no line of its own log ended.
 LEFT, CLOSED = "a broker's unregister line", "a broker saw its connection end"
@@ -210,6 +212,8 @@ def _ended(begun: DataFrame, kept: DataFrame, events: DataFrame, life: DataFrame
     takes = known.select(
         "cluster", "group", *QUEUE_KEY, F.col("client_id").alias("taker"), F.col("from_ms").alias("taken_ms")
     )
+    spoke = kept.groupBy(*MEMBER).agg(F.max("last_ms").alias("persisted_ms"))
+    silent = silent.join(spoke, on=MEMBER, how="left")
     return by_line.unionByName(_ended_with_process(silent, takes, events, life), allowMissingColumns=True)
 
 
@@ -273,21 +277,32 @@ def _ended_with_process(told: DataFrame, takes: DataFrame, events: DataFrame, li
     seen = with_witnesses(seen.withColumn("is_asked", F.coalesce(is_open, F.lit(False))), takes, events, life)
     is_silent = says_nothing & (F.col("is_witnessed") | F.col("heard_ms").isNotNull())
     is_bounded = F.col("gone_after_ms") < F.col("gone_before_ms")
+    # Who persisted a moment before would have done so again: its log is cut, and what it holds since then is unknown.
+    spoke_lately = F.col("last_ms") - F.col("persisted_ms") < PERSISTS_WITHIN_MS
+    is_cut = spoke_lately & (silent > 2 * PERSISTS_WITHIN_MS)
+    stops_ms = F.when(F.col("is_stopping"), F.col("last_ms")).otherwise(F.greatest("last_ms", "left_ms"))
+    by_then = F.least(stops_ms + SHUTS_DOWN_WITHIN_MS, "input_end_ms", "next_ms")
+    shuts_down = is_stopped & F.col("layout").isin(*PERSISTING) & (by_then > stops_ms)
     return seen.withColumns(
         {
             "ended": F.when(is_stopped, "stopped")
             .when(F.col("closed_ms").isNotNull() | is_reborn | is_silent, "lost")
             .otherwise("open"),
-            "until_ms": F.when(F.col("is_stopping"), F.col("last_ms"))
-            .when(F.col("left_ms").isNotNull(), F.greatest("last_ms", "left_ms"))
+            "until_ms": F.when(is_stopped, stops_ms)
             .when(F.col("closed_ms").isNotNull(), F.col("closed_ms"))
             .when(is_reborn | is_silent, F.coalesce("heard_ms", "others_ms", "last_ms"))
             .when(says_nothing, F.col("last_ms"))
             .otherwise(F.col("input_end_ms")),
             "until_after_ms": F.when(F.col("is_stopping"), F.col("next_stopping.at_ms"))
             .when(is_bounded, F.col("gone_after_ms"))
-            .when((is_reborn | is_silent) & F.coalesce("heard_ms", "others_ms").isNotNull(), F.col("last_ms")),
-            "until_before_ms": F.when(~F.col("is_stopping") & is_bounded, F.col("gone_before_ms")),
+            .when(
+                ((is_reborn | is_silent) & F.coalesce("heard_ms", "others_ms").isNotNull())
+                | (is_cut & ~is_stopped & ~is_reborn & ~says_nothing & F.col("closed_ms").isNull()),
+                F.col("last_ms"),
+            ),
+            "until_before_ms": F.when(shuts_down, by_then).when(
+                ~F.col("is_stopping") & is_bounded, F.col("gone_before_ms")
+            ),
             "evidence": F.when(F.col("is_stopping"), "last line of a shutdown")
             .when(F.col("left_ms").isNotNull(), LEFT)
             .when(F.col("closed_ms").isNotNull(), CLOSED)
@@ -314,7 +329,11 @@ def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> Data
     key = ["cluster", "group", *QUEUE_KEY]
     known = spans
     told_ms = F.coalesce("until_after_ms", "until_ms") - TAKEN_BEFORE_MS
-    ends = F.when(F.col("evidence") == LOG_ENDS, F.lit(FOREVER_MS)).otherwise(told_ms)
+    ends = (
+        F.when(F.col("evidence") == LOG_ENDS, F.lit(FOREVER_MS))
+        .when(F.col("evidence") == INPUT_ENDS, F.col("until_ms") - TAKEN_BEFORE_MS)
+        .otherwise(told_ms)
+    )
     unseen = known.where(F.col("evidence").isin(LEFT, CLOSED, HEARD, INPUT_ENDS, LOG_ENDS)).withColumn("ends_ms", ends)
     takes = known.select(*key, F.col("client_id").alias("taker"), F.col("from_ms").alias("taken_ms"))
     began = F.coalesce("from_ms", "first_seen_ms")
@@ -339,10 +358,11 @@ def _let_go_unseen(spans: DataFrame, events: DataFrame, life: DataFrame) -> Data
         .drop("is_given_up")
     )
     told = known.join(sure, on=of_hold, how="left")
+    later, by_then = F.col("taken_ms") + DROPS_WITHIN_MS, F.coalesce("until_before_ms", "until_ms")
     instead = {
         "until_ms": F.col("taken_ms"),
         "until_after_ms": F.col("log_end_ms"),
-        "until_before_ms": F.lit(None).cast("long"),
+        "until_before_ms": F.when(F.col("evidence") == LOG_ENDS, later).otherwise(F.least(later, by_then)),
         "ended": F.lit("released"),
         "evidence": F.lit("another took it; its own log had ended before"),
     }

@@ -6,13 +6,23 @@ That a process falls silent in a log that goes on is its own end.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.pipeline.beginnings import SHOWS_WITHIN_MS
 from rebalance_engine.pipeline.events import family_of
+from rebalance_engine.pipeline.rounds import SECOND_MS
 
 WRITERS = ("java5", "java4")  # they persist the offsets of what they hold every 5 s; the others may be silent for long
+
+
+def latest_end() -> Column:
+    """Give when a hold ended as late as may be.
+
+    Of a shutdown whose end no line tells the last that is known counts: who shuts down is no member any more.
+    """
+    is_stop = (F.col("ended") == "stopped") & F.col("layout").isin(*WRITERS)
+    return F.when(is_stop, F.col("until_ms")).otherwise(F.coalesce("until_before_ms", "until_ms"))
 
 
 def log_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
@@ -101,6 +111,8 @@ def input_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataF
     named = events.where(F.col("group").isNotNull()).select(*group, "process").distinct()
     logs = named.join(groups, on=group, how="left_semi").join(life, on=["cluster", "process"], how="inner")
     ends = logs.select(*group, F.col("last_ms").alias("at_ms"))
-    held = spans.select(*group, F.coalesce("until_before_ms", "until_ms").alias("at_ms"))
+    ends_ms = F.col("until_ms") + SECOND_MS  # a broker tells a second; of a shutdown that is cut no line tells more
+    by_then = F.when(F.col("until_before_ms").isNotNull(), F.least("until_before_ms", ends_ms))
+    held = spans.select(*group, F.coalesce(by_then, "until_ms").alias("at_ms"))
     last = ends.unionByName(held).groupBy(*group).agg(F.max("at_ms").alias("at_ms"))
     return last.select(*group, F.lit("input ends").alias("what"), "at_ms")

@@ -28,7 +28,7 @@ from rebalance_engine.pipeline.holes import clues_of_holes
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
-from rebalance_engine.pipeline.logends import input_ends_of, log_begins_of, log_ends_of
+from rebalance_engine.pipeline.logends import input_ends_of, latest_end, log_begins_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
 from rebalance_engine.pipeline.named import together, without_named
 from rebalance_engine.pipeline.offs import Spans as Offs
@@ -181,7 +181,7 @@ def _told_from(spans: DataFrame) -> DataFrame:
     """Let a hold end as late as it may have: what is told from it are bounds."""
     return spans.select(
         "cluster", "group", "topic", "broker", "queue_id", "client_id", "process", "layout", "ended",
-        F.coalesce("until_before_ms", "until_ms").alias("until_ms"),
+        latest_end().alias("until_ms"),
         F.coalesce("from_ms", "first_seen_ms").alias("from_ms"), "from_after_ms", "until_after_ms",
     )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Who saw that a member ended which says nothing any more: a log that was copied earlier than others is no death.
 
-Its own log goes on without it; or others took all that it had, all at one time; or a broker gave it up.
+Its own log goes on without it; or others took all that it had, all at one time, and do not count it any more; or a
+broker gave it up.
 Brokers that see it go, and members that are told of it, are asked before (``departures.py``).
 """
 
@@ -44,6 +45,9 @@ def with_witnesses(begun: DataFrame, takes: DataFrame, events: DataFrame, life: 
         of_queue.groupBy(*LIFE)
         .agg(F.min("taken_ms").alias("first_ms"), F.max("taken_ms").alias("latest_ms"), is_all.alias("is_all"))
         .withColumn("are_taken", F.col("is_all") & (F.col("latest_ms") - F.col("first_ms") <= SILENT_MS))
+    )
+    told = (
+        _without_counted(told, events)
         .join(ends, on=MEMBER, how="left")
         .join(given_up, on=["cluster", "group", "client_id"], how="left")
     )
@@ -62,6 +66,42 @@ def with_witnesses(begun: DataFrame, takes: DataFrame, events: DataFrame, life: 
             "others_ms": F.when(F.coalesce("is_late", F.lit(False)), F.col("taken_ms") + DROPS_WITHIN_MS),
         }
     ).drop("is_late", "taken_ms")
+
+
+def _without_counted(told: DataFrame, events: DataFrame) -> DataFrame:
+    """Let nobody have ended whom the others count as before when they have taken all that it had: it let that go.
+
+    They divide by how many they are (``cidAllSize``); whoever starts in between is counted besides.
+    """
+    asked = computed_once(told.where("are_taken").select(*LIFE, "first_ms", "latest_ms"))
+    if asked.isEmpty():
+        return told
+    group = ["cluster", "group"]
+    results = events.where((F.col("what") == "result") & F.col("number").isNotNull() & F.col("client_id").isNotNull())
+    said = results.select(*group, F.col("client_id").alias("teller"), F.col("at_ms").alias("said_ms"), "number")
+    began_ms, ends_ms = F.col("first_ms") - TAKEN_BEFORE_MS, F.col("latest_ms") + TOLD_WITHIN_MS
+    at, is_before = F.col("said_ms"), F.col("said_ms") < began_ms
+    is_then = F.col("said_ms").between(began_ms, ends_ms) & (F.col("teller") != F.col("client_id"))
+    counted = (
+        asked.join(said, on=group, how="inner")
+        .groupBy(*LIFE, "first_ms", "latest_ms")
+        .agg(
+            F.max(F.when(is_before, at)).alias("before_ms"),
+            F.max_by(F.when(is_before, F.col("number")), F.when(is_before, at)).alias("before"),
+            F.max_by(F.when(is_then, F.col("number")), F.when(is_then, at)).alias("then"),
+        )
+    )
+    starts = events.where(F.col("what") == "consumer starting").select(*group, F.col("at_ms").alias("start_ms"))
+    is_new = F.col("start_ms").between(F.col("before_ms"), ends_ms)
+    still = (
+        counted.join(starts, on=group, how="left")
+        .groupBy(*LIFE, "before", "then")
+        .agg(F.count(F.when(is_new, 1)).alias("new"))
+        .where(F.col("then") >= F.col("before") + F.col("new"))
+        .select(*LIFE, F.lit(True).alias("is_counted"))
+    )
+    met = told.join(still, on=LIFE, how="left")
+    return met.withColumn("are_taken", F.col("are_taken") & F.col("is_counted").isNull()).drop("is_counted")
 
 
 def _taken(asked: DataFrame, takes: DataFrame) -> DataFrame:

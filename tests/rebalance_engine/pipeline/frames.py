@@ -1,5 +1,6 @@
 """Frames out of log text, for tests of single stages."""
 
+from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
 
@@ -36,6 +37,17 @@ def read_holds(spark: SparkSession, folder: Path, given: str | None = None) -> D
     return holds_from(found, known)
 
 
+def read_clusters(spark: SparkSession, folders: Mapping[str, Path]) -> DataFrame:
+    """Give all holds of several folders, each a cluster of its own: told in one go."""
+    frames = [
+        lines.lines_of(lines.parse_lines(frame, layout), layout, cluster)
+        for cluster, folder in folders.items()
+        for layout, frame in lines.read_records(spark, find_files(folder), folder, folder / ".names")
+    ]
+    found = reduce(DataFrame.unionByName, frames).localCheckpoint()
+    return holds_from(found, zones.infer_zones(found).localCheckpoint())
+
+
 def holds_from(found: DataFrame, known: DataFrame) -> DataFrame:
     """Give all holds of lines, which may be of several clusters."""
     said = events.events_of(found, known).localCheckpoint()
@@ -44,6 +56,12 @@ def holds_from(found: DataFrame, known: DataFrame) -> DataFrame:
     told, life = copies.as_one(said, same).localCheckpoint(), copies.as_one(seen, same)
     changes = clients.changes_of(told).localCheckpoint()
     return holds.spans_of(told, changes, life)
+
+
+def put(folder: Path, name: str, *lines: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines), newline="")
 
 
 def java5(second: float, message: str, *, thread: str = "RebalanceService", pid: int = 7) -> str:

@@ -5,8 +5,7 @@ from pyspark.sql import SparkSession
 
 from rebalance_engine.pipeline import schemas
 from rebalance_engine.pipeline.backs import backs_of, with_names
-from tests.rebalance_engine.pipeline.frames import broker, read_events
-from tests.rebalance_engine.pipeline.test_holds import put
+from tests.rebalance_engine.pipeline.frames import broker, put, read_events
 from tests.rebalance_engine.pipeline.test_measures import frame
 
 pytestmark = pytest.mark.spark
