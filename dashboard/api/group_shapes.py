@@ -21,13 +21,13 @@ class GroupRow(Schema):
     """A group as the overview has it; ``state`` is the gravest thing that is known, ``says`` the same in words.
 
     ``silent`` members do not tell what they hold, of whom ``unasked`` were not asked yet, and ``proxied`` seem to come
-    through a proxy, where they own no queues and cannot be asked; ``untold`` brokers not who is a member; ``orphans``
-    are queues that nobody holds, ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by
-    answers too far apart to tell whether they did at one time; ``disputed`` those that not every NameServer has in its
-    route, never among ``orphans``; nobody is known to hold ``perhaps_orphans`` of them: with any, ``orphans`` are at
-    least so many. ``is_converged``: held equals target; false also
-    where queues certainly have no owner, or two, as of members that disagree; null where it is unknown, or there is
-    nothing to hold and nobody.
+    through a proxy, where they own no queues and cannot be asked; ``popping`` members take messages by POP, from queues
+    that nobody owns; ``untold`` brokers tell not who is a member; ``orphans`` are queues that nobody holds, ``doubles``
+    those that two do; ``perhaps_twice`` those that two said to hold, by answers too far apart to tell whether they did
+    at one time; ``disputed`` those that not every NameServer has in its route, never among ``orphans``; nobody is known
+    to hold ``perhaps_orphans`` of them: with any, ``orphans`` are at least so many. ``is_converged``: held equals
+    target; false also where queues certainly have no owner, or two, as of members that disagree; null where it is
+    unknown, or there is nothing to hold and nobody.
 
     A group that broadcasts has neither ``orphans`` nor ``doubles``: they are null.
 
@@ -54,6 +54,7 @@ class GroupRow(Schema):
     silent: int | None
     unasked: int
     proxied: int
+    popping: int
     untold: int
     orphans: int | None
     doubles: int | None
@@ -174,6 +175,7 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         silent=row.silent,
         unasked=row.unasked,
         proxied=row.proxied,
+        popping=row.popping,
         untold=row.untold,
         orphans=None if is_shared else row.orphans,
         doubles=None if is_shared else row.doubles,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dashboard.common.fields import printable
 from dashboard.groups.deciding import Decision
-from dashboard.groups.kinds import is_proxied
+from dashboard.groups.kinds import POP, is_proxied
 from dashboard.groups.models import Finding, Group, Member
 from dashboard.groups.models.members import UNASKED
 from dashboard.groups.queries import Look
@@ -52,6 +52,7 @@ def show(
             untold=tuple(map(printable, look.untold)),
             perhaps_twice=pack(twice.perhaps),
             disputed=pack(np.array(sorted(view.disputed), dtype=np.int64)),
+            popping=count_popping(look.members),
         ),
         queues=number_queues(look),
         members=tuple(
@@ -195,6 +196,11 @@ def cell(member: Member, target: Runs, held: Runs | None) -> Cell:
     )
 
 
+def count_popping(members: Sequence[Member]) -> int:
+    """Count the members that say they take messages by POP."""
+    return sum(member.consume_type == POP for member in members)
+
+
 def count_perhaps_orphans(state: GroupState) -> int:
     """Count the queues of which NameServers disagree that nobody is known to hold."""
     if not state.head.disputed:
@@ -267,6 +273,7 @@ def row_shown(state: GroupState, *, group: Group, at: int) -> Row:
         perhaps_twice=count(head.perhaps_twice),
         disputed=count(head.disputed),
         perhaps_orphans=count_perhaps_orphans(state),
+        popping=head.popping,
     )
 
 
@@ -301,6 +308,7 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         perhaps_twice=group.perhaps_twice_count or 0,
         disputed=group.disputed_count or 0,
         perhaps_orphans=_perhaps_orphans(group),
+        popping=group.popping_count or 0,
     )
 
 

@@ -60,6 +60,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
         "silent": sum(cell.held is None for cell in state.members),
         "unasked": count_unasked(state.members),
         "proxied": count_proxied(state.members),
+        "popping": state.head.popping,
         "untold": len(state.head.untold),
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,

@@ -22,6 +22,7 @@ from dashboard.groups.showing import (
     MOST_EVIDENCE,
     as_of_the_last_change,
     count_orphans,
+    count_popping,
     held_twice,
     show,
     strategy_of,
@@ -268,6 +269,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.silent_count = sum(member.is_silent for member in look.members)
     group.unasked_count = sum(member.is_unasked for member in look.members)
     group.proxied_count = sum(member.is_proxied for member in look.members)
+    group.popping_count = count_popping(look.members)
     group.orphan_count = as_of_the_last_change(count_orphans(look), decision)
     twice = held_twice(look, decision)
     group.double_count, group.perhaps_twice_count = twice.known, len(twice.perhaps)

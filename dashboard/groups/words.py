@@ -135,11 +135,18 @@ def _by_target(row: Row) -> State:
 
 
 def _as_wanted(row: Row) -> str:
+    if row.queues and row.popping:
+        words = _("held as wanted; POP: %(popping)s of %(members)s members")
+        return words % {"popping": row.popping, "members": row.members}
     if row.queues:
         return _("held as wanted")
+    if row.popping and row.proxied:
+        return _("POP and through a proxy: no queues that members own")
+    if row.popping:
+        return _("POP: no queues that members own")
     if row.proxied:
         return _("no queues that members own: all come through a proxy")
-    return _("no queues that members own")  # as of groups that take messages by POP
+    return _("no queues that members own")
 
 
 def cause_words(cause: str | None) -> str:

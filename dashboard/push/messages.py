@@ -108,7 +108,8 @@ class Head:
     ``untold`` are the brokers that did not tell who is a member; there may be others then. ``perhaps_twice`` are the
     queues that two said to hold, by answers too far apart to tell whether they did at one time: not among ``doubles``.
     ``disputed`` are those that not every NameServer has in its route: perhaps they are not there, and one
-    that nobody holds is not among ``orphans``, which are at least so many then.
+    that nobody holds is not among ``orphans``, which are at least so many then. ``popping`` members say that they take
+    messages by POP, from queues that nobody owns.
     """
 
     cluster: str
@@ -126,6 +127,7 @@ class Head:
     untold: tuple[str, ...] = ()
     perhaps_twice: Runs = ()
     disputed: Runs = ()
+    popping: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,7 @@ class Row:
     those that nobody has asked yet; ``proxied``: those that seem to come through a proxy, where they own no queues.
     ``disputed`` queues are not in every NameServer's route: they are among ``queues``, and never among ``orphans``;
     ``perhaps_orphans`` are those of them that nobody is known to hold: with any, ``orphans`` are at least so many.
+    ``popping`` members say that they take messages by POP, from queues that nobody owns.
     """
 
     id: int
@@ -225,6 +228,7 @@ class Row:
     proxied: int = 0
     disputed: int = 0
     perhaps_orphans: int = 0
+    popping: int = 0
 
 
 @dataclass(frozen=True, slots=True)

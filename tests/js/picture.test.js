@@ -261,12 +261,14 @@ test("states are said as Python says them", () => {
 const seen = (held, missing = null) => ({ client: "A", target: [], held, missing });
 const head = { model: "CLUSTERING", orphans: null, doubles: null, is_converged: null };
 
-test("a group's page says of its state what its row says: who was never asked, and that all have all queues", () => {
+test("a group's page says of its state what its row says: who was never asked, who pops, and that all have all queues", () => {
   const wordsOf = (of, members) => stateOf(rowOf({ head: { ...head, ...of }, members }, 4)).words;
 
   assert.equal(wordsOf({}, [seen(null), seen(null, "not asked")]), "2 of 2 members not asked yet");
   assert.equal(wordsOf({}, [seen(null, "timed out"), seen(null)]), "1 of 2 members does not answer, 1 not asked yet");
   assert.equal(wordsOf({ model: "BROADCASTING", orphans: 0, doubles: 0, is_converged: true }, [seen([0, 4])]), "each member has all queues");
+  const quiet = { orphans: 0, doubles: 0, is_converged: true, popping: 1 };
+  assert.equal(wordsOf(quiet, [seen([0, 4]), seen([])]), "held as wanted; POP: 1 of 2 members");
 });
 
 test("a round that did not converge is not called open alone", () => {

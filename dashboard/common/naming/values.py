@@ -89,6 +89,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("every route was told then or later, and is stored"),
         gettext_noop("host:port of each NameServer, separated by semicolons"),
         gettext_noop("how many of its facts said something new"),
+        gettext_noop("members that take messages by POP, from queues that nobody owns"),
         gettext_noop("messages consumed twice in its handoffs, at least; NULL is unknown"),
         gettext_noop("ms it took at least, by its handoffs; NULL until they are told"),
         gettext_noop("no member told its strategy"),

@@ -64,6 +64,9 @@ class Group(models.Model):
     proxied_count = models.IntegerField(
         null=True, blank=True, help_text="of the silent ones, those that seem to come through a proxy: they own nothing"
     )
+    popping_count = models.IntegerField(
+        null=True, blank=True, help_text="members that take messages by POP, from queues that nobody owns"
+    )
     untold_count = models.IntegerField(null=True, blank=True, help_text="brokers that did not tell who is a member")
     orphan_count = models.IntegerField(null=True, blank=True)
     double_count = models.IntegerField(null=True, blank=True)

@@ -11,6 +11,7 @@ export function rowOf({ head, members }, queues) {
     silent: members.filter((cell) => cell.held === null).length,
     unasked: members.filter(isUnasked).length,
     proxied: members.filter(isProxied).length,
+    popping: head.popping ?? 0,
     orphans: head.orphans,
     doubles: head.doubles,
     perhaps_twice: count(head.perhaps_twice ?? []),

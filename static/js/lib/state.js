@@ -20,12 +20,15 @@ export function stateOf(row) {
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who should have what"));
   if (!row.is_converged) return say("moving", gettext("rebalancing"));
-  return say("quiet", asWanted(row.queues, proxied));
+  return say("quiet", asWanted(row.queues, row.popping ?? 0, proxied));
 }
 
-function asWanted(queues, proxied) {
+function asWanted(queues, popping, proxied) {
+  if (queues && popping) return gettext("held as wanted; POP: %(popping)s of %(members)s members");
   if (queues) return gettext("held as wanted");
-  return proxied ? gettext("no queues that members own: all come through a proxy") : gettext("no queues that members own"); // as by POP
+  if (popping && proxied) return gettext("POP and through a proxy: no queues that members own");
+  if (popping) return gettext("POP: no queues that members own");
+  return proxied ? gettext("no queues that members own: all come through a proxy") : gettext("no queues that members own");
 }
 
 /** Whether the row's figures are what is known at least: somebody does not answer, or has not answered again. */

@@ -8,7 +8,7 @@ from django.test import Client
 from dashboard.groups.kinds import listeners_of, popping_words, programs_of, set_to_pop, through_proxies
 from dashboard.groups.models import Group, Target
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.showing import row_of
+from dashboard.groups.showing import row_of, row_shown
 from dashboard.groups.small import figures_of
 from dashboard.groups.words import state_of
 from dashboard.people.roles import Role
@@ -207,7 +207,14 @@ def test_a_group_that_pops_is_not_said_to_divide_by_anything(client: Client) -> 
     group = turned(10)
 
     assert (group.strategy, group.is_strategy_assumed, group.is_converged) == ("", False, True)
-    assert state_of(row_of(group)).words == "no queues that members own"
+    assert state_of(row_of(group)).words == "POP: no queues that members own"
+    state = group_state(group=group.pk)
+    assert state is not None
+    assert (state.head.popping, figures_of(state)["popping"], row_of(group).popping) == (1, 1, 1)
+    assert row_shown(state, group=group, at=T0 + 10).popping == 1
+    client.force_login(person(Role.VIEWER, name="vera"))
+    [listed] = client.get("/api/v1/groups").json()["rows"]
+    assert (listed["popping"], listed["says"]) == (1, "POP: no queues that members own")
     for page in pages(client, group, 10):
         assert "POP: 1 member takes messages from queues that nobody owns" in page
         assert "no queues to divide" in page
