@@ -11,23 +11,27 @@ import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
-from rebalance_engine.pipeline.bounds import Shown, bounded
+from rebalance_engine.pipeline.bounds import BY_LINES_OF_OTHERS, Shown, bounded
 from rebalance_engine.pipeline.clients import KEY, QUEUE_KEY
 from rebalance_engine.pipeline.departures import MEMBER
 from rebalance_engine.pipeline.keeping import computed_once
+from rebalance_engine.pipeline.layouts import JAVA5
 from rebalance_engine.pipeline.schemas import HOLES, SPANS, day_of, shaped
 from rebalance_engine.pipeline.silences import PERSISTING, PERSISTS_FIRST_WITHIN_MS
 from rebalance_engine.pipeline.sweep import PERSISTS_WITHIN_MS
-from rebalance_engine.pipeline.templates import ADDS
+from rebalance_engine.pipeline.templates import ADDS, REMOVES
+from rebalance_engine.pipeline.unkept import UNKEPT_MS
 
 HOLE = [*MEMBER, "hole_ms", "heard_ms"]
+ANSWERED = ("heartbeat", "persisted all", "notified", "result")  # a client writes so when a broker has answered
 
 
 def holes_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Give the holes in the logs of members that held something all through them, as HOLE, with their host.
 
     In between no line is: hole_ms is that of the last one before, heard_ms that of the first one after. That a member
-    had some queue before, and persists it at once after without having taken it anew, shows that lines are missing.
+    had some queue before, and persists it at once after without having taken it anew, shows that lines are missing; so
+    does that a process which goes on neither persists nor removes what it persisted to the last.
 
     Args:
         spans: as ``SPANS``.
@@ -47,26 +51,48 @@ def holes_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     goes = F.when(F.col("ended") == "stopped", F.coalesce("until_after_ms", "until_ms")).otherwise(F.col("until_ms"))
     is_there = (began <= F.col("hole_ms")) & (goes > F.col("hole_ms"))
     is_over = F.col("ended").isin("stopped", "lost") & (F.col("until_ms") < F.col("heard_ms"))
-    silent = computed_once(met.where(is_there & ~is_over).select(*HOLE, "host").distinct())
+    inside = met.where(is_there & ~is_over)
+    silent = computed_once(inside.select(*HOLE, "host").distinct())
     if silent.isEmpty():  # asked first: most logs are whole
         return silent
-    return silent.join(_proved(silent, events), on=HOLE, how="left_semi").select(*silent.columns)
+    lasting = inside.where(~F.col("evidence").isin(*BY_LINES_OF_OTHERS)).select(*HOLE, *QUEUE_KEY).distinct()
+    proved = _proved(silent, lasting.withColumn("lasts", F.lit(True)), events)
+    return silent.join(proved, on=HOLE, how="left_semi").select(*silent.columns)
 
 
-def _proved(silent: DataFrame, events: DataFrame) -> DataFrame:
-    at, is_add = F.col("at_ms"), F.col("what").isin(*ADDS)
-    signs = events.where(is_add | (F.col("what") == "persisted all")).select(*KEY, *QUEUE_KEY, "what", "at_ms")
-    around = signs.join(F.broadcast(silent.select(*HOLE)), on=KEY, how="inner").groupBy(*HOLE, *QUEUE_KEY)
-    is_after = at >= F.col("heard_ms")
+def _proved(silent: DataFrame, lasting: DataFrame, events: DataFrame) -> DataFrame:
+    """Leave the holes in which lines are missing.
+
+    Args:
+        lasting: by HOLE, the queues of which no later line tells that they were let go: ``lasts``.
+    """
+    at, is_add, is_removal = F.col("at_ms"), F.col("what").isin(*ADDS), F.col("what").isin(*REMOVES)
+    kinds = is_add | is_removal | (F.col("what") == "persisted all")
+    signs = events.where(kinds).select(*KEY, *QUEUE_KEY, "what", "layout", "at_ms")
+    around = signs.join(F.broadcast(silent.select(*HOLE)), on=KEY, how="inner").groupBy(*HOLE, *QUEUE_KEY, "layout")
+    is_before, is_after = at <= F.col("hole_ms"), at >= F.col("heard_ms")
+    is_kept = ~is_add & ~is_removal
     told = around.agg(
-        F.max(F.when(at <= F.col("hole_ms"), at)).alias("had_ms"),
-        F.min(F.when(is_after & ~is_add, at)).alias("again_ms"),
+        F.max(F.when(is_before & ~is_removal, at)).alias("had_ms"),
+        F.max(F.when(is_before & is_kept, at)).alias("kept_ms"),
+        F.max(F.when(is_before & is_removal, at)).alias("gone_ms"),
+        F.min(F.when(is_after & is_kept, at)).alias("again_ms"),
         F.min(F.when(is_after & is_add, at)).alias("added_ms"),
+        F.min(F.when(is_after & is_removal, at)).alias("removed_ms"),
     )
-    had = F.col("hole_ms") - F.col("had_ms") < PERSISTS_FIRST_WITHIN_MS
+    reached = events.where(F.col("what").isin(*ANSWERED)).groupBy("cluster", "process")
+    told = told.join(reached.agg(F.max("at_ms").alias("reached_ms")), on=["cluster", "process"], how="left")
+    told = told.join(lasting, on=[*HOLE, *QUEUE_KEY], how="left")
+    was_had = F.col("gone_ms").isNull() | (F.col("gone_ms") < F.col("had_ms"))
+    had = was_had & (F.col("hole_ms") - F.col("had_ms") < PERSISTS_FIRST_WITHIN_MS)
     has = F.col("again_ms") - F.col("heard_ms") < PERSISTS_WITHIN_MS
     is_held = F.col("added_ms").isNull() | (F.col("added_ms") > F.col("again_ms"))
-    return told.where(had & has & is_held).select(*HOLE).distinct()
+    # Only lines with a pid tell that a process goes on which has nothing any more; while no broker answers it
+    # persists nothing of what it has.
+    goes_on = (F.col("layout") == JAVA5.name) & (F.col("reached_ms") > F.col("heard_ms") + UNKEPT_MS)
+    never_again = F.coalesce("again_ms", "removed_ms", "added_ms").isNull() & F.col("lasts").isNotNull() & goes_on
+    let_go = was_had & (F.col("hole_ms") - F.col("kept_ms") < PERSISTS_WITHIN_MS) & never_again
+    return told.where((had & has & is_held) | let_go).select(*HOLE).distinct()
 
 
 def table_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:

@@ -54,3 +54,29 @@ def test_what_a_member_takes_and_lets_go_in_a_hole_of_its_log_lies_between_the_h
     assert (hole["at_ms"] - MIDNIGHT_MS, hole["until_ms"] - MIDNIGHT_MS) == (17_100, 51_000)
     (clue,) = clues_of_holes(spans, said, life).collect()
     assert (clue["what"], clue["at_ms"], clue["number"]) == ("hole", hole["at_ms"], hole["until_ms"])
+
+
+def test_who_lets_go_all_in_a_hole_and_goes_on_without_anything_had_it_until_then(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """That A goes on tells it alone. B removes its queue after it was silent, C keeps it."""
+    beat = "send heart beat to broker[east 0 10.0.0.9:10911] success"
+    last: dict[str, list[tuple[float, str]]] = {
+        "g": [],
+        "h": [(52, removed("h", Q0))],
+        "i": [(80, persisted("i", "C", Q0, 9))],
+    }
+    for (group, more), client in zip(last.items(), "ABC", strict=True):
+        lines = [(1.0, added(group, Q0)), *((at, persisted(group, client, Q0, 7)) for at in (6, 11, 16))]
+        lines += [(50, beat), *more, (90, beat)]
+        (tmp_path / group).mkdir()
+        (tmp_path / group / "a.log").write_text("".join(java5(at, line) for at, line in lines))
+
+    rows = read_holds(spark, tmp_path).collect()
+
+    names = ("until_after_ms", "until_ms")
+    told = sorted(
+        (row["group"], *(None if row[name] is None else (row[name] - MIDNIGHT_MS) / 1_000 for name in names))
+        for row in rows
+    )
+    assert told == [("g", 16, 50), ("h", None, 52), ("i", None, 90)]
