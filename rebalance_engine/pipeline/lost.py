@@ -25,6 +25,7 @@ REFUSED = ("lock refused", "add failed")
 BUCKET_MS = 600_000  # of what is persisted every 5 s, the first and the last of each such time
 PERSISTING_MS = 2_000  # offsets that were being sent when their queue was removed are written down after it
 PERSISTS_MS = 5_000
+QUIET_MS = 20_000  # whoever had a queue all the time would have persisted it several times
 BROKERS_SECOND_MS = 1_000
 UNLOCKED_BEFORE_MS = 2_000  # the result is the end of the round in which a queue is let go
 ROUND_MS = 900  # a round's refusals stand before its result; rounds begin a second apart
@@ -96,8 +97,9 @@ def gaps_of(changes: DataFrame, results: DataFrame, events: DataFrame) -> DataFr
     """Find drops between which and the next take no line of a change is: results alone tell that both were.
 
     A member that is not orderly holds nothing that it does not list; of an orderly one only that it unlocked the queue,
-    or was refused its lock, tells that it had let go. What it persists before a result lists the queue anew
-    contradicts: then it took it again before, at nobody knows what time.
+    or was refused its lock, tells that it had let go. What it persists within 20 s, before a result lists the queue
+    anew, contradicts: then it took it again before, at nobody knows what time. By what it persists first after that it
+    had taken it again.
 
     Args:
         changes: as ROW: ``begin``, ``remove``, and ``stop`` and ``start`` of members.
@@ -113,32 +115,40 @@ def gaps_of(changes: DataFrame, results: DataFrame, events: DataFrame) -> DataFr
     of_queue = changes.where(F.col("mark").isin("begin", "remove")).select(*ROW).unionByName(results.select(*ROW))
     mark = F.struct("mark", "at_ms")
     told = of_queue.withColumns({"last": F.last(mark).over(before), "next": F.last(mark).over(after)}).where(
-        (F.col("mark") == "left") & F.col("last.mark").isin("begin", "came") & (F.col("next.mark") == "came")
+        (F.col("mark") == "left") & F.col("last.mark").isin("begin", "came") & F.col("next.mark").isin("came", "remove")
     )
-    seen = computed_once(told.withColumn("until_ms", F.col("next.at_ms")).select(*ROW, "until_ms"))
+    until = {"until_ms": F.col("next.at_ms"), "is_back": F.col("next.mark") == "came"}
+    seen = computed_once(told.withColumns(until).select(*ROW, *until))
     if seen.isEmpty():  # most logs lack no such lines
         return seen.select(*ROW)
     found = computed_once(_sure(seen, events))
-    gone = found.select(*ROW).withColumn("mark", F.lit("gone"))
     persisted = events.where(F.col("what") == "persisted all").select(*whole, moment().alias("said"))
-    said_ms, came_ms = F.col("said.at_ms"), F.col("until_ms")
-    met = found.join(persisted, on=whole, how="inner").where(said_ms > F.col("at_ms") + PERSISTING_MS)
-    first = met.groupBy(*ROW).agg(
-        F.max(said_ms < came_ms).alias("is_held"), F.min(F.when(said_ms > came_ms, F.col("said"))).alias("said")
+    said_ms, until_ms = F.col("said.at_ms"), F.col("until_ms")
+    met = found.join(persisted, on=whole, how="left").where(said_ms > F.col("at_ms") + PERSISTING_MS)
+    is_late = (said_ms > F.col("at_ms") + QUIET_MS) & (said_ms < until_ms)
+    first = met.groupBy(*ROW, "is_back").agg(
+        F.max((said_ms < until_ms) & ~is_late).alias("is_held"),
+        F.min(F.when(is_late, F.col("said"))).alias("late"),
+        F.min(F.when((said_ms > until_ms) & F.col("is_back"), F.col("said"))).alias("said"),
     )
-    told = computed_once(first)
+    told = computed_once(first.withColumn("said", F.coalesce("late", "said")))
     proof = told.withColumns({name: F.col(f"said.{name}") for name in ("at_ms", "file", "place")})
+    is_sure = F.col("is_back") | F.col("is_late")
+    late = told.where("late is not null").select(*whole, "at_ms", F.lit(True).alias("is_late"))
+    gone = found.join(late, on=[*whole, "at_ms"], how="left").where(F.coalesce(is_sure, F.lit(False)))
     return (
-        gone.join(told.where("is_held"), on=[*whole, "at_ms"], how="left_anti")
+        gone.withColumn("mark", F.lit("gone"))
+        .join(told.where("is_held"), on=[*whole, "at_ms"], how="left_anti")
         .select(*ROW)
         .unionByName(proof.where("said is not null").withColumn("mark", F.lit("kept")).select(*ROW))
     )
 
 
 def _sure(seen: DataFrame, events: DataFrame) -> DataFrame:
-    """Leave of orderly members what their locks tell, when they do."""
+    """Leave of orderly members what their locks tell, when they do, and what they list again."""
     locked = computed_once(events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct())
     free, orderly = (seen.join(locked, on=KEY, how=how) for how in ("left_anti", "left_semi"))
+    orderly = orderly.where("is_back")
     if orderly.isEmpty():
         return free
     whole = [*MEMBER, *QUEUE_KEY]
@@ -148,7 +158,7 @@ def _sure(seen: DataFrame, events: DataFrame) -> DataFrame:
     met = orderly.join(signs, on=whole, how="inner").where(
         F.col("said.at_ms").between(F.col("at_ms") - F.col("before_ms"), F.col("until_ms"))
     )
-    first = met.groupBy(*ROW, "until_ms").agg(F.min("said").alias("said"))
+    first = met.groupBy(*ROW, "until_ms", "is_back").agg(F.min("said").alias("said"))
     return free.unionByName(
         first.withColumns({name: F.col(f"said.{name}") for name in ("at_ms", "file", "place")}).drop("said")
     )
@@ -302,7 +312,10 @@ def drops_of(holds: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     signs = signs.unionByName(_unlocked_at_brokers(asked, events)).unionByName(refused)
     ends = life.groupBy("cluster", "process").agg(F.max("last_ms").alias("process_end_ms"))
     locked = events.where(F.col("what").isin(*OF_LOCKS)).select(*KEY).distinct().withColumn("is_orderly", F.lit(True))
-    inside = (F.col("kept_ms") >= F.col("at_ms")) & (F.col("end_ms").isNull() | (F.col("kept_ms") <= F.col("end_ms")))
+    is_before = F.when(F.col("how") == "begin", F.col("kept_ms") < F.col("end_ms")).otherwise(
+        F.col("kept_ms") <= F.col("end_ms")
+    )
+    inside = (F.col("kept_ms") >= F.col("at_ms")) & (F.col("end_ms").isNull() | is_before)
     is_unlock, is_refusal = F.col("what") == "unlocked", F.col("what") == "refused"
     is_all = inside & (F.col("what") == "persisted all")
     is_kept = inside & ~is_unlock & ~is_refusal

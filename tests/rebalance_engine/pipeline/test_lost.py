@@ -77,6 +77,14 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
         both(TAKEN, of(2.1, Q1), *kept(5, 10), of(20.1), of(40.1, Q1), *kept(45, 50), (60, removed("g", Q1)), of(60.1)),
         [(None, 2, 10, 20.1, "released"), (20.1, 40.1, None, 60, "released")],
     ),
+    "a removal and the next take with its result, before a removal": (
+        both(TAKEN, of(2.1, Q1), *kept(5), of(10.1), *kept(45, 50), (60, removed("g", Q1)), of(60.1)),
+        [(None, 2, 5, 10.1, "released"), (10.1, 45, None, 60, "released")],
+    ),
+    "a removal and the next take with its result, before a result that has it anew": (
+        both(TAKEN, of(2.1, Q1), *kept(5), of(10.1), *kept(45, 50), of(60.1, Q1), *kept(65), (70, removed("g", Q1))),
+        [(None, 2, 5, 10.1, "released"), (10.1, 45, None, 70, "released")],
+    ),
     "a removal and the next take, twice, before a stop": (
         both(
             TAKEN, of(2.1, Q1), *kept(5), of(10.1), of(20.1, Q1), *kept(25), of(30.1), of(40.1, Q1), *kept(45, 90),
