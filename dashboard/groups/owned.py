@@ -173,8 +173,8 @@ def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ())
     spans = with_silences(spans, silences_of(groups=[group.pk], since=since))
     lost = Max("until", filter=Q(until_high=None))
     ended = of_group.filter(until__lt=since).values_list("queue_id")
-    rows = ended.annotate(last=Max("until"), lost=lost, high=Max("until_high"))
-    spans.extend(ended_at(*row) for row in rows[:MOST_SPANS])
+    lasts = ended.annotate(last=Max("until"), lost=lost, high=Max("until_high"))
+    spans.extend(ended_at(*row) for row in lasts[:MOST_SPANS])
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     gone = disputed(away_since(clusters=[group.cluster_id], queues=queues, since=since), group)
     return spans, gone, len(spans) < MOST_SPANS
