@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dashboard.groups.bands import EVER, without
+from dashboard.groups.bands import EVER, FOREVER, without
 from dashboard.groups.pairing import Instant, Pair, Span, Way, pairs
 from rebalance_engine.model import MessageQueue
 
@@ -26,7 +26,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One queue's way from a member to another; None is nobody. ``unowned`` or ``overlap`` None: it has no end yet."""
+    """One queue's way from a member to another; None is nobody. ``unowned`` or ``overlap`` None: it has no end yet.
+
+    ``others``: when somebody else may have had it after it was let go, who was seen later, or is lost.
+    """
 
     queue: MessageQueue
     from_client: str | None
@@ -37,6 +40,7 @@ class Story:
     unowned: Bounds | None
     overlap: Bounds | None
     way: Way = Way.HANDED
+    others: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -93,14 +97,33 @@ def _placed(pair: Pair, parts: Sequence[Part]) -> tuple[int | None, Pair]:
 
 
 def _without_others(story: Story, spans: Sequence[Span]) -> Story:
-    """Leave out of what is certain when somebody else may have had the queue, who was seen with it only later."""
+    """Leave out of what is certain when another one may have had the queue, who was seen with it later, or is lost."""
     dropped, taken, unowned = story.dropped, story.taken, story.unowned
-    if not unowned or not unowned.low or taken is None or taken.low is None or dropped is None or dropped.high is None:
+    if dropped is None or dropped.high is None:
         return story
+    first = dropped.at if dropped.low is None else dropped.low
+    every = (
+        may_have_had(each.since.low, each.since.at, each.until, first) for each in spans if each.until is not dropped
+    )
+    others = tuple(sorted(each for each in every if each[1] > dropped.high))
+    if not unowned or not unowned.low or taken is None or taken.low is None:
+        return replace(story, others=others)
     since, until = dropped.high, taken.low
-    others = [(EVER if each.low is None else each.low, each.at) for each in (span.since for span in spans)]
     certain = without([(since, until)], [each for each in others if each[0] < until and each[1] > since])
-    return replace(story, unowned=replace(unowned, low=min(unowned.low, sum(high - low for low, high in certain))))
+    low = min(unowned.low, sum(high - low for low, high in certain))
+    return replace(story, unowned=replace(unowned, low=low), others=others)
+
+
+def may_have_had(low: int | None, at: int, end: Instant | None, dropped: int) -> tuple[int, int]:
+    """Say from when to when somebody may have had a queue that another one let go at ``dropped`` at the earliest.
+
+    Who was lost before that passed it on. Of who has it still this says when he may have come.
+    """
+    since = EVER if low is None else low
+    if end is None:
+        return since, at
+    lost = FOREVER if end.at > dropped else end.at
+    return since, lost if end.high is None else end.high
 
 
 def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:

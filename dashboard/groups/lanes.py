@@ -10,7 +10,7 @@ from django.db.models import Q
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
 from dashboard.groups.ending import stories_of
-from dashboard.groups.handoffs import Story, pause_of
+from dashboard.groups.handoffs import Story, may_have_had, pause_of
 from dashboard.groups.leaving import STAYED, End, Left, lefts_of, perhaps_away
 from dashboard.groups.models import Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until
@@ -138,10 +138,10 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     if all(each.taken_at is not None or each.dropped_at is None for each in handoffs):
         return [_told_lane(each) for each in handoffs]
     since = min(each.dropped_at for each in handoffs if each.dropped_at is not None)
-    rows = Holding.objects.filter(Q(until=None) | Q(until__gt=since), group=round_row.group_id).order_by("at")
+    rows = Holding.objects.filter(Q(until=None) | Q(until__gte=since), group=round_row.group_id).order_by("at")
     held: dict[MessageQueue, list[_Hold]] = {}
     for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
-        held.setdefault(row.queue.message_queue, []).append(_Hold(row.member.client_id, row.at, row.at_low, row.until))
+        held.setdefault(row.queue.message_queue, []).append(_hold(row))
     closed = round_row.closed_at or now
     lefts = lefts_of(round_row, [_drop_of(each) for each in handoffs if each.taken_at is None])
     known = _Known(now, _sure(round_row, now), told_until_of(round_row.group_id), _doubts_since(round_row, [since]))
@@ -187,12 +187,22 @@ def _drop_of(row: Handoff) -> tuple[MessageQueue, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """One member had a queue from ``at`` until ``until`` (None: it has it)."""
+    """One member had a queue from ``at`` until ``until`` (None: it has it), or ``until_high`` (None: nobody knows)."""
 
     client: str
     at: int
     at_low: int | None
     until: int | None
+    until_high: int | None
+
+    def may_have_had(self, dropped: Instant) -> tuple[int, int]:
+        """Say when it may have had a queue that another one let go."""
+        end = None if self.until is None else Instant(self.until, None, self.until_high)
+        return may_have_had(self.at_low, self.at, end, dropped.at if dropped.low is None else dropped.low)
+
+
+def _hold(row: Holding) -> _Hold:
+    return _Hold(row.member.client_id, row.at, row.at_low, row.until, row.until_high)
 
 
 def _until(row: Handoff, held: Sequence[_Hold], left: Left, known: _Known, closed: int) -> Lane:
@@ -205,16 +215,12 @@ def _until(row: Handoff, held: Sequence[_Hold], left: Left, known: _Known, close
         return replace(lane, to_client=kept.client, taken_at=dropped, unowned=(0, 0))
     came = next((hold for hold in later if hold.at >= closed), None)
     let_go = Instant(dropped, row.dropped_low, row.dropped_high)
+    others = [hold for hold in held if (hold.client, hold.until) != (row.from_client, dropped)]
+    known = replace(known, doubts=[*known.doubts, *(hold.may_have_had(let_go) for hold in others)])
     if left.end is not None and left.end.at <= (known.now if came is None else came.at):
         return _ended(lane, left, left.end, let_go, known)
-    low, high = (known.sure, known.now) if came is None else (_first_low(later), came.at)
+    low, high = (known.sure, known.now) if came is None else (came.at_low, came.at)
     return replace(lane, unowned=left.lasted(let_go, low, high, known.doubts), is_waiting=came is None)
-
-
-def _first_low(holds: Sequence[_Hold]) -> int | None:
-    """Say when the first of them may have come (None: unknown): who was seen to later may have come before."""
-    lows = [hold.at_low for hold in holds]
-    return None if None in lows else min(low for low in lows if low is not None)
 
 
 def _ended(lane: Lane, left: Left, end: End, dropped: Instant, known: _Known) -> Lane:
@@ -373,6 +379,7 @@ def _lane(story: Story, known: _Known, left: Left) -> Lane:
     dropped, taken = story.dropped, story.taken
     is_waiting = taken is None and dropped is not None
     unowned = (story.unowned.low, story.unowned.high) if story.unowned else (None, None)
+    known = replace(known, doubts=[*known.doubts, *story.others]) if is_waiting else known
     if is_waiting and dropped is not None:
         unowned = left.lasted(dropped, known.sure, known.now, known.doubts)  # who was lost may have it still
     overlap = (story.overlap.low, story.overlap.high) if story.overlap else (None, None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
+from dashboard.groups.bands import FOREVER
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of
 from dashboard.groups.leaving import End, Left, lefts_of_each
 from dashboard.groups.models import Handoff, Holding, Round
@@ -17,7 +18,18 @@ from dashboard.groups.proofs import sure_until_of
 from rebalance_engine.model import MessageQueue
 
 QUEUE = ("topic", "broker", "queue_id")
-COLUMNS = ("pk", "round", "dropped_at", "first_dropped", "dropped_high", "is_kept", "came_at", "came_low", *QUEUE)
+COLUMNS = (
+    "pk",
+    "round",
+    "dropped_at",
+    "first_dropped",
+    "dropped_high",
+    "is_kept",
+    "came_at",
+    "came_low",
+    "lost_until",
+    *QUEUE,
+)
 
 
 def lasting_pauses(*, rounds: Collection[int], now: int) -> dict[int, int]:
@@ -71,10 +83,11 @@ def lasting_handoffs(*, rounds: Collection[int], now: int) -> dict[int, Lasting]
         .annotate(is_kept=Exists(kept))
         .annotate(came_at=_first(spans, "at"), came_low=_first(spans, "first_low"))
         .annotate(first_dropped=Coalesce("dropped_low", "dropped_at"))
+        .annotate(lost_until=_lost_until(spans))
     )
     found: list[_Open] = [
-        _Open(pk, number, MessageQueue(*queue), dropped, low, high, is_kept, came, came_low)
-        for pk, number, dropped, low, high, is_kept, came, came_low, *queue in rows.values_list(*COLUMNS)
+        _Open(pk, number, MessageQueue(*queue), dropped, low, high, is_kept, came, came_low, lost)
+        for pk, number, dropped, low, high, is_kept, came, came_low, lost, *queue in rows.values_list(*COLUMNS)
     ]
     of = Round.objects.filter(pk__in={each.round for each in found}).select_related("group").defer("before", "after")
     in_rounds = {row.pk: row for row in of}
@@ -98,6 +111,8 @@ def _lasted(each: _Open, left: Left, doubts: Doubts, *, looked: int, now: int) -
     is_gone = left.end is not None and left.end.at <= last
     if left.end is not None and is_gone:
         last, least = left.end.at, None if left.end.low is None else min(left.end.low, looked)
+    if each.lost_until is not None:
+        doubts = [*doubts, (each.low, each.lost_until)]
     low, high = left.lasted(Instant(each.dropped_at, each.low, each.high), least, last, doubts)
     end = left.end if is_gone else None
     return Lasting(each.round, low, high, is_waited_for=not is_gone, end=end)
@@ -106,7 +121,7 @@ def _lasted(each: _Open, left: Left, doubts: Doubts, *, looked: int, now: int) -
 class _Open(NamedTuple):
     """A handoff that nobody took: its row and its round's, when it was let go, and when somebody was seen with it.
 
-    ``is_kept``: somebody else had it all the time.
+    ``is_kept``: somebody else had it all the time. ``lost_until``: until when one may have had it who was lost beside.
     """
 
     pk: int
@@ -118,6 +133,19 @@ class _Open(NamedTuple):
     is_kept: bool
     came_at: int | None
     came_low: int | None
+    lost_until: int | None
+
+
+def _lost_until(spans: QuerySet[Holding]) -> Subquery:
+    """Say until when one may have had it who was lost when it was let go, or after it: others passed it on."""
+    beside = Q(until__gt=OuterRef("first_dropped"), at__lte=OuterRef("dropped_at"))
+    own = Q(until=OuterRef("dropped_at"), member__client_id=OuterRef("from_client"))
+    lost = (
+        spans.filter(beside)
+        .exclude(own)
+        .annotate(most=Coalesce("until_high", Value(FOREVER, output_field=BigIntegerField())))
+    )
+    return Subquery(lost.order_by("-most").values("most")[:1])
 
 
 def _first(spans: QuerySet[Holding], column: str) -> Subquery:

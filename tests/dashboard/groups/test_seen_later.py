@@ -40,6 +40,30 @@ def test_what_lasts_ended_when_the_first_may_have_come_not_who_was_seen_first(cl
     assert lane.unowned == (lasting.low, lasting.high) == (26_000, 34_990)
 
 
+def test_what_one_let_go_when_another_was_lost_who_had_it_too_may_be_that_ones_still(cluster: object) -> None:
+    assert cluster
+    settle()
+    told(held("A", 2_000, [0, 1, 2]), held("B", 2_000, [2, 3]), at=2_000)
+    turn(2_100)
+    told(left("A", 5_000), listed(5_000, "B"), held("B", 5_000, [3]), at=5_000)
+    turn(5_100)
+    for at in (9_000, 60_000):
+        told(held("B", at, [3] if at < 60_000 else [2, 3]), listed(at, "B"), at=at)
+        turn(at + 100)
+        lanes = [
+            lane.unowned[0] or 0
+            for row in Round.objects.all()
+            for lane in lanes_of(row, now=T0 + at + 200)
+            if lane.queue_id == 2
+        ]
+        rounds = Round.objects.values_list("pk", flat=True)
+        found = lasting_handoffs(rounds=list(rounds), now=T0 + at + 200)
+        mine = set(Handoff.objects.filter(queue_id=2).values_list("pk", flat=True))
+
+        assert set(lanes) == {0}
+        assert {each.low for pk, each in found.items() if pk in mine} <= {0}
+
+
 def test_what_a_lost_member_may_have_had_until_it_came_back_was_perhaps_its_own_in_later_rounds_too(
     cluster: object,
 ) -> None:
