@@ -281,7 +281,8 @@ def _ended_with_process(told: DataFrame, takes: DataFrame, events: DataFrame, li
     spoke_lately = F.col("last_ms") - F.col("persisted_ms") < PERSISTS_WITHIN_MS
     is_cut = spoke_lately & (silent > 2 * PERSISTS_WITHIN_MS)
     stops_ms = F.when(F.col("is_stopping"), F.col("last_ms")).otherwise(F.greatest("last_ms", "left_ms"))
-    by_then = F.least(stops_ms + SHUTS_DOWN_WITHIN_MS, "input_end_ms", "next_ms")
+    late_ms = F.when(F.col("is_stopping"), stops_ms).otherwise(F.greatest(stops_ms, "gone_before_ms"))
+    by_then = F.least(late_ms + SHUTS_DOWN_WITHIN_MS, "input_end_ms", "next_ms")
     shuts_down = is_stopped & F.col("layout").isin(*PERSISTING) & (by_then > stops_ms)
     return seen.withColumns(
         {
