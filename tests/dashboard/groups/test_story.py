@@ -189,6 +189,7 @@ def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
         "handoffs": 0,
         "unknown_queues": 0,
         "gone_queues": 0,
+        "back_queues": 0,
         "is_waiting": False,
         "is_shared": False,
     }
