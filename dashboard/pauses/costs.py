@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dashboard.groups.handoffs import longest_pause, stood_still
@@ -92,10 +92,15 @@ def cost_of(handoffs: Sequence[Told]) -> Cost:
     return Cost(
         queues=len({each.queue for each in handoffs}),
         longest=longest_of([each.pause for each in handoffs if each.has_pause]),
-        paused=_sum_once([_Part(each.queue, each.pause, each.dropped, each.pulled) for each in handoffs]),
+        paused=_sum_once([_Part(each.queue, each.pause, each.dropped, _pause_ends(each)) for each in handoffs]),
         unowned=_sum_once([_Part(each.queue, each.unowned, each.dropped, each.taken) for each in handoffs]),
         overlap=_sum_once([_Part(each.queue, each.overlap, each.taken, each.dropped) for each in handoffs]),
     )
+
+
+def _pause_ends(told: Told) -> Between:
+    """Say when what is known of a pause ended: where no first pull is, that is when nobody had the queue."""
+    return told.pulled if told.pulled.is_known else told.taken
 
 
 def without(cost: Cost, queues: int) -> Cost:
@@ -165,12 +170,41 @@ def _of_queue(parts: Sequence[_Part]) -> Sum:
     total = sum_of(each.lasted for each in parts)
     if len(parts) == 1:
         return total
-    longest = max(each.lasted.low or 0 for each in parts)
-    certain, possible = [each.certain for each in parts], [each.possible for each in parts]
-    low = total.low if None in certain else min(total.low, max(longest, _length(certain)))
+    possible = [each.possible for each in parts]
+    low = min(total.low, _low_of(parts))
     if total.high is None or None in possible:
         return Sum(low, total.high, total.unknown)
     return Sum(low, max(low, min(total.high, _length(possible))), 0)
+
+
+def _low_of(parts: Sequence[_Part]) -> int:
+    """Add up what is certain of parts that lie apart; of those that may overlap, what is certain of all together.
+
+    Of a part of which less is certain than its bounds allow nobody knows which of it: alone, it counts as the longest.
+    """
+    low = 0
+    for own in _apart(parts):
+        whole = [each.certain for each in own if each.certain and each.certain[1] - each.certain[0] == each.lasted.low]
+        low += max(_length(whole), *(each.lasted.low or 0 for each in own))
+    return low
+
+
+def _apart(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
+    """Put together the parts whose times may overlap."""
+    own, end = list[_Part](), -LONGEST_MS
+    for each in sorted(parts, key=lambda part: _widest(part)[0]):
+        since, until = _widest(each)
+        if own and since >= end:
+            yield own
+            own = []
+        own.append(each)
+        end = max(end, until)
+    yield own
+
+
+def _widest(part: _Part) -> tuple[int, int]:
+    since, until = part.since.low, part.until.high
+    return -LONGEST_MS if since is None else since, LONGEST_MS if until is None else until
 
 
 def _length(spans: Iterable[tuple[int, int] | None]) -> int:

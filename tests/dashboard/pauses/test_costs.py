@@ -31,7 +31,7 @@ def test_a_cost_counts_a_queue_once() -> None:
     cost = cost_of([told("a", Between(1, 2)), told("a", Between(3, 4), Between(2, 2)), told("b", Between(0, 0))])
 
     assert (cost.queues, cost.longest) == (2, Between(3, 4))
-    assert (cost.paused, cost.unowned) == (Sum(4, 6, 0), Sum(2, 2, 0))
+    assert (cost.paused, cost.unowned) == (Sum(3, 6, 0), Sum(2, 2, 0))  # when they were nobody knows: perhaps at once
 
 
 def test_the_time_that_two_handoffs_of_a_queue_share_counts_once() -> None:
@@ -58,3 +58,21 @@ def test_what_is_unknown_of_a_queue_stays_unknown_whatever_overlaps() -> None:
     second = replace(first, unowned=Between(2_000, None), taken=Between(2_000, None))
 
     assert cost_of([first, second]).unowned == Sum(3_000, None, 1)
+
+
+def test_what_three_had_at_once_counts_once_where_not_all_of_it_is_known() -> None:
+    def two(taken: int, low: int, dropped: Between) -> Told:
+        return replace(told("q0", Between()), overlap=Between(low, None), taken=Between(taken, taken), dropped=dropped)
+
+    beside = [two(0, 10, Between()), two(2, 8, Between(10, 10))]
+
+    assert cost_of(beside).overlap.low == 10
+    assert cost_of([*beside, two(-20, 5, Between(-15, -10))]).overlap.low == 15
+
+
+def test_pauses_of_a_queue_that_lie_apart_add_up_also_where_no_first_pull_is_known() -> None:
+    def paused(dropped: int, taken: int) -> Told:
+        each = told("q0", Between(taken - dropped, None), Between(taken - dropped, taken - dropped))
+        return replace(each, dropped=Between(dropped, dropped), taken=Between(taken, taken))
+
+    assert cost_of([paused(0, 10), paused(20, 25)]).paused.low == 15
