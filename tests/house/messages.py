@@ -25,6 +25,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
 
+from dashboard.api.reported import ABOUT, NEEDED
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import Departure, DropReason, Missing, Origin
 from tests.house.project import ROOT, files, is_vendored
@@ -229,6 +230,8 @@ def _in_sayings() -> Iterator[Found]:
             yield str(each.value), None, kind.__module__.replace(".", "/") + ".py"
     for word in (*DONE, *JSON, *ONCE, *WORDS):
         yield word, None, "tests/house/messages.py"
+    for words in (ABOUT.splitlines()[0], NEEDED):
+        yield words, None, "dashboard/api/reported.py"
     for path in files("dashboard/api/*.py"):
         for words in operations_in((ROOT / path).read_text()):
             yield words, None, str(path)
