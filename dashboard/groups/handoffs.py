@@ -114,6 +114,22 @@ def _without_others(story: Story, spans: Sequence[Span]) -> Story:
     return replace(story, unowned=replace(unowned, low=low), others=others)
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One member had a queue from ``at`` until ``until`` (None: it has it), or ``until_high`` (None: nobody knows)."""
+
+    client: str
+    at: int
+    at_low: int | None
+    until: int | None
+    until_high: int | None
+
+    def may_have_had(self, dropped: Instant) -> tuple[int, int]:
+        """Say when it may have had a queue that another one let go."""
+        end = None if self.until is None else Instant(self.until, None, self.until_high)
+        return may_have_had(self.at_low, self.at, end, dropped.at if dropped.low is None else dropped.low)
+
+
 def may_have_had(low: int | None, at: int, end: Instant | None, dropped: int) -> tuple[int, int]:
     """Say from when to when somebody may have had a queue that another one let go at ``dropped`` at the earliest.
 

@@ -10,7 +10,7 @@ from django.db.models import Q
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
 from dashboard.groups.ending import stories_of
-from dashboard.groups.handoffs import Story, may_have_had, pause_of
+from dashboard.groups.handoffs import Hold, Story, pause_of
 from dashboard.groups.leaving import STAYED, End, Left, lefts_of, perhaps_away
 from dashboard.groups.models import Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until
@@ -139,7 +139,7 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
         return [_told_lane(each) for each in handoffs]
     since = min(each.dropped_at for each in handoffs if each.dropped_at is not None)
     rows = Holding.objects.filter(Q(until=None) | Q(until__gte=since), group=round_row.group_id).order_by("at")
-    held: dict[MessageQueue, list[_Hold]] = {}
+    held: dict[MessageQueue, list[Hold]] = {}
     for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
         held.setdefault(row.queue.message_queue, []).append(_hold(row))
     closed = round_row.closed_at or now
@@ -185,27 +185,11 @@ def _drop_of(row: Handoff) -> tuple[MessageQueue, int]:
     return _queue_of(row), row.dropped_at or 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Hold:
-    """One member had a queue from ``at`` until ``until`` (None: it has it), or ``until_high`` (None: nobody knows)."""
-
-    client: str
-    at: int
-    at_low: int | None
-    until: int | None
-    until_high: int | None
-
-    def may_have_had(self, dropped: Instant) -> tuple[int, int]:
-        """Say when it may have had a queue that another one let go."""
-        end = None if self.until is None else Instant(self.until, None, self.until_high)
-        return may_have_had(self.at_low, self.at, end, dropped.at if dropped.low is None else dropped.low)
+def _hold(row: Holding) -> Hold:
+    return Hold(row.member.client_id, row.at, row.at_low, row.until, row.until_high)
 
 
-def _hold(row: Holding) -> _Hold:
-    return _Hold(row.member.client_id, row.at, row.at_low, row.until, row.until_high)
-
-
-def _until(row: Handoff, held: Sequence[_Hold], left: Left, known: _Known, closed: int) -> Lane:
+def _until(row: Handoff, held: Sequence[Hold], left: Left, known: _Known, closed: int) -> Lane:
     lane, dropped = _told_lane(row), row.dropped_at
     if row.taken_at is not None or dropped is None:
         return lane
