@@ -101,9 +101,8 @@ def _without_others(story: Story, spans: Sequence[Span]) -> Story:
     dropped, taken, unowned = story.dropped, story.taken, story.unowned
     if dropped is None or dropped.high is None:
         return story
-    first = dropped.at if dropped.low is None else dropped.low
     every = (
-        may_have_had(each.since.low, each.since.at, each.until, first) for each in spans if each.until is not dropped
+        may_have_had(each.since.low, each.since.at, each.until, dropped) for each in spans if each.until is not dropped
     )
     others = tuple(sorted(each for each in every if each[1] > dropped.high))
     if not unowned or not unowned.low or taken is None or taken.low is None:
@@ -127,18 +126,19 @@ class Hold:
     def may_have_had(self, dropped: Instant) -> tuple[int, int]:
         """Say when it may have had a queue that another one let go."""
         end = None if self.until is None else Instant(self.until, None, self.until_high)
-        return may_have_had(self.at_low, self.at, end, dropped.at if dropped.low is None else dropped.low)
+        return may_have_had(self.at_low, self.at, end, dropped)
 
 
-def may_have_had(low: int | None, at: int, end: Instant | None, dropped: int) -> tuple[int, int]:
-    """Say from when to when somebody may have had a queue that another one let go at ``dropped`` at the earliest.
+def may_have_had(low: int | None, at: int, end: Instant | None, dropped: Instant) -> tuple[int, int]:
+    """Say from when to when somebody may have had a queue that another one let go.
 
     Who was lost before that passed it on. Of who has it still this says when he may have come.
     """
     since = EVER if low is None else low
     if end is None:
         return since, at
-    lost = FOREVER if end.at > dropped else end.at
+    first = dropped.at if dropped.low is None else dropped.low
+    lost = FOREVER if end.at > first else end.at
     return since, lost if end.high is None else end.high
 
 

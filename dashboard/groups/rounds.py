@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,20 +137,23 @@ def _causes_told(row: Round) -> tuple[list[str], int]:
     """Say what a round came of, and how many more changes there were; who came and who went is never one of those."""
     causes = list(row.causes.order_by("at", "pk").values_list("cause", "client_id", "evidence")[:MOST_COUNTED])
     if row.cause == Cause.MANY_AT_ONCE.value:
-        came = [client for cause, client, _evidence in causes if client and cause == Cause.MEMBER_JOINED.value]
-        went = [client for cause, client, _evidence in causes if client and cause in WENT]
+        came, went = _came_and_went(causes)
         if came or went:
             return [cause_with_names(cause_words(row.cause), _many(came, went))], len(causes) - len(came) - len(went)
     place = next((i for i, (cause, _client, _evidence) in enumerate(causes) if cause == row.cause), None)
     first = in_words(cause_words(row.cause) if place is None else causes[place][2])
-    others = [each for i, each in enumerate(causes) if i != place]
-    came = [client for cause, client, _evidence in others if client and cause == Cause.MEMBER_JOINED.value]
-    went = [client for cause, client, _evidence in others if client and cause in WENT]
+    came, went = _came_and_went([each for i, each in enumerate(causes) if i != place])
     more = len(causes) - len(came) - len(went) - 1
     if not came and not went:
         return [first], max(0, more)
     who = _many(came, went)
     return [first, who] if row.cause in MEMBER else [who, first], max(0, more)
+
+
+def _came_and_went(causes: Iterable[tuple[str, str | None, str]]) -> tuple[list[str], list[str]]:
+    told = [(cause, client) for cause, client, _evidence in causes if client]
+    came = [client for cause, client in told if cause == Cause.MEMBER_JOINED.value]
+    return came, [client for cause, client in told if cause in WENT]
 
 
 def _many(several_came: Sequence[str], several_went: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from rebalance_engine.pipeline.loads import Presence
 from rebalance_engine.pipeline.rounds import GOES, SAID_WITHIN_MS, Cause
 from rebalance_engine.pipeline.unheard import CLOCKS_MS, Counted, Holds, Spans
 
-SPEAKS_WITHIN_MS = 660_000  # every 20th heartbeat of 30 s is written down
+HEARTBEAT_SAID_WITHIN_MS = 660_000  # every 20th heartbeat of 30 s is written down
 WATCHED_MS = 30_000  # a broker's log that goes on for so long would tell its end
 
 
@@ -71,4 +71,8 @@ def unsure_of(quiet: Mapping[str, int], gone: Iterable[Cause], end_ms: int) -> S
     """Tell from when until when nobody knows whether quiet members were there: those that wrote no heartbeat since."""
     ends = {str(one.client): one.at_ms for one in gone}
     spans = {client: (at, ends.get(client, end_ms)) for client, at in quiet.items()}
-    return {client: [(at, end)] for client, (at, end) in spans.items() if client in ends or end - at > SPEAKS_WITHIN_MS}
+    return {
+        client: [(at, end)]
+        for client, (at, end) in spans.items()
+        if client in ends or end - at > HEARTBEAT_SAID_WITHIN_MS
+    }
