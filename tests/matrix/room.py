@@ -17,6 +17,7 @@ from dashboard.clusters.models import Cluster as ClusterRow
 from dashboard.clusters.models import Watch
 from dashboard.config.watching import now_ms, watch
 from dashboard.groups.models import Group, Holding, Member, Round
+from dashboard.groups.rebalancing import is_due
 from dashboard.groups.tasks import rebalance_due_groups
 from dashboard.groups.viewing import note_viewed
 from dashboard.people.roles import Role
@@ -101,7 +102,9 @@ class Room:
         return Round.objects.filter(group__name=self.group_name).order_by("-number").first()
 
     def is_settled(self) -> bool:
-        """Whether held is target, by looks from after everything that happened, and no round is open."""
+        """Whether held is target, by looks from after everything that happened, and no round is open or to come."""
+        if is_due(group=self.group.pk, now=ms()):  # asked first: what is stored is told in what is read below
+            return False
         latest = self.latest()
         return bool(self.group.is_converged) and (latest is None or latest.closed_at is not None)
 
