@@ -59,9 +59,9 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     ]
     lost = Broker.objects.filter(cluster=OuterRef("group__cluster"), name=OuterRef("broker"), broker_id=0)
     untold = MemberList.objects.filter(~Exists(lost.filter(gone_at__isnull=False)), group__in=groups)
-    lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_at", 0))
+    lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_low", "missing_at", 0))
     found: dict[int, int] = {}
-    for group, at in [*told, *lists]:  # a broker told of changes until its answer was missing
+    for group, at in [*told, *lists]:
         found[group] = min(at, found.get(group, at))
     return found
 

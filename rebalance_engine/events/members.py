@@ -98,7 +98,10 @@ class Missing(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerMissed(Fact):
-    """Somebody did not answer, so that what was asked is unknown from here on, not unchanged."""
+    """Somebody did not answer, so that what was asked is unknown from here on, not unchanged.
+
+    Where it is known when it had answered last, it is unknown since then at the earliest: that is the lower bound.
+    """
 
     request: Text
     missing: Missing

@@ -246,12 +246,14 @@ def started_at(properties: Mapping[str, str]) -> int | None:
     return _instant(properties.get("PROP_CONSUMER_START_TIMESTAMP", ""))
 
 
-def missed(by: Answerer, why: Trouble | Missing, *, group: str | None = None) -> AnswerMissed:
-    """State that an answer did not come, or cannot be used."""
+def missed(
+    by: Answerer, why: Trouble | Missing, *, group: str | None = None, told_at: int | None = None
+) -> AnswerMissed:
+    """State that an answer did not come, or cannot be used; ``told_at`` is when the last one that did was asked for."""
     return AnswerMissed(
         at=by.at,
         source=by.source,
-        exactness=EXACT,
+        exactness=EXACT if told_at is None else Exactness.between(min(told_at, by.at), by.at),
         request=str(int(by.code)),
         missing=why if isinstance(why, Missing) else why_missing(why),
         broker=by.broker,

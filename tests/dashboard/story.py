@@ -112,10 +112,11 @@ def listed(at: int, *clients: str, group: str = "g", broker: str = "east") -> Me
     return MemberListSeen(at=T0 + at, source=EAST, exactness=EXACT, group=group, broker=broker, clients=clients)
 
 
-def untold(at: int, group: str = "g", broker: str = "east") -> AnswerMissed:
-    """A broker did not say who is a member."""
+def untold(at: int, group: str = "g", broker: str = "east", low: int | None = None) -> AnswerMissed:
+    """A broker did not say who is a member, and had said it at ``low``."""
+    within = EXACT if low is None else Exactness.between(T0 + low, T0 + at)
     return AnswerMissed(
-        at=T0 + at, source=EAST, exactness=EXACT, request="38", missing=Missing.TIMEOUT, broker=broker, group=group
+        at=T0 + at, source=EAST, exactness=within, request="38", missing=Missing.TIMEOUT, broker=broker, group=group
     )
 
 

@@ -168,7 +168,7 @@ class World:
             facts.append(listed(at, *sorted(self.has)))
             self.known, self.listed = set(self.has), at
         else:
-            facts.append(untold(at))
+            facts.append(untold(at, low=self.listed))
         for client in sorted(self.known):
             if client not in self.has or self.luck.random() < self.missing:
                 facts.append(missed(client, at))

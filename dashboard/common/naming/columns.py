@@ -126,6 +126,7 @@ COLUMNS = {
     "missed": pgettext_lazy("column", "calls without answer"),
     "missing": pgettext_lazy("column", "why missing"),
     "missing_at": pgettext_lazy("column", "missing since"),
+    "missing_low": pgettext_lazy("column", "told last"),
     "model": pgettext_lazy("column", "message model"),
     "most": pgettext_lazy("column", "most lag"),
     "move_count": pgettext_lazy("column", "move count"),

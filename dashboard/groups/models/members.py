@@ -103,8 +103,9 @@ class Member(Sourced):
 class MemberList(Sourced):
     """The members as one broker lists them, in its order, an id as often as it is registered.
 
-    ``missing`` says why it did not tell when it was asked last: who is a member there is unknown since ``missing_at``.
-    ``silences`` are such times that ended, the last one at ``silent_until``.
+    ``missing`` says why it did not tell when it was asked last, at ``missing_at``: who is a member there is unknown
+    since ``missing_low``, when it had told last. ``silences`` are such times that ended, the last one at
+    ``silent_until``.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="member_lists")
@@ -112,6 +113,7 @@ class MemberList(Sourced):
     clients = NamesField()
     missing = models.CharField(max_length=16, null=True, blank=True, choices=choices_of(Missing))
     missing_at = AtField(null=True, blank=True)
+    missing_low = AtField(null=True, blank=True)
     silences = models.JSONField(
         null=True, blank=True, help_text="[[missing since, told again], …]; of many the oldest are one; NULL: none"
     )

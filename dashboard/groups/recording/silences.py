@@ -46,7 +46,8 @@ def of_list(row: MemberList, fact: Fact) -> dict[str, object]:
     if row.missing_at is None:
         return {}
     until = observed_at(fact)
-    return {"silences": kept(row.silences, row.missing_at, until), "silent_until": until}
+    since = row.missing_at if row.missing_low is None else row.missing_low
+    return {"silences": kept(row.silences, since, until), "silent_until": until, "missing_low": None}
 
 
 def told_at(row: Member) -> int:

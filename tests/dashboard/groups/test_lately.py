@@ -164,7 +164,7 @@ def test_an_outage_that_is_over_counts_for_as_long_as_it_lasted(cluster: Cluster
     told(held("A", 10, [0, 1] if members == 2 else [0, 1, 2, 3]), *([held("B", 10, [2, 3])] if members == 2 else []))
     turn(20)
     begin = 2 * WINDOW_MS - 60_000
-    told(listed(begin, *several), untold(begin + 1_000), listed(begin + 12_000, *several))
+    told(listed(begin, *several), untold(begin + 2_000, low=begin + 1_000), listed(begin + 12_000, *several))
     turn(begin + 12_100)
     answering(NOW)
 

@@ -195,14 +195,14 @@ def test_a_look_that_shows_the_end_makes_nothing_certain_of_a_silence_before_it(
 
 def test_a_broker_that_tells_its_list_again_leaves_the_doubt_of_who_was_on_it() -> None:
     settle()
-    told(listed(10, "A", "B"), untold(7_000), untold(8_000))
+    told(listed(10, "A", "B"), untold(7_000, low=6_000), untold(8_000))
     assert doubts_of(group=Group.objects.get().pk, since=T0) == []  # it lasts
 
     told(listed(9_000, "A", "B"))
     told(listed(10_000, "A", "B"))
 
-    assert MemberList.objects.get().silences == [[T0 + 7_000, T0 + 9_000]]
-    assert doubts_of(group=Group.objects.get().pk, since=T0) == [(T0 + 7_000, T0 + 9_000)]
+    assert MemberList.objects.get().silences == [[T0 + 6_000, T0 + 9_000]]
+    assert doubts_of(group=Group.objects.get().pk, since=T0) == [(T0 + 6_000, T0 + 9_000)]
     assert doubts_of(group=Group.objects.get().pk, since=T0 + 9_000) == []
 
 

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Watch
 from dashboard.groups.models import Group, Member, MemberList
 from dashboard.groups.recording.silences import MOST_SILENCES, kept
+from dashboard.groups.silences import told_until_of
 from rebalance_engine.events import Departure
 from tests.dashboard.story import T0, held, joined, left, listed, missed, route, seen, told, untold
 
@@ -46,11 +47,33 @@ def test_who_comes_back_was_silent_until_it_left_however_that_was(group: Group, 
 
 
 def test_a_silence_of_a_brokers_list_is_kept_when_it_is_told_again(group: Group) -> None:
-    told(untold(1_000))
+    told(untold(2_000, low=1_000))
     told(listed(4_000, "A", "B"))
 
     row = MemberList.objects.get(group=group, broker="east")
     assert (row.silences, row.silent_until) == ([[T0 + 1_000, T0 + 4_000]], T0 + 4_000)
+    assert (row.missing, row.missing_low) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("lists_at", "since"),
+    [
+        pytest.param(None, 0, id="nothing is known but when it changed last"),
+        pytest.param(1_500, 1_500, id="an earlier watcher had every list then"),
+        pytest.param(2_500, 2_000, id="every list was told since: it was not missing then"),
+    ],
+)
+def test_of_a_list_that_this_watcher_never_had_the_silence_began_when_it_was_told_to_an_earlier_one(
+    group: Group, lists_at: int | None, since: int
+) -> None:
+    told(listed(0, "A", "B"))
+    if lists_at is not None:
+        Watch.objects.create(cluster=group.cluster, at=T0, lists_at=T0 + lists_at)
+
+    told(untold(2_000))
+
+    assert MemberList.objects.get(group=group, broker="east").missing_low == T0 + since
+    assert told_until_of(group.pk) == T0 + since
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 50)), max_size=100))

@@ -171,6 +171,7 @@ def test_while_a_broker_does_not_answer_nobody_left() -> None:
 
     assert isinstance(missed, AnswerMissed)
     assert missed.missing is Missing.ERROR
+    assert missed.exactness == Exactness.between(10, 20)  # whom it listed is unknown since its last answer
     assert not [fact for fact in facts if isinstance(fact, MemberLeft)]
     assert list(memory.list_missed("G", by(31, "west"), GONE)) == []
     assert memory.brokers_of("G", "A") == ("east",)
