@@ -50,6 +50,24 @@ def test_the_crosshair_is_on_both_maps_and_says_where_a_queue_goes(turn: Turn, p
     expect(page.locator('.cursor[visibility="visible"]')).to_have_count(2)
 
 
+def test_maps_stand_above_each_other_where_cells_would_be_too_narrow(turn: Turn, page: Page) -> None:
+    told(route(24, 30_000), held("A", 31_000, range(12)), held("B", 31_000, range(12, 24)))
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(f"/groups/{turn(31_100).pk}/plan/?add=a-newcomer-with-a-name")
+
+    expect(cells(page, "ok", "held")).to_have_count(24)
+    held_now, planned = (
+        page.locator('[data-map="held"]').bounding_box(),
+        page.locator('[data-map="planned"]').bounding_box(),
+    )
+    assert held_now is not None and planned is not None
+    assert held_now["x"] == planned["x"] and held_now["y"] + held_now["height"] <= planned["y"]
+    lefts = "all => [...new Set(all.map((each) => Math.round(each.getBoundingClientRect().x)))].sort((a, b) => a - b)"
+    now, then = (page.locator(f'[data-map="{which}"] [data-cell]').evaluate_all(lefts) for which in ("held", "planned"))
+    assert len(now) == 24 and now == then
+    assert min(b - a for a, b in zip(now, now[1:], strict=False)) >= 20
+
+
 def test_a_strategy_is_chosen_by_its_card_and_the_question_stays(turn: Turn, page: Page) -> None:
     page.goto(f"/groups/{turn(30).pk}/plan/?add=C")
 

@@ -49,6 +49,15 @@ def test_a_past_instant_is_marked_as_past_with_what_was_then(viewer: Client) -> 
     assert facts["at"] == T0 + 61_000
 
 
+def test_of_who_had_answered_at_a_past_instant_it_is_told_by_when(viewer: Client) -> None:
+    told(held("B", 200_000, [0, 1]), held("C", 200_000, [2, 3]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 200_010)
+
+    members = page(viewer, at=T0 + 260_000).partition('id="members"')[2]
+
+    assert " ".join(members.split()).count('yes, by <time datetime="2023-11-14T22:16:40.010Z"') == 2
+
+
 def test_findings_of_a_past_instant_are_shown(viewer: Client) -> None:
     for at in (200_000, 330_000):
         told(held("B", at, [2]), held("C", at, [3]))
