@@ -62,7 +62,8 @@ def describe(
         ],
         "queues": _queues(trial),
         "without_owners": {
-            "popping_members": trial.undivided.popping,
+            "popping_members": len(trial.undivided.popping),
+            "members_by_pop": list(trial.undivided.popping),
             "members_through_proxies": list(trial.undivided.proxied),
             "set_to_pop": None
             if trial.undivided.popped_by is None

@@ -26,7 +26,7 @@ def read_group(*, group: Group) -> tuple[GroupView, Known]:
     shown = target_of(state) if state is not None and state.head.is_target_known else None
     languages = {member.client_id: member.language for member in look.members}
     undivided = Undivided(
-        popping=sum(member.consume_type == POP for member in look.members),
+        popping=tuple(member.client_id for member in look.members if member.consume_type == POP),
         proxied=tuple(member.client_id for member in look.members if member.is_proxied),
         popped_by=group.popped_by,
     )

@@ -18,7 +18,7 @@ from rebalance_engine.group import GroupView, Member
 from rebalance_engine.measures import Skew, skew
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
-from rebalance_engine.plan import Plan
+from rebalance_engine.plan import Plan, target
 
 T = TypeVar("T")
 COMPARED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED")
@@ -34,12 +34,12 @@ class Undivided:
     """Who takes messages without owning queues, and of what: nothing of that is divided, or in a dry run.
 
     Attributes:
-        popping: how many members take messages by POP, as they say.
+        popping: the client ids of those that take messages by POP, as they say.
         proxied: the client ids of those that seem to come through a proxy.
         popped_by: broker -> topics that it is set to give by POP; None: unknown.
     """
 
-    popping: int = 0
+    popping: tuple[str, ...] = ()
     proxied: tuple[str, ...] = ()
     popped_by: Mapping[str, Sequence[str]] | None = None
 
@@ -47,6 +47,20 @@ class Undivided:
     def is_any(self) -> bool:
         """Whether anybody takes messages so, or is set to."""
         return bool(self.popping or self.proxied or any((self.popped_by or {}).values()))
+
+    @property
+    def clients(self) -> frozenset[str]:
+        """Whom a strategy gives a share as to anybody, and who takes nothing of it."""
+        return frozenset((*self.popping, *self.proxied))
+
+    def renamed(self, changes: Changes) -> Undivided:
+        """Give the same of a group that is otherwise: under their new names, without who leaves."""
+        was = {client: changes.renamed.get(client, client) for client in changes.clients}
+        popping, proxied = (
+            tuple(dict.fromkeys(client for client, before in was.items() if before in names))
+            for names in (self.popping, self.proxied)
+        )
+        return Undivided(popping, proxied, self.popped_by)
 
 
 NOTHING_UNDIVIDED = Undivided()
@@ -106,6 +120,7 @@ class Trial:
     Attributes:
         before, after: the group as it is, and as it would be.
         base: what everybody has now; ``is_held`` tells whether that is what they hold, or what they should.
+        undivided, undivided_then: who owns no queues now, and then.
         options: every strategy there is, the group's own rule first; ``chosen`` is one of them.
     """
 
@@ -118,11 +133,12 @@ class Trial:
     options: tuple[Option, ...]
     chosen: Option
     undivided: Undivided = NOTHING_UNDIVIDED
+    undivided_then: Undivided = NOTHING_UNDIVIDED
 
     @property
     def base_skew(self) -> Skew:
-        """How even it is now."""
-        return skew(self.base)
+        """How even it is now, among those that own queues."""
+        return _skew_among_owners(self.base, self.undivided.clients)
 
 
 def try_out(view: GroupView, question: Question, known: Known, *, params: Mapping[str, object] | None = None) -> Trial:
@@ -136,7 +152,8 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
     taken = _or_problems(lambda: read_params(question.params), problems) if params is None else params
     after, languages = would_be(view, changes, known.languages)
     base, is_held = _base(view, known)
-    own = _own(after, base, languages, known.told)
+    then = known.undivided.renamed(changes)
+    own = _own(after, base, languages, known.told, then)
     _or_problems(lambda: _insist_on_a_strategy(question.strategy, own), problems)
     if problems:
         raise BadQuestion(problems)
@@ -146,11 +163,13 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
         if name != own.strategy or given:
             is_asked = name == question.strategy
             why = _limit(name, given, after) if is_asked else _obstacle(name, after, known.told)
-            tried = Option(name, False, None, why) if why else _tried(after, base, name, given, known.told)
+            tried = (
+                Option(name, False, None, why) if why else _tried(after, base, _plan_of(name, given, known.told), then)
+            )
             options.append(_likened(tried, options))
     named = [each for each in reversed(options) if each.strategy == question.strategy]
     chosen = named[0] if named and question.strategy else own
-    return Trial(question, changes, view, after, base, is_held, tuple(options), chosen, known.undivided)
+    return Trial(question, changes, view, after, base, is_held, tuple(options), chosen, known.undivided, then)
 
 
 def _or_problems(read: Callable[[], T], problems: list[str]) -> T | None:
@@ -204,22 +223,21 @@ def _base(view: GroupView, known: Known) -> tuple[Ownership, bool]:
     return Ownership.nobody(view.queues, view.clients), False
 
 
-def _own(after: GroupView, base: Ownership, languages: Mapping[str, str], told: Told | None) -> Option:
+def _own(after: GroupView, base: Ownership, languages: Mapping[str, str], told: Told | None, then: Undivided) -> Option:
     """Try what the group would do by itself."""
-    rule = choose_rule(after, languages, told)
+    rule = choose_rule(after, languages, told, takes_by_pop=bool(then.popping))
     if rule.plan is None and not rule.variants:
         return Option(", ".join(sorted(set(after.strategies.values()))), True, None, rule.why)
     if rule.plan is not None:
-        return _option(after, base, rule.plan, is_own=True, is_assumed=rule.is_assumed)
-    return _mixed(after, base, rule)
+        return _option(after, base, rule.plan, is_own=True, is_assumed=rule.is_assumed, alone=then.clients)
+    return _mixed(after, base, rule, then.clients)
 
 
-def _mixed(after: GroupView, base: Ownership, rule: Rule) -> Option:
+def _mixed(after: GroupView, base: Ownership, rule: Rule, alone: frozenset[str]) -> Option:
     becomes = end_up(after, rule.variants or {})
     if becomes is None:
         return Option(rule.name, True, None, untold(rule.name))
-    outcome = divide(after, Plan(), base, becomes=becomes)
-    return Option(rule.name, True, outcome, is_assumed=rule.is_assumed)
+    return Option(rule.name, True, _among_owners(after, base, becomes, alone), is_assumed=rule.is_assumed)
 
 
 def _option(
@@ -229,12 +247,24 @@ def _option(
     *,
     is_own: bool = False,
     is_assumed: bool = False,
+    alone: frozenset[str] = frozenset(),
 ) -> Option:
     assert plan is not None
     try:
-        return Option(plan.strategy, is_own, divide(after, plan, base), is_assumed=is_assumed)
+        outcome = _among_owners(after, base, target(after, plan, base), alone)
+        return Option(plan.strategy, is_own, outcome, is_assumed=is_assumed)
     except AllocationError as error:
         return Option(plan.strategy, is_own, None, str(error), is_assumed)
+
+
+def _among_owners(after: GroupView, base: Ownership, becomes: Ownership, alone: frozenset[str]) -> Division:
+    """Divide; who owns no queues is given its share by the others, and takes nothing of it."""
+    outcome = divide(after, Plan(), base, becomes=becomes.without(alone))
+    return replace(outcome, skew=_skew_among_owners(outcome.target, alone)) if alone else outcome
+
+
+def _skew_among_owners(ownership: Ownership, alone: frozenset[str]) -> Skew:
+    return replace(skew(ownership, silent=alone), unknown=()) if alone else skew(ownership)
 
 
 def _plan_of(name: str, params: Mapping[str, object], told: Told | None) -> Plan:
@@ -243,8 +273,8 @@ def _plan_of(name: str, params: Mapping[str, object], told: Told | None) -> Plan
     return Plan(strategy=name, params=params)
 
 
-def _tried(after: GroupView, base: Ownership, name: str, given: Mapping[str, object], told: Told | None) -> Option:
-    return _option(after, base, _plan_of(name, given, told))
+def _tried(after: GroupView, base: Ownership, plan: Plan, then: Undivided) -> Option:
+    return _option(after, base, plan, alone=then.clients)
 
 
 def _insist_on_a_strategy(asked: str, own: Option) -> None:

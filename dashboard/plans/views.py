@@ -108,9 +108,10 @@ def _context(
         "group": group,
         "listed": listed(group=group),
         "trial": trial,
-        "popping": popping_words(trial.undivided.popping),
+        "popping": popping_words(len(trial.undivided.popping)),
         "set_to_pop": set_to_pop(trial.undivided.popped_by),
         "through_proxies": through_proxies(trial.undivided.proxied),
+        "with_owners": [client for client in trial.before.clients.distinct if client not in trial.undivided.clients],
         "question": question,
         "asked": describe_question(trial),
         "fields": _fields(question),
@@ -121,7 +122,7 @@ def _context(
         "moves": _moves(moves[:MOST_MOVES], group, trial, expected),
         "away": brokers_away(group),
         "move_count": len(moves),
-        "loads": [_load(load, most) for load in loads[:MOST_LOADS]],
+        "loads": [_load(load, most, trial) for load in loads[:MOST_LOADS]],
         "load_count": len(loads),
         "costs": _costs(moves, expected),
         "unowned": [] if outcome is None else _unowned(outcome.target.queues.take(outcome.target.unowned())),
@@ -235,9 +236,12 @@ def _most(loads: list[answers.Load]) -> int:
     return max((max(load.before or 0, load.after or 0) for load in loads), default=0) or 1
 
 
-def _load(load: answers.Load, most: int) -> dict[str, object]:
-    """Give a client's load with the lengths of its bars, of 100."""
+def _load(load: answers.Load, most: int, trial: Trial) -> dict[str, object]:
+    """Give a client's load with the lengths of its bars, of 100, and why it owns no queues, where it never does."""
+    either = (trial.undivided, trial.undivided_then)
     return {
+        "is_popping": any(load.client in each.popping for each in either),
+        "is_proxied": any(load.client in each.proxied for each in either),
         "load": load,
         "was": round(100 * (load.before or 0) / most, 1),
         "will": round(100 * (load.after or 0) / most, 1),

@@ -19,7 +19,8 @@ from dashboard.people.roles import Role
 from dashboard.plans import views
 from dashboard.plans.models import ByConfig
 from dashboard.plans.tables import TABLES
-from rebalance_engine.events import EXACT, Cause, ProgressSeen, QueueProgress
+from dashboard.push.publish import group_state
+from rebalance_engine.events import EXACT, Cause, ConsumeType, MemberSeen, ProgressSeen, QueueProgress
 from tests.dashboard.persons import person
 from tests.dashboard.plans.test_costs import a_round, hand
 from tests.dashboard.story import EAST, T0, held, missed, queue, route, seen, told
@@ -71,9 +72,37 @@ def test_of_queues_without_owners_a_dry_run_says_that_it_has_none(client: Client
     )
     assert answer["without_owners"] == {
         "popping_members": 1,
+        "members_by_pop": ["A"],
         "members_through_proxies": [],
         "set_to_pop": {"east": ["clicks"]},
     }
+
+
+def test_a_dry_run_of_members_of_both_kinds_says_who_has_queues_and_gives_none_to_who_pops(client: Client) -> None:
+    pops = MemberSeen(at=T0 + 5, source=EAST, exactness=EXACT, group="g", client="B", consume_type=ConsumeType.POP)
+    told(route(4), *seen("A"), *seen("B"), pops, held("A", 10, [0, 1]), held("B", 10, []))
+    group = Group.objects.get()
+    rebalance_once(group=group.pk, now=T0 + 20)
+    client.force_login(person(Role.VIEWER))
+    address = f"/groups/{group.pk}/plan/"
+
+    page = client.get(address, {"add": "C"}).content.decode()
+    answer = client.get(address, {"add": "C", "format": "json"}).json()
+
+    with_owners = re.search(r'data-part="with-owners">(.*?)</dl>', page, re.DOTALL)
+    assert with_owners is not None
+    assert re.findall(r"<d[td]>(.*?)</d[td]>", with_owners[1]) == [
+        "queues are divided among",
+        "A",
+        "own none: POP",
+        "B",
+    ]
+    assert {each["client_id"]: each["after"] for each in answer["members"]} == {"A": 2, "B": 0, "C": 1}
+    assert answer["unowned"] == ["orders/east/2"]  # the share of who pops
+    assert (answer["skew"]["members"], answer["skew"]["idle"]) == (2, [])
+    state = group_state(group=group.pk)
+    assert state is not None
+    assert [(cell.client, cell.target) for cell in state.members] == [("A", (0, 2)), ("B", ())]
 
 
 def test_a_dry_run_says_which_brokers_are_away_and_how_far_behind_each_queue_is(client: Client, address: str) -> None:
