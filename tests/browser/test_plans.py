@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 
@@ -65,7 +66,7 @@ def test_maps_stand_above_each_other_where_cells_would_be_too_narrow(turn: Turn,
     lefts = "all => [...new Set(all.map((each) => Math.round(each.getBoundingClientRect().x)))].sort((a, b) => a - b)"
     now, then = (page.locator(f'[data-map="{which}"] [data-cell]').evaluate_all(lefts) for which in ("held", "planned"))
     assert len(now) == 24 and now == then
-    assert min(b - a for a, b in zip(now, now[1:], strict=False)) >= 20
+    assert min(b - a for a, b in itertools.pairwise(now)) >= 20
 
 
 def test_a_strategy_is_chosen_by_its_card_and_the_question_stays(turn: Turn, page: Page) -> None:
